@@ -14,7 +14,7 @@ export function buildSiteRules({ thresholds, off }: Site): string {
 export function listSiteChanges(alert: string, { thresholds, off }: Site): readonly string[] {
   const usual = describe(alert, {});
   const lines = Object.entries(toChanges(thresholds)).flatMap(([key, value]) => {
-    // The cast is true: the keys are thresholds.
+    // This cast is safe: the keys are thresholds.
     const before = defaultThresholds[key as keyof Thresholds];
     if (value === before || describe(alert, { [key]: value }) === usual) return [];
     return `alerts.thresholds.${optionNames[key] ?? key}: ${String(value)} (usually ${String(before)})`;

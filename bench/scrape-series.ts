@@ -21,7 +21,7 @@ export function createRows(collector: number, rows: number, round: number): Row[
   const family = families[collector];
   if (family === undefined) return [];
   const jobs = JSON.stringify(Array.from({ length: rows / statuses.length }, (_, job) => toJob(job)));
-  // The cast is true: it is what was just written.
+  // This cast is safe: it is what was just written.
   return (JSON.parse(jobs) as readonly ReturnType<typeof toJob>[]).flatMap((labels, job) =>
     statuses.flatMap((status) => family.rows(job + round, { ...labels, status })),
   );

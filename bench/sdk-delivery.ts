@@ -14,7 +14,7 @@ export function startSdkDelivery(url: string) {
   return {
     do: async (task: SdkTask): Promise<Cost> => {
       worker.postMessage(task);
-      // The cast is true: the thread answers each task with what it cost.
+      // This cast is safe: the thread answers each task with what it cost.
       return ((await once(worker, 'message')) as [Cost])[0];
     },
     stop: () => worker.terminate(),

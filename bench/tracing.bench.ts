@@ -25,7 +25,7 @@ async function measure(what: string, { steps, nodes }: { readonly steps: number;
     const spans = await measureRound(async () => encodeRound(source));
     const spansOfSdk = await measureRound(async () => {
       sdk.postMessage('round');
-      // The cast is true: the thread answers each round with the number of its spans.
+      // This cast is safe: the thread answers each round with the number of its spans.
       return ((await once(sdk, 'message')) as [number])[0];
     });
     // The first round warms up.

@@ -39,7 +39,7 @@ export function exportJson(name: DashboardName): string {
     { type: 'grafana', id: 'grafana', name: 'Grafana', version: '10.0.0' },
     { type: 'datasource', id: 'prometheus', name: 'Prometheus', version: '1.0.0' },
   ];
-  // The cast is true: the maker writes an object.
+  // This cast is safe: the maker writes an object.
   const dashboard = JSON.parse(dashboardJson(name).replaceAll('"$datasource"', `"\${${input}}"`)) as Exported;
   const list = dashboard.templating.list.filter((variable) => variable.name !== 'datasource');
   const exported = {

@@ -78,7 +78,7 @@ function digest(file: string): string {
 /** Each package in the bill has its licence in the list, and the other way round. */
 function checkBill(): void {
   const [bill = ''] = globSync('sbom.cdx.json', { cwd: folder });
-  // The cast is true: `renderBill` wrote it.
+  // This cast is safe: `renderBill` wrote it.
   const { components } = JSON.parse(readFileSync(join(folder, bill), 'utf8')) as {
     readonly components: readonly {
       readonly name: string;
@@ -114,7 +114,7 @@ type Report = { readonly metadata?: { readonly vulnerabilities: { readonly total
 
 function parseReport(text: string): Report {
   try {
-    // The cast is true: it is npm's own format.
+    // This cast is safe: it is npm's own format.
     return JSON.parse(text) as Report;
   } catch {
     return {};

@@ -141,7 +141,7 @@ async function withExporter<Answer>(given: Given, use: (parts: Parts) => Promise
 
 async function alertsSince({ query }: Prometheus, range: string, states: readonly string[]): Promise<string[]> {
   const rows = await query(`max_over_time(ALERTS{alertstate=~"${states.join('|')}"}[${range}])`);
-  // The cast is true: a result of an instant query has the labels of each series.
+  // This cast is safe: a result of an instant query has the labels of each series.
   const names = (rows as readonly { readonly metric: Readonly<Record<string, string>> }[]).map(
     ({ metric }) => `${metric['alertname']}${metric['alertstate'] === 'pending' ? ' (pending)' : ''}`,
   );

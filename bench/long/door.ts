@@ -21,7 +21,7 @@ export async function openDoor(to: number): Promise<Door> {
       socket.pipe(other).pipe(socket);
     });
     await new Promise<void>((resolve) => server?.listen(port, '127.0.0.1', resolve));
-    // The cast is true: a TCP server has such an address.
+    // This cast is safe: a TCP server has such an address.
     port = (server.address() as AddressInfo).port;
   };
   await open();

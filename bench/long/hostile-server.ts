@@ -45,7 +45,7 @@ const server = createServer((request, response) => {
   }
 });
 server.listen(0, '127.0.0.1', () => {
-  // The cast is true: a TCP server has such an address.
+  // This cast is safe: a TCP server has such an address.
   process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
 });
 for await (const line of process.stdin) {

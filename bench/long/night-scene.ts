@@ -102,7 +102,7 @@ export function createNotes() {
     all: (): readonly Note[] => notes,
     url: async () => {
       await listening;
-      // The cast is true: a TCP server has such an address.
+      // This cast is safe: a TCP server has such an address.
       return `http://127.0.0.1:${(hook.address() as AddressInfo).port}`;
     },
     stop: () =>

@@ -125,7 +125,7 @@ type Put = (family: string, value: number | undefined, labels?: Parameters<typeo
 type Ask = <Answer>(path: string) => Promise<Answer>;
 
 async function readTruth(server: RealServer): Promise<Truth> {
-  // The cast is true as far as the server is the one that was built.
+  // This cast is safe as far as the server is the one that was built.
   const ask: Ask = async <Answer>(path: string) => (await server.json(`47/${path}`)) as Answer;
   const truth: Record<string, Map<string, number>> = {};
   const put: Put = (family, value, labels = {}) => {

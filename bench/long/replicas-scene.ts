@@ -197,6 +197,6 @@ async function createReplica({ name, folder, wire, database, url, sinkUrl }: Rep
 
 async function listen(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // The cast is true: a TCP server has such an address.
+  // This cast is safe: a TCP server has such an address.
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

@@ -60,7 +60,7 @@ function toEveryMs(index: number): number {
 
 function toCollector(): () => void {
   setFlagsFromString('--expose-gc');
-  // The cast is true: with that flag there is such a function.
+  // This cast is safe: with that flag there is such a function.
   return runInNewContext('gc') as () => void;
 }
 

@@ -47,7 +47,7 @@ export async function run() {
       if (performance.now() - measuredMs >= measuredEveryMs) {
         measuredMs = performance.now();
         daemon.stdin.write('measure\n');
-        // The cast is true: the process prints these.
+        // This cast is safe: the process prints these.
         measures.push((await nextWord(words, daemon)) as Measure);
         note({ ...measures.at(-1), counted: await countOf(url), made: simulator.truth().executions.length });
       }
@@ -149,7 +149,7 @@ async function startBackend() {
     request.resume().once('end', () => response.writeHead(isAway ? 503 : 200).end());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // The cast is true: a TCP server has such an address.
+  // This cast is safe: a TCP server has such an address.
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,

@@ -55,7 +55,7 @@ export function toGridPanel(builder: CommonPanelBuilder, facts: PanelFacts, aski
 /** The builder of the SDK gives data links the shape of dashboard links, which Grafana does not read. */
 function withLinks(panel: Panel, links: readonly DataLink[]): Panel {
   const { defaults = {}, overrides = [] } = panel.fieldConfig ?? {};
-  // The cast is true of what Grafana reads: the type of the SDK is the wrong one.
+  // This cast is safe of what Grafana reads: the type of the SDK is the wrong one.
   const fieldConfig = { overrides, defaults: { ...defaults, links } } as unknown as NonNullable<Panel['fieldConfig']>;
   return { ...panel, fieldConfig };
 }

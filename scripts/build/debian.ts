@@ -75,7 +75,7 @@ function readSourceDate(): number {
 }
 
 function readVersion(folder: string): string {
-  // The cast is true: the build wrote it.
+  // This cast is safe: the build wrote it.
   return (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { readonly version: string }).version;
 }
 

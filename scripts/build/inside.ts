@@ -28,7 +28,7 @@ function packagePath(module: string): string | undefined {
 }
 
 function readPackage(folder: string, integrity: string | undefined): Inside {
-  // The cast is true: npm installs nothing without a name and a version.
+  // This cast is safe: npm installs nothing without a name and a version.
   const description = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
     readonly name: string;
     readonly version: string;
@@ -50,7 +50,7 @@ function readPackage(folder: string, integrity: string | undefined): Inside {
 type Lock = Readonly<Record<string, { readonly integrity?: string } | undefined>>;
 
 function readLock(top: string): Lock {
-  // The cast is true: it is npm's own format.
+  // This cast is safe: it is npm's own format.
   const { packages } = JSON.parse(readFileSync(join(top, 'package-lock.json'), 'utf8')) as { readonly packages: Lock };
   return packages;
 }

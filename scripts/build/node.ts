@@ -44,7 +44,7 @@ export function provideNode({ node }: Architecture, folder: string): ShippedNode
 }
 
 function fetchNode(name: string, folder: string): string {
-  // The cast is true: it is npm's own format, and the package is one of ours.
+  // This cast is safe: it is npm's own format, and the package is one of ours.
   const { packages } = JSON.parse(readFileSync(join(top, 'package-lock.json'), 'utf8')) as {
     readonly packages: Readonly<Record<string, { readonly version: string; readonly integrity: string }>>;
   };

@@ -57,7 +57,7 @@ type Description = {
 };
 
 function readDescription(): Description {
-  // The cast is true: it is our own package.
+  // This cast is safe: it is our own package.
   return JSON.parse(readFileSync(join(top, 'package.json'), 'utf8')) as Description;
 }
 

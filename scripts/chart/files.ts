@@ -47,7 +47,7 @@ function toTree(): Tree {
     let place = tree;
     for (const key of keys) {
       place[key] ??= {};
-      // The cast is true: a value stands at no place that others stand below.
+      // This cast is safe: a value stands at no place that others stand below.
       place = place[key] as Tree;
     }
     place[last] = value;

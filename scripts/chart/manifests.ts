@@ -42,7 +42,7 @@ export function renderChart(
       file,
     ];
     const text = execFileSync(helm, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
-    // Kubernetes reads YAML 1.1, where 0440 is octal. The cast is true: Helm prints its objects, and the tests hold them against its schemas.
+    // Kubernetes reads YAML 1.1, where 0440 is octal. This cast is safe: Helm prints its objects, and the tests hold them against its schemas.
     return parseAllDocuments(text, { version: '1.1' }).flatMap(
       (document) => (document.toJS() as KubernetesObject | null) ?? [],
     );

@@ -14,7 +14,7 @@ type Fields = Readonly<Record<string, string>>;
 /** For the template of the rules: each text that has thresholds, with their names in `@`, and the default of each. */
 export function renderThresholds(): string {
   const defaults = Object.fromEntries(
-    // The cast is true: those keys are in both.
+    // This cast is safe: those keys are in both.
     Object.entries(optionNames).map(([key, name]) => [name, defaultThresholds[key as keyof Thresholds]]),
   );
   const fields = { ...toFields([]), ...withoutNode() };
@@ -49,7 +49,7 @@ function toPercent(name: string): string {
 
 /** The texts of every rule, by its alert, or by its record and objective. */
 function readRules(yaml: string): ReadonlyMap<string, Fields> {
-  // The cast is true: `buildRules` wrote it.
+  // This cast is safe: `buildRules` wrote it.
   const { groups } = parse(yaml) as { readonly groups: readonly { readonly rules: readonly Rule[] }[] };
   return new Map(
     groups.flatMap(({ rules }) =>

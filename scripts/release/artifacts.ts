@@ -79,7 +79,7 @@ function pack(folder: string, content: string, file: string): string {
 }
 
 export function readVersion(): string {
-  // The cast is true: it is our own package.
+  // This cast is safe: it is our own package.
   return (JSON.parse(readFileSync(join(top, 'package.json'), 'utf8')) as { readonly version: string }).version;
 }
 

@@ -130,7 +130,7 @@ export function createClient({
     const askedIn = Math.min(toldIn, misleadsFrom - 1);
     const timed = await askByName(endpoint, versionedPath(endpoint, askedIn, input), scope);
     if (endpoint.name === systemInfo.name) {
-      // The cast is true: the answer belongs to this endpoint.
+      // This cast is safe: the answer belongs to this endpoint.
       const info = timed.answer as SystemInfo;
       contact.learn(info);
       contact.learnDate(info.timestampMs, timed.serverMs);

@@ -80,7 +80,7 @@ const numbers = ['execution', 'spans', 'bytes'] as const satisfies readonly (key
 
 function isListed(trace: unknown): trace is Listed {
   if (typeof trace !== 'object' || trace === null) return false;
-  // The cast is true: any object can be read by name.
+  // This cast is safe: any object can be read by name.
   const fields = trace as Readonly<Record<string, unknown>>;
   return (
     texts.every((name) => typeof fields[name] === 'string') && numbers.every((name) => typeof fields[name] === 'number')

@@ -76,6 +76,6 @@ function toPort(text: string): number {
 type Defined<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
 
 function definedOnly<Fields extends object>(fields: Fields): Defined<Fields> {
-  // The cast is true: undefined fields are removed.
+  // This cast is safe: undefined fields are removed.
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<Fields>;
 }

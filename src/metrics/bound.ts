@@ -132,7 +132,7 @@ function capRows(rows: readonly Row[], maxSeries: number, before?: Shown): { row
       maxSeries - spare,
     );
   }
-  // The cast is true: each row has a unit.
+  // This cast is safe: each row has a unit.
   return { rows: rows.filter((_row, index) => shown.has(units[index] as string)), shown };
 }
 

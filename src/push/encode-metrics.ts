@@ -60,7 +60,7 @@ function toMetrics(
   );
   add({ dataPointType: exponentialType }, natives);
   add({ dataPointType: histogramType }, classics);
-  // The cast is true: each type has its kind of points. The package does not export its enumerations.
+  // This cast is safe: each type has its kind of points. The package does not export its enumerations.
   return metrics as Metric[];
 }
 

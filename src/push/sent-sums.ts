@@ -87,7 +87,7 @@ export function createSentSums({ recall, remember }: Memories, startedMs: number
 }
 
 function toUnit({ firstMs, sums = '[]' }: Readonly<Record<string, unknown>>, startedMs: number): Unit {
-  // The cast is true: the code below writes this text.
+  // This cast is safe: the code below writes this text.
   const entries = JSON.parse(String(sums)) as [string, Sent, number][];
   return {
     firstMs: Number(firstMs ?? startedMs),

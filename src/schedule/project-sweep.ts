@@ -35,7 +35,7 @@ export function createProjectSweep(options: SweepOptions): Reading {
   projectList.onRead((names) => {
     sweep.isListed = (project) => project === wholeServer || names.has(project);
     for (const project of sweep.resting.keys()) if (!sweep.isListed(project)) sweep.resting.delete(project);
-    // If this fails, the next pass publishes the same rows and reports the error.
+    // If publishing fails, the next pass publishes the same rows and reports the error.
     if (projectRows.retain(sweep.isListed)) shown.publish().catch(ignore);
   });
 

@@ -172,7 +172,7 @@ function createSqliteMemories(database: DatabaseSync, commit: Commit): Pick<Stat
   return {
     recall: async ({ server, collector }) => {
       const text = select.get(server, collector)?.memory;
-      // The cast is true: only `remember` writes this column.
+      // This cast is safe: only `remember` writes this column.
       return typeof text === 'string' ? (JSON.parse(text) as Memory) : undefined;
     },
     remember: async ({ server, collector }, memory) => {

@@ -42,7 +42,7 @@ async function failure(request: Promise<unknown>): Promise<ApiError> {
     () => {
       throw new Error('the request succeeded');
     },
-    // The cast is true: a client rejects with nothing else.
+    // This cast is safe: a client rejects with nothing else.
     (error: unknown) => error as ApiError,
   );
 }

@@ -11,7 +11,7 @@ const folder = join(import.meta.dirname, '../../src/api/endpoints');
 /** Every endpoint of the catalogue, with the words of its file: those that its decoder looks for are among them. */
 const endpoints = await Promise.all(
   readdirSync(folder).map(async (file) => {
-    // The cast is true: what a module exports is its values by their names.
+    // This cast is safe: what a module exports is its values by their names.
     const found = (await import(join(folder, file))) as Readonly<Record<string, unknown>>;
     const words = [...new Set(readFileSync(join(folder, file), 'utf8').match(/[A-Za-z_][\w-]*/g))];
     return Object.values(found).flatMap((value) =>

@@ -33,7 +33,7 @@ async function ask({ status, body = '', headers = {} }: Answer, dialect: Dialect
 
 async function fail(answer: Answer, times?: number) {
   const { outcome } = await ask(answer, 'rundeck', times);
-  // The cast is true: a client rejects with nothing else, and the tests look at its fields.
+  // This cast is safe: a client rejects with nothing else, and the tests look at its fields.
   const { kind, message, details } = outcome as ApiError;
   return { kind, message, retryAfterMs: details.retryAfterMs };
 }

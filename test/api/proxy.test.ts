@@ -106,7 +106,7 @@ async function startProxy() {
     }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // The cast is true: a TCP server has such an address.
+  // This cast is safe: a TCP server has such an address.
   const { port } = server.address() as AddressInfo;
   onTestFinished(async () => {
     for (const socket of sockets) socket.destroy();

@@ -12,7 +12,7 @@ type Recording = { readonly name: string; readonly path: string; readonly status
  * `acl`, `nobody` has none; one of several equal refusals is kept. Threads are without their stacks,
  * and only the first plugins are there, without descriptions.
  */
-// The cast is true: the file holds nothing else.
+// This cast is safe: the file holds nothing else.
 const recordings = JSON.parse(
   readFileSync(join(import.meta.dirname, 'recorded/5.20.1.json'), 'utf8'),
 ) as readonly Recording[];
@@ -20,7 +20,7 @@ const recordings = JSON.parse(
 const folder = join(import.meta.dirname, '../../src/api/endpoints');
 const endpoints: readonly Endpoint<unknown>[] = await Promise.all(
   readdirSync(folder).map(async (file) => {
-    // The cast is true: what a module exports is its values by their names.
+    // This cast is safe: what a module exports is its values by their names.
     const found = (await import(join(folder, file))) as Readonly<Record<string, unknown>>;
     return Object.values(found).filter(isEndpoint);
   }),
@@ -217,7 +217,7 @@ const refusals: Readonly<Record<string, ErrorKind>> = {
 
 function parse(body: string): Json {
   try {
-    // The cast is true: what is not there reads as undefined.
+    // This cast is safe: what is not there reads as undefined.
     return JSON.parse(body) as Json;
   } catch {
     return body as unknown as Json;

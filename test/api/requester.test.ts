@@ -227,7 +227,7 @@ describe('api/requester', () => {
     expect(await next).toBe('active');
   });
 
-  it('fails at once if it cannot send in time, and counts no request', async () => {
+  it('fails at once if there is no time to send, and counts no request', async () => {
     const { ask, seen } = setUp([{ status: 429, headers: { 'retry-after': '60' } }], { random: 0 });
     expect(await inTime(ask())).toMatchObject({ kind: 'busy', details: { unsent: true } });
     expect(await inTime(ask())).toMatchObject({

@@ -15,7 +15,7 @@ describe('api/transport over TLS', () => {
       response.writeHead(200, { connection: 'close' }).end('{}'),
     );
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    // The cast is true: a TCP server has such an address.
+    // This cast is safe: a TCP server has such an address.
     const { port } = server.address() as AddressInfo;
     const transport = createTransport({
       url: `https://127.0.0.1:${port}`,

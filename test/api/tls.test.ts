@@ -102,7 +102,7 @@ describe.skipIf(!hasOpenssl)(`api/transport over TLS${withoutOpenssl}`, () => {
   it('reports that a server uses http', async () => {
     const server = createPlainServer((_request, response) => response.end('{}'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    // The cast is true: a TCP server has such an address.
+    // This cast is safe: a TCP server has such an address.
     const { port } = server.address() as AddressInfo;
     const transport = createTransport({ url: `https://127.0.0.1:${port}`, timeoutMs: 5000, clock: systemClock });
     onTestFinished(transport.close);
@@ -127,7 +127,7 @@ async function ask(name: string, tls: TlsOptions = {}, options: ServerOptions = 
     response.end('{}'),
   );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // The cast is true: a TCP server has such an address.
+  // This cast is safe: a TCP server has such an address.
   const { port } = server.address() as AddressInfo;
   const transport = createTransport({ url: `https://127.0.0.1:${port}`, timeoutMs: 5000, tls, clock: systemClock });
   onTestFinished(transport.close);
@@ -143,7 +143,7 @@ async function failure(request: Promise<unknown>): Promise<ApiError> {
     () => {
       throw new Error('the request succeeded');
     },
-    // The cast is true: a transport rejects with nothing else.
+    // This cast is safe: a transport rejects with nothing else.
     (error: unknown) => error as ApiError,
   );
 }

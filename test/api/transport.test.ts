@@ -171,7 +171,7 @@ describe('api/transport', () => {
     expect(error).toMatchObject({ kind, message: `GET system-info: ${says}` });
   });
 
-  it('returns what came of a refusal whose connection ends before its answer does', async () => {
+  it('returns the received part of a refusal if the connection ends early', async () => {
     const answer = await ask((socket) => socket.end('HTTP/1.1 403 No\r\ncontent-length: 100\r\n\r\n{"a":'));
     expect(answer).toMatchObject({ status: 403, body: '{"a":' });
   });

@@ -107,7 +107,7 @@ async function fault(url: string, proxyUrl: string, tls?: TlsOptions): Promise<s
   const transport = toTransport(url, proxyUrl, tls);
   return transport.get({ apiEndpoint: 'system-info', path: '/', headers: {} }).then(
     ({ status }) => String(status),
-    // The cast is true: a transport rejects with nothing else.
+    // This cast is safe: a transport rejects with nothing else.
     (error: unknown) => `${(error as ApiError).kind}: ${(error as ApiError).message}`,
   );
 }
@@ -165,6 +165,6 @@ async function listen(server: Server | ReturnType<typeof createHttpServer>): Pro
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   });
-  // The cast is true: a TCP server has such an address.
+  // This cast is safe: a TCP server has such an address.
   return (server.address() as AddressInfo).port;
 }

@@ -239,7 +239,7 @@ describe('commands/check', () => {
     control.addFinished('pay', { startedAtMs, endedAtMs: startedAtMs + 1000 });
     control.addToken({ token: 'blind', policy: { events: [], jobs: [], adhoc: [] } });
     const before = await check({ url, token: 'blind' }, '--json');
-    // The cast is true as far as it is looked at here.
+    // This cast is safe as far as it is looked at here.
     const [report] = JSON.parse(before.stdout) as [{ readonly missingPolicy: string }];
     control.addAccessRules('blind', report.missingPolicy);
     const after = await check({ url, token: 'blind' });
@@ -366,7 +366,7 @@ describe('commands/check', () => {
   it('reports once that the address belongs to another service, without a version', async () => {
     const server = createServer((_request, response) => response.writeHead(404).end('<html>Not here</html>'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    // The cast is true: a TCP server has such an address.
+    // This cast is safe: a TCP server has such an address.
     const { port } = server.address() as AddressInfo;
     const { stdout, ...ended } = await check({ url: `http://127.0.0.1:${port}`, token: 'a-token' });
     server.close();
@@ -409,7 +409,7 @@ describe('commands/check', () => {
       response.writeHead(302, { location, 'set-cookie': 'JSESSIONID=one' }).end();
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    // The cast is true: a TCP server has such an address.
+    // This cast is safe: a TCP server has such an address.
     const { port } = server.address() as AddressInfo;
     const user = name.endsWith('PASSWORD') ? { AUTOMATION_EXPORTER_USERNAME: 'reader' } : {};
     const env = {
@@ -527,7 +527,7 @@ describe('commands/check', () => {
       'prod, member a: every enabled endpoint is readable, or disabled on the server',
       'prod, member b: not reachable',
     ]);
-    // The cast is true as far as it is looked at here.
+    // This cast is safe as far as it is looked at here.
     const reports = JSON.parse((await run(second, '--json')).stdout) as { server: string; member?: string }[];
     expect(reports.map(({ server, member }) => [server, member])).toEqual([
       ['prod', undefined],
@@ -576,7 +576,7 @@ describe('commands/check', () => {
       '  warning: the token may do more than an exporter needs: job run, job kill. Use this policy instead:\n\n    description: ',
     );
     const { code, stdout } = await check({ url, token: simulator.token }, '--json');
-    // The cast is true as far as it is looked at here.
+    // This cast is safe as far as it is looked at here.
     const [report] = JSON.parse(stdout) as {
       rights: { collector: string; may: boolean; missing: string[] }[];
       excess: string[];

@@ -145,7 +145,7 @@ describe('cli: process', () => {
   async function startWithPipes(): Promise<{ child: ChildProcess; url: string; configFile: string }> {
     const holder = createServer();
     await once(holder.listen(0, '127.0.0.1'), 'listening');
-    // The cast is true: a TCP server has such an address.
+    // This cast is safe: a TCP server has such an address.
     const { port } = holder.address() as AddressInfo;
     await new Promise((resolve) => holder.close(resolve));
     const configFile = join(home, 'config.yaml');

@@ -192,7 +192,7 @@ describe('commands/history', () => {
     }
   });
 
-  it('has the series and values of a daemon that counted the same executions', async () => {
+  it('has the same series and values as a daemon that counted the same executions', async () => {
     const nowMs = Date.now();
     const daemon = await startDaemon({
       token: simulator.token,
@@ -234,7 +234,7 @@ collectors: { executions: { every: 2s } }
     expect(again.file === whole.file).toBe(true);
   });
 
-  it('takes no file for whole whose end has no room on the disk', async () => {
+  it('does not treat a file as complete if the disk is too full for its end', async () => {
     const { file } = await run(['prod', ...span]);
     const output = join(dir, 'short.om');
     const shell = ['-c', `ulimit -f ${Math.ceil(file.length / 1024) - 1} && exec "$@"`, 'bash', process.execPath];

@@ -32,7 +32,7 @@ function importsOf(...files: readonly string[]): string[] {
     process.stdout.write(JSON.stringify(seen));
     process.exit(0);
   `;
-  // The cast is true: it is what the script writes.
+  // This cast is safe: it is what the script writes.
   return JSON.parse(
     execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' }),
   ) as string[];

@@ -27,7 +27,7 @@ async function startBackend(status: number) {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
-  // The cast is true: a TCP server has such an address.
+  // This cast is safe: a TCP server has such an address.
   const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}`, paths };
 }

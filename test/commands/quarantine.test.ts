@@ -40,7 +40,7 @@ async function startOther(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
-  // The cast is true: a TCP server has such an address.
+  // This cast is safe: a TCP server has such an address.
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 

@@ -132,7 +132,7 @@ describe.concurrent('commands/run-app', () => {
     }
   });
 
-  it('faults/row-27: keeps its configuration if the file is wrong at a hang-up signal', async () => {
+  it('faults/row-27: keeps its configuration if the file has errors when a hang-up signal arrives', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-run-app-'));
     const file = join(directory, 'config.yaml');
     writeFileSync(file, 'log: { level: info }\n');
@@ -162,7 +162,7 @@ describe.concurrent('commands/run-app', () => {
   it('reports which port is taken', async () => {
     const holder = createServer();
     await once(holder.listen(0, '127.0.0.1'), 'listening');
-    // The cast is true: a TCP server has such an address.
+    // This cast is safe: a TCP server has such an address.
     const { port } = holder.address() as AddressInfo;
     try {
       const args = ['serve', `--web.listen-address=127.0.0.1:${port}`];

@@ -35,7 +35,7 @@ describe.concurrent('commands/simulation', () => {
   it.each(['demo', 'simulate'])('says how %s gets another port if its own is taken', async (command) => {
     const holder = createServer();
     await once(holder.listen(0, '127.0.0.1'), 'listening');
-    // The cast is true: a TCP server has such an address.
+    // This cast is safe: a TCP server has such an address.
     const { port } = holder.address() as AddressInfo;
     try {
       expect(await runCli([command, `--port=${port}`])).toEqual({

@@ -76,7 +76,7 @@ describe('config/effective-config', () => {
     expect(text).toContain('\n    max_bytes: 256MiB\n');
   });
 
-  it('loads again as the same', async () => {
+  it('gives the same configuration when it is loaded again', async () => {
     const first = (await load({ yaml })).config;
     const second = (await load({ yaml: toEffectiveYaml(first) })).config;
     expect(toEffectiveYaml(second)).toBe(toEffectiveYaml(first));

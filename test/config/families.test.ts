@@ -3,7 +3,7 @@ import { toEffectiveYaml } from '../../src/config/show/effective-config.ts';
 import { complain, load } from './fixtures.ts';
 
 describe('config/families', () => {
-  it('reads the options of named families, and of no other', async () => {
+  it('reads the options of the families in the file', async () => {
     const yaml = `
 metrics:
   automation_server_info: { drop_labels: [build] }

@@ -218,7 +218,7 @@ describe.skipIf(!hasOpenssl)(`connect, when TLS files change${withoutOpenssl}`, 
     const server = createServer(
       { cert: pem('server.pem'), key: pem('server.key'), ca: pem('ca.pem'), requestCert: true },
       ({ socket, url }, response) => {
-        // The cast is true: it is the socket of a server that speaks TLS.
+        // This cast is safe: it is the socket of a server that speaks TLS.
         shown.push(String((socket as TLSSocket).getPeerCertificate().subject.CN));
         const info = '{"system":{"rundeck":{"version":"5.3.0","apiversion":47}}}';
         response.end(url?.endsWith('/info') === true ? info : '{"executionMode":"active"}');
@@ -229,7 +229,7 @@ describe.skipIf(!hasOpenssl)(`connect, when TLS files change${withoutOpenssl}`, 
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     });
-    // The cast is true: a TCP server has such an address.
+    // This cast is safe: a TCP server has such an address.
     return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, shown };
   }
 

@@ -46,7 +46,7 @@ describe('daemon: a start that fails', () => {
   ])('closes the shared database: %s', async (_when, given) => {
     const closed: string[] = [];
     const leases = { list: async () => [], configure: () => undefined };
-    // The cast is true: no server is acquired.
+    // This cast is safe: no server is acquired.
     const shared = { leases, close: async () => void closed.push('closed') } as unknown as SharedState;
     await start({ ...given, openShared: async () => shared });
     expect(closed).toEqual(['closed']);

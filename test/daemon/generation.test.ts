@@ -5,7 +5,7 @@ import { succeed, type Watching } from '../../src/daemon/generation.ts';
 /** A generation that watches nothing; `told` notes its start. */
 function some(name: string, told: string[]): Watching {
   const scheduler = { start: () => told.push(`${name} starts`), stop: async () => undefined, status: () => [] };
-  // The cast is true: the configuration is not looked at here.
+  // This cast is safe: the configuration is not looked at here.
   return { config: {} as Config, watched: new Map(), scheduler, traces: undefined };
 }
 

@@ -7,11 +7,11 @@ const nowMs = Date.UTC(2026, 10, 22, 18);
 const hourMs = 3_600_000;
 const all = { since: { atMs: 0 }, until: { agoMs: 0 } };
 
-it('finds the last success of a job that failed later, and no longer among the newest runs', () => {
+it('finds the last success of a job that failed later, even if the success is not among the newest runs', () => {
   const lastSuccessMs = nowMs - 2 * hourMs + 1234;
   const drift = addDuration(undefined, 90_000, lastSuccessMs);
   const facts = { project: 'pay', group: '', name: 'beat', lastEnding: 'failed', lastSuccessMs, drift };
-  // The cast is true as far as it is read.
+  // This cast is safe, because only these fields are read.
   const status = { recent: [], jobs: new Map([['beat', facts]]) } as unknown as ReturnType<Executions['status']>;
   const { successes } = toSkippedWish(all, nowMs, { status: () => status });
   expect(successes.get('pay/beat')).toEqual([{ startedAtMs: lastSuccessMs - 90_000 }]);

@@ -22,7 +22,7 @@ describe('daemon/start-pusher', () => {
       OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: 'delta',
     };
     const pusher = startPusher({
-      // The cast is true: these variables are complete.
+      // This cast is safe: these variables are complete.
       push: readPushSettings(environment) as PushSettings,
       exposition: { scrape: async ({ format }) => [await scene.read(format)] },
       state: {

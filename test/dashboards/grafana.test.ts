@@ -179,7 +179,7 @@ function toUsed(text: string): string[] {
 /** The values of a key, however deep they are. */
 function listValues(part: unknown, key: string): unknown[] {
   if (typeof part !== 'object' || part === null) return [];
-  // The cast is true: nothing is known of the values.
+  // This cast is safe: nothing is known of the values.
   const entries = Object.entries(part) as readonly (readonly [string, unknown])[];
   return entries.flatMap(([name, value]) => [...(name === key ? [value] : []), ...listValues(value, key)]);
 }

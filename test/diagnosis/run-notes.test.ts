@@ -36,7 +36,7 @@ it('removes the jobs that ran longest ago, also from the state, if jobs come and
   expect(stored).toEqual(new Set(runs.keys()));
 });
 
-it('does not let a run of a member whose clock is ahead hide later runs', () => {
+it('does not hide later runs after a run of a member whose clock is ahead', () => {
   let nowMs = 100_000;
   const counted: [endedAtMs: number, isFailed: boolean][] = [];
   const { commitHook } = createRunNotes({

@@ -49,7 +49,7 @@ describe('diagnosis/sources', () => {
     expect(minuteOf(changes()[1]?.atMs)).toBe(5);
   });
 
-  it('reads keys at once when a login is refused, but not each time', async () => {
+  it('reads keys at once when a login is refused, but not after each refusal', async () => {
     const { control, minutes, told, noteClass, requests } = await begin();
     await minutes(10);
     control.writeKey(key, { user: 'bob' });

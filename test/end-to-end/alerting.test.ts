@@ -155,7 +155,7 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
     await delivered('AutomationJobFailingRepeatedly', 'resolved', { job_name: 'export' });
   }, 120_000);
 
-  it('notifies that log storage fails, and that it is over', async () => {
+  it('notifies when log storage fails, and when it works again', async () => {
     simulator.control.failLogStorage(true);
     const alert = await delivered('AutomationLogStorageFailing', 'firing');
     expect(alert.labels).toMatchObject({ server: 'prod', severity: 'critical' });

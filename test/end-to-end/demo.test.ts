@@ -147,7 +147,7 @@ describe('end-to-end/demo, as configured', () => {
     );
   });
 
-  it('makes no traces if that is configured', async () => {
+  it('makes no traces if traces are switched off', async () => {
     const { output, url } = demo;
     expect(output()).not.toContain('/simulator/traces');
     expect(await (await fetch(`${url}/metrics`)).text()).not.toContain('automation_exporter_spool_traces ');

@@ -82,7 +82,7 @@ describeWithTools('end-to-end/failing-night', ['prometheus'], (tools) => {
   }, 120_000);
 
   async function readStored(name: string): Promise<Stored[]> {
-    // The cast is true: a range in an instant query gives a matrix.
+    // This cast is safe: a range in an instant query gives a matrix.
     return (await prometheus.query(`${name}[10m]`)) as Stored[];
   }
 });

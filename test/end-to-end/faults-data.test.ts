@@ -56,7 +56,7 @@ async function startTraceBackend(tell: (bytes: number) => void): Promise<string>
     server.closeAllConnections();
     server.close();
   });
-  // The cast is true: a TCP server has such an address.
+  // This cast is safe: a TCP server has such an address.
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 

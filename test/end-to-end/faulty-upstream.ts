@@ -80,7 +80,7 @@ export async function startFaultyUpstream(
   }
 
   await listen();
-  // The cast is true: a TCP server has such an address.
+  // This cast is safe: a TCP server has such an address.
   ({ port } = server.address() as AddressInfo);
   return {
     url: `${certificate === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
@@ -97,7 +97,7 @@ export async function startFaultyUpstream(
       hangUp();
     },
     present: (next) => {
-      // The cast is true: only a server that was given a certificate can be asked for another.
+      // This cast is safe: only a server that was given a certificate can be asked for another.
       (server as TlsServer).setSecureContext(next);
       hangUp();
     },

@@ -144,7 +144,7 @@ describe('end-to-end/members', () => {
     });
   }, 60_000);
 
-  it('notices several members at one address, and withholds values that would jump', async () => {
+  it('notices several members at one address, and hides values that would jump', async () => {
     const { simulator, daemon, series } = await watchCluster({ speed: 30 }, ({ control }) => {
       control.restart({ memberIndex: 1 });
       return '';

@@ -112,7 +112,7 @@ describeWithTools('end-to-end/native-histograms', ['prometheus'], ({ prometheus 
 
   async function valueOf(expr: string, of = server): Promise<number> {
     const rows = await of.query(expr);
-    // The cast is true: that is what an instant query answers.
+    // This cast is safe: that is what an instant query answers.
     return Number((rows[0] as { readonly value: readonly [number, string] } | undefined)?.value[1]);
   }
 
@@ -142,7 +142,7 @@ describeWithTools('end-to-end/native-histograms', ['prometheus'], ({ prometheus 
     expect(Math.abs(found / truth - 1)).toBeLessThan(0.05);
   });
 
-  it('answer each query of dashboards and rules as classic ones do', async () => {
+  it('answer each query of dashboards and rules like classic histograms', async () => {
     const classic = await startPrometheus({ prometheus, target, job: 'demo' });
     onTestFinished(classic.stop);
     const grow = async (runs: number): Promise<void> => {
@@ -200,7 +200,7 @@ function listQueries(): readonly string[] {
 }
 
 function toLabels(rows: readonly unknown[]): readonly string[] {
-  // The cast is true: each result has labels.
+  // This cast is safe: each result has labels.
   const labels = rows.map((row) => Object.entries((row as { metric: object }).metric));
   return labels
     .map((pairs) =>

@@ -248,7 +248,7 @@ async function listen(server: Server): Promise<number> {
         server.closeAllConnections();
       }),
   );
-  // The cast is true: a TCP server has such an address.
+  // This cast is safe: a TCP server has such an address.
   return (server.address() as AddressInfo).port;
 }
 

@@ -11,7 +11,7 @@ export async function compareOverview(prometheus: Prometheus, simulator: Simulat
   const ask = async (panel: string, part = 0): Promise<readonly Row[]> => {
     const { expr } = panelQueries(dashboardJson('overview')).filter((query) => query.panel === panel)[part] ?? {};
     if (expr === undefined) throw new Error(`overview has no panel "${panel}"`);
-    // The cast is true: an instant query gives such rows.
+    // This cast is safe: an instant query gives such rows.
     return (await prometheus.query(expr)) as readonly Row[];
   };
   const numbers = async (panel: string): Promise<readonly number[]> =>

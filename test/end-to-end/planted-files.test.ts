@@ -76,7 +76,7 @@ async function playOnce(): Promise<string> {
 }
 
 describe('end-to-end, planted files', () => {
-  it('executes no file from the working directory, nor from the directories of configuration, state or user', async () => {
+  it('executes no file from the working directory or the directories of configuration, state and user', async () => {
     plant('.env', 'NODE_OPTIONS=--require=./planted.cjs\nAUTOMATION_EXPORTER_URL=http://127.0.0.1:9\n');
     plant('planted.cjs');
     plant('node.config.json', '{"nodeOptions":{"import":["./planted.cjs"]}}');

@@ -53,7 +53,7 @@ log: { level: error }
       endAll();
       const measured = async (reload: number): Promise<Measure> => {
         const [line] = (await child?.waitFor(new RegExp(`{"reload":${reload}.*}`), limitMs)) ?? [];
-        // The cast is true: the process prints these lines.
+        // This cast is safe: the process prints these lines.
         return JSON.parse(line ?? '') as Measure;
       };
       const early = await measured(20);

@@ -71,7 +71,7 @@ async function replayJson(simulator: Simulator, id: number): Promise<string> {
 type Sent = { readonly resourceSpans: readonly object[] };
 
 function readSent(bodies: readonly string[]): readonly object[] {
-  // The cast is true: it is a request of OTLP in JSON.
+  // This cast is safe: it is a request of OTLP in JSON.
   // Fingerprints need the secret of the daemon's state, which replay does not have.
   const ofState = /\{"key":"automation\.failure\.(?:fingerprint|first_seen)","value":\{[^}]*\}\},?/g;
   return bodies.flatMap(

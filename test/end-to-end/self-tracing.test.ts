@@ -45,7 +45,7 @@ type Body = {
 };
 
 function read({ requests }: { readonly requests: readonly { readonly body: Buffer }[] }) {
-  // The cast is true: the collector is asked for JSON.
+  // This cast is safe: the collector is asked for JSON.
   const found = requests.flatMap(({ body }) => (JSON.parse(body.toString('utf8')) as Body).resourceSpans);
   const resources = found.map(({ resource }) => toFields(resource));
   return { resources, spans: found.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans)) };

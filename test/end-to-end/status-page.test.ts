@@ -26,7 +26,7 @@ type Told = {
 };
 
 async function ask(url: string): Promise<Told> {
-  // The cast is true as far as it is looked at here.
+  // This cast is safe as far as it is looked at here.
   return (await (await fetch(`${url}/api/status`)).json()) as Told;
 }
 

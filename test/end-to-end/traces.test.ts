@@ -69,7 +69,7 @@ describe('end-to-end/traces', () => {
     expect(new Set(bodies(sink)).size).toBe(1);
   });
 
-  it('counts although traces are neither made nor delivered', async () => {
+  it('counts executions even if traces can be neither made nor delivered', async () => {
     const { simulator, job, sink, daemon } = await setUp();
     await sink.stop();
     simulator.control.configure({ statePending: 'all' });

@@ -96,7 +96,7 @@ function ask(
   return new Promise((resolve, reject) => {
     const options = { ca: certificates.pem('ca.pem'), agent: false, method, headers, ...shown, ...version } as const;
     const asked = request(`${url}${path}`, options, (response) => {
-      // The cast is true: the request went over TLS.
+      // This cast is safe: the request went over TLS.
       const { subject } = (response.socket as TLSSocket).getPeerCertificate();
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -113,7 +113,7 @@ function ask(
 }
 
 describe.skipIf(!hasOpenssl)(`end-to-end/web-config${withoutOpenssl}`, () => {
-  it('shows nothing without a user, except whether it is healthy and ready', async () => {
+  it('shows nothing without a user, except health and readiness', async () => {
     const { url } = await start(`tls_server_config: { ${tls} }\n${withUsers}`);
     expect(url).toMatch(/^https:/);
     const closed = [

@@ -19,7 +19,7 @@ describe('executions/activities', () => {
     expect(names.filter((name) => toOffsetMs(name) >= dayMs)).toEqual([]);
   });
 
-  it("compares the last day of a new project within the hour, at the project's own minute", () => {
+  it('compares the last day of a new project within an hour, at the minute of that project', () => {
     const due = (nowMs: number): string => {
       const activities = createActivities();
       activities.note('pay', {}, nowMs);

@@ -23,7 +23,7 @@ describe('executions/backlog', () => {
     expect(toText(withNewestRead(state, window(180, 300), []))).toBe('100 ahead 300 but 80-150');
   });
 
-  it('does not change while an overlap is incomplete, and keeps the time from which to read again', () => {
+  it('does not change while an overlap is incomplete, and keeps the start of the next read', () => {
     const first = withNewestReadBehind(behind(100, 200, [window(101, 150)]), window(80, 300), {
       rest: [window(80, 250)],
       sinceMs: 80,

@@ -50,7 +50,7 @@ function createScene(turns: Readonly<Record<string, number>>, { isStuck = false 
     round: async (room: number) => {
       left = room;
       await readPast({
-        // The cast is true: nothing is asked.
+        // This cast is safe: nothing is asked.
         api: () => ({}) as Api,
         nowMs: 1000,
         mayGoOn: () => left > 0,

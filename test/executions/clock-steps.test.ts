@@ -147,7 +147,7 @@ describe('executions when the clock of the server steps', () => {
     expect(imports()).toBeUndefined();
   });
 
-  it('counts all of many future-dated executions at once after the clock was set back', async () => {
+  it('counts many future-dated executions at once after the clock was set back', async () => {
     const { control, finish, counted, rounds } = await play();
     await rounds(12);
     control.setClockSkew(10 * minuteMs);

@@ -28,7 +28,7 @@ export function createFakeApi(answer: (question: Question) => unknown) {
     }),
     supports: async () => true,
   };
-  // The cast is true as far as the rooms under test go: they ask nothing else.
+  // This cast is safe as far as the rooms under test go: they ask nothing else.
   return { api: api as unknown as Api, asked };
 }
 

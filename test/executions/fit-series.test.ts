@@ -53,7 +53,7 @@ describe('executions/fit-series', () => {
     expect(room().missing()).toBe(56);
   });
 
-  it('takes slots from whole jobs, the oldest last run first, also after a restart', async () => {
+  it('takes the slots of whole jobs, first of the job whose last run is oldest, also after a restart', async () => {
     const { take, shown, room, restart } = await setUp(defaults);
     await take([run('a', 1), run('b', 2), run('c', 3)]);
     await take([run('a', 4)]);

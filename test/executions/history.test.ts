@@ -11,7 +11,7 @@ it('counts a duration that is a bound in its bucket, as live buckets do', () => 
   expect(text.match(/^(le|inf|sum|count).* 2$/gm)).toEqual(['le601 2', 'inf1 2', 'sum60 2', 'count1 2']);
 });
 
-it('keeps that a run has no known start', () => {
+it('remembers that a run has no known start', () => {
   const page = toPage('pay', [someRun({ lacksStart: true }), someRun({ id: 2 })]);
   expect([...readPage(page)].map(([, { lacksStart }]) => lacksStart)).toEqual([true, undefined]);
 });

@@ -14,7 +14,7 @@ describe('executions/id-hours', () => {
     expect(isImported({ id: 70, endedAtMs: 99 * hourMs })).toBe(false);
   });
 
-  it('recognizes runs of a clock that is behind, because the id was given when the run started by that clock', () => {
+  it('recognizes from the id a run whose start was written by a clock that is behind', () => {
     const known = hours([100, 50, 60], [101, 61, 70], [102, 71, 80]);
     const { isOfSlowClock } = createIdOrder(known, 103 * hourMs);
     const slowByMs = [90 * hourMs, 30 * hourMs];

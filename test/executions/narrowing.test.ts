@@ -35,7 +35,7 @@ describe('executions/narrowing', () => {
     expect(await createScene({ ends: {} }).find()).toEqual([]);
   });
 
-  it('requests nothing if reading the projects, of twenty jobs each, costs as much', async () => {
+  it('requests nothing if reading the projects with twenty jobs each costs as much', async () => {
     const { find, asked } = createScene({ ends: { p3: 1 }, jobsOfEach: 20 });
     expect(await find()).toEqual([]);
     expect(asked).toEqual([]);

@@ -58,7 +58,7 @@ describe('executions/overlap', () => {
     expect(overlap.untilMs(1000)).toBe(30 * 86_400_000);
   });
 
-  it('ends a day after the last read if the clock may have advanced further meanwhile', () => {
+  it('ends a day after the last read if the clock may have been set ahead since', () => {
     const overlap = createOverlap(120_000, { isPastUnknown: true });
     overlap.noteReached(600_000);
     expect(overlap.untilMs(1000)).toBe(87_000_000);

@@ -88,7 +88,7 @@ describe('executions/project-reading', () => {
     });
   });
 
-  it('reads no more of a wide window than needed if it has more than one page', async () => {
+  it('reads only the needed part of a wide window that has more than one page', async () => {
     const answer = (asked: Question): unknown => toPage(runs(5000), asked);
     const scene = createScene({ answer, scannedThroughMs: 9_900_000 });
     expect(await scene.read('rotation', { beginMs: 0 }, 9_800_000)).toMatchObject({ counted: 499, isCut: true });
@@ -119,7 +119,7 @@ describe('executions/project-reading', () => {
     expect(scene.state().backlog).toBeUndefined();
   });
 
-  it('keeps the hidden past as unread until the project shows a row', async () => {
+  it('keeps a hidden past as unread until the project shows a row', async () => {
     let isShown = false;
     const answer = (asked: Question): unknown => {
       const page = toPage(runs(30), asked);
@@ -168,7 +168,7 @@ describe('executions/project-reading', () => {
     expect(scene.state().hold).toBe('hidden');
   });
 
-  it('resumes with the first shown row, and reads what it missed', async () => {
+  it('resumes at the first visible row, and reads the rows that were missed', async () => {
     const scene = createScene({ answer: (asked) => toPage(runs(3), asked), hold: 'hidden' });
     expect(await scene.read('probe')).toMatchObject({ counted: 3 });
     expect(scene.state()).toEqual({ ...toNewProject('pay', 0), scannedThroughMs: nowMs });
@@ -190,7 +190,7 @@ describe('executions/project-reading', () => {
     expect(scene.state()).toEqual({ ...toNewProject('pay', 0), hold, heldSinceMs: nowMs });
   });
 
-  it('puts nothing on hold after an error of the server', async () => {
+  it('keeps no project on hold after an error of the server', async () => {
     const answer = (): never => {
       throw refusal('server');
     };

@@ -42,7 +42,7 @@ describe('executions/read-notes', () => {
     expect(scene.of()?.unshownSinceMs).toBeUndefined();
   });
 
-  it('does not take a window without executions as proof that the backlog would be shown', () => {
+  it('does not conclude from a window without executions that hidden executions are now visible', () => {
     const scene = createScene();
     scene.past({ isUnshown: true, total: 3 });
     scene.read({}, 'narrow', nowMs + 15_000, behind);

@@ -203,7 +203,7 @@ describe('executions/reconcile', () => {
     expect(found.idHours.map(({ hour }) => hour)).toEqual([100, 101]);
   });
 
-  it('counts a run that starts days ahead of now, and compares nothing with it', () => {
+  it('counts a run whose start is days in the future, and does not use the run in comparisons', () => {
     const rows = [someRun({ id: 44, startedAtMs: 172 * hourMs, endedAtMs: 100 * hourMs })];
     const found = reconcile(input({ rows, ids: hours([99, 40, 45]), seenAtMs: 100 * hourMs }));
     expect(found).toMatchObject({ imported: 0, newEpochAtMs: undefined, idHours: [] });

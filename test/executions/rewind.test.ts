@@ -62,7 +62,7 @@ describe('executions/rewind', () => {
     expect(facts().gapUntilMs).toBe(unknown);
   });
 
-  it('makes a rewind that a full disk refused as soon as there is space, even if the clock is right by then', async () => {
+  it('makes up for a rewind that a full disk prevented, even if the clock is right by then', async () => {
     const ledger = createMemoryLedger();
     let isFull = false;
     const commit: typeof ledger.commit = async (...change) => {
@@ -97,7 +97,7 @@ describe('executions/rewind', () => {
     ]);
   });
 
-  it("finds from the exporter's clock how far the clock was set back during an absence", async () => {
+  it("finds from the exporter's clock how far the server's clock was set back during an absence", async () => {
     const { through, facts } = await rewind({ nowMs }, [readThrough('pay', nowMs - 5000)], {
       listedAtMs: nowMs - 10_000,
       skewMs: 600_000,

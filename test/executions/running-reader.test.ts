@@ -10,7 +10,7 @@ const missing =
   '{"errorCode":"api.error.project.missing","apiversion":45,"error":true,"message":"Project does not exist: *"}';
 
 describe('executions/running-reader', () => {
-  it('reads project by project if a server takes `*` for a name', async () => {
+  it('reads project by project if a server treats `*` as a name', async () => {
     const scene = await createScene({ apiVersion: 45, clientVersion: 45 });
     onTestFinished(scene.stop);
     const { control } = scene;
@@ -51,7 +51,7 @@ describe('executions/running-reader', () => {
     expect(asked[0]).toBe('*');
   });
 
-  it('returns when it read each project, which may be several rounds ago', async () => {
+  it('returns the time at which each project was read, even if this was several rounds ago', async () => {
     const names = Array.from({ length: 40 }, (_, index) => `p${index}`);
     const { read, pass } = setUp((project) => {
       if (project === 'p7') throw refusal('forbidden', 'api.error.item.unauthorized');
@@ -110,7 +110,7 @@ describe('executions/running-reader', () => {
     await expect(read(names)).rejects.toThrow('no place');
   });
 
-  it('has the runs of a project again as soon as it may be read', async () => {
+  it('shows the runs of a project again as soon as the project may be read', async () => {
     let isOpen = false;
     const { read } = setUp((project) => {
       if (!isOpen) throw refusal('forbidden', 'api.error.item.unauthorized');
@@ -192,7 +192,7 @@ function setUp(
   );
   return {
     asked,
-    // The cast is true as far as the reader goes: it asks nothing else.
+    // This cast is safe as far as the reader goes: it asks nothing else.
     read: (projects: readonly string[]) => reader(() => api as unknown as Api, projects),
     pass: (ms: number) => {
       nowTicks += ms;

@@ -85,7 +85,7 @@ describe('executions/server-clock', () => {
     expect(await read(10_300_000)).toBe(10_300_000);
   });
 
-  it('doubts a jump while the exporter was away in the same way', async () => {
+  it('also doubts a jump of the clock that happened while the exporter was not running', async () => {
     const { read, pass, doubted } = createScene(refuse, { skewMs: 0, listedAtMs: 1_000_000 });
     expect(await read(10_000_000)).toBe(1_000_000);
     expect(doubted()).toBe(10_001_000);
@@ -251,7 +251,7 @@ function createScene(
     /** A fault of the question costs only itself. */
     read: async (answeredAtMs: number | undefined) => {
       const isAsked = serverClock.isOld(answeredAtMs);
-      // The cast is true: it asks nothing else.
+      // This cast is safe: it asks nothing else.
       if (isAsked) await serverClock.ask(api as unknown as Api).catch(() => undefined);
       const time = serverClock.now(answeredAtMs);
       latest = time;

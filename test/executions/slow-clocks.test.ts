@@ -8,7 +8,7 @@ const hourMs = 3_600_000;
 const nowMs = 1000 * hourMs;
 
 describe('executions/slow-clocks', () => {
-  it('keeps across a restart a clock that answers show to be more than a day behind, once, for eight days', async () => {
+  it('remembers across a restart, for eight days, a clock that is more than a day behind', async () => {
     const ledger = createMemoryLedger();
     const cache = await openLedgerCache(ledger, 'prod');
     await noteSlowClocks(cache, { serverTimes: [nowMs, nowMs - 24 * hourMs], nowMs });
@@ -22,7 +22,7 @@ describe('executions/slow-clocks', () => {
     expect(cache.facts().slowClocks).toEqual([]);
   });
 
-  it('recognizes a clock that is behind by a running execution with a new id and an old start, and by no other', async () => {
+  it('recognizes a slow clock only from a running execution with a new id and an old start', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     await cache.update(async () => ({
       facts: { ...cache.facts(), oneTimeIds: [73] },

@@ -167,7 +167,7 @@ describe('executions/transitions', () => {
     expect(await ledger.size('upstream')).toBe(1);
     const documents = await ledger.load('upstream');
     const { body = '{}' } = documents.find(({ kind, key }) => kind === 'project' && key === 'pay') ?? {};
-    // The cast is true: it is kept as JSON with these fields.
+    // This cast is safe: it is kept as JSON with these fields.
     const { countedFromMs, prunedThroughMs } = JSON.parse(body) as Record<string, number>;
     expect(prunedThroughMs).toBe(countedFromMs);
   });

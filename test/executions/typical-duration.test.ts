@@ -8,7 +8,7 @@ const job = ['pay', 'nightly', 'settle'] as const;
 function toDuration(seconds: readonly number[], averageDurationMs?: number): number | undefined {
   let drift: Drift | undefined;
   for (const [index, each] of seconds.entries()) drift = addDuration(drift, each * 1000, index * 3_600_000);
-  // The cast is true as far as it is read.
+  // This cast is safe, because only these fields are read.
   const facts = { averageDurationMs, drift } as JobFacts;
   return toTypicalDuration({ cells: new Map(), jobs: new Map([[toJobKey(...job), facts]]) }, job, []);
 }

@@ -111,7 +111,7 @@ describe('expected-runs, an absence longer than the known times', () => {
     expect(ends()).toMatchObject({ missed: 0, undecided: 0 });
   });
 
-  it('finds every run in it, and every missed run of its last hours', { timeout: 60_000 }, async () => {
+  it('finds every run during an absence, and every missed run of its last hours', { timeout: 60_000 }, async () => {
     const { control, minutes, away, ends, pasts, requests } = createOne(everyMinute);
     await minutes(30);
     const { ran } = ends();

@@ -50,7 +50,7 @@ describe('expected-runs, the cost of requests for a server', () => {
     expect(requests().filter(({ path }) => /info$|forecast$/.test(path)).length).toBeLessThan(2000);
   });
 
-  it('requests little about a schedule that has been known for long, also after a restart', {
+  it('requests little about a schedule that has long been known, also after a restart', {
     timeout: 60_000,
   }, async () => {
     const { yearly, weekly, daily, 'in working hours': working, 'every second of next year': late } = kinds;

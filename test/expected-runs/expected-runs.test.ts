@@ -76,7 +76,7 @@ describe('expected-runs', () => {
     ]);
   });
 
-  it('finds the runs during its own absence, and no missed run in it', async () => {
+  it('finds the runs during its own absence, and reports none as missed', async () => {
     const { minutes, shown, away } = createHourly();
     await minutes(30);
     away(360);
@@ -91,7 +91,7 @@ describe('expected-runs', () => {
   it.each([
     ['', 0],
     [', although they could not be written at first', 2],
-  ])('counts times as undecided during which the watch was switched off%s', async (_what, failing) => {
+  ])('counts as undecided the times while the watch was switched off%s', async (_what, failing) => {
     let commits = Number.NEGATIVE_INFINITY;
     const { minutes, shown, restart } = createHourly({
       onCommit: () => {
@@ -115,7 +115,7 @@ describe('expected-runs', () => {
     ]);
   });
 
-  it('finds no missed run after a crash between counting a run and storing that its jobs start again', async () => {
+  it('finds no missed run after a crash between counting a run and storing that the jobs start again', async () => {
     let isDue = true;
     const { control, minutes, shown, restart } = createHourly({ around: async (read) => (isDue ? read() : undefined) });
     control.createJob('pay', { name: 'half', group: '', schedule: { everyMs: 3_600_000, offsetMs: 1_800_000 } });
@@ -131,7 +131,7 @@ describe('expected-runs', () => {
     expect(shown('schedule_missed_total').filter((line) => !line.endsWith(' 0'))).toEqual([]);
   });
 
-  it('expects nothing of a job that is switched off, and shows since when it is', async () => {
+  it('expects no run of a disabled job, and shows since when the job is disabled', async () => {
     const { control, minutes, shown, id } = createHourly();
     await minutes(30);
     control.changeJob(id, { scheduleEnabled: false });

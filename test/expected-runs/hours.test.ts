@@ -125,7 +125,7 @@ describe('expected-runs/deciding/hours-ahead', () => {
     ]);
   });
 
-  it('reads the starts of one hour at a time, with turns of the event loop in between', async () => {
+  it('reads the starts of one hour at a time, and lets the event loop run in between', async () => {
     const asked: number[] = [];
     let pauses = 0;
     await planHoursAhead({

@@ -376,7 +376,7 @@ As of `);
     expect(folded).toContain('<li>and 87 more problems, below</li>');
   });
 
-  it('shows problems of a whole server before those of a member, if there is not room for all', async () => {
+  it("shows a server's own problems before problems of its members if there is not enough room", async () => {
     const many = Array.from({ length: 12 }, (_, index) => server(`s${index}`, { collectors: [failing] }));
     const text = '9 scheduled runs of a cluster member that does not respond were missed';
     const cluster = server('cluster', {

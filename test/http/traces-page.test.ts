@@ -146,7 +146,7 @@ or write into the configuration, to send them to http://localhost:4318:
         collector: text,
         failing: { sinceMs: 0, reason: text },
       };
-      // The cast is true: only texts were changed.
+      // This cast is safe: only texts were changed.
       const shown = { ...refused, delivery: delivery as TracesStatus['delivery'] };
       const quarantined = [quarantine({ server: text, reason: text, name: text })];
       return (await readPage({ shown, quarantined, isEnabled: true })).body.split('<').length;

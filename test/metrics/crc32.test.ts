@@ -4,7 +4,7 @@ import { addShifts, combineCrc32, toShift } from '../../src/metrics/crc32.ts';
 import { fc } from '../support/property.ts';
 
 describe('metrics/crc32', () => {
-  it('computes the checksum of two pieces from theirs', () => {
+  it('computes the checksum of two joined pieces from the checksum of each piece', () => {
     // The check value of CRC-32 is that of the digits from 1 to 9.
     expect(combineCrc32(crc32('1234'), crc32('56789'), toShift(5))).toBe(0xcbf43926);
   });

@@ -52,7 +52,7 @@ function createSilent(hands = { nowTicks: 0 }) {
   const ignore = (): void => undefined;
   const ownership = createOwnership({
     units: ['a'],
-    // The cast is true: nothing else of it is asked before there is a list.
+    // This cast is safe: nothing else of it is asked before there is a list.
     leases: { list: () => answer.promise } as unknown as Leases,
     clock: { ticks: () => hands.nowTicks, after: () => ignore, random: () => 0 },
     begin: ignore,

@@ -19,7 +19,7 @@ it.each([
   const reach = <Answer>() =>
     new Promise<Answer | undefined>((resolve) => {
       asked += 1;
-      // The cast is true: only renewals are asked for.
+      // This cast is safe: only renewals are asked for.
       if (asked === 1) after(answersAfterMs, () => resolve(answer as Answer | undefined));
     });
   const tenures = createTenures({

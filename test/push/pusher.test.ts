@@ -185,7 +185,7 @@ describe('push/pusher', () => {
     const silent = createServer();
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void silent.close());
-    // The cast is true: a TCP server has such an address.
+    // This cast is safe: a TCP server has such an address.
     const { port } = silent.address() as AddressInfo;
     // It accepts connections, and never answers the TLS handshake.
     const scene = createScene(`https://127.0.0.1:${port}`, { ...delta, OTEL_EXPORTER_OTLP_TIMEOUT: '100' });
@@ -198,7 +198,7 @@ describe('push/pusher', () => {
     expect([scene.results, scene.lost]).toEqual([['failed', 'failed'], {}]);
   });
 
-  it('sends each series from where it last ended, also after a partly failed push and a restart', async () => {
+  it('sends each series from its last sent point, also after a partly failed push and a restart', async () => {
     const scene = createScene(receiver.url, delta);
     for (const pusher of [scene.createPusher(), scene.createPusher()]) {
       // More than fit into one request.

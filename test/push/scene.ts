@@ -38,7 +38,7 @@ export async function startReceiver(port = 0): Promise<Receiver> {
     });
   });
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  // The cast is true: a TCP server has such an address.
+  // This cast is safe: a TCP server has such an address.
   const { port: used } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${used}`,
@@ -118,7 +118,7 @@ export function createScene(url: string, env: Readonly<Record<string, string>> =
   function createOne() {
     const settings = readPushSettings({ OTEL_METRICS_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_ENDPOINT: url, ...env });
     return createPusher({
-      // The cast is true: these variables are complete.
+      // This cast is safe: these variables are complete.
       settings: settings as PushSettings,
       version: '1',
       scrape: () => scrape({ format: 'protobuf', gzip: false }),

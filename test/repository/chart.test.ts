@@ -99,7 +99,7 @@ type Pod = {
 function find(objects: readonly KubernetesObject[], kind: string): KubernetesObject & { readonly spec: unknown } {
   const found = objects.filter((object) => object.kind === kind);
   expect(found.map(({ metadata }) => metadata.name)).toHaveLength(1);
-  // The cast is true: all kinds that are looked for have one.
+  // This cast is safe: all kinds that are looked for have one.
   return found[0] as KubernetesObject & { readonly spec: unknown };
 }
 
@@ -390,7 +390,7 @@ describeWithTools('deploy/helm', ['helm'], ({ helm }) => {
     expect(() => renderChart(helm, `${server}\n${value}: { enabled: true }`, { chart: folder })).toThrow(complaint);
   });
 
-  it('is the source of the plain manifests (node scripts/chart/manifests.ts)', () => {
+  it('gives the plain manifests (node scripts/chart/manifests.ts)', () => {
     const folder = new URL('../../deploy/kubernetes/', import.meta.url);
     const committed = readdirSync(folder).map((file) => [file, readFileSync(new URL(file, folder), 'utf8')]);
     expect(Object.fromEntries(committed)).toEqual(renderManifests(helm));

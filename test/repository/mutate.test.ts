@@ -102,7 +102,7 @@ describe('repository/mutate/mutants', () => {
     expect(findMutants('src/api/b.ts', line).map(({ id }) => id)).not.toEqual(ids);
   });
 
-  it('samples the same ones for a seed, in the order of the text', () => {
+  it('samples the same mutants for the same seed, in the order of the text', () => {
     const mutants = findMutants('src/api/a.ts', 'export const a = [1, 2, 3, 4, 5, 6, 7, 8, 9];');
     const sample = sampleOf(mutants, 5, 1);
     expect(sample.map(({ id }) => id)).toEqual(sampleOf(mutants, 5, 1).map(({ id }) => id));
@@ -154,7 +154,7 @@ describe('repository/mutate/attempts', () => {
     expect(judgeEnding({ code: null, signal: 'SIGTERM' })).toEqual({ lost: 'its session was killed by SIGTERM' });
   });
 
-  it('counts a session that ended by itself as noticed', () => {
+  it('counts a mutant as noticed if the session ended by itself', () => {
     expect(judgeEnding({ code: 1, signal: null })).toEqual({ noticedBy: 'it ends the process', leftOut: [] });
     expect(judgeEnding({ code: null, signal: 'SIGABRT' })).toEqual({
       noticedBy: 'it ends the process by SIGABRT',

@@ -15,7 +15,7 @@ function setUp({ waits = true } = {}) {
     run();
     return () => {};
   }
-  // The cast is true: nobody looks at the answers.
+  // This cast is safe: nobody looks at the answers.
   const api = {
     get: ask('get'),
     getTimed: ask('getTimed'),
@@ -62,7 +62,7 @@ describe('schedule/request-gap', () => {
     expect(asked).toEqual(['get 0', 'get 0']);
   });
 
-  it('waits no longer than the present distance', async () => {
+  it('waits no longer than the current gap', async () => {
     const { gap, asked } = setUp();
     const api = gap.api(new AbortController().signal);
     gap.begin(60_000);

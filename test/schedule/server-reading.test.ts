@@ -38,7 +38,7 @@ function setUp({ vital = false, everyMs = 15_000, remember = (before: Memory): M
     client: {
       within: ({ signal: _signal, ...scope }) => {
         scopes.push(scope);
-        // The cast is true: the collector asks nothing.
+        // This cast is safe: the collector asks nothing.
         return {} as ReturnType<Client['within']>;
       },
       facts: () => ({ dialect: undefined, apiVersion: undefined, release: undefined, hidesMembers: false }),

@@ -52,7 +52,7 @@ export function setScene(initial: readonly string[], options: SceneOptions = {})
 
   const get = async (endpoint: { readonly name: string }, input?: { readonly path?: { readonly project: string } }) =>
     endpoint.name === 'projects' ? list() : answer(input?.path?.project ?? '');
-  // The cast is true for the two endpoints that are asked here.
+  // This cast is safe for the two endpoints that are asked here.
   const api = { get, getTimed: get, supports: async () => false, server: () => ({}) } as unknown as Api;
   const clock = fakeClock({ now: () => nowMs, ticks: () => nowMs, after });
   function after(ms: number, run: () => void): () => void {
@@ -77,7 +77,7 @@ export function setScene(initial: readonly string[], options: SceneOptions = {})
     everyMs,
     timeoutMs: 10_000,
     requestsPerSecond,
-    // The cast is true: a sweep uses nothing else of it.
+    // This cast is safe: a sweep uses nothing else of it.
     client: { within: () => api } as unknown as Client,
     watch,
     projectList,

@@ -78,7 +78,7 @@ export function describeContract(open: () => Promise<Engine>): void {
       expect(await state.ledger.firstEnd('prod', 'pay', 301)).toBeUndefined();
     });
 
-    it('keeps an entry once, and returns their number', async () => {
+    it('keeps each entry once, and returns the number of entries', async () => {
       expect(await state.ledger.size('prod')).toBe(0);
       await state.ledger.commit('prod', {
         entries: [ended('pay', 1, 100), ended('pay', 1, 100), ended('pay', 1, 100, 2)],

@@ -72,7 +72,7 @@ async function start(onConnect: (socket: Socket) => void): Promise<Started> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    // The cast is true: a TCP server has such an address.
+    // This cast is safe: a TCP server has such an address.
     port: (server.address() as AddressInfo).port,
     stop: async () => {
       for (const socket of sockets) socket.destroy();

@@ -111,7 +111,7 @@ describe('status/running', () => {
     expect([find(41), find(42), find(43)]).toEqual([undefined, undefined, undefined]);
   });
 
-  it('shows ten of each and their total number', () => {
+  it('shows ten running and ten ended executions, with their total numbers', () => {
     const runs = Array.from({ length: 13 }, (_, id) => run(id));
     const over = Array.from({ length: 12 }, (_, id) => past(id, id === 0 ? 'private' : 'pay'));
     const told = tell(runs, over);

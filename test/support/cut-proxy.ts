@@ -62,7 +62,7 @@ export async function startCutProxy(target: number | (() => number)): Promise<Cu
     upstream.on('data', (bytes) => client.write(bytes));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // The cast is true: a TCP server has such an address.
+  // This cast is safe: a TCP server has such an address.
   const { port } = server.address() as AddressInfo;
   return {
     port,

@@ -25,7 +25,7 @@ export async function startRawServer(answer: (socket: Socket, requestHead: strin
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // The cast is true: a TCP server has such an address.
+  // This cast is safe: a TCP server has such an address.
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,

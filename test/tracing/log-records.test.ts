@@ -40,7 +40,7 @@ describe('tracing/plan/log-records', () => {
     ]);
   });
 
-  it('gives the lines of each node on which the step failed to its span', () => {
+  it('adds to the span of a failed step the lines of each failed node', () => {
     const failure = plan.failure && { ...plan.failure, others: [{ node: 'web01', context: '1' }] };
     const own = [
       { ...lines[0], node: 'web01' },

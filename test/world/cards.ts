@@ -255,7 +255,7 @@ const arranged: readonly CardName[] = ['busy everywhere', 'newcomer', 'passive']
 /** Cards of wrong times: a share of the worlds has one more of these. */
 const timeCards: readonly CardName[] = ['any server clock', 'any member clock', 'starts to come', 'starts in 1970'];
 
-// The cast is true: these are its keys.
+// This cast is safe: these are its keys.
 export const allCards = (Object.keys(cards) as CardName[]).filter(
   (card) => ![...arranged, ...timeCards].includes(card),
 );

@@ -25,7 +25,7 @@ export function change(plan: Plan, options: Options): Plan {
     members: Number(options.get('members') ?? plan.members),
     ...(release === undefined ? {} : { release }),
     ...(kept === undefined ? {} : { keptMs: Number(kept) }),
-    // The cast is true for what this command printed.
+    // This cast is safe for what this command printed.
     traces: (options.get('traces') ?? plan.traces) as Plan['traces'],
     ...(cards === undefined ? {} : { cards: cards === '' ? [] : cards.split(',').map(toCard) }),
   };
@@ -33,6 +33,6 @@ export function change(plan: Plan, options: Options): Plan {
 
 function toCard(text: string): PlayedCard {
   const [, card = '', atMs = '0', forMs = '0'] = /^(.+)@(\d+)\+(\d+)$/.exec(text) ?? [];
-  // The cast is true for what this command printed.
+  // This cast is safe for what this command printed.
   return { card: card.replaceAll('_', ' ') as CardName, atMs: Number(atMs), forMs: Number(forMs) };
 }

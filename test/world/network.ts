@@ -182,7 +182,7 @@ export function createNetwork(options: NetworkOptions): ToDispatcher {
 
 function toFlat(headers: unknown): Record<string, string> {
   const flat: Record<string, string> = {};
-  // The cast is true: the transport gives plain names and texts.
+  // This cast is safe: the transport gives plain names and texts.
   for (const [name, value] of Object.entries((headers ?? {}) as Record<string, string>))
     flat[name.toLowerCase()] = value;
   return flat;
@@ -193,7 +193,7 @@ type StaleState = { executionState?: string; completed?: boolean; endTime?: stri
 /** As another member's file still has it: the last step still runs. */
 function toStale(said: DirectAnswer): DirectAnswer {
   if (said.status !== 200) return said;
-  // The cast is true: these are the fields that are changed, where they are there.
+  // This cast is safe: these are the fields that are changed, where they are there.
   const state = JSON.parse(said.body) as StaleState;
   Object.assign(state, { executionState: 'RUNNING', completed: false, endTime: null });
   const last = state.steps?.at(-1);

@@ -29,7 +29,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
 function toOlder(kind: string, body: string): string {
   const known = fields[kind];
   if (known === undefined) return body;
-  // The cast is true: documents of these kinds are objects.
+  // This cast is safe: documents of these kinds are objects.
   const found = Object.entries(JSON.parse(body) as Readonly<Record<string, unknown>>);
   const kept = found.flatMap(([name, value]) => {
     if (!known.includes(name)) return [];

@@ -244,6 +244,6 @@ function pickCard(draw: (card: CardName) => number, deck: readonly CardName[]): 
 /** Whole plans, one a line: they are the same worlds whatever is drawn for a seed. */
 export function readPlans(file: string): Plan[] {
   const lines = readFileSync(file, 'utf8').split('\n');
-  // The cast is true for what was printed of plans.
+  // This cast is safe for what was printed of plans.
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Plan);
 }

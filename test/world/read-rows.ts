@@ -10,7 +10,7 @@ type Row = {
 /** Notes which executions that had ended stand in an answer: rows of a list, not the one that comes with a total. */
 export function noteRead({ truth, service, time }: Scene, path: string, body: string): void {
   if (!/\/project\/[^*/]+\/executions\?/.test(path) || /[?&]max=1(&|$)/.test(path)) return;
-  // The cast is true: the simulator wrote it.
+  // This cast is safe: the simulator wrote it.
   const { executions = [] } = JSON.parse(body) as { executions?: readonly Row[] };
   const ended = executions.filter((row) => row['date-ended'] !== undefined).filter(isTaken(path, executions));
   const byId = indexOf(service.world.history);

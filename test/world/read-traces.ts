@@ -47,7 +47,7 @@ type Spans = {
 
 /** The traces of a request in JSON, one for each of its ResourceSpans. */
 export function readJsonTraces(bytes: Uint8Array): ReadTrace[] {
-  // The cast is true: only our own encoder writes it, and what is absent is looked for.
+  // This cast is safe: only our own encoder writes it, and what is absent is looked for.
   const { resourceSpans } = JSON.parse(Buffer.from(bytes).toString('utf8')) as { resourceSpans: readonly Spans[] };
   return resourceSpans.map((one) => {
     const spans = one.scopeSpans.flatMap((scope) => scope.spans);

@@ -102,7 +102,7 @@ async function serveInTurn(recorded: ReadonlyMap<string, Scrapes>) {
     response.end(text);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // The cast is true: a TCP server has such an address.
+  // This cast is safe: a TCP server has such an address.
   const { port } = server.address() as AddressInfo;
   return {
     address: `127.0.0.1:${port}`,
@@ -118,7 +118,7 @@ const families =
   'automation_(executions_total|project_executions_total|execution_(duration_seconds_(bucket|count|sum)|nodes_total|failures_total)|node_failures_total)';
 
 async function readCounters(prometheus: Prometheus): Promise<readonly Stored[]> {
-  // The cast is true: that is what a range selector gives.
+  // This cast is safe: that is what a range selector gives.
   return (await prometheus.query(`{__name__=~"${families}"}[10m]`)) as readonly Stored[];
 }
 

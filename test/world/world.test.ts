@@ -44,7 +44,7 @@ describe('world', () => {
     expect(() => clock.after(Number.NaN, () => undefined)).toThrow('a timer has to have a time');
   });
 
-  it('is sound with either state engine', async () => {
+  it('shows no fault with either state engine', async () => {
     const plan = { ...planWorld(23, allCards), traces: 'nodes' } as const;
     const memory = await playWorld({ ...plan, state: 'memory' });
     const sqlite = await playWorld({ ...plan, state: 'sqlite' });

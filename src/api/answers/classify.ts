@@ -214,7 +214,7 @@ export function cutTexts(value: unknown, source: string): { value: unknown; cut:
   const open: unknown[] = [value];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (typeof next !== 'object' || next === null) continue;
-    // The cast is true: a list can be read by its indexes.
+    // This cast is safe: a list can be read by its indexes.
     const members = next as Record<string, unknown>;
     for (const [key, member] of Object.entries(members)) {
       const isLong = typeof member === 'string' && member.length > maxTextLength;

@@ -115,7 +115,7 @@ function createList(): Target {
     closing: closeList,
     size: () => value.length,
     addAll: (text, refine) => {
-      // The cast is true: the text is a list.
+      // This cast is safe: the text is a list.
       for (const item of refine(JSON.parse(`[${text}]`), text) as unknown[]) value.push(item);
     },
     addOne: (_key, item) => value.push(item),
@@ -138,7 +138,7 @@ function createRecord(): Target {
     closing: closeObject,
     size: () => size,
     addAll: (text, refine) => {
-      // The cast is true: the text is an object.
+      // This cast is safe: the text is an object.
       for (const [key, item] of Object.entries(refine(JSON.parse(`{${text}}`), text) as object)) add(key, item);
     },
     addOne: add,

@@ -48,7 +48,7 @@ function read<Value extends object>(
   toValue: (fields: Fields) => Value | undefined,
 ): (AppName & Value)[] {
   return Object.entries(kind ?? {}).flatMap(([name, entry]) => {
-    // The cast is true: any object can be read by name, and absent names read as undefined.
+    // This cast is safe: any object can be read by name, and absent names read as undefined.
     const value = typeof entry === 'object' && entry !== null ? toValue(entry as Fields) : undefined;
     return value === undefined ? [] : [{ ...toName(name), ...value }];
   });

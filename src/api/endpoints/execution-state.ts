@@ -111,6 +111,6 @@ export function isExitMessage(message: string): boolean {
 }
 
 function toFields(value: unknown): Fields {
-  // The cast is true: any object can be read by name, and absent names read as undefined.
+  // This cast is safe: any object can be read by name, and absent names read as undefined.
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 }

@@ -147,7 +147,7 @@ function toExecution(item: unknown): Execution | string {
 }
 
 function toFields(value: unknown): Fields {
-  // The cast is true: any object can be read by name, and absent names read as undefined.
+  // This cast is safe: any object can be read by name, and absent names read as undefined.
   return typeof value === 'object' && value !== null ? (value as Fields) : {};
 }
 

@@ -130,6 +130,6 @@ const maxNames = 50;
 const maxDepth = 10;
 
 function toFields(value: unknown): Fields {
-  // The cast is true: any object can be read by name.
+  // This cast is safe: any object can be read by name.
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 }

@@ -155,8 +155,8 @@ function toOwnPath(location: string, own: { origin: string; basePath: string }):
   const { origin, basePath } = own;
   if (!URL.canParse(location, `${origin}${basePath}/`)) return undefined;
   const target = new URL(location, `${origin}${basePath}/`);
-  // A server redirects to its configured address, which may differ from the exporter's: its own pages are requested from the
-  // known address.
+  // A server redirects to its configured address, which may differ from the address that the exporter uses. The server's own
+  // pages are requested from the used address.
   const page = /\/(menu\/home|user\/login|user\/error)$/.exec(target.pathname)?.[0];
   if (page !== undefined) return page;
   // If a server's configured address ends with a slash, it redirects to paths that it refuses.

@@ -70,7 +70,7 @@ function toUnit(map: YAMLMap): Unit | undefined {
 
 function findText(map: YAMLMap, key: string): Scalar<string> | undefined {
   const found = map.get(key, true);
-  // The cast is true: the value is a text.
+  // This cast is safe: the value is a text.
   return isScalar(found) && typeof found.value === 'string' ? (found as Scalar<string>) : undefined;
 }
 

@@ -81,7 +81,7 @@ export function toSettings<T extends OptionTree>(tree: T, resolved: ResolvedTree
         return [toSettingName(key, 'plain'), build(inner, `${here}.`)];
       }),
     );
-  // The cast is true: the type has the same keys and values of the tree, which the compiler cannot prove.
+  // This cast is safe: the type has the same keys and values of the tree, which the compiler cannot prove.
   return build(tree, '') as Settings<T>;
 }
 

@@ -217,7 +217,7 @@ function createHear({ client, serverNowMs, settings, kept, asking, runNotes, wai
     // Before the stored state is loaded, only readings that will be requested again are lost.
     if (hash === undefined) return;
     if (answer.endpoint.name === projectExecutions.name) {
-      // The cast is true: the endpoint was compared.
+      // This cast is safe: the endpoint was compared.
       runNotes.hear((answer.answer as Listed).origins, hash);
       return;
     }

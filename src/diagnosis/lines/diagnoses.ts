@@ -84,7 +84,7 @@ const nothing: Diagnosis = { seen: undefined, kept: undefined, documents: [], do
 export function isSoundFingerprints(found: string, body: unknown): boolean {
   if (found === keyKind) return typeof body === 'string' && body !== '';
   if (found !== kind) return true;
-  // The cast is true: any object has fields of unknown values.
+  // This cast is safe: any object has fields of unknown values.
   const { job, known } = (body ?? {}) as Readonly<Record<string, unknown>>;
   return typeof job === 'string' && Array.isArray(known);
 }

@@ -44,7 +44,7 @@ export function toPage(project: string, runs: readonly Finished[]): LedgerDocume
 
 /** Returns the executions of a page, complete enough to be counted. */
 export function* readPage({ body = '' }: LedgerDocument): Generator<readonly [project: string, run: Finished]> {
-  // The cast is true: only this file writes these documents.
+  // This cast is safe: only this file writes these documents.
   const { project, jobs, runs } = JSON.parse(body) as Page;
   for (const [endedAtMs, durationMs, job, ending, type, succeededNodes, ...failedNodes] of runs) {
     const [group = '', name = ''] = jobs[job] ?? [];

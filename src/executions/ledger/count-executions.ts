@@ -161,7 +161,7 @@ function report({ found, measured }: Count, lateBeforeMs: number, observe: Execu
   observe.late(counted.filter(({ endedAtMs }) => endedAtMs < lateBeforeMs).length);
   observe.imported(imported);
   for (const [reason, runs] of Object.entries(measured.unmeasured)) {
-    // The cast is true: the keys are reasons.
+    // This cast is safe: the keys are reasons.
     observe.unmeasured(reason as UnmeasuredReason, runs);
   }
   observe.dropped('merged', measured.merged);

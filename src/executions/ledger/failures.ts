@@ -46,7 +46,7 @@ export function createFailures() {
     isLoaded = true;
     waiting.clear();
     for (const { kind: found, key, body = '' } of documents) {
-      // The cast is true: only this file writes these documents.
+      // This cast is safe: only this file writes these documents.
       if (found === kind) waiting.set(key, JSON.parse(body) as Failure);
     }
   }

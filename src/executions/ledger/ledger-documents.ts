@@ -141,7 +141,7 @@ function findCells({ cells }: Contents, jobKeys: readonly string[]): string[] {
 type Kind = 'server' | 'project' | 'cell' | 'job' | 'id-hour' | 'recent';
 
 function read<Body>(documents: readonly LedgerDocument[], kind: Kind): Body[] {
-  // The cast is true: only this file writes these documents.
+  // This cast is safe: only this file writes these documents.
   return documents.flatMap((document) => (document.kind === kind ? [JSON.parse(document.body ?? '') as Body] : []));
 }
 
@@ -151,7 +151,7 @@ function toWholeTimes<Body extends object>(body: Body): Body {
     name,
     name.endsWith('Ms') && typeof value === 'number' ? Math.floor(value) : value,
   ]);
-  // The cast is true: no field changes its type.
+  // This cast is safe: no field changes its type.
   return Object.fromEntries(whole) as Body;
 }
 
@@ -172,7 +172,7 @@ function toSheets(documents: readonly LedgerDocument[]): RecentSheets {
   const sheets = new Map<string, readonly RecentRun[]>();
   for (const { kind, key, body } of documents) {
     if (kind !== 'recent') continue;
-    // The cast is true: only this file writes these documents.
+    // This cast is safe: only this file writes these documents.
     const runs = JSON.parse(body ?? '[]') as RecentRun | readonly RecentRun[];
     // Earlier releases kept times that no date can show.
     const sound = [runs].flat().filter((run) => isPlausibleTime(run.startedAtMs) && isPlausibleTime(run.endedAtMs));

@@ -105,8 +105,8 @@ export function rewindUnseen(state: ProjectState, nowMs: number): ProjectState {
 
 /**
  * Changes a state after the clock was set back by a known amount while the exporter was not running. The step is certain if
- * read times are in the future; a project without earlier runs allows it without a risk. Otherwise the exporter's own clock may
- * have been set, and executions that ended before counting began must not be counted.
+ * read times are in the future; a project without earlier runs allows it without a risk. In all other cases
+ * the exporter's own clock may have been set, and executions that ended before counting began must not be counted.
  */
 export function rewindAbsent(
   state: ProjectState,

@@ -51,7 +51,7 @@ export function toCicdRows(cells: Iterable<Cell>, bounds: readonly number[], nat
   for (const cell of cells) {
     const { kind, labels, isReleased, count, sumSeconds = 0, buckets = [] } = cell;
     const [project = '', group = '', name = '', ending = ''] = labels;
-    // The cast is true: the last label of these cells is an ending.
+    // This cast is safe: the last label of these cells is an ending.
     const outcome = outcomes[ending as Ending];
     if ((kind !== 'runs' && kind !== 'durations') || name === '') continue;
     if (kind === 'runs' && outcome.error === '') continue;

@@ -166,7 +166,7 @@ function createPageBound(maxBytes: number): (socket: Socket, response: Response)
   return (socket, response) => {
     const end = response.end.bind(response);
     response.end = ((...given: Parameters<typeof end>) => {
-      // The cast is true: Express ends a response with the whole page, or with nothing.
+      // This cast is safe: Express ends a response with the whole page, or with nothing.
       const [page] = given as readonly unknown[];
       const bytes = typeof page === 'string' || page instanceof Uint8Array ? page.length : 0;
       // If the client left during rendering, the page would never be released.

@@ -35,7 +35,7 @@ export function createPageTurns({ clock, nextTurn, onBusy, reloads = () => 0 }: 
   const gate: RequestHandler = async ({ method }, response, next) => {
     // The client may have left while its password was checked.
     if (response.destroyed) return;
-    // Not a page: its body may arrive slowly, and would use a place until then.
+    // Other requests are not pages: a slow body would hold a place.
     if (method !== 'GET' && method !== 'HEAD') {
       next();
       return;

@@ -66,7 +66,7 @@ export function createHttpServer(options: HttpOptions) {
         const at = descriptor === undefined ? { port, ...(host === undefined ? {} : { host }) } : { fd: descriptor };
         server.listen(at, () => {
           server.removeListener('error', reject);
-          // The cast is true: a TCP server has such an address.
+          // This cast is safe: a TCP server has such an address.
           resolve((server.address() as AddressInfo).port);
         });
       }),

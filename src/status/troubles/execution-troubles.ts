@@ -58,7 +58,7 @@ export function findExecutionTroubles(
   ];
 }
 
-/** An imported archive comes at once. If imports continue while nothing is counted, a wrong clock may be the cause. */
+/** The executions of an imported archive arrive together. If imports continue while nothing is counted, a wrong clock may be the cause. */
 function findImports(imports: Facts['imports'], { importsWindowMs }: ExecutionLimits): readonly Trouble[] {
   if (imports === undefined) return [];
   const { executions, firstAgoMs, lastAgoMs } = imports;

@@ -43,7 +43,7 @@ export function createAttempts() {
 
   return {
     load: (documents: readonly LedgerDocument[]): void => {
-      // The cast is true: only `note` writes these documents.
+      // This cast is safe: only `note` writes these documents.
       const found = documents.flatMap(({ kind: each, key, body = '' }) =>
         each === kind ? [[key, JSON.parse(body) as Previous] as const] : [],
       );
@@ -68,7 +68,7 @@ export function createAttempts() {
 /** Reports whether a stored row links two attempts; true for documents of other kinds. */
 export function isSoundAttempt(found: string, body: unknown): boolean {
   if (found !== kind) return true;
-  // The cast is true: any object has fields of unknown values.
+  // This cast is safe: any object has fields of unknown values.
   const { id, atMs } = (body ?? {}) as Readonly<Record<string, unknown>>;
   return typeof id === 'number' && typeof atMs === 'number';
 }

@@ -45,7 +45,7 @@ export function createCauses() {
     },
     of: (run: CauseKey) => {
       const body = known.get(toKey(run));
-      // The cast is true: only `note` writes these documents.
+      // This cast is safe: only `note` writes these documents.
       return body === undefined ? undefined : (JSON.parse(body) as Cause);
     },
     lastFailureOf: (job: string) => {
@@ -53,7 +53,7 @@ export function createCauses() {
       let last: FailedRun | undefined;
       for (const body of known.values()) {
         if (!body.includes(name)) continue;
-        // The cast is true: only `note` writes these documents.
+        // This cast is safe: only `note` writes these documents.
         const { failure } = JSON.parse(body) as Cause;
         if (failure?.job === job && failure.endedAtMs >= (last?.endedAtMs ?? Number.NEGATIVE_INFINITY)) last = failure;
       }
@@ -99,7 +99,7 @@ export function createLookup(causes: Causes, diagnoses: Pick<Diagnoses, 'refresh
 /** Reports whether a stored row is a cause; true for documents of other kinds. */
 export function isSoundCause(found: string, body: unknown): boolean {
   if (found !== kind) return true;
-  // The cast is true: any object has fields of unknown values.
+  // This cast is safe: any object has fields of unknown values.
   const { why, facts } = (body ?? {}) as Readonly<Record<string, unknown>>;
   return typeof why === 'string' && Array.isArray(facts);
 }

@@ -43,8 +43,8 @@ export type EnricherOptions = {
   /** The maximum wait for a state that the server is still writing. */
   readonly sealTimeoutMs: number;
   /**
-   * The maximum wait for steps, in the queue or for a state, even over restarts. After it, the trace gets no steps, so that
-   * other traces do.
+   * The maximum wait for steps, in the queue or for a state, even over restarts. Afterwards the trace
+   * gets no steps, so that other traces get theirs.
    */
   readonly backlogAgeMs: number;
   readonly clock: Clock;

@@ -75,7 +75,7 @@ export function createKeptPlans({ onForgotten, maxBytes = usualMostBytes }: Kept
       const kept = plans.get(key);
       const repeated = previous.get(key);
       if (kept === undefined) return undefined;
-      // The cast is true: `serialize` got a plan.
+      // This cast is safe: `serialize` got a plan.
       const plan = deserialize(kept.bytes) as Plan;
       if (plan.attempts.previous !== undefined || repeated === undefined) return plan;
       // If ids have started again, the number may belong to another run: only a retry has a previous attempt.

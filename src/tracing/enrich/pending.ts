@@ -25,14 +25,14 @@ export function toForgetting(pending: PendingTrace): LedgerDocument {
 }
 
 export function readPending(documents: readonly LedgerDocument[]): PendingTrace[] {
-  // The cast is true: only the function above writes these documents.
+  // This cast is safe: only the function above writes these documents.
   return documents.flatMap(({ kind: found, body = '' }) => (found === kind ? [JSON.parse(body) as PendingTrace] : []));
 }
 
 /** Reports whether a stored row can become a trace; true for documents of other kinds. */
 export function isSoundPending(found: string, body: unknown): boolean {
   if (found !== kind) return isSoundAttempt(found, body) && isSoundCause(found, body);
-  // The cast is true: any object has fields of unknown values.
+  // This cast is safe: any object has fields of unknown values.
   const { id, project, startedAtMs, endedAtMs, seenAtMs, failedNodes } = (body ?? {}) as Readonly<
     Record<string, unknown>
   >;

@@ -88,7 +88,7 @@ function isAbsent(answer: unknown): boolean {
 }
 
 function toFields(value: unknown): Readonly<Record<string, unknown>> {
-  // The cast is true: an object can be read by any name; absent names give undefined.
+  // This cast is safe: an object can be read by any name; absent names give undefined.
   return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }
 

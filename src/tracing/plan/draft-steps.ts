@@ -151,7 +151,7 @@ function toOutcome(progress: Progress, below: readonly Draft[], isRecovered: boo
     case 'partial':
     case 'mixed': {
       const { condition } = progress;
-      // In recorded runs, successful executions contain both.
+      // In recorded runs, successful executions contain both states.
       if (below.some(hasFailed)) return toFailure(undefined, below, { isRecovered, word: 'failed on some nodes' });
       return { ...plain, result: 'success', why: `${condition}, but no failure below it was final` };
     }

@@ -26,7 +26,7 @@ export async function startServer(answer: RequestListener): Promise<ListeningSer
     }, ignore);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // The cast is true: a TCP server has such an address.
+  // This cast is safe: a TCP server has such an address.
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
@@ -74,7 +74,7 @@ export async function startGuardedServer(dialect: 'service' | 'rundeck'): Promis
 
 async function readText(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
-  // The cast is true: no encoding was set.
+  // This cast is safe: no encoding was set.
   for await (const chunk of request) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString('utf8');
 }

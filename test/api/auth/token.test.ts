@@ -80,7 +80,7 @@ describe('api/auth/token', () => {
     expect(server.asked.slice(2).map(({ headers }) => headers['x-rundeck-auth-token'])).toEqual(['old', 'new']);
   });
 
-  it('reads the token once for all requests refused together', async () => {
+  it('reads the token once if several requests are refused at the same time', async () => {
     const { server, secret, api } = await meet();
     server.guard((headers) => headers['x-rundeck-auth-token'] === 'new');
     secret.replace('new');

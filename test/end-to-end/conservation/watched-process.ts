@@ -50,7 +50,7 @@ export function startWatched(hear: (word: Word) => void, starting: Starting): Wa
   // Whoever writes to a process that was killed meanwhile learns it from its end.
   child.stdin.on('error', () => {});
   createInterface({ input: child.stdout }).on('line', (line) => {
-    // The cast is true: the process writes these lines.
+    // This cast is safe: the process writes these lines.
     const word = JSON.parse(line) as Word;
     hear(word);
     if (waiting?.until.includes(word.says) === true) settle(word);

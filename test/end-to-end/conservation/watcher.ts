@@ -96,6 +96,6 @@ function say(word: Word): void {
   }
 }
 
-// The cast is true: the test writes these lines.
+// This cast is safe: the test writes these lines.
 createInterface({ input: process.stdin }).on('line', (line) => void follow(JSON.parse(line) as Order));
 say({ says: 'ready' });

@@ -87,7 +87,7 @@ export function createTracing({ order, state, clock, answered, tell }: TracingOp
   traces.start();
   return {
     trace: (joined) => {
-      // The cast is true: of a server nothing else is read.
+      // This cast is safe: of a server nothing else is read.
       const { commitHook, loop } = traces.ofServer(order.server as ServerConfig, joined);
       loop.start();
       stops.unshift(loop.stop);

@@ -139,7 +139,7 @@ describe('expected-runs/deciding/cause', () => {
     expect(verdicts).toMatchObject([{ is: 'missed', reason: 'orphaned', expectedMs: atMs }]);
   });
 
-  it('is orphaned as soon as the other members are read, even if the owner has no reading after the time', () => {
+  it('has the cause orphaned as soon as the other members are read, even if the owner is not read after the time', () => {
     const member = every15s(() => 'answered', [-1800, -60]);
     const own = every15s(() => 'active', [-1800, -60]);
     const others = every15s(() => 'answered', [-1800, 720]);

@@ -83,7 +83,7 @@ describe('expected-runs/deciding/notes', () => {
     expect({ sinceMs, decidedMs }).toEqual({ sinceMs: 140_000, decidedMs: 140_000 });
   });
 
-  it('does not treat forgetting an old period as a turned switch', () => {
+  it('does not treat a forgotten old period as a changed switch', () => {
     const over = { ...job, off: [{ what: 'job', sinceMs: 1, seenAtMs: 1, untilMs: 2 }] } as const;
     const open = { ...job, off: [{ what: 'job', sinceMs: 1, seenAtMs: 1 }] } as const;
     expect([isSwitched(over, job), isSwitched(open, over), isSwitched(job, open)]).toEqual([false, true, true]);

@@ -77,7 +77,7 @@ describe('expected-runs/risks/find-skipped', () => {
     expect(addMisses(misses, [], nowMs + 10 * 24 * hourMs)).toEqual([]);
   });
 
-  it('keeps the facts of each missed run, and of very many only the times', () => {
+  it('keeps the facts of each missed run, and only the times if there are very many', () => {
     const overlap = (minutes: number, id: number): Verdict => ({
       is: 'missed',
       expectedMs: at(minutes),

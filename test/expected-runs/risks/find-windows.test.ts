@@ -63,7 +63,7 @@ describe('expected-runs/risks/find-windows', () => {
     ]);
   });
 
-  it('lists first a window as good as the best of all minutes', async () => {
+  it('begins with a window that is as good as the best possible one', async () => {
     const times = fc.array(fc.integer({ min: 0, max: 180 * minuteMs }), { maxLength: 12 });
     const jobs = fc.array(
       fc.record({

@@ -37,7 +37,7 @@ describe('simulator/answers/jobs', () => {
 });
 
 describe('simulator/answers/job-forecast', () => {
-  it('has no times for a job that will not run, and refuses mixed units', async () => {
+  it('returns no times for a job that will not run, and refuses mixed units', async () => {
     const simulator = await startSmall();
     const mixed = await ask(simulator, `api/47/job/${settleId}/forecast?time=2d1h`);
     simulator.control.setExecutionMode('passive');

@@ -69,7 +69,7 @@ describe('simulator/scenarios', () => {
     },
   );
 
-  it('has a past at once, and nothing in the future', async () => {
+  it('has past executions at the start, and no future ones', async () => {
     const simulator = await start('quiet-day');
     const { executions } = simulator.truth();
     const { json } = await ask(simulator, 'api/47/system/info');

@@ -31,7 +31,7 @@ export async function startGateway({ maxBytes }: { readonly maxBytes: number }):
     socket.on('close', () => sockets.delete(socket));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // The cast is true: a TCP server has such an address.
+  // This cast is safe: a TCP server has such an address.
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/v1/traces`,

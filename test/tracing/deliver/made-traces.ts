@@ -73,6 +73,6 @@ function makeSpans(id: number, count: number, maker: string): Spans {
     droppedEventsCount: 0,
     droppedLinksCount: 0,
   }));
-  // The cast is true for what the serializer reads; a resource's other members serve only the SDK.
+  // This cast is safe for what the serializer reads; a resource's other members serve only the SDK.
   return spans as unknown as Spans;
 }

@@ -53,7 +53,7 @@ export async function startSink(answer: Answer, { port: wanted = 0, tls }: SinkO
     server.once('error', reject);
     server.listen(wanted, '127.0.0.1', resolve);
   });
-  // The cast is true: a TCP server has such an address.
+  // This cast is safe: a TCP server has such an address.
   const { port } = server.address() as AddressInfo;
   return {
     url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}/v1/traces`,

@@ -88,7 +88,7 @@ async function runOnce(runs: readonly PendingTrace[], { next = {}, unanswered = 
       },
     },
     attempts,
-    // The cast is true: of a client nothing else is asked where only the execution is shown.
+    // This cast is safe: of a client nothing else is asked where only the execution is shown.
     client: { within: () => ({ get }) } as unknown as Client,
     timeoutMs: 1000,
     spooling: {
@@ -148,7 +148,7 @@ describe('tracing/enrich/attempts', () => {
     ]);
   });
 
-  it('waits for the previous attempt if it is counted last, even over a restart', async () => {
+  it('waits for the previous attempt if that attempt is counted later, even over a restart', async () => {
     expect(await runOnce([repeated(8, 1)])).toEqual([]);
     expect(await runOnce([ended(7, 1)], { next: { 7: 8 } })).toEqual([
       [8, 7],

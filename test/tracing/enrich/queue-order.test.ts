@@ -60,7 +60,7 @@ describe('tracing/enrich/queue-order', () => {
     expect([ids.indexOf(2), ids.indexOf(1)]).toEqual([0, 101]);
   });
 
-  it('drops the oldest traces beyond the limit, and failures last', () => {
+  it('drops the oldest traces beyond the limit, and traces of failures last', () => {
     const pending = [ended(1, 10, failed), ended(2, 20), ended(3, 30), ended(4, 5), ended(5, 50, failed)];
     const idsBeyond = (most: number): number[] => findCrowdedOut(pending, most).map(({ id }) => id);
     expect([5, 4, 3, 1, 0].map(idsBeyond)).toEqual([[], [2], [2, 3], [2, 3, 4, 1], [2, 3, 4, 1, 5]]);

@@ -120,7 +120,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect(told).toContain('degraded seal_timeout');
   });
 
-  it('requests more than twice after an error and a longer time in the queue', async () => {
+  it('makes more than two requests after an error, with a longer time limit in the queue', async () => {
     const { simulator, run, wait, plans, told } = await setUp({ backlogAgeMs: 60 * minuteMs });
     simulator.control.addFault({ kind: 'status', status: 500, path: ofState, times: 9 });
     for (let tries = 0; tries < 3; tries += 1) {

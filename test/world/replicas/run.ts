@@ -50,7 +50,7 @@ function sum(played: number): string {
 /** Reads a card as it is printed: its name, whom it is about, when, and for how long. */
 function toCard(text: string): ReplicaCard {
   const [, name = '', whom = 'owner', atMs = '0', forMs = '0'] = /^(.+)_(\w+?)@(\d+)\+(\d+)$/.exec(text) ?? [];
-  // The cast is true for what this command printed.
+  // This cast is safe for what this command printed.
   const card = name.replaceAll('_', ' ') as ReplicaCard['card'];
   return { card, whom: whom === 'owner' ? whom : Number(whom), atMs: Number(atMs), forMs: Number(forMs) };
 }

@@ -143,6 +143,6 @@ const translations: ReadonlyMap<string, Translate> = new Map<string, Translate>(
 
 /** Removes undefined values. */
 export function toFields(values: Readonly<Record<string, string | undefined>>): Fields {
-  // The cast is true: undefined values are left out.
+  // This cast is safe: undefined values are left out.
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Fields;
 }
