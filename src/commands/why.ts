@@ -41,7 +41,7 @@ function isAnswer(content: unknown): boolean {
   return 'verdict' in content && 'sentence' in content && 'facts' in content && Array.isArray(content.facts);
 }
 
-/** Prints the later one first: the last failure or the last scheduled run. */
+/** Prints the last failure and the last scheduled run, the later of both first. */
 function render({ sentence, facts, failure, expected, ...about }: WhyOfJob): string {
   const lines = [sentence, ...facts.map(({ fact, at, source }) => `  ${at}  ${fact} [${source}]`)];
   const failed = failure === undefined ? [] : [failure.sentence, ...toEvidence(failure)];

@@ -5,7 +5,7 @@ export type ExecutionSettings = SeriesRules & {
   readonly overlapMs: number;
   /** Every project is read within this time, idle ones too. */
   readonly maxDelayMs: number;
-  /** How long before the first start counting begins. */
+  /** Counting begins this long before the first start of the exporter. */
   readonly backfillMs: number;
   /** When counting begins, instead of by `backfillMs`; undefined if not configured. */
   readonly countFromMs?: number | undefined;

@@ -67,8 +67,8 @@ export function createRereadable(first: SecretSource) {
 const tokenHeaders = { service: 'x-service-auth-token', rundeck: 'x-rundeck-auth-token' } as const;
 
 /**
- * An API token (API reference, "Authentication"). Until the dialect is known, the headers of both are sent, because a server
- * ignores the other one.
+ * An API token (API reference, "Authentication"). Until the dialect is known, the headers of both dialects are sent, because a
+ * server ignores an unknown header.
  */
 export function createTokenCredentials(secret: SecretSource): Credentials {
   const token = createRereadable(secret);

@@ -60,7 +60,7 @@ export function createAttempts() {
       );
       return added.length === 0 ? toChange([], []) : toChange(findSpent(added.length, atMs), added);
     },
-    /** Returns the change that removes a run's previous attempt, for when its trace is made. */
+    /** Returns the change that removes a run's previous attempt once the trace of the run is made. */
     forget: (run: Run): Change => toChange(known.has(toKey(run)) ? [toKey(run)] : [], []),
   };
 }

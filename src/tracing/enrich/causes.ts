@@ -27,7 +27,7 @@ export type CauseKey = Pick<LedgerEntry, 'id' | 'startedAtMs'>;
 
 const kind = 'cause';
 
-/** The maximum of causes for a server, and of characters of JSON in one. */
+/** The maximum number of causes for a server, and the maximum length of a cause as JSON. */
 export const maxCauses = 500;
 export const maxCauseLength = 3000;
 
