@@ -7,8 +7,8 @@ export const conditionPlants: readonly Plant[] = [
     patches: [
       {
         file: 'src/executions/reading/plan-projects.ts',
-        find: "if (hold === 'excluded') return toNewProject(project, begunMs);",
-        replace: "if (hold === 'excluded') return (({ hold: _hold, heldSinceMs: _since, ...kept }) => kept)(state);",
+        find: 'return isExcluded ? [toNewProject(state.project, begunMs)] : [];',
+        replace: 'return isExcluded ? [(({ hold: _hold, heldSinceMs: _since, ...kept }) => kept)(state)] : [];',
       },
     ],
     shownBy: '--seed=2 --cards=exclude_project@120000+200000 --length=400000 --projects=1 --traces=off',
@@ -18,8 +18,8 @@ export const conditionPlants: readonly Plant[] = [
     patches: [
       {
         file: 'src/executions/counting/reconcile.ts',
-        find: 'if (isWanted(toJobPath(project, toJobName(row)))) counted.push(row);',
-        replace: 'if (isWanted(toJobPath(project, toJobName(row)))) counted.push(row);\n    else entries.pop();',
+        find: 'if (isWanted(toJobName(row))) counted.push(row);',
+        replace: 'if (isWanted(toJobName(row))) counted.push(row);\n    else entries.pop();',
       },
     ],
     shownBy: '--seed=2 --cards=exclude_job@100000+200000 --length=400000 --projects=1 --traces=off',

@@ -129,7 +129,7 @@ export const plants: readonly Plant[] = [
       },
       {
         file: 'src/executions/ledger/count-executions.ts',
-        find: 'isShown: isInRestoreGap(state, facts)',
+        find: 'isShown: isRestored',
         replace: 'isShown: false',
       },
     ],
@@ -190,7 +190,7 @@ export const plants: readonly Plant[] = [
       },
       {
         file: 'src/executions/series/show.ts',
-        find: 'if (underWay === undefined && sinceShownMs(round) >= everyMs) await show(found, round);',
+        find: 'if (underWay === undefined && clock.ticks() - shownTicks >= 1.5 * everyMs) await show(found, round);',
         replace: 'void [found, round];',
       },
     ],
