@@ -83,7 +83,7 @@ async function readRunningOnce(round: Round, afterEach: () => Promise<void>): Pr
   await faults.ask(async () => {
     running = await readRunning((lane) => within(round, lane), projectList.names(), afterEach);
   });
-  if (found.serverClock.isOld(running.serverMs)) await faults.ask(() => found.serverClock.ask(within(round)));
+  if (found.serverClock.isOld(running.serverMs)) await faults.ask(() => found.serverClock.ask(within(round, 'vital')));
   return running;
 }
 
