@@ -9,8 +9,7 @@ export function toVerdict(
   endpoints: readonly Pick<Endpoint<unknown>, 'name' | 'mayBeOff'>[],
 ): Verdict {
   const { kind, details } = error;
-  // What a proxy refuses, no access policy of the service allows.
-  if (kind === 'forbidden') return details.isOfService === true ? 'denied' : 'failed';
+  if (kind === 'forbidden') return 'denied';
   // Without a status, the exporter itself found that its API version lacks the endpoint. If the server refuses the version, the
   // request failed.
   if (kind === 'unsupported_version') return details.status === undefined ? 'version' : 'failed';

@@ -9,8 +9,7 @@ const fault = (details: Partial<ApiErrorDetails>) =>
 
 describe('api/verdict', () => {
   it.each<[Partial<ApiErrorDetails>, string]>([
-    [{ kind: 'forbidden', status: 403, isOfService: true }, 'denied'],
-    [{ kind: 'forbidden', status: 403, isOfService: false }, 'failed'],
+    [{ kind: 'forbidden', status: 403 }, 'denied'],
     [{ kind: 'unsupported_version' }, 'version'],
     [{ kind: 'unsupported_version', status: 400 }, 'failed'],
     [{ kind: 'not_found', status: 404, isOfService: true }, 'not_found'],

@@ -47,7 +47,7 @@ describe('end-to-end, what pages show about a reload', () => {
       '# config.yaml:2:1 web.max_requests: takes effect only after a restart',
     );
     daemon.app.onReload({ ok: false, complaints: ['config.yaml:2:1 web: is odd'] });
-    expect(await read('/api/status')).toContain('The configuration was not reloaded. Tried just now, ');
+    expect(await read('/api/status')).toContain('The configuration was not reloaded. The reload just now failed, ');
     expect(await read('/')).toContain('config.yaml:2:1 web: is odd');
     expect((await read('/config')).split('\n')[0]).toMatch(/max_requests/);
     daemon.app.onReload({ ok: true, warnings: [] });
