@@ -126,7 +126,7 @@ export type Surroundings = {
   readonly childrenOf: (jobId: string) => readonly JobNames[];
   /** When a node disappeared from the inventory of a project; undefined if it is in the inventory, or never was. */
   readonly nodeGoneMs: (project: string, node: string) => number | undefined;
-  /** Reports whether nothing has changed since then that could allow a refused job to log in; undefined if this was not read. */
+  /** Reports whether keys and nodes of a refused job are unchanged since a time; undefined if they were not read. */
   readonly isAccessUnchanged: (job: JobAround, sinceMs: number) => boolean | undefined;
   /** Returns the cause that most failing jobs share, if a job shares it. */
   readonly causeOf: (job: JobAround) => SharedCause | undefined;

@@ -25,7 +25,7 @@ export function readKept(documents: readonly LedgerDocument[]): Kept {
   let hours: readonly HourOfTimes[] = [];
   let notedThroughMs: number | undefined;
   for (const { kind, key, body = 'null' } of documents) {
-    // The casts are true: only this file writes documents of these kinds.
+    // These casts are safe: only this file writes documents of these kinds.
     if (kind === 'expected-job') jobs.set(key, unpackJob(JSON.parse(body) as PackedJob));
     if (kind === 'expected-tally') tallies.set(key, JSON.parse(body) as Tally);
     if (kind === 'expected-source') sources.set(key, JSON.parse(body) as Timeline);

@@ -57,7 +57,7 @@ export type ExpectedRuns = {
   readonly find: (job: string) => (TimesOfJob & { readonly job: ScheduledJob; readonly why: Why }) | undefined;
   /** The last and the next hours of all jobs. */
   readonly schedule: (pause: Pause) => Promise<ServerSchedule>;
-  /** What is expected from the timetables and the known trouble. */
+  /** The coming runs, by the timetables and the known trouble. */
   readonly outlook: Omit<Outlook, 'plan' | 'judge'>;
   readonly hours: () => readonly HourOfTimes[];
   /** Returns whether the server clock was set back, so that the scheduler may not start jobs now. */

@@ -15,7 +15,7 @@ import { emptyNative, type NativeHistogram, observeNative } from '../domain/hist
 export function countNatively<Label extends string>(made: Histogram<Label>): Histogram<Label> {
   const natives = new Map<string, NativeHistogram>();
   const get = made.get.bind(made);
-  // The casts are true: prom-client takes labels and a value, a value alone, or labels to remove.
+  // These casts are safe: prom-client takes labels and a value, a value alone, or labels to remove.
   const observe = made.observe.bind(made) as (...given: readonly unknown[]) => void;
   const remove = made.remove.bind(made) as unknown as (labels: object) => void;
   const find = (key: string): NativeHistogram => natives.get(key) ?? emptyNative;

@@ -54,7 +54,7 @@ export type Known = {
   readonly commits: ReadonlyMap<string, number>;
 };
 
-/** Lists own leases without commits that the database had acknowledged before the request. */
+/** Lists own leases for which the database has lost commits: it had acknowledged them before this request. */
 export function listBehind(leases: readonly Lease[], { epochs, commits }: Omit<Known, 'owner'>): Lease[] {
   return leases.filter(
     (lease) => epochs.get(lease.unit) === lease.epoch && countLost(lease, commits.get(lease.unit)) > 0,

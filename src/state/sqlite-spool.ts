@@ -18,7 +18,7 @@ export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDam
   const { line, logs, aside, sums, remove, mark, unmark, markDamaged, drop } = prepareStatements(database);
   const begins = createBegins(database);
 
-  // The casts are true: the columns are named and typed by the schema.
+  // These casts are safe: the columns are named and typed by the schema.
   function readSums(): SpoolSize {
     const { oldestMs, ...rest } = sums.get() as Omit<SpoolSize, 'oldestMs'> & { oldestMs: number | null };
     return { ...rest, oldestMs: oldestMs ?? undefined };

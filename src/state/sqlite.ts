@@ -232,7 +232,7 @@ function createSqliteLedger(database: DatabaseSync, commit: Commit): Ledger {
   }
 
   return {
-    // The casts are true: the columns are named and typed by the schema.
+    // These casts are safe: the columns are named and typed by the schema.
     load: async (server, kinds) =>
       (kinds?.flatMap((kind) => ofKind.all(server, kind)) ?? documents.all(server)) as unknown as LedgerDocument[],
     find: async (server, ids) => ids.flatMap((id) => byId.all(server, id) as unknown as LedgerEntry[]),

@@ -5,7 +5,7 @@ import type { WebTls } from '../../src/domain/web-config.ts';
 
 type Given = Parameters<typeof listExposures>[0];
 
-// The casts are true: nothing else of these is read.
+// These casts are safe: nothing else of these is read.
 const base: Given = {
   url: 'https://prod',
   members: [],

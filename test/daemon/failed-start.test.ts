@@ -10,7 +10,7 @@ import { load } from '../config/fixtures.ts';
 import { makeFolder } from '../support/folder.ts';
 
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
-// The casts are true enough: both fail at their address.
+// These casts are safe: both fail at their address.
 const otlp = { endpoint: 'nowhere', headers: [] } as unknown as Otlp;
 const push = { endpoint: 'nowhere' } as PushSettings;
 

@@ -192,7 +192,7 @@ function watchName(name: string): { isKnown: boolean } {
   const lookUp = dns.lookup;
   type LookUp = (hostname: string, options: object, done: (...results: readonly unknown[]) => void) => void;
   const replaced: LookUp = (hostname, options, done) => {
-    // The casts are true: a socket looks up with options and a callback.
+    // These casts are safe: a socket looks up with options and a callback.
     if (hostname !== name) (lookUp as unknown as LookUp)(hostname, options, done);
     else if (state.isKnown) setImmediate(done, null, [{ address: '127.0.0.1', family: 4 }], 4);
     else setImmediate(done, Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), { code: 'ENOTFOUND' }));

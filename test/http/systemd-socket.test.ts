@@ -18,7 +18,7 @@ describe('http/server/systemd-socket', () => {
     const held = createServer();
     held.listen(0, '127.0.0.1');
     await once(held, 'listening');
-    // The casts are true: a TCP server has such an address, and its handle a descriptor.
+    // These casts are safe: a TCP server has such an address, and its handle a descriptor.
     const { port } = held.address() as AddressInfo;
     const { fd } = (held as unknown as { readonly _handle: { readonly fd: number } })._handle;
     // As systemd does: the pid is known only to the process that becomes the daemon.

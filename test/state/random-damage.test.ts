@@ -167,7 +167,7 @@ async function judge(dir: string): Promise<string> {
 
 /** Everything but some traces is as it was last. */
 function judgeTraces(content: string): string {
-  // The casts are true: it is what `contentOf` wrote.
+  // These casts are safe: it is what `contentOf` wrote.
   const { traces, ...found } = JSON.parse(content) as { readonly traces: readonly unknown[] };
   const { traces: allTraces, ...last } = JSON.parse(kept.at(-1) ?? '') as { readonly traces: readonly unknown[] };
   const all = new Set(allTraces.map((trace) => JSON.stringify(trace)));

@@ -139,7 +139,10 @@ function listProjects(areas: ReadonlyMap<string, Area>): readonly string[] {
   return [...(areas.get(areaNames.projects)?.things.keys() ?? [])];
 }
 
-/** Lists definitions that were never read; then those whose job was saved since, or old ones if the list has no such time. */
+/**
+ * Lists the definitions to read: those never read, and those whose job was saved later than they were read. If the list of
+ * jobs has no time of saving, those that were read long ago.
+ */
 function* listDueDefinitions(areas: ReadonlyMap<string, Area>, isDue: (area: string, everyMs: number) => boolean) {
   for (const [key, { things }] of areas) {
     if (!key.startsWith(areaNames.jobsOf(''))) continue;

@@ -36,7 +36,7 @@ export function readKept(documents: readonly LedgerDocument[]): Kept {
   let secret: string | undefined;
   let cause: CommonCause | undefined;
   for (const { kind, key, body = 'null' } of documents) {
-    // The casts are true: only this file writes documents of these kinds.
+    // These casts are safe: only this file writes documents of these kinds.
     if (kind === 'change-area') {
       const { things, ...area } = JSON.parse(body) as StoredArea;
       areas.set(key, { ...area, things: new Map(things) });

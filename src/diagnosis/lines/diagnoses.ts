@@ -35,7 +35,7 @@ export function createDiagnoses(scrub: Scrub) {
 
   return {
     load: (documents: readonly LedgerDocument[]): void => {
-      // The casts are true: only this file writes these documents.
+      // These casts are safe: only this file writes these documents.
       const found = documents.flatMap(({ kind: each, body = '' }) =>
         each === kind ? [JSON.parse(body) as KnownOfJob] : [],
       );

@@ -78,8 +78,8 @@ export function toGreatestId(hours: IdHours): number | undefined {
 }
 
 /**
- * Returns the hours that change when these executions become known. If the server clock is behind the latest known
- * hour, greatest ids are recorded in that hour.
+ * Returns the hours that change when these executions become known. While the server clock is behind the latest known
+ * hour, the greatest ids of its executions count for that hour.
  */
 export function withIds(
   hours: IdHours,

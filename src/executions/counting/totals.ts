@@ -61,7 +61,7 @@ export type JobFacts = {
   /** The durations of its last successes; absent in states of earlier releases. */
   readonly drift?: Drift | undefined;
   readonly flakiness?: Flakiness | undefined;
-  /** When the job first was missing from the job list (deleted or renamed). Its last values are no longer published. */
+  /** When the list of jobs first lacked this job, because it was deleted or renamed; then its values are not published. */
   readonly goneSinceMs?: number | undefined;
   /** The slots that the job gave back: its own series are kept but not published, and new runs count for `__other__`. */
   readonly leftOut?: 'all' | 'durations' | undefined;

@@ -87,7 +87,7 @@ export function createVisibility(ticks: () => number) {
     const windows = toDays(given);
     for (const project of [...runningDue.keys(), ...partlyDue.keys()]) if (!windows.has(project)) forget(project);
     const listed = new Set(given.names);
-    // Executions of a project that is no longer listed were counted once, and are not counted again.
+    // The executions of a project that is no longer listed must not be counted a second time.
     for (const { project, counted } of history.values())
       if (counted !== undefined && !listed.has(project))
         history.set(project, { project, counted: undefined, readable: 0 });

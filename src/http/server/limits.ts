@@ -50,8 +50,8 @@ const minConnections = 32;
 const otherFiles = 256;
 
 /**
- * Admits clients that send requests. If places are few, closes the oldest connection that never sent one, otherwise the one
- * that has been idle longest. New connections are closed last, because their request may still arrive.
+ * Admits clients that send requests. If places are few, closes the oldest connection without any request, otherwise the
+ * connection that has been idle longest. New connections are closed last, because their request may still arrive.
  */
 export function guardConnections(
   server: Server,

@@ -25,7 +25,7 @@ export function createSuspects(random: () => number) {
       for (const [key, { dueTicks }] of known) if (dueTicks <= ticks) return key;
       return undefined;
     },
-    /** Returns the suspect whose last try is oldest, if the queue is otherwise empty; or how long it must still wait. */
+    /** Returns the suspect that was tried longest ago, or how long it must still wait. Call while nothing else is queued. */
     next: (ticks: number) => {
       const [first] = known;
       if (first === undefined) return undefined;

@@ -42,7 +42,7 @@ export type Outcome = {
 export type Timing = {
   readonly startMs: number | undefined;
   readonly endMs: number | undefined;
-  /** The end as the server reported it, usually in whole seconds. It is used to compare two ends. */
+  /** The end in the server's answer, usually in whole seconds; decides which of two spans ended first. */
   readonly reportedEndMs?: number | undefined;
   /** The duration, if it is known to the millisecond. */
   readonly durationMs: number | undefined;

@@ -154,7 +154,7 @@ function wrapList(
     ...client,
     within: (scope) => {
       const api = client.within(scope);
-      // The casts are true: of these two only the answer of one endpoint is looked into, and that is a list.
+      // These casts are safe: of these two only the answer of one endpoint is looked into, and that is a list.
       const ask = api.getTimed as unknown as GetTimed;
       const getTimed: GetTimed = (endpoint, input) => {
         if (endpoint.name !== 'project-executions') return ask(endpoint, input);
