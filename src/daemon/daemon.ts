@@ -13,24 +13,14 @@ import type { Pusher } from '../push/pusher.ts';
 import type { PushSettings } from '../push/settings.ts';
 import type { Replica as ReplicaName, SharedState } from '../state/shared-state.ts';
 import type { State } from '../state/state.ts';
-import { toWatcher } from '../status/watcher.ts';
 import type { Otlp } from '../tracing/deliver/settings.ts';
 import { createKeptPlans } from '../tracing/enrich/kept-plans.ts';
-import {
-  createReloadNotes,
-  leaveBehind,
-  loadTracing,
-  startGeneration,
-  stopGeneration,
-  succeed,
-  type Tracing,
-  type Watching,
-  watchAll,
-} from './generation.ts';
+import { createReloadNotes, loadTracing, type ToTraces, type Tracing, type Watch } from './generation.ts';
 import type { StartOptions } from './outputs/start-pusher.ts';
-import { createReplica, type Replica } from './replica.ts';
-import { createDaemonServer, type DaemonServer, type Served } from './routes.ts';
+import { createReplica } from './replica.ts';
+import { createDaemonServer, type DaemonServer } from './routes.ts';
 import type { SelfTracing } from './self-tracing.ts';
+import { createSingle } from './single.ts';
 import { keepState, openState } from './state-backup.ts';
 
 export type AppOptions = {
@@ -62,13 +52,11 @@ export type App = {
   readonly onReload: (outcome: ReloadOutcome) => void;
 };
 
-/** Everything that a started daemon uses: with its own state, or as one of several replicas. */
+/** Everything that a started daemon uses. */
 type Started = {
-  readonly state: State;
   readonly keeping: ReturnType<typeof keepState>;
   readonly server: DaemonServer;
-  watching: Watching;
-  readonly replica: Replica | undefined;
+  readonly watch: Watch;
   pusher?: Pusher | undefined;
 };
 
@@ -76,13 +64,12 @@ type Started = {
 export function createApp(options: AppOptions): App {
   const fixed: FixedConfig = options.config;
   const lasting = createLasting(options);
-  const { self, log, reloads, keptPlans } = lasting;
+  const { reloads } = lasting;
   let url = '';
   let started: Started | undefined;
   let reloading = Promise.resolve();
-  const onEndFault = (error: unknown): void => log.error({ error }, 'shutdown incomplete');
 
-  const current = (): Config => (started === undefined ? options.config : watchingOf(started).config);
+  const current = (): Config => started?.watch.watching().config ?? options.config;
 
   function inUse(): Started {
     if (started === undefined) throw new Error('the daemon is not running');
@@ -91,37 +78,35 @@ export function createApp(options: AppOptions): App {
 
   async function stop(mayTake: (ms: number) => void): Promise<void> {
     if (started === undefined) return;
-    const { state, keeping, server, watching, replica, pusher } = started;
+    const { keeping, server, watch, pusher } = started;
     started = undefined;
     // At the same time, because a poll that waits for an answer ends with its connection. A reload may still be writing.
-    const end = replica?.stop ?? (() => stopGeneration(watching, onEndFault));
-    await Promise.all([end(), server.close(), reloading, pusher?.stop()]);
+    await Promise.all([watch.stop(), server.close(), reloading, pusher?.stop()]);
     await keeping.stop(mayTake);
-    await state.close();
+    await watch.state.close();
   }
 
   async function start(): Promise<{ url: string }> {
     // The port is opened first: if it is in use, nothing else has to be undone. It answers when all else is ready.
     const tracing = await loadTracing(options.config, options.otlp);
-    const exposition = createDaemonExposition(lasting, current, () => inUse().replica?.toOwned());
+    const exposition = createDaemonExposition(lasting, current, () => started?.watch.toOwned());
     const server = await createDaemonServer({
       ...lasting,
       fixed,
       current,
       reload: options.reload,
       exposition,
-      watching: () => watchingOf(inUse()),
-      state: () => inUse().state,
-      ...toSharing(() => inUse().replica, { current, url: () => url }),
+      watch: () => inUse().watch,
+      watching: () => inUse().watch.watching(),
       externalUrl: () => current().web.externalUrl ?? url,
     });
     url = await server.listen();
     try {
-      started = { server, ...(await open(lasting, { tracing, ownUrl: url })) };
+      const watch = await openWatch(lasting, toTraces(lasting, tracing), url);
+      started = { server, watch, keeping: keepState(watch.state, lasting) };
       reloads.note({ ok: true, warnings: [] });
-      if (started.replica === undefined) startGeneration(started.watching);
-      else started.replica.start();
-      started.pusher = await push(lasting, { exposition, state: started.state, url });
+      watch.start();
+      started.pusher = await push(lasting, { exposition, state: watch.state, url });
     } catch (error) {
       await (started === undefined ? server.close() : stop(() => undefined));
       throw error;
@@ -130,20 +115,7 @@ export function createApp(options: AppOptions): App {
   }
 
   function reload(next: Config): Promise<void> {
-    const replica = started?.replica;
-    const done =
-      replica === undefined
-        ? succeed(next, {
-            current: () => started?.watching,
-            put: (watching) => {
-              inUse().watching = watching;
-              inUse().server.goOver(watching.config);
-            },
-            make: (config, before) => watchNext(lasting, { config, state: inUse().state, before }),
-            end: (before) => stopGeneration(before, onEndFault),
-            leaveBehind: (before, after) => leaveBehind(before, after, { self, keptPlans, onFault: onEndFault }),
-          })
-        : goOver(lasting, { replica, server: inUse().server }, next);
+    const done = goOver(next);
     reloading = done.then(
       () => setTimeZone(next.web.timezone),
       () => undefined,
@@ -151,24 +123,14 @@ export function createApp(options: AppOptions): App {
     return done;
   }
 
-  return { start, stop, reload, onReload: reloads.note };
-}
+  async function goOver(next: Config): Promise<void> {
+    const tracing = await loadTracing(next, lasting.otlp);
+    const { watch, server } = inUse();
+    await watch.goOver(next, toTraces(lasting, tracing));
+    server.goOver(next);
+  }
 
-/** The state that replicas share; undefined without replicas, because the daemon then watches every server itself. */
-function toSharing(
-  replica: () => Replica | undefined,
-  own: { current: () => Config; url: () => string },
-): Pick<Served, 'lease' | 'watcherOf' | 'database' | 'differing'> {
-  const lease: Served['lease'] = (server) => replica()?.leaseOf(server);
-  return {
-    lease,
-    watcherOf: (server) =>
-      replica() === undefined
-        ? { is: 'us' }
-        : toWatcher(lease(server), { externalUrl: own.current().web.externalUrl, url: own.url() }),
-    database: () => replica()?.away(),
-    differing: () => replica()?.differing() ?? [],
-  };
+  return { start, stop, reload, onReload: reloads.note };
 }
 
 /** Pushes metrics, if configured. The code is loaded only then. */
@@ -196,60 +158,29 @@ function createLasting(options: AppOptions) {
   };
 }
 
-async function watchNext(lasting: Lasting, wanted: Omit<Wanted, 'tracing'>): Promise<Watching> {
-  return watch(lasting, { ...wanted, tracing: await loadTracing(wanted.config, lasting.otlp) });
-}
-
-/** Ends the units of a replica, and starts them again with another configuration. */
-async function goOver(
-  lasting: Lasting,
-  { replica, server }: { replica: Replica; server: DaemonServer },
-  next: Config,
-): Promise<void> {
-  const { otlp, keptPlans } = lasting;
-  const tracing = await loadTracing(next, otlp);
-  keptPlans.goOver(replica.watching().config, next);
-  await replica.goOver(next, toTraces(lasting, tracing));
-  server.goOver(next);
-}
-
-type Opening = { readonly tracing: Tracing | undefined; readonly ownUrl: string };
-
 /** Opens the state, and builds polls and traces without starting them. */
-async function open(lasting: Lasting, opening: Opening): Promise<Omit<Started, 'server'>> {
-  const { config } = lasting;
-  const replica = await openReplica(lasting, opening);
-  const state = replica?.state ?? openState(config, lasting);
-  try {
-    const watching = replica?.watching() ?? watch(lasting, { config, state, tracing: opening.tracing });
-    return { state, keeping: keepState(state, lasting), watching, replica };
-  } catch (error) {
-    await state.close();
-    throw error;
-  }
-}
-
-/** Joins the replicas of a shared state; undefined if the state is a file. */
-async function openReplica(lasting: Lasting, { tracing, ownUrl }: Opening): Promise<Replica | undefined> {
+async function openWatch(lasting: Lasting, toTraces: ToTraces, ownUrl: string): Promise<Watch> {
   const { config, clock, openShared } = lasting;
-  if (openShared === undefined) return undefined;
+  if (openShared === undefined) {
+    const state = openState(config, lasting);
+    return closeIfFailed(state, () => createSingle({ ...lasting, state, toTraces }));
+  }
   const owner = [0, 1, 2, 3].map(() => Math.floor(clock.random() * 2 ** 32).toString(16)).join('-');
   const shared = await openShared({ owner, address: config.web.externalUrl ?? ownUrl });
-  try {
-    return createReplica({ ...lasting, config, shared, owner, toTraces: toTraces(lasting, tracing) });
-  } catch (error) {
-    await shared.close();
-    throw error;
-  }
+  return closeIfFailed(shared, () => createReplica({ ...lasting, shared, owner, ownUrl, toTraces }));
 }
 
-/** Returns the polls and traces that exist now; a replica gains and loses servers. */
-function watchingOf({ watching, replica }: Started): Watching {
-  return replica === undefined ? watching : replica.watching();
+async function closeIfFailed<Made>(opened: Pick<State, 'close'>, make: () => Made): Promise<Made> {
+  try {
+    return make();
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
 }
 
 function createDaemonExposition(
-  { snapshots, self, clock, openShared }: Lasting,
+  { snapshots, self, clock }: Lasting,
   current: () => Config,
   toOwned: () => ReadonlySet<string> | undefined,
 ): Exposition {
@@ -261,29 +192,10 @@ function createDaemonExposition(
     ticks: clock.ticks,
     startedAtMs: clock.now(),
   });
-  if (openShared === undefined) return exposition;
-  return {
-    scrape: async (wanted) => {
-      const owned = toOwned();
-      return exposition.scrape({ ...wanted, ...(owned === undefined ? {} : { owned }) });
-    },
-  };
+  return { scrape: async (wanted) => exposition.scrape({ ...wanted, owned: toOwned() }) };
 }
 
-type Wanted = {
-  readonly config: Config;
-  readonly state: State;
-  readonly tracing: Tracing | undefined;
-  readonly before?: Watching;
-};
-
-/** Builds the polls and traces of a configuration without starting them. */
-function watch(lasting: Lasting, { config, state, tracing, before }: Wanted): Watching {
-  const traces = toTraces(lasting, tracing)(config, state);
-  return watchAll({ ...lasting, config, state, traces }, before);
-}
-
-function toTraces(lasting: Lasting, tracing: Tracing | undefined) {
+function toTraces(lasting: Lasting, tracing: Tracing | undefined): ToTraces {
   const { otlp } = lasting;
-  return (config: Config, state: State) => otlp && tracing?.({ ...lasting, config, otlp, state });
+  return (config, state) => otlp && tracing?.({ ...lasting, config, otlp, state });
 }

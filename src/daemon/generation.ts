@@ -2,14 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ReloadOutcome } from '../domain/complaint.ts';
-import { forgetSeries } from '../metrics/exposition.ts';
 import type { Self } from '../metrics/self.ts';
-import { type PollKey, toPollText } from '../schedule/outcome.ts';
 import { createScheduler, type Scheduler } from '../schedule/scheduler.ts';
+import type { State } from '../state/state.ts';
+import type { DatabaseStatus, LeaseStatus, Watcher } from '../status/status.ts';
 import type { OtlpSettings } from '../tracing/deliver/settings.ts';
-import type { KeptPlans } from '../tracing/enrich/kept-plans.ts';
 import { createConnectionMemory } from './connect.ts';
-import { forgetTraces } from './instruments.ts';
 import type { WatchOptions } from './server-targets.ts';
 import type { Traces, TracesOptions } from './trace-pipeline.ts';
 import { type WatchedServer, watchServer } from './watch-server.ts';
@@ -22,6 +20,29 @@ export type Watching = {
 };
 
 export type Tracing = (options: Omit<TracesOptions, 'toDelivery'>) => Traces;
+
+export type ToTraces = (config: Config, state: State) => Traces | undefined;
+
+/** The watch over the servers of this daemon: over all of them, or, as one of several replicas, over those that it owns. */
+export type Watch = {
+  readonly state: State;
+  /** Returns the polls and traces that exist now. */
+  readonly watching: () => Watching;
+  readonly start: () => void;
+  /** Ends all polls and traces. */
+  readonly stop: () => Promise<void>;
+  /** Goes on with another configuration. If that fails, rejects and keeps the present one. */
+  readonly goOver: (config: Config, toTraces: ToTraces) => Promise<void>;
+  /** Returns the servers that are owned now, because scrapes show only these; undefined without replicas. */
+  readonly toOwned: () => ReadonlySet<string> | undefined;
+  /** Lists the addresses of replicas whose configuration has differed for a while. */
+  readonly differing: () => readonly string[];
+  /** Returns since when and why the shared database does not answer; undefined while it answers. */
+  readonly away: () => DatabaseStatus | undefined;
+  /** Returns the lease of a server; undefined without replicas. */
+  readonly leaseOf: (server: string) => LeaseStatus | undefined;
+  readonly watcherOf: (server: string) => Watcher;
+};
 
 /** Loads OpenTelemetry only if traces are sent, because it takes time. */
 export async function loadTracing(
@@ -106,90 +127,6 @@ async function settleAll(ends: readonly (() => Promise<unknown> | undefined)[], 
 export function listUntried({ scheduler }: Watching): string[] {
   const untried = scheduler.status().filter(({ vital, last }) => vital && last === undefined);
   return untried.map(({ key }) => Object.values(key).join(' '));
-}
-
-/** The present generation (all that one configuration started), and how to create the next. */
-type Generations = {
-  /** Undefined after the daemon has stopped. */
-  readonly current: () => Watching | undefined;
-  readonly put: (next: Watching) => void;
-  /** Builds a generation without starting it. */
-  readonly make: (config: Config, before: Watching) => Promise<Watching>;
-  readonly end: (before: Watching) => Promise<void>;
-  readonly leaveBehind: (before: Watching, after: Watching) => Promise<void>;
-};
-
-/**
- * Replaces the present generation by one with another configuration. If an error occurs before the present generation ends,
- * nothing changes; if the next one cannot start, the present one starts again.
- */
-export async function succeed(config: Config, generations: Generations): Promise<void> {
-  const { current, put, make, end } = generations;
-  const before = current();
-  if (before === undefined) throw new Error('the daemon is not running');
-  const after = await make(config, before);
-  await replace(before, after);
-  try {
-    begin(after);
-  } catch (error) {
-    const again = await make(before.config, after);
-    await replace(after, again);
-    begin(again);
-    throw error;
-  }
-
-  /** The polls of the old generation end before the next one starts, so that no server is polled twice. */
-  async function replace(old: Watching, next: Watching): Promise<void> {
-    put(next);
-    await end(old);
-    await generations.leaveBehind(old, next);
-  }
-
-  /** Starts a generation, unless the daemon was stopped meanwhile. */
-  function begin(next: Watching): void {
-    if (current() === next) startGeneration(next);
-  }
-}
-
-type Shown = {
-  readonly self: Self;
-  readonly keptPlans: Pick<KeptPlans, 'goOver'>;
-  readonly onFault: OnFault;
-};
-
-/** Removes series that only the old configuration had, and publishes the others again. */
-export async function leaveBehind(
-  before: Watching,
-  after: Watching,
-  { self, keptPlans, onFault }: Shown,
-): Promise<void> {
-  try {
-    forgetTraces(self, { areMade: after.traces !== undefined, areSent: after.traces?.delivery() !== undefined });
-    keptPlans.goOver(before.config, after.config);
-    const kept = new Set(keysOf(after).map(toPollText));
-    for (const key of keysOf(before)) if (!kept.has(toPollText(key))) before.watched.get(key.server)?.withdraw(key);
-    await forgetSeries(self.registry, (labels) => isGone(labels, after, kept));
-    for (const server of after.watched.values()) await server.resume();
-  } catch (error) {
-    onFault(error);
-  }
-}
-
-function keysOf({ watched }: Watching): PollKey[] {
-  return [...watched.values()].flatMap(({ polls }) => polls.map(({ key }) => key));
-}
-
-/** Reports whether an own series of the exporter is about a server, member or poll that no longer exists. */
-function isGone(labels: Readonly<Record<string, string | number>>, { watched }: Watching, kept: Set<string>): boolean {
-  const { server, member, collector, reason } = labels;
-  if (server === undefined) return false;
-  const watchedServer = watched.get(String(server));
-  if (watchedServer === undefined) return true;
-  if (member !== undefined && !watchedServer.members.includes(String(member))) return true;
-  if (collector === undefined) return false;
-  // The series with the reason has no label `member`.
-  if (reason === 'config') return watchedServer.polls.some(({ key }) => key.collector === collector);
-  return !kept.has(toPollText(labels));
 }
 
 export type ReloadNotes = ReturnType<typeof createReloadNotes>;

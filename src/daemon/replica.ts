@@ -5,9 +5,18 @@ import { createOwnedStates, type OwnedStates, observeWrites } from '../ownership
 import { createOwnership, type Gained, type LossReason, type Ownership } from '../ownership/ownership.ts';
 import type { PollStatus } from '../schedule/scheduler.ts';
 import type { SharedState } from '../state/shared-state.ts';
-import type { State } from '../state/state.ts';
-import type { DatabaseStatus, LeaseStatus } from '../status/status.ts';
-import { startGeneration, stopGeneration, type ToPollTimes, type Watching, watchAll } from './generation.ts';
+import type { LeaseStatus } from '../status/status.ts';
+import { toWatcher } from '../status/watcher.ts';
+import type { KeptPlans } from '../tracing/enrich/kept-plans.ts';
+import {
+  startGeneration,
+  stopGeneration,
+  type ToPollTimes,
+  type ToTraces,
+  type Watch,
+  type Watching,
+  watchAll,
+} from './generation.ts';
 import { createLeaseNotes, listUnits } from './instruments.ts';
 import type { WatchOptions } from './server-targets.ts';
 import type { Traces } from './trace-pipeline.ts';
@@ -16,27 +25,17 @@ export type ReplicaOptions = Omit<WatchOptions, 'config' | 'state' | 'traces' | 
   readonly config: Config;
   readonly shared: SharedState;
   readonly owner?: string;
-  readonly toTraces: (config: Config, state: State) => Traces | undefined;
+  /** Where this replica answers. */
+  readonly ownUrl: string;
+  readonly keptPlans: Pick<KeptPlans, 'goOver'>;
+  readonly toTraces: ToTraces;
   readonly toPollTimes?: ToPollTimes | undefined;
 };
 
-/** A daemon that shares its servers with other replicas, and watches only servers that it owns. */
-export type Replica = {
-  /** Returns all polls and traces of the owned servers, as one generation. */
-  readonly watching: () => Watching;
-  readonly state: State;
+/** The watch of one of several replicas. */
+export type Replica = Omit<Watch, 'toOwned'> & {
   readonly ownership: Ownership;
-  readonly start: () => void;
-  /** Ends all polls, and releases the servers to other replicas. */
-  readonly stop: () => Promise<void>;
-  readonly goOver: (config: Config, toTraces?: ReplicaOptions['toTraces']) => Promise<void>;
-  /** Returns the servers that are owned now. Scrapes show only these. */
   readonly toOwned: () => ReadonlySet<string>;
-  /** Lists the addresses of owners whose configuration has differed for a while. */
-  readonly differing: () => readonly string[];
-  /** Returns since when and why the shared database does not answer; undefined while it answers. */
-  readonly away: () => DatabaseStatus | undefined;
-  readonly leaseOf: (server: string) => LeaseStatus | undefined;
 };
 
 export function createReplica(options: ReplicaOptions): Replica {
@@ -59,6 +58,7 @@ export function createReplica(options: ReplicaOptions): Replica {
       fault: (...fault) => ownership.noteFault(...fault),
     },
   });
+  const leaseOf = (server: string) => readLease(ownership, { server, owner: options.owner }, clock.ticks());
   const ownership = createOwnership({
     units: listUnits(config),
     leases: shared.leases,
@@ -87,9 +87,10 @@ export function createReplica(options: ReplicaOptions): Replica {
       await ownership.stop();
       await traces?.stop();
     },
-    goOver: (next, nextToTraces = toTraces) =>
+    goOver: (next, nextToTraces) =>
       ownership.goOver(listUnits(next), async () => {
         await traces?.stop();
+        options.keptPlans.goOver(config, next);
         config = next;
         toTraces = nextToTraces;
         notes.all();
@@ -105,7 +106,8 @@ export function createReplica(options: ReplicaOptions): Replica {
       ownership.check();
       return notes.away();
     },
-    leaseOf: (server) => readLease(ownership, { server, owner: options.owner }, clock.ticks()),
+    leaseOf,
+    watcherOf: (server) => toWatcher(leaseOf(server), { externalUrl: config.web.externalUrl, url: options.ownUrl }),
   };
 }
 

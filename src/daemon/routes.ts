@@ -33,14 +33,13 @@ import { createHttpServer, type HttpServer, readSystemdSocket } from '../http/se
 import { type Exposition, ownCollector } from '../metrics/exposition.ts';
 import { chooseFormat, contentTypes } from '../metrics/format.ts';
 import { createTurns } from '../metrics/segment.ts';
-import type { State } from '../state/state.ts';
 import { readStatus, type StatusParts } from '../status/read-status.ts';
-import type { Elsewhere, EndedExecution, EndedStatus, LeaseStatus, Status, Watcher } from '../status/status.ts';
+import type { Elsewhere, EndedExecution, EndedStatus, Status } from '../status/status.ts';
 import { explainExecution, explainUnscheduled, toLastFailure } from '../status/why-failed.ts';
 import { toConfigText } from './config-text.ts';
-import { listUntried, type ReloadNotes, type Watching } from './generation.ts';
+import { listUntried, type ReloadNotes, type Watch, type Watching } from './generation.ts';
 import { toJobPages } from './pages/job-pages.ts';
-import { hintAtName } from './similar-names.ts';
+import { hintAtName } from './pages/similar-names.ts';
 import type { Traces } from './trace-pipeline.ts';
 import type { WebAccess } from './web-access.ts';
 
@@ -56,14 +55,7 @@ export type Served = {
   readonly reloads: Omit<ReloadNotes, 'note'>;
   readonly current: () => Config;
   readonly watching: () => Watching;
-  readonly state: () => State;
-  /** Returns the lease of a server, if replicas share them. */
-  readonly lease: (server: string) => LeaseStatus | undefined;
-  readonly watcherOf: (server: string) => Watcher;
-  /** Returns the state of the shared database while it does not answer. */
-  readonly database: () => Status['database'];
-  /** Lists the addresses of replicas with another configuration. */
-  readonly differing: () => readonly string[];
+  readonly watch: () => Watch;
   /** The address at which browsers reach this exporter. */
   readonly externalUrl: () => string;
 };
@@ -112,7 +104,7 @@ async function loadWebAccess({ current, log, clock, readFile }: Served): Promise
 }
 
 function listRoutes(served: Served) {
-  const { fixed, log, current, watching, externalUrl } = served;
+  const { fixed, log, current, watch, watching, externalUrl } = served;
   const content = readContent();
   const onAsked = (asked: Asked): void => log.info(asked, 'action requested over HTTP');
   const lifecycle = { isEnabled: () => current().web.enableLifecycle, externalUrl, onAsked };
@@ -135,7 +127,10 @@ function listRoutes(served: Served) {
     healthRoutes(() => listUntried(watching())),
     reloadRoute({ ...lifecycle, reload: served.reload }),
     createRoutes().use(turns.gate),
-    ownerRoute({ servers: () => current().servers.map(({ name }) => name), watcherOf: served.watcherOf }),
+    ownerRoute({
+      servers: () => current().servers.map(({ name }) => name),
+      watcherOf: (name) => watch().watcherOf(name),
+    }),
     frontPageRoute({ metricsPath: fixed.web.telemetryPath, status, turns }),
     tracesPageRoute({ status, quarantined, hasPage, lifecycle, elsewhere }),
     quarantineRoutes({ quarantined, lifecycle, elsewhere }),
@@ -186,7 +181,8 @@ function toFindFailures({ watching, clock, current }: Served): FindFailures {
 }
 
 function readDaemonStatus(served: Served, pause: Pause): Promise<Status> {
-  const { version, clock, reloads, current, watching, state, lease, differing, watcherOf, database } = served;
+  const { version, clock, reloads, current, watching } = served;
+  const { state, leaseOf, watcherOf, away, differing } = served.watch();
   const parts: StatusParts = {
     version,
     servers: current().servers,
@@ -194,12 +190,12 @@ function readDaemonStatus(served: Served, pause: Pause): Promise<Status> {
     collectors,
     polls: watching().scheduler.status,
     watched: (name) => watching().watched.get(name),
-    lease,
+    lease: leaseOf,
     watcherOf,
-    database,
+    database: away,
     delivery: () => watching().traces?.delivery(),
-    state: state(),
-    spool: state().spool,
+    state,
+    spool: state.spool,
     startedAtMs: reloads.startedAtMs,
     loadedAtMs: reloads.loadedAtMs,
     failedReload: reloads.failed,
@@ -209,15 +205,18 @@ function readDaemonStatus(served: Served, pause: Pause): Promise<Status> {
   return readStatus(parts, pause);
 }
 
-function listElsewhere({ current, watcherOf }: Served): readonly Elsewhere[] {
+function listElsewhere({ current, watch }: Served): readonly Elsewhere[] {
   return current().servers.flatMap(({ name: server }) => {
-    const watcher = watcherOf(server);
+    const watcher = watch().watcherOf(server);
     return watcher.is === 'us' ? [] : [{ server, watcher }];
   });
 }
 
-function toFindSilence({ watching, watcherOf }: Served): FindSilence {
-  return joinSilence(watcherOf, (name) => watching().watched.get(name)?.silence());
+function toFindSilence({ watching, watch }: Served): FindSilence {
+  return joinSilence(
+    (name) => watch().watcherOf(name),
+    (name) => watching().watched.get(name)?.silence(),
+  );
 }
 
 function toChangePages(served: Served, { share, begin }: PageTurns) {

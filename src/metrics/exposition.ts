@@ -23,7 +23,7 @@ export type Wanted = Selection & {
   readonly format: Format;
   readonly gzip: boolean;
   /** The servers of this replica; of other servers, only leases are published. Absent without replicas. */
-  readonly owned?: ReadonlySet<string>;
+  readonly owned?: ReadonlySet<string> | undefined;
 };
 
 export type Exposition = {

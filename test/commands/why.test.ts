@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { hintAtName } from '../../src/daemon/similar-names.ts';
+import { hintAtName } from '../../src/daemon/pages/similar-names.ts';
 import type { Suspect } from '../../src/diagnosis/changes/deciding/suspects.ts';
 import type { Explanation } from '../../src/diagnosis/changes/explain.ts';
 import type { Why } from '../../src/expected-runs/deciding/why.ts';

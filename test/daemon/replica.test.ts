@@ -61,6 +61,8 @@ describe('daemon/replica', () => {
       snapshots: createSnapshots(systemClock),
       shared: createShared(),
       onSecret: () => undefined,
+      keptPlans: { goOver: () => undefined },
+      ownUrl: 'http://127.0.0.1:1',
       toTraces: (given, state) => createTraces({ ...common, config: given, otlp, state, toDelivery: () => delivery }),
       toPollTimes: () => ({ start: () => undefined, stop: async () => undefined, nextRunsAtMs: () => [] }),
     });

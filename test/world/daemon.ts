@@ -1,13 +1,7 @@
 import type { ToDispatcher } from '../../src/api/wire/transport.ts';
 import type { Config } from '../../src/config/config.ts';
-import {
-  leaveBehind,
-  startGeneration,
-  stopGeneration,
-  succeed,
-  type Watching,
-  watchAll,
-} from '../../src/daemon/generation.ts';
+import type { ToTraces, Watching } from '../../src/daemon/generation.ts';
+import { createSingle } from '../../src/daemon/single.ts';
 import { createDelivery } from '../../src/daemon/trace-delivery.ts';
 import { createTraces } from '../../src/daemon/trace-pipeline.ts';
 import type { LogFields } from '../../src/domain/log.ts';
@@ -48,73 +42,47 @@ export function createDaemon(options: DaemonOptions): Daemon {
   const { clock } = hands;
   const self = createSelf({ version: 'world', nodeVersion: 'none', measuresProcess: false });
   const snapshots = createSnapshots(clock, toPlainBlock);
-  const say = (level: string) => (fields: LogFields, message: string) => onLine(level, message, fields);
-  const log = { debug: () => undefined, info: say('info'), warn: say('warn'), error: say('error') };
-  let watching = watch(config);
-  let reloading = Promise.resolve();
-  let isStopped = false;
-  const generations: Parameters<typeof succeed>[1] = {
-    current: () => (isStopped ? undefined : watching),
-    put: (next) => {
-      watching = next;
-    },
-    make: async (given, before) => watch(given, before),
-    end: (before) => stopGeneration(before, raise),
-    leaveBehind: (before, after) =>
-      leaveBehind(before, after, { self, keptPlans: { goOver: () => undefined }, onFault: raise }),
+  const say = (level: string) => (fields: LogFields, message: string) => {
+    // In this world everything ends as it should.
+    if (message === 'shutdown incomplete') throw new Error(message, { cause: fields });
+    onLine(level, message, fields);
   };
-
-  function watch(given: Config, before?: Watching): Watching {
-    const isTraced = given.traces.enabled !== 'off';
-    const options = {
-      config: given,
-      otlp,
-      state,
-      self,
-      log,
-      clock,
-      version: 'world',
-      toPost: () => post,
-      toDelivery: createDelivery,
-    };
-    const traces = isTraced ? createTraces(options) : undefined;
-    const parts = {
-      config: given,
-      log,
-      clock,
-      onSecret: () => undefined,
-      state,
-      snapshots,
-      self,
-      traces,
-      toDispatcher,
-    };
-    return watchAll(parts, before, createVirtualPollTimes(clock, apartMs));
-  }
+  const log = { debug: () => undefined, info: say('info'), warn: say('warn'), error: say('error') };
+  const shared = { self, log, clock, version: 'world' };
+  const toTraces: ToTraces = (given, of) =>
+    given.traces.enabled === 'off'
+      ? undefined
+      : createTraces({ ...shared, config: given, otlp, state: of, toPost: () => post, toDelivery: createDelivery });
+  const watch = createSingle({
+    ...shared,
+    config,
+    onSecret: () => undefined,
+    state,
+    snapshots,
+    toDispatcher,
+    keptPlans: { goOver: () => undefined },
+    toTraces,
+    toPollTimes: createVirtualPollTimes(clock, apartMs),
+  });
+  let reloading = Promise.resolve();
 
   return {
     self,
-    start: () => startGeneration(watching),
+    start: watch.start,
     scrape: () => snapshots.show('text').text,
-    watching: () => watching,
+    watching: watch.watching,
     reload: async (next) => {
       const before = reloading;
       const { promise, resolve } = Promise.withResolvers<void>();
       reloading = promise;
       await before;
-      await succeed(next, generations).finally(resolve);
+      await watch.goOver(next, toTraces).finally(resolve);
     },
     stop: async () => {
-      isStopped = true;
-      await Promise.all([stopGeneration(watching, raise), reloading]);
+      await Promise.all([watch.stop(), reloading]);
     },
     kill: hands.kill,
   };
-}
-
-/** In this world everything ends as it should. */
-function raise(fault: unknown): never {
-  throw new Error('shutdown incomplete', { cause: fault });
 }
 
 export const otlp = toOtlp();

@@ -37,7 +37,7 @@ export const conditionPlants: readonly Plant[] = [
   },
   {
     name: 'a reload begins before the polls of before have ended',
-    patches: [{ file: 'src/daemon/generation.ts', find: 'await end(old);', replace: 'void end;' }],
+    patches: [{ file: 'src/daemon/single.ts', find: 'await stopGeneration(old, onFault);', replace: 'void old;' }],
     shownBy: '--seed=2 --cards=nobody_counts@100000+60000 --length=400000 --projects=2 --traces=off',
   },
   {

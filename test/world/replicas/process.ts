@@ -1,5 +1,6 @@
 import type { ToDispatcher } from '../../../src/api/wire/transport.ts';
 import type { Config } from '../../../src/config/config.ts';
+import type { ToTraces } from '../../../src/daemon/generation.ts';
 import { createReplica, type Replica } from '../../../src/daemon/replica.ts';
 import { createDelivery } from '../../../src/daemon/trace-delivery.ts';
 import { createTraces } from '../../../src/daemon/trace-pipeline.ts';
@@ -67,6 +68,10 @@ export function startReplicaProcess(options: ProcessOptions): Process {
     },
   };
   const shared = { log, clock, self, version: 'world' };
+  const toTraces: ToTraces = (given, state) =>
+    given.traces.enabled === 'off'
+      ? undefined
+      : createTraces({ ...shared, config: given, otlp, state, toPost: () => post, toDelivery: createDelivery });
   const replica = createReplica({
     ...shared,
     config,
@@ -75,10 +80,9 @@ export function startReplicaProcess(options: ProcessOptions): Process {
     onSecret: () => undefined,
     toDispatcher: (...asked) => dispatchThrough(options.toDispatcher(...asked), gate),
     toPollTimes: createVirtualPollTimes(clock, apartMs),
-    toTraces: (given, state) =>
-      given.traces.enabled === 'off'
-        ? undefined
-        : createTraces({ ...shared, config: given, otlp, state, toPost: () => post, toDelivery: createDelivery }),
+    toTraces,
+    keptPlans: { goOver: () => undefined },
+    ownUrl: `http://${name}`,
   });
   replica.start();
   return {
@@ -88,7 +92,7 @@ export function startReplicaProcess(options: ProcessOptions): Process {
     replica,
     scrape: () => snapshots.show('text', { servers: replica.toOwned() }).text,
     isPaused: gate.isShut,
-    reload: () => replica.goOver(config),
+    reload: () => replica.goOver(config, toTraces),
     pause: gate.shut,
     resume: gate.open,
     kill: gate.kill,

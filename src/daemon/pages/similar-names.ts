@@ -1,7 +1,7 @@
-import { didYouMean } from '../domain/complaint.ts';
-import { toJobPath } from '../domain/job-path.ts';
-import type { ExpectedRuns } from '../expected-runs/expected-runs.ts';
-import type { WatchedServer } from './watch-server.ts';
+import { didYouMean } from '../../domain/complaint.ts';
+import { toJobPath } from '../../domain/job-path.ts';
+import type { ExpectedRuns } from '../../expected-runs/expected-runs.ts';
+import type { WatchedServer } from '../watch-server.ts';
 
 type Scheduled = { readonly expected: Pick<ExpectedRuns, 'scheduled'> | undefined };
 type Watched = ReadonlyMap<string, Scheduled & Pick<WatchedServer, 'unseen'>>;
