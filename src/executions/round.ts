@@ -59,6 +59,8 @@ export async function playRound(tools: RoundTools, of: Omit<Round, keyof RoundTo
   // A full disk refuses this commit; the error is reported at the end of the round.
   const running = await readRunningOnce(round, () => showInPassing().catch(() => undefined));
   const time = found.serverClock.now(running.serverMs);
+  // The member that answered first may have another clock than the one that was asked for the time.
+  found.overlap.noteClocks([time.nowMs, running.serverMs ?? time.nowMs], time.nowMs);
   const sinceTicks = tools.options.clock.ticks();
   const now = { running: running.executions, readTicks: running.readTicks, nowMs: time.nowMs, sinceTicks };
   onNow(now);

@@ -240,6 +240,22 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
+  it('counts executions of a member that is a month ahead and answered once, before another told the time', async () => {
+    let isAhead = false;
+    const played = await play({
+      onRequest: ({ path }) => played.control.setClockSkew(isAhead && path.endsWith('/running') ? 30 * dayMs : 0),
+    });
+    const { control, job, counted, round, rounds, nowMs } = played;
+    await rounds(12);
+    const endedAtMs = nowMs();
+    control.addFinished('pay', { jobId: job, startedAtMs: endedAtMs - 2000, endedAtMs, skewMs: 30 * dayMs });
+    isAhead = true;
+    await round();
+    isAhead = false;
+    await rounds(2);
+    expect(counted()).toEqual(['pay settle succeeded 1']);
+  });
+
   it('counts an execution that becomes visible after the clock was set ahead', async () => {
     const { control, job, counted, rounds, nowMs } = await play();
     await rounds(12);
