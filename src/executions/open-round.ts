@@ -13,6 +13,7 @@ import type { ExecutionsOptions } from './options.ts';
 import type { Activities } from './reading/activities.ts';
 import { createJobLists, type JobLists } from './reading/job-lists.ts';
 import { createOverlap, type Overlap } from './reading/overlap.ts';
+import { planExcluded } from './reading/plan-projects.ts';
 import { isCaughtUpWith } from './reading/plan-reads.ts';
 import { createProjectReading, type ProjectReading } from './reading/project-reading.ts';
 import type { RoundFaults } from './reading/round-faults.ts';
@@ -51,7 +52,7 @@ export async function openRound(
 ): Promise<OpenRound> {
   const { server, ledger, settings, observe, clock } = options;
   const cache = await openLedgerCache(ledger, server, { nowMs: clock.now(), failures });
-  const { isWantedJob, buckets, catchUpLimitMs, backfillMs } = settings;
+  const { isWantedProject: isWanted, isWantedJob, buckets, catchUpLimitMs, backfillMs } = settings;
   const keepMs = Math.max(minKeptMs, catchUpLimitMs, backfillMs) + dayMs;
   const { reconcile } = options.substitutes ?? {};
   const room = createSeriesFit(cache, settings);
@@ -69,6 +70,9 @@ export async function openRound(
   const recount = createRecount({ ...options, cache, activities, reading, overlap });
   const restoreGap = createRestoreGap(cache, failures);
   await restoreGap.open(options.isRestored === true);
+  // Not only in a round: if the server does not answer, the next reload may include the projects again.
+  const nowMs = Math.floor(clock.now() + (cache.facts().skewMs ?? 0));
+  await cache.update(async () => planExcluded({ states: cache.states, facts: cache.facts(), nowMs, isWanted }));
   // Before counting: runs of a job that must give its slot back count for `__other__`.
   await room.fit();
   const changed = rebucket(cache.totals.cells.values(), cache.facts(), buckets);

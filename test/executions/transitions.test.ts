@@ -256,6 +256,23 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
+  it('counts nothing of a project that is excluded only while the server does not answer', async () => {
+    const { control, finish, counted, rounds, round, restart, pass } = await play();
+    await rounds(2);
+    control.addFault({ kind: 'hang' });
+    restart({ isWantedProject: (project) => project !== 'pay' });
+    await expect(round()).rejects.toThrow('no answer in time');
+    finish('pay');
+    pass(1000);
+    restart();
+    await expect(round()).rejects.toThrow('no answer in time');
+    control.clearFaults();
+    await rounds(4);
+    finish('pay');
+    await rounds(4);
+    expect(counted()).toEqual(['pay settle succeeded 1']);
+  });
+
   it.each([
     ['the first start', undefined],
     ['a configuration that includes a project', 'pay'],

@@ -55,17 +55,21 @@ export function planProjects({
   return { facts: { ...facts, ...begun, listedAtMs }, states: changed };
 }
 
-/** Puts excluded projects on hold, and starts again with projects that are no longer excluded; undefined without changes. */
+/**
+ * Puts excluded projects on hold, and, once it is known when the present configuration took effect, starts again with projects
+ * that are no longer excluded; undefined without changes.
+ */
 export function planExcluded({
   states,
   facts,
   nowMs,
   begunMs,
   isWanted,
-}: Pick<Required<ListingInput>, 'states' | 'facts' | 'nowMs' | 'begunMs' | 'isWanted'>): LedgerChange | undefined {
+}: Pick<ListingInput, 'states' | 'facts' | 'nowMs' | 'begunMs' | 'isWanted'>): LedgerChange | undefined {
   const changed = [...states.values()].flatMap((state): ProjectState[] => {
     const isExcluded = state.hold === 'excluded';
-    if (isWanted(state.project)) return isExcluded ? [toNewProject(state.project, begunMs)] : [];
+    if (isWanted(state.project))
+      return isExcluded && begunMs !== undefined ? [toNewProject(state.project, begunMs)] : [];
     // Executions that were counted after the copy was made have been published, so they are counted again first.
     if (isExcluded || isInRestoreGap(state, facts)) return [];
     return [{ ...state, hold: 'excluded', heldSinceMs: nowMs }];
