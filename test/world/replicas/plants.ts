@@ -56,7 +56,7 @@ export const replicaPlants: readonly Plant[] = [
         replace: 'else if (isOurs || !isOurs) hold(',
       },
     ],
-    shownBy: '--seed=17 --cards=deleted_lease_owner@268101+12341',
+    shownBy: '--seed=1 --cards=deleted_lease_owner@268101+12341',
   },
   {
     name: 'an owner that is not renewed goes on',
