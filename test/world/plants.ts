@@ -117,7 +117,7 @@ export const plants: readonly Plant[] = [
         replace: 'Math.min(listedBeginMs, ...readThrough.slice(0, 0))',
       },
     ],
-    shownBy: '--seed=20 --cards=rename_project@280000+240000 --length=300000 --projects=2 --traces=root',
+    shownBy: '--seed=6 --cards=rename_project@250000+240000 --length=300000 --projects=2 --traces=root',
   },
   {
     name: 'restored series are held at 0',
