@@ -24,7 +24,7 @@ import { metricReferenceRoute } from '../http/routes/metric-reference.ts';
 import { metricsRoute } from '../http/routes/metrics.ts';
 import { quarantineRoutes } from '../http/routes/quarantine.ts';
 import { runbookRoutes } from '../http/routes/runbooks.ts';
-import { type FindFailures, whyRoute } from '../http/routes/why.ts';
+import { type FindFailures, type HintAt, whyRoute } from '../http/routes/why.ts';
 import { readContent } from '../http/server/content.ts';
 import type { Asked } from '../http/server/lifecycle.ts';
 import { createPageTurns, type PageTurns } from '../http/server/page-turns.ts';
@@ -113,6 +113,7 @@ function listRoutes(served: Served) {
   const hasPage = (name: string, id: number): boolean =>
     watching().traces?.hasPlan(name, id) === true || endedOf(name).some((one) => one.id === id);
   const quarantined = (): Traces['quarantined'] | undefined => watching().traces?.quarantined;
+  const hintAt: HintAt = (name, job) => hintAtName(watching().watched, name, job);
   const elsewhere = (): readonly Elsewhere[] => listElsewhere(served);
   const turns = createPageTurns({
     clock: served.clock,
@@ -139,11 +140,7 @@ function listRoutes(served: Served) {
     ...toJobPages({ current, watching, silence: toFindSilence(served), turns }),
     ...toChangePages(served, turns),
     apiStatusRoute(status, turns),
-    whyRoute(
-      (name, job) => watching().watched.get(name)?.why(job),
-      (name, job) => hintAtName(watching().watched, name, job),
-      toFindFailures(served),
-    ),
+    whyRoute((name, job) => watching().watched.get(name)?.why(job), hintAt, toFindFailures(served)),
     configPageRoute(toConfigText(served)),
     dashboardRoutes(content, urls),
     alertRoutes({
@@ -157,7 +154,7 @@ function listRoutes(served: Served) {
     ),
     metricReferenceRoute(async () => (await import('./reference.ts')).renderMetricReference()),
     // Last, because this route answers every other path.
-    notFoundRoute(),
+    notFoundRoute(hintAt),
   ];
 }
 

@@ -13,6 +13,12 @@ describe('http/not-found', () => {
     expect(body).not.toContain('aria-current="page"');
   });
 
+  it('suggests a similar name for an unknown job', async () => {
+    const { ask } = await serve([notFoundRoute((server, job) => `Did you mean ${server} and ${job}?`)]);
+    const { body } = await ask('/jobs/prod/pay/nightly/se%20ttle', { headers: { accept: 'text/html' } });
+    expect(toText(body)).toContain('Did you mean prod and pay/nightly/se ttle?');
+  });
+
   it('answers tools in a line', async () => {
     const { ask } = await serve([notFoundRoute()]);
     const { status, headers, body } = await ask('/nothing', { headers: { accept: '*/*' } });

@@ -1,4 +1,5 @@
 import type { Router } from 'express';
+import type { HintAt } from '../routes/why.ts';
 import { createRoutes } from '../server/routes.ts';
 import { html } from './html.ts';
 import { renderPage, toRoot } from './page.ts';
@@ -22,8 +23,15 @@ export function configPageRoute(toYaml: () => Promise<string>): Router {
 }
 
 /** Answers all other paths: a page for browsers, a line of text for tools. */
-export function notFoundRoute(): Router {
+export function notFoundRoute(hintAt: HintAt = () => undefined): Router {
   const router = createRoutes();
+  router.get(
+    ['/jobs/:server{/*job}', '/schedule/:server', '/windows/:server', '/skipped/:server'],
+    ({ params }, response, next) => {
+      response.locals['hint'] = hintAt(String(params['server']), [params['job'] ?? []].flat().join('/'));
+      next();
+    },
+  );
   router.use((request, response, next) => {
     response.vary('Accept');
     if (request.accepts(['text', 'html']) !== 'html') {
@@ -32,7 +40,9 @@ export function notFoundRoute(): Router {
     }
     const { path } = request;
     const shown = path.length > longest ? `${path.slice(0, longest).toWellFormed()}…` : path;
+    const hint: unknown = response.locals['hint'];
     const body = html`<h1>Not found</h1>
+${typeof hint === 'string' ? html`<p>${hint}</p>` : ''}
 <p>There is no page at <code>${shown}</code>. Start from the <a href="${toRoot(request)}">status page</a>, or from one of the pages above.</p>`;
     response
       .status(404)
