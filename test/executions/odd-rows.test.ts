@@ -18,7 +18,7 @@ describe('executions/odd-rows', () => {
     note('pay', [row]);
     note('pay', [row]);
     expect([fields, skipped]).toEqual([[], ['too_large 1']]);
-    expect(complaints()).toEqual(['1 execution not counted: `size` in pay cannot be read']);
+    expect(complaints()).toEqual(['executions that cannot be read and are not counted: 1 (`size` in pay)']);
   });
 
   it('reports the rows of a day, by project and field', () => {
@@ -28,13 +28,13 @@ describe('executions/odd-rows', () => {
     note('pay', [{ field: 'id', text: '2' }]);
     note('stock', [{ field: 'date-ended', text: '3' }]);
     expect(complaints()).toEqual([
-      '2 executions not counted: `id` in pay cannot be read',
-      '1 execution not counted: `date-ended` in stock cannot be read',
+      'executions that cannot be read and are not counted: 2 (`id` in pay)',
+      'executions that cannot be read and are not counted: 1 (`date-ended` in stock)',
     ]);
     pass(1);
     expect(complaints()).toEqual([
-      '1 execution not counted: `id` in pay cannot be read',
-      '1 execution not counted: `date-ended` in stock cannot be read',
+      'executions that cannot be read and are not counted: 1 (`id` in pay)',
+      'executions that cannot be read and are not counted: 1 (`date-ended` in stock)',
     ]);
   });
 

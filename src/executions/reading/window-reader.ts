@@ -3,7 +3,6 @@ import type { Api } from '../../api/client.ts';
 import { type OddRow, projectExecutions } from '../../api/endpoints/executions.ts';
 import { type ReadPage, readWindow, toPageSize, type Window } from '../../api/paging.ts';
 import type { Execution } from '../../domain/execution.ts';
-import { toCount } from '../../domain/format.ts';
 import type { ExecutionsObserver } from '../ledger/count-executions.ts';
 
 const pageSize = 500;
@@ -94,7 +93,7 @@ export function createOddRows(observe: Pick<ExecutionsObserver, 'unknownValue' |
     complaints: (): readonly string[] => {
       const recent = [...seen.values()].filter(({ atTicks }) => ticks() - atTicks < shownForMs);
       return [...Map.groupBy(recent, ({ project, field }) => `\`${field}\` in ${project}`)].map(
-        ([where, rows]) => `${toCount(rows.length, 'execution')} not counted: ${where} cannot be read`,
+        ([where, rows]) => `executions that cannot be read and are not counted: ${rows.length} (${where})`,
       );
     },
   };

@@ -1,5 +1,4 @@
 import type { Router } from 'express';
-import type { HintAt } from '../routes/why.ts';
 import { createRoutes } from '../server/routes.ts';
 import { html } from './html.ts';
 import { renderPage, toRoot } from './page.ts';
@@ -23,7 +22,7 @@ export function configPageRoute(toYaml: () => Promise<string>): Router {
 }
 
 /** Answers all other paths: a page for browsers, a line of text for tools. */
-export function notFoundRoute(hintAt: HintAt = () => undefined): Router {
+export function notFoundRoute(hintAt: (server: string, job: string) => string | undefined = () => undefined): Router {
   const router = createRoutes();
   router.get(
     ['/jobs/:server{/*job}', '/schedule/:server', '/windows/:server', '/skipped/:server'],
