@@ -101,12 +101,18 @@ export function createKnown(jobs: readonly VirtualJob[], draw: () => number) {
     results.set(name, counted);
     causes.note(counted);
     const succeeded = [...(isFailed ? [] : [`job ${name}`]), ...run.succeededOn.map((node) => `node ${node}`)];
-    for (const key of succeeded) successes.set(key, [...(successes.get(key) ?? []), endMs].slice(-500));
+    if (endMs >= nightMs) for (const key of succeeded) noteSuccess(key, endMs);
     usual.set(name, noteUsual(usual.get(name), run));
     for (const [node, now] of note(failing, [run])) {
       if (now === undefined) failing.delete(node);
       else failing.set(node, now);
     }
+  }
+
+  function noteSuccess(key: string, endMs: number): void {
+    const ends = successes.get(key) ?? [];
+    ends.push(endMs);
+    successes.set(key, ends);
   }
 
   const endUntil = (atMs: number): void => {
