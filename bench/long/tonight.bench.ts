@@ -29,8 +29,8 @@ export async function run() {
     toFigure(
       `of those listed for ${worst}, the least exact of ${byReason.size} reasons`,
       least,
-      '>= 85 %',
-      least >= 85,
+      '>= 95 %',
+      least >= 95,
     ),
     toFigure(
       `of ${harmed} runs whose trouble was known an hour before were listed`,

@@ -151,6 +151,7 @@ describe('diagnosis/surroundings, of coming runs', () => {
       const job = scene.watched(id);
       return job && scene.surroundings().isAccessUnchanged(job, failedMs);
     };
+    expect(scene.surroundings().keysOf(id)).toEqual([key]);
     await scene.noteClass('access');
     await scene.minutes(1);
     expect(isUnchanged()).toBe(true);

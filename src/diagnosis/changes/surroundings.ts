@@ -85,6 +85,7 @@ function toSurroundings(found: Found, { cause, memberName }: Now): Surroundings 
     areKeysRead,
     areNodesRead,
     childrenOf,
+    keysOf: (jobId) => listed(jobId, '.keys') ?? [],
     nodeGoneMs: (project, node) => {
       const isListed = areas.get(areaNames.nodesOf(project))?.things.has(node);
       return isListed === false ? unlistedMs.get(toKey(project, node)) : undefined;

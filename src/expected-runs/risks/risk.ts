@@ -43,7 +43,7 @@ export type PastRuns = Pick<
   JobFacts,
   'consecutiveFailures' | 'failedMs' | 'lastFailedId' | 'lastFailedMs' | 'lastFailure' | 'lastSuccessMs'
 > &
-  Partial<Pick<JobFacts, 'lastStartMs'>>;
+  Partial<Pick<JobFacts, 'jobId' | 'lastStartMs'>>;
 
 export type FactsOf = (project: string, group: string, name: string) => PastRuns | undefined;
 
@@ -120,19 +120,33 @@ function findGoneNodes({ project, nodes = {} }: WatchedJob, { surroundings }: Tr
 }
 
 /** A node that the job usually uses fails in several jobs. */
-function findNodes(
-  { project, nodes: usual = {} }: WatchedJob,
-  { nodes, surroundings, factsOf }: Trouble,
-): readonly Risk[] {
+function findNodes({ project, nodes: usual = {} }: WatchedJob, trouble: Trouble): readonly Risk[] {
+  const { nodes, surroundings, factsOf } = trouble;
   return Object.keys(usual).flatMap((node): Risk[] => {
     const failing = nodes.get(node);
     const jobs = failing === undefined ? [] : findWitnesses(failing, toFailsSince(factsOf));
-    if (failing === undefined || jobs.length === 0) return [];
+    if (failing === undefined || countIndependent(jobs, trouble) < 2) return [];
     if (surroundings?.nodeGoneMs(project, node) !== undefined) return [];
     const { sinceMs } = failing;
     const evidence = `${toList(jobs)} failed on it, and none has succeeded since`;
     return [{ reason: 'node_failing', subject: node, text: `node ${node} fails everywhere`, sinceMs, evidence }];
   });
+}
+
+/** Counts jobs that share a child, or a key if they were refused, as one: the child or the key may fail, and not the node. */
+function countIndependent(paths: readonly string[], { factsOf, surroundings }: Trouble): number {
+  const seen = new Set<string>();
+  return paths.filter((path) => {
+    const names = ofJobPath(path);
+    const { jobId = '', lastFailure, lastFailedId } = factsOf(names.project, names.group, names.name) ?? {};
+    const isRefused = lastFailure?.failureClass === 'access' && lastFailure.id === lastFailedId;
+    const keys = isRefused ? (surroundings?.keysOf(jobId) ?? []) : [];
+    const children = surroundings?.childrenOf(jobId) ?? [];
+    const parts = [path, ...children.map(toJobPath), ...keys.map((key) => `key ${key}`)];
+    const isNew = parts.every((part) => !seen.has(part));
+    for (const part of parts) seen.add(part);
+    return isNew;
+  }).length;
 }
 
 /** Returns the nodes on which several jobs failed and none has succeeded since, with these jobs. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Surroundings } from '../../../src/domain/failure-class.ts';
 import { sourceKeys } from '../../../src/expected-runs/deciding/sources.ts';
 import type { FailingNode } from '../../../src/expected-runs/risks/nodes.ts';
 import { hourMs, job, minuteMs, noSurroundings, nowMs, risksOf } from './some-risks.ts';
@@ -124,6 +125,30 @@ describe('expected-runs/risks/find-risks', () => {
       { ...next, ...(later && { timetable: later }) },
     ];
     expect(await risksOf(jobs)).toMatchObject({ expected: 1, untimed: { count: 1, switchedOff: 0 } });
+  });
+
+  it('does not blame a node for jobs that fail together because of a child or a key', async () => {
+    const node: FailingNode = { node: 'db01', sinceMs: nowMs - hourMs, lastMs: nowMs, jobs: ['pay/x', 'pay/y'] };
+    const riskOf = async (around: Partial<Surroundings>, failureClass: 'access' | 'work' = 'access') => {
+      const lastFailure = { id: 7, failureClass };
+      const factsOf = (_project: string, _group: string, name: string) =>
+        name === 'a'
+          ? { consecutiveFailures: 0 }
+          : { consecutiveFailures: 1, jobId: name, lastFailedId: 7, lastFailure, failedMs: [nowMs - hourMs] };
+      const surroundings = { ...noSurroundings, ...around };
+      return (await risksOf([job('a', [10])], { nodes: new Map([['db01', node]]), factsOf, surroundings })).atRisk;
+    };
+    const toChildren = (...names: readonly string[]) => ({
+      childrenOf: (id: string) => (names.includes(id) ? [{ project: 'pay', group: '', name: 'y' }] : []),
+    });
+    const sameKey = { keysOf: () => ['keys/db'] };
+    expect(await riskOf({})).toBe(1);
+    expect(await riskOf(toChildren('x'))).toBe(0);
+    expect(await riskOf(toChildren('other'))).toBe(1);
+    expect(await riskOf(sameKey)).toBe(0);
+    expect(await riskOf({ keysOf: (id) => [`keys/${id}`] })).toBe(1);
+    // What failed was not the login.
+    expect(await riskOf(sameKey, 'work')).toBe(1);
   });
 
   it('lists the jobs whose usual nodes fail in several jobs', async () => {

@@ -44,6 +44,7 @@ export const noSurroundings: Surroundings = {
   areKeysRead: false,
   areNodesRead: false,
   childrenOf: () => [],
+  keysOf: () => [],
   nodeGoneMs: () => undefined,
   isAccessUnchanged: () => undefined,
   causeOf: () => undefined,
