@@ -1,6 +1,7 @@
 import type { Execution, Job, Project } from '../../simulator/world/installation.ts';
 import type { Truth } from './pardons.ts';
 import type { Scene } from './scene.ts';
+import { labelOf } from './shown.ts';
 
 const minuteMs = 60_000;
 
@@ -19,6 +20,19 @@ export function mayFall(scene: Pick<Scene, 'truth' | 'plan' | 'time'>, project: 
           ({ of }) => 'definition' in of && of.project.name === project && isUnknownToCopy(scene, of),
         ) ||
         truth.lostAt.some((atMs) => atMs > fromMs - copiedEveryMs && atMs < toMs + 5 * minuteMs)),
+  );
+}
+
+/**
+ * Series became fewer after a copy was made, and it was restored while they were: nobody knows that runs since then counted for
+ * their own job before. They count for `__other__` now, and the job is lower when it is shown again.
+ */
+export function mayBeOfOthers({ truth }: Pick<Truth, 'truth'>, key: string): boolean {
+  const { fewerSinceMs = never, troubles } = truth;
+  const owner = labelOf(key, 'job_name') ?? labelOf(key, 'node') ?? '__other__';
+  if (owner === '__other__') return false;
+  return troubles.some(
+    ({ what, toMs, copiedAtMs = never }) => what === 'restored' && copiedAtMs < fewerSinceMs && fewerSinceMs < toMs,
   );
 }
 
