@@ -281,6 +281,22 @@ describe('commands/check', () => {
     );
   });
 
+  it.each([
+    ['neither policies of the system nor of projects', { systemRead: false }],
+    ['no policies of projects', {}],
+  ])('prints the whole policy for a token that may read %s', async (_what, less) => {
+    const { control, url } = await start();
+    control.addToken({
+      token: 'less',
+      policy: { configure: false, systemAdmin: false, admin: false, run: false, ...less },
+    });
+    const { code, stdout } = await check({ url, token: 'less' }, '--collector.acl-policies');
+    expect(code).toBe(1);
+    expect(toRows(stdout)).toContain('project-acl-policies: denied');
+    expect(stdout).toContain('  project_acl:\n        - { allow: [read] }\n');
+    expect(stdout.includes('kind: system_acl')).toBe('systemRead' in less);
+  });
+
   it('accepts the minimal rights of the documentation', async () => {
     const { control, url } = await start();
     const nothingMore = { configure: false, run: false, admin: false, systemAdmin: false };

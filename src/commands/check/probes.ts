@@ -44,7 +44,7 @@ export function toProbes(server: ServerConfig, config: Config, enabled: readonly
 
   function ofCollector(collector: ProjectCollector): Probe {
     const { name, reads, covers, collect, collectAll } = collector;
-    const ofProjects = reads.filter(({ path }) => path.includes('{project}'));
+    const ofProjects = toProjectReads(collector);
     return {
       name,
       reads,
@@ -87,13 +87,22 @@ export function toProbes(server: ServerConfig, config: Config, enabled: readonly
     ...enabled.flatMap((collector) => {
       if (collector.kind === 'executions') return ofExecutions;
       if (collector.kind === 'expected-runs') return toScheduleProbes({ readNames, findNone });
-      return collector.kind === 'project' ? [ofCollector(collector)] : [];
+      if (collector.kind === 'project') return [ofCollector(collector)];
+      return collector.kind === 'server'
+        ? toProjectReads(collector).map((read) => toProjectProbe(read, { readNames, findNone }))
+        : [];
     }),
   ];
 }
 
 /** Rights are usually granted by patterns: if a few projects are fine, most are. */
 const maxProjects = 5;
+
+type ProjectRead = Endpoint<unknown, `${string}{project}${string}`>;
+
+function toProjectReads({ reads }: Collector): readonly ProjectRead[] {
+  return reads.filter((read): read is ProjectRead => read.path.includes('{project}'));
+}
 
 function toProbe(endpoint: Endpoint<unknown>): Probe {
   return {
@@ -109,6 +118,20 @@ function toProbe(endpoint: Endpoint<unknown>): Probe {
 /** Some endpoints have two forms with the same name. */
 function uniqueByName(endpoints: readonly Endpoint<unknown>[]): Endpoint<unknown>[] {
   return endpoints.filter(({ name }, index) => endpoints.findIndex((other) => other.name === name) === index);
+}
+
+function toProjectProbe(endpoint: ProjectRead, { readNames, findNone }: Options): Probe {
+  return {
+    name: endpoint.name,
+    reads: [endpoint],
+    ask: async (api) => {
+      const names = await readNames(api);
+      if (names.length === 0) return findNone();
+      return findInProjects(names.slice(0, maxProjects), names.length, (project) =>
+        api.get(endpoint, { path: { project } }),
+      );
+    },
+  };
 }
 
 type Options = { readNames: (api: Api) => Promise<readonly string[]>; findNone: () => Finding };
