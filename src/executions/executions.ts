@@ -103,10 +103,29 @@ export function createExecutions(given: ExecutionsOptions): Executions {
     }
   }
 
+  /** Publishes while a round takes long, because it may outlast the series. Returns how to end this. */
+  function showMeanwhile(ready: OpenRound, signal: AbortSignal): () => Promise<void> {
+    const { clock, everyMs } = options;
+    let shown = Promise.resolve();
+    let cancel = clock.after(everyMs / 2, show);
+    function show(): void {
+      cancel = clock.after(everyMs / 2, show);
+      if (latest === undefined || signal.aborted) return;
+      // A full disk refuses this commit; the error is reported at the end of the round.
+      const passing = { ...latest, names: tools.projectList.names() };
+      shown = shown.then(() => showing.showInPassing(ready, passing)).catch(() => undefined);
+    }
+    return () => {
+      cancel();
+      return shown;
+    };
+  }
+
   async function read(signal: AbortSignal): Promise<Outcome> {
     const ready = await open();
     const faults = createRoundFaults(signal);
-    const round = { found: ready, faults, signal, startedTicks: options.clock.ticks(), before: latest };
+    const round = { found: ready, faults, signal, startedTicks: options.clock.ticks() };
+    const endShowing = showMeanwhile(ready, signal);
     try {
       await playRound(tools, round, (now) => {
         latest = now;
@@ -114,6 +133,8 @@ export function createExecutions(given: ExecutionsOptions): Executions {
       });
     } catch (error) {
       if (!faults.isOfRound(error)) throw error;
+    } finally {
+      await endShowing();
     }
     const silence = faults.silence();
     if (silence !== undefined) throw silence;

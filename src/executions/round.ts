@@ -45,19 +45,13 @@ type Round = RoundTools & {
   readonly faults: RoundFaults;
   readonly signal: AbortSignal;
   readonly startedTicks: number;
-  /** The server state at the time of the previous round. */
-  readonly before: RoundNow | undefined;
 };
 
 /** Runs one round: running executions, server time, finished ones, backlogs. Publishes even after an error. */
 export async function playRound(tools: RoundTools, of: Omit<Round, keyof RoundTools>, onNow: (now: RoundNow) => void) {
   const round: Round = { ...tools, ...of };
-  const { signal, showing, projectList, visibility, found, before } = round;
-  const showInPassing = async (now = before): Promise<void> => {
-    if (now !== undefined) await showing.showInPassing(found, { ...now, names: projectList.names() });
-  };
-  // A full disk refuses this commit; the error is reported at the end of the round.
-  const running = await readRunningOnce(round, () => showInPassing().catch(() => undefined));
+  const { signal, showing, projectList, visibility, found } = round;
+  const running = await readRunningOnce(round);
   const time = found.serverClock.now(running.serverMs);
   // The member that answered first may have another clock than the one that was asked for the time.
   found.overlap.noteClocks([time.nowMs, running.serverMs ?? time.nowMs], time.nowMs);
@@ -67,7 +61,7 @@ export async function playRound(tools: RoundTools, of: Omit<Round, keyof RoundTo
   visibility.noteRunning(running);
   try {
     await followClock(round, time);
-    await readEnds(round, now, () => showInPassing(now));
+    await readEnds(round, now);
     await readBack(round, now.nowMs);
   } finally {
     if (!signal.aborted) await showing.show(found, { ...now, names: projectList.names() });
@@ -79,11 +73,11 @@ export async function playRound(tools: RoundTools, of: Omit<Round, keyof RoundTo
   await found.jobLists.look(() => within(round), now.nowMs, mayGoOn);
 }
 
-async function readRunningOnce(round: Round, afterEach: () => Promise<void>): Promise<Running> {
+async function readRunningOnce(round: Round): Promise<Running> {
   const { faults, readRunning, projectList, found } = round;
   let running: Running = { executions: undefined, serverMs: undefined };
   await faults.ask(async () => {
-    running = await readRunning((lane) => within(round, lane), projectList.names(), afterEach);
+    running = await readRunning((lane) => within(round, lane), projectList.names());
   });
   if (found.serverClock.isOld(running.serverMs)) await faults.ask(() => found.serverClock.ask(within(round, 'vital')));
   return running;
@@ -109,7 +103,7 @@ async function followClock({ found, activities, activityHint, options }: Round, 
 }
 
 /** Reads recently finished executions in all projects that are due. */
-async function readEnds(round: Round, { running = [], nowMs }: RoundNow, afterEach: () => Promise<void>) {
+async function readEnds(round: Round, { running = [], nowMs }: RoundNow) {
   const { found, faults, activities, projectList, options } = round;
   const { cache, overlap, restoreGap } = found;
   const api = (): Api => within(round);
@@ -128,10 +122,7 @@ async function readEnds(round: Round, { running = [], nowMs }: RoundNow, afterEa
     activities.note(project, { activeUntilMs: nowMs + toActiveMs(options.settings) }, nowMs);
   }
   const plan = toPlanInput(round, nowMs);
-  const read = async (each: PlannedRead): Promise<void> => {
-    await faults.ask(() => readOne(round, each, nowMs));
-    await afterEach();
-  };
+  const read = (each: PlannedRead): Promise<void> => faults.ask(() => readOne(round, each, nowMs));
   await runLimited((options.substitutes?.planReads ?? planReads)(plan), width, read);
   await faults.attempt(() => checkHint(round, nowMs));
   await searchProjects(round, plan, read);

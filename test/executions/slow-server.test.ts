@@ -140,8 +140,8 @@ describe('executions on a slow server', () => {
       active: ['pay'],
     });
     await rounds(4);
-    // What runs, the list, and one project: the last two after the time of the round is known.
-    expect(new Set(publishes.map(({ validForMs }) => Math.round(validForMs / 1000)))).toEqual(new Set([93]));
+    // Timers here fire only between two answers: in the first round after 14.5 s, later after up to 28.5 s.
+    expect(new Set(publishes.map(({ validForMs }) => validForMs / 3000 - 10))).toEqual(new Set([14.5, 28.5]));
   });
 
   it('continues at the catch-up limit even if the server never reports how much is skipped, and logs this', async () => {

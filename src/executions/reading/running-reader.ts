@@ -16,8 +16,6 @@ export type Running = {
 };
 
 type Open = (lane: 'vital' | 'normal') => Api;
-/** Called after each project, if projects are read one by one, because that may take long. */
-type AfterEach = () => Promise<void>;
 
 /**
  * Reads running and waiting executions in as few requests as possible. Releases without `*` need one request for each project:
@@ -31,7 +29,7 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
   let oneByOneUntilTicks = Number.NEGATIVE_INFINITY;
   let lastAsked = '';
 
-  async function readNext(open: Open, projects: readonly string[], afterEach: AfterEach): Promise<Running> {
+  async function readNext(open: Open, projects: readonly string[]): Promise<Running> {
     let serverMs: number | undefined;
     const names = new Set(projects);
     for (const project of [...known.keys(), ...denied]) if (!names.has(project)) forget(project);
@@ -51,7 +49,6 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
       else readTicks.set(project, askedTicks);
       denied.delete(project);
       if (read.denied !== undefined) denied.add(project);
-      await afterEach();
     }
     isComplete ||= projects.every((project) => known.has(project));
     if (projects.length > 0 && denied.size === projects.length) return { ...nothing, serverMs, denied: 'all' };
@@ -80,8 +77,8 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
     return new Set([...busy.filter((project) => !next.includes(project)), ...next]);
   }
 
-  return async (open: Open, projects: readonly string[], afterEach: AfterEach = async () => {}): Promise<Running> => {
-    if (ticks() < oneByOneUntilTicks) return readNext(open, projects, afterEach);
+  return async (open: Open, projects: readonly string[]): Promise<Running> => {
+    if (ticks() < oneByOneUntilTicks) return readNext(open, projects);
     const api = open('vital');
     try {
       return await readOf(api, '*', onOddRows);
@@ -93,7 +90,7 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
       }
     }
     if (projects.length === 0) return nothing;
-    const read = await readNext(open, projects, afterEach);
+    const read = await readNext(open, projects);
     oneByOneUntilTicks = ticks() + oneByOneForMs;
     return read;
   };
