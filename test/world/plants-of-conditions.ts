@@ -7,8 +7,9 @@ export const conditionPlants: readonly Plant[] = [
     patches: [
       {
         file: 'src/executions/reading/plan-projects.ts',
-        find: 'return isExcluded ? [toNewProject(state.project, begunMs)] : [];',
-        replace: 'return isExcluded ? [(({ hold: _hold, heldSinceMs: _since, ...kept }) => kept)(state)] : [];',
+        find: 'return isExcluded && begunMs !== undefined ? [toNewProject(state.project, begunMs)] : [];',
+        replace:
+          'return isExcluded && begunMs !== undefined ? [(({ hold: _hold, heldSinceMs: _since, ...kept }) => kept)(state)] : [];',
       },
     ],
     shownBy: '--seed=2 --cards=exclude_project@120000+200000 --length=400000 --projects=1 --traces=off',
