@@ -103,42 +103,20 @@ export function createExecutions(given: ExecutionsOptions): Executions {
     }
   }
 
-  /** Publishes while a round takes long, because it may outlast the series. Returns how to end this. */
-  function showMeanwhile(ready: OpenRound, signal: AbortSignal): () => Promise<void> {
-    const { clock, everyMs } = options;
-    let shown = Promise.resolve();
-    let cancel = clock.after(everyMs / 2, show);
-    function show(): void {
-      cancel = clock.after(everyMs / 2, show);
-      if (latest === undefined || signal.aborted) return;
-      // A full disk refuses this commit; the error is reported at the end of the round.
-      const passing = { ...latest, names: tools.projectList.names() };
-      shown = shown.then(() => showing.showInPassing(ready, passing)).catch(() => undefined);
-    }
-    return () => {
-      cancel();
-      return shown;
-    };
-  }
-
   async function read(signal: AbortSignal): Promise<Outcome> {
     const ready = await open();
     const faults = createRoundFaults(signal);
     const round = { found: ready, faults, signal, startedTicks: options.clock.ticks() };
-    const endShowing = showMeanwhile(ready, signal);
     try {
-      await playRound(tools, round, (now) => {
+      const played = playRound(tools, round, (now) => {
         latest = now;
         tracePort.noteServerNow(now.nowMs);
       });
+      await showMeanwhile(tools, { ...round, latest: () => latest }, played);
     } catch (error) {
       if (!faults.isOfRound(error)) throw error;
-    } finally {
-      await endShowing();
     }
-    const silence = faults.silence();
-    if (silence !== undefined) throw silence;
-    const failure = toFailure(faults.all);
+    const failure = toFailure(faults);
     if (failure !== undefined) return failure;
     const note = toNote(ready.cache, activities, faults.unasked());
     const complaints = [...oddRows.complaints(), ...ready.recount.complaints()];
@@ -181,7 +159,35 @@ export function createExecutions(given: ExecutionsOptions): Executions {
   };
 }
 
-function toFailure(all: RoundFaults['all']): Outcome | undefined {
+/** Waits for a round, and publishes at intervals until then, because a long round may outlast the series. */
+async function showMeanwhile(
+  { options: { clock, everyMs }, showing, projectList }: RoundTools,
+  { found, signal, latest }: { found: OpenRound; signal: AbortSignal; latest: () => RoundNow | undefined },
+  round: Promise<void>,
+): Promise<void> {
+  let shown = Promise.resolve();
+  let cancel = clock.after(everyMs / 2, again);
+  function again(): void {
+    cancel = clock.after(everyMs / 2, again);
+    // A full disk refuses this commit; the error is reported at the end of the round.
+    shown = shown.then(show).catch(() => undefined);
+  }
+  async function show(): Promise<void> {
+    const now = latest();
+    if (now !== undefined && !signal.aborted)
+      await showing.showInPassing(found, { ...now, names: projectList.names() });
+  }
+  try {
+    await round;
+  } finally {
+    cancel();
+    await shown;
+  }
+}
+
+function toFailure({ all, silence }: RoundFaults): Outcome | undefined {
+  const error = silence();
+  if (error !== undefined) throw error;
   const [first] = all;
   if (first === undefined) return undefined;
   const message = all.length === 1 ? first.message : `${all.length} reads failed, first: ${first.message}`;
