@@ -7,6 +7,7 @@ import { createScheduler, type Scheduler } from '../schedule/scheduler.ts';
 import type { State } from '../state/state.ts';
 import type { DatabaseStatus, LeaseStatus, Watcher } from '../status/status.ts';
 import type { OtlpSettings } from '../tracing/deliver/settings.ts';
+import type { KeptPlans } from '../tracing/enrich/kept-plans.ts';
 import { createConnectionMemory } from './connect.ts';
 import type { WatchOptions } from './server-targets.ts';
 import type { Traces, TracesOptions } from './trace-pipeline.ts';
@@ -22,6 +23,14 @@ export type Watching = {
 export type Tracing = (options: Omit<TracesOptions, 'toDelivery'>) => Traces;
 
 export type ToTraces = (config: Config, state: State) => Traces | undefined;
+
+/** What a watch is made of, beside its state. */
+export type WatchParts = Omit<WatchOptions, 'config' | 'state' | 'traces' | 'memoryOf'> & {
+  readonly config: Config;
+  readonly keptPlans: Pick<KeptPlans, 'goOver'>;
+  readonly toTraces: ToTraces;
+  readonly toPollTimes?: ToPollTimes | undefined;
+};
 
 /** The watch over the servers of this daemon: over all of them, or, as one of several replicas, over those that it owns. */
 export type Watch = {

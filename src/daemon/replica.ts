@@ -7,29 +7,15 @@ import type { PollStatus } from '../schedule/scheduler.ts';
 import type { SharedState } from '../state/shared-state.ts';
 import type { LeaseStatus } from '../status/status.ts';
 import { toWatcher } from '../status/watcher.ts';
-import type { KeptPlans } from '../tracing/enrich/kept-plans.ts';
-import {
-  startGeneration,
-  stopGeneration,
-  type ToPollTimes,
-  type ToTraces,
-  type Watch,
-  type Watching,
-  watchAll,
-} from './generation.ts';
+import { startGeneration, stopGeneration, type Watch, type Watching, type WatchParts, watchAll } from './generation.ts';
 import { createLeaseNotes, listUnits } from './instruments.ts';
-import type { WatchOptions } from './server-targets.ts';
 import type { Traces } from './trace-pipeline.ts';
 
-export type ReplicaOptions = Omit<WatchOptions, 'config' | 'state' | 'traces' | 'memoryOf'> & {
-  readonly config: Config;
+export type ReplicaOptions = WatchParts & {
   readonly shared: SharedState;
   readonly owner?: string;
   /** Where this replica answers. */
   readonly ownUrl: string;
-  readonly keptPlans: Pick<KeptPlans, 'goOver'>;
-  readonly toTraces: ToTraces;
-  readonly toPollTimes?: ToPollTimes | undefined;
 };
 
 /** The watch of one of several replicas. */

@@ -2,29 +2,19 @@ import type { Config } from '../config/config.ts';
 import { forgetSeries } from '../metrics/exposition.ts';
 import { type PollKey, toPollText } from '../schedule/outcome.ts';
 import type { State } from '../state/state.ts';
-import type { KeptPlans } from '../tracing/enrich/kept-plans.ts';
 import {
   startGeneration,
   stopGeneration,
-  type ToPollTimes,
   type ToTraces,
   type Watch,
   type Watching,
+  type WatchParts,
   watchAll,
 } from './generation.ts';
 import { forgetTraces } from './instruments.ts';
-import type { WatchOptions } from './server-targets.ts';
-
-export type SingleOptions = Omit<WatchOptions, 'config' | 'traces' | 'memoryOf'> & {
-  readonly config: Config;
-  readonly state: State;
-  readonly keptPlans: Pick<KeptPlans, 'goOver'>;
-  readonly toTraces: ToTraces;
-  readonly toPollTimes?: ToPollTimes | undefined;
-};
 
 /** Watches all servers. A generation is all that one configuration started. */
-export function createSingle(options: SingleOptions): Watch {
+export function createSingle(options: WatchParts & { readonly state: State }): Watch {
   const { state, log } = options;
   let { toTraces } = options;
   let isStopped = false;
