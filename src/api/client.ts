@@ -2,7 +2,7 @@ import { type Clock, waitFor } from '../domain/clock.ts';
 import type { Credentials } from './auth/credentials.ts';
 import { type BreakerMemory, createBreaker, createBreakerMemory } from './breaker.ts';
 import { type BudgetMemory, createBudget, createBudgetMemory, type Lane } from './budget.ts';
-import { type Contact, createContact, type ServerFacts } from './contact.ts';
+import { type Contact, createContact, type ServerFacts, type VersionMemory } from './contact.ts';
 import type { Dialect } from './dialect.ts';
 import { type AnyInput, type Endpoint, type EndpointInput, holdsOddName, sinceVersion, toPath } from './endpoint.ts';
 import { type SystemInfo, systemInfo } from './endpoints/system.ts';
@@ -33,10 +33,15 @@ export type ClientOptions = {
 } & Pick<RequesterOptions, 'largeAnswers' | 'secretForms'>;
 
 /** The state of an address, shared by all its callers, as data that is kept when the client is replaced. */
-export type ClientMemory = { readonly budget: BudgetMemory; readonly breaker: BreakerMemory };
+export type ClientMemory = {
+  readonly budget: BudgetMemory;
+  readonly breaker: BreakerMemory;
+  readonly version: VersionMemory;
+};
 
 export function createClientMemory(before: Partial<ClientMemory> = {}): ClientMemory {
-  return { budget: before.budget ?? createBudgetMemory(), breaker: before.breaker ?? createBreakerMemory() };
+  const { budget = createBudgetMemory(), breaker = createBreakerMemory(), version = {} } = before;
+  return { budget, breaker, version };
 }
 
 export type ClientObserver = RequestObserver & {
@@ -97,7 +102,7 @@ export function createClient({
   ...options
 }: ClientOptions): Client {
   const { clock } = options;
-  const contact = createContact({ dialect, apiVersion });
+  const contact = createContact({ dialect, apiVersion }, memory?.version);
   const ask = createRequester({
     ...options,
     contact,

@@ -36,8 +36,11 @@ export type Contact = {
 
 type Settings = { dialect: Dialect | 'auto'; apiVersion: number | 'auto' };
 
+/** The version that both sides supported when the address was last asked; a reload keeps it. */
+export type VersionMemory = { apiVersion?: number | undefined };
+
 /** Collects the facts about a server: its dialect, and the version that both sides support. */
-export function createContact(settings: Settings): Contact {
+export function createContact(settings: Settings, memory: VersionMemory = {}): Contact {
   let dialect = settings.dialect === 'auto' ? undefined : settings.dialect;
   let apiVersion = settings.apiVersion === 'auto' ? undefined : settings.apiVersion;
   let newestOfServer: number | undefined;
@@ -55,12 +58,14 @@ export function createContact(settings: Settings): Contact {
     if (settings.apiVersion !== 'auto' || !(newest >= oldestApiVersion)) return;
     newestOfServer = newest;
     apiVersion = Math.min(newest, newestApiVersion);
+    memory.apiVersion = apiVersion;
   }
 
-  /** Requests with the newest known version. A server that supports only older versions names its newest in the error. */
+  /** Requests with the version of before, or the newest. A server that supports only older versions names its newest in the error. */
   async function negotiate(ask: (version: number) => Promise<SystemInfo>): Promise<number> {
+    const { apiVersion: assumed = newestApiVersion } = memory;
     try {
-      learn(await ask(newestApiVersion));
+      learn(await ask(assumed));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (error.kind === 'unsupported_version') {
@@ -72,7 +77,7 @@ export function createContact(settings: Settings): Contact {
       if (error.details.status === undefined || error.kind === 'unauthorized') throw error;
       // Other errors prove nothing about the version: system info may be denied or broken while other endpoints work.
     }
-    return apiVersion ?? newestApiVersion;
+    return apiVersion ?? assumed;
   }
 
   /** If the version is configured, reads only the dialect and the release, if system info may be read. */
@@ -88,6 +93,7 @@ export function createContact(settings: Settings): Contact {
     settle: async (ask) => {
       const { apiVersion: configured } = settings;
       apiVersion = await joinSettling(() => (configured === 'auto' ? negotiate(ask) : meet(ask, configured)));
+      memory.apiVersion = apiVersion;
       isMet = true;
       return apiVersion;
     },
@@ -101,6 +107,7 @@ export function createContact(settings: Settings): Contact {
       const isNewContact = kind === 'network' || (kind === 'unsupported_version' && details.status !== undefined);
       if (settings.apiVersion === 'auto' && isNewContact) {
         apiVersion = undefined;
+        memory.apiVersion = undefined;
         newestOfServer = undefined;
       }
       // The token may be rejected because the assumed dialect is wrong: both headers are sent again.

@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { createClientMemory } from '../../src/api/client.ts';
 import { storedKeysBelow } from '../../src/api/endpoints/storage.ts';
 import { executionMode, systemInfo } from '../../src/api/endpoints/system.ts';
 import { type ApiError, isOfWholeServer } from '../../src/api/errors.ts';
@@ -8,8 +9,8 @@ import { createTestClient, fixedSecret } from '../support/client.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
 const active = { 'system/executions/status': { body: '{"executionMode":"active"}' } };
-const info = (name: string, version = '5.3.0') => ({
-  'system/info': { body: `{"system":{"${name}":{"version":"${version}","apiversion":"47"}}}` },
+const info = (name: string, version = '5.3.0', newest = 47) => ({
+  'system/info': { body: `{"system":{"${name}":{"version":"${version}","apiversion":"${newest}"}}}` },
 });
 
 type Options = {
@@ -26,15 +27,21 @@ type Options = {
 async function connect({ serverSpeaks = 47, dialect = 'rundeck', configured = {}, answers }: Options) {
   const server = await startCannedServer({ apiVersion: serverSpeaks, dialect });
   server.answer(answers);
-  const { api, seen, close } = createTestClient({
-    url: server.url,
-    token: fixedSecret(configured.token ?? server.token),
-    dialect: configured.dialect ?? 'auto',
-    apiVersion: configured.apiVersion ?? 'auto',
-  });
-  onTestFinished(close);
+  const memory = createClientMemory();
+  function connectClient() {
+    const client = createTestClient({
+      url: server.url,
+      token: fixedSecret(configured.token ?? server.token),
+      dialect: configured.dialect ?? 'auto',
+      apiVersion: configured.apiVersion ?? 'auto',
+      memory,
+    });
+    onTestFinished(client.close);
+    return client;
+  }
+  const { api, seen } = connectClient();
   onTestFinished(server.stop);
-  return { server, api, seen };
+  return { server, api, seen, memory, connectAgain: () => connectClient().api };
 }
 
 async function failure(request: Promise<unknown>): Promise<ApiError> {
@@ -70,6 +77,18 @@ describe('api/client', () => {
       'GET /api/36/system/executions/status',
     ]);
     expect(seen.slice(0, 2)).toEqual(['system-info 400', 'system-info unsupported_version']);
+  });
+
+  it('asks with the version of before when a reload has replaced it', async () => {
+    const { server, memory, connectAgain } = await connect({
+      serverSpeaks: 36,
+      answers: { ...info('rundeck', '3.3.3', 36), ...active },
+    });
+    await connectAgain().get(executionMode);
+    await connectAgain().get(executionMode);
+
+    expect(memory.version).toEqual({ apiVersion: 36 });
+    expect(server.requests.slice(-2)).toEqual(['GET /api/36/system/info', 'GET /api/36/system/executions/status']);
   });
 
   it('never uses a version above 47', async () => {
