@@ -1,6 +1,6 @@
 import { alertFiles } from '../alerts/generate.ts';
 import { dashboardFiles } from '../dashboards/generate.ts';
-import { renderMetricReference, renderOptionReference } from '../src/daemon/reference.ts';
+import { renderMetricReference, renderOptionReference } from '../src/daemon/catalogue/reference.ts';
 import { chartFiles } from './chart/files.ts';
 import { renderFaults } from './faults.ts';
 

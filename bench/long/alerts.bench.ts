@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
-import { collectors } from '../../src/collectors/index.ts';
+import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 import { type Prometheus, startPrometheus } from '../../test/support/prometheus.ts';
 import { openDoor } from './door.ts';
 import { type Serving, startServe } from './serving.ts';

@@ -1,7 +1,7 @@
 import { scenarioNames } from '../../simulator/scenarios/scenario.ts';
-import { collectors } from '../../src/collectors/index.ts';
 import { commandFlags, commandWords } from '../../src/commands/command-table.ts';
 import { toHelp } from '../../src/config/show/help.ts';
+import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 
 /** A flag as a shell completes it: `--config.file=`, or a switch without the sign. */
 type Flag = {

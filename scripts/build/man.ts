@@ -1,6 +1,6 @@
-import { collectors } from '../../src/collectors/index.ts';
 import { commandFlags, commandWords } from '../../src/commands/command-table.ts';
 import { type HelpRow, toFileHelp, toHelp } from '../../src/config/show/help.ts';
+import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 
 /** The manual page, from the tables that `--help` shows. */
 export function renderManual(version: string): string {

@@ -1,8 +1,8 @@
 import { stringify } from 'yaml';
 import manifest from '../../package.json' with { type: 'json' };
-import { collectors } from '../../src/collectors/index.ts';
 import { listFamilies } from '../../src/commands/reserved-labels.ts';
 import { toJsonSchema } from '../../src/config/show/json-schema.ts';
+import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 import { renderThresholds } from './thresholds.ts';
 import { chartValues } from './values.ts';
 

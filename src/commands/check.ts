@@ -1,8 +1,8 @@
 import type { Api } from '../api/client.ts';
 import { systemInfo } from '../api/endpoints/system.ts';
 import { ApiError } from '../api/errors.ts';
-import { collectors } from '../collectors/index.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
+import { collectors } from '../daemon/catalogue/collectors.ts';
 import { listExposures, listFileExposures } from '../daemon/exposure.ts';
 import { proveRights } from '../daemon/rights/prove-rights.ts';
 import { type LiveReport, probeLive } from './check/live.ts';

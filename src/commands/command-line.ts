@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { collectors } from '../collectors/index.ts';
 import { parseArguments } from '../config/read/command-line.ts';
+import { collectors } from '../daemon/catalogue/collectors.ts';
 import { formatComplaint } from '../domain/complaint.ts';
 import { toPackageFolder } from '../domain/package-folder.ts';
 import { type CommandContext, exitCodes } from './command.ts';

@@ -1,6 +1,6 @@
-import { collectors } from '../collectors/index.ts';
 import { toEffectiveYaml } from '../config/show/effective-config.ts';
 import { toJsonSchema } from '../config/show/json-schema.ts';
+import { collectors } from '../daemon/catalogue/collectors.ts';
 import { areArgumentsFine, type CommandContext, exitCodes } from './command.ts';
 import { loadOrComplain } from './load.ts';
 import { listFamilies } from './reserved-labels.ts';

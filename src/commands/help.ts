@@ -1,6 +1,6 @@
-import { collectors } from '../collectors/index.ts';
 import type { CommandFlag } from '../config/read/command-line.ts';
 import { type HelpRow, toFileHelp, toHelp } from '../config/show/help.ts';
+import { collectors } from '../daemon/catalogue/collectors.ts';
 import { type CommandRow, commandFlags, commandWords } from './command-table.ts';
 
 /** Renders `--help`, which must fit on a screen; for one command, the command with its own flags. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { findTlsProblems } from '../api/wire/tls-material.ts';
-import { collectors } from '../collectors/index.ts';
 import { type LoadedConfig, loadConfig } from '../config/load-config.ts';
+import { collectors } from '../daemon/catalogue/collectors.ts';
 import { setTimeZone } from '../domain/ages.ts';
 import { formatComplaint } from '../domain/complaint.ts';
 import { checkInterval } from '../domain/interval.ts';

@@ -1,4 +1,4 @@
-import { renderMetricReference } from '../daemon/reference.ts';
+import { renderMetricReference } from '../daemon/catalogue/reference.ts';
 import { areArgumentsFine, type CommandContext, exitCodes } from './command.ts';
 
 export async function metrics(context: CommandContext): Promise<number> {

@@ -1,6 +1,6 @@
-import { collectors } from '../collectors/index.ts';
 import type { FamilyFacts } from '../config/declare/options.ts';
 import type { TakenLabels } from '../config/read/server-rules.ts';
+import { collectors } from '../daemon/catalogue/collectors.ts';
 
 /** The metric families of watched servers, for checks of the configuration. */
 export function listFamilies(): readonly FamilyFacts[] {

@@ -1,4 +1,3 @@
-import { collectors } from '../collectors/index.ts';
 import type { Config, FixedConfig } from '../config/config.ts';
 import { toOwnAddress } from '../config/values/address.ts';
 import type { Clock } from '../domain/clock.ts';
@@ -36,6 +35,7 @@ import { createTurns } from '../metrics/segment.ts';
 import { readStatus, type StatusParts } from '../status/read-status.ts';
 import type { Elsewhere, EndedExecution, EndedStatus, Status } from '../status/status.ts';
 import { explainExecution, explainUnscheduled, toLastFailure } from '../status/why-failed.ts';
+import { collectors } from './catalogue/collectors.ts';
 import { toConfigText } from './config-text.ts';
 import { listUntried, type ReloadNotes, type Watch, type Watching } from './generation.ts';
 import { toJobPages } from './pages/job-pages.ts';
@@ -152,7 +152,7 @@ function listRoutes(served: Served) {
     runbookRoutes(content, async (alert) =>
       (await import('../../alerts/site.ts')).listSiteChanges(alert, current().alerts),
     ),
-    metricReferenceRoute(async () => (await import('./reference.ts')).renderMetricReference()),
+    metricReferenceRoute(async () => (await import('./catalogue/reference.ts')).renderMetricReference()),
     // Last, because this route answers every other path.
     notFoundRoute(hintAt),
   ];

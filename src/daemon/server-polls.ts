@@ -1,5 +1,4 @@
 import type { ProjectList } from '../api/project-list.ts';
-import { collectors } from '../collectors/index.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
 import { type Changes, createChanges } from '../diagnosis/changes/changes.ts';
 import type { ToSpooled } from '../diagnosis/changes/kept-journal.ts';
@@ -26,6 +25,7 @@ import { createSharedGap } from '../schedule/request-gap.ts';
 import type { ScheduledPoll } from '../schedule/scheduler.ts';
 import { isAway } from '../schedule/vitality.ts';
 import type { CommitHook } from '../state/ledger.ts';
+import { collectors } from './catalogue/collectors.ts';
 import { toRoundObserver } from './instruments.ts';
 import { toChangesSettings, toDetail, toExpectedRunsSettings } from './server-settings.ts';
 import {

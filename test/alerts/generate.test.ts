@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { alertFiles, buildRules } from '../../alerts/generate.ts';
 import { defaultThresholds } from '../../alerts/thresholds.ts';
 import { toAdminRight } from '../../src/api/access-policy.ts';
-import { collectors } from '../../src/collectors/index.ts';
+import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 import { contractMetrics } from '../dashboards/contract-metrics.ts';
 import { readPromql } from '../dashboards/promql.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { type AccessRight, toAccessPolicy, toAdminRight } from '../../src/api/access-policy.ts';
-import { collectors } from '../../src/collectors/index.ts';
+import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 
 const system = right({ type: 'resource', kind: 'system', allow: 'read' });
 const users = right({ type: 'resource', kind: 'user', allow: 'admin' });

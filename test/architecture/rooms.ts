@@ -98,17 +98,6 @@ export const rooms: readonly Room[] = [
     ],
     pure: true,
   },
-  {
-    room: 'collectors/index',
-    knows: [
-      'collectors',
-      'api/endpoints',
-      'diagnosis/changes/families',
-      'executions/series/families',
-      'executions/settings',
-      'expected-runs/showing/families',
-    ],
-  },
 
   { room: 'executions/counting', knows: ['domain'], pure: true },
   {
@@ -273,7 +262,6 @@ export const rooms: readonly Room[] = [
       'daemon',
       'domain',
       'config',
-      'collectors',
       'api',
       'push/settings',
       'state/state',

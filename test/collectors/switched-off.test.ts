@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../src/api/errors.ts';
-import { collectors } from '../../src/collectors/index.ts';
+import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 import { judge } from '../../src/schedule/outcome.ts';
 
 describe('collectors/switched-off', () => {

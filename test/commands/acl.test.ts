@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { strangerPolicy } from '../../simulator/world/access.ts';
-import { collectors } from '../../src/collectors/index.ts';
 import { acl } from '../../src/commands/acl.ts';
 import { check } from '../../src/commands/check.ts';
 import { commandWords } from '../../src/commands/command-table.ts';
 import { parseArguments } from '../../src/config/read/command-line.ts';
+import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 import { runHere, toEnvironment } from './run-cli.ts';
 
 let simulator: Simulator;

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../simulator/simulator.ts';
 import { readerPolicy, strangerPolicy } from '../../simulator/world/access.ts';
 import { toAccessPolicy } from '../../src/api/access-policy.ts';
-import { executionsCollector } from '../../src/collectors/index.ts';
+import { executionsCollector } from '../../src/daemon/catalogue/collectors.ts';
 import { makeFolder } from '../support/folder.ts';
 import { type CliRun, runCli, runHere, toEnvironment } from './run-cli.ts';
 

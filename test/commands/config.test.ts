@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { collectors } from '../../src/collectors/index.ts';
+import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 import { runHere } from './run-cli.ts';
 
 const token = 'a-token-that-nobody-shows';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { collectors } from '../../src/collectors/index.ts';
 import { commandWords } from '../../src/commands/command-table.ts';
 import { commonFlags } from '../../src/commands/help.ts';
 import { toHelp } from '../../src/config/show/help.ts';
+import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 import { runHere } from './run-cli.ts';
 
 describe('commands/help', () => {

@@ -3,10 +3,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
-import { collectors } from '../../src/collectors/index.ts';
 import { check } from '../../src/commands/check.ts';
 import { commandFlags, commandWords } from '../../src/commands/command-table.ts';
 import { parseArguments } from '../../src/config/read/command-line.ts';
+import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 import { makeFolder } from '../support/folder.ts';
 import { runCli, toEnvironment } from './run-cli.ts';
 

@@ -1,10 +1,10 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../simulator/simulator.ts';
 import { strangerPolicy } from '../../simulator/world/access.ts';
-import { collectors } from '../../src/collectors/index.ts';
 import { commandFlags, commandWords } from '../../src/commands/command-table.ts';
 import { replay as replayCommand } from '../../src/commands/replay.ts';
 import { parseArguments } from '../../src/config/read/command-line.ts';
+import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 import { toSpanId, toTraceId } from '../../src/tracing/plan/ids.ts';
 import { type CliRun, runHere } from './run-cli.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startSimulator } from '../../simulator/simulator.ts';
-import { collectors } from '../../src/collectors/index.ts';
 import { loadOrComplain } from '../../src/commands/load.ts';
 import { parseArguments } from '../../src/config/read/command-line.ts';
+import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 import { watchRights } from '../../src/daemon/rights/prove-rights.ts';
 import { createTestClient, fixedSecret } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,6 +1,6 @@
 import { parse } from 'yaml';
 import { buildRules } from '../../alerts/generate.ts';
-import { collectors } from '../../src/collectors/index.ts';
+import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 import { toOwnFamilies } from '../../src/metrics/reference.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { command, work } from '../../simulator/scenarios/build.ts';
 import { startSimulator } from '../../simulator/simulator.ts';
-import { collectors } from '../../src/collectors/index.ts';
+import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 import { toSecretForms } from '../../src/domain/secret.ts';
 import { startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startSimulator } from '../../simulator/simulator.ts';
-import { collectors } from '../../src/collectors/index.ts';
+import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 import { startCli } from '../support/child.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { renderMetricReference } from '../../src/daemon/reference.ts';
+import { renderMetricReference } from '../../src/daemon/catalogue/reference.ts';
 import { noPause } from '../../src/domain/pause.ts';
 import { changesPageRoute } from '../../src/http/pages/changes/changes-page.ts';
 import { configPageRoute, notFoundRoute } from '../../src/http/pages/config-page.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { toAccessPolicy } from '../../src/api/access-policy.ts';
 import type { ServerFacts } from '../../src/api/contact.ts';
-import { executionsCollector } from '../../src/collectors/index.ts';
+import { executionsCollector } from '../../src/daemon/catalogue/collectors.ts';
 import type { Memory } from '../../src/domain/memory.ts';
 import type { Outcome, PollKey } from '../../src/schedule/outcome.ts';
 import type { PollStatus } from '../../src/schedule/scheduler.ts';

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { collectors } from '../../src/collectors/index.ts';
 import { loadOrComplain } from '../../src/commands/load.ts';
 import { createLog } from '../../src/commands/log.ts';
 import type { Config } from '../../src/config/config.ts';
 import { parseArguments } from '../../src/config/read/command-line.ts';
+import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 import { type App, createApp } from '../../src/daemon/daemon.ts';
 import type { SelfTracing } from '../../src/daemon/self-tracing.ts';
 import type { Clock } from '../../src/domain/clock.ts';

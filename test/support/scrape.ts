@@ -1,5 +1,5 @@
 import { type ErrorKind, errorKinds } from '../../src/api/errors.ts';
-import { collectors } from '../../src/collectors/index.ts';
+import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 import { createSnapshots } from '../../src/metrics/snapshot.ts';
 import type { OffReason } from '../../src/schedule/collector.ts';

@@ -1,8 +1,8 @@
-import { collectors } from '../../src/collectors/index.ts';
 import { listFamilies } from '../../src/commands/reserved-labels.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { parseArguments } from '../../src/config/read/command-line.ts';
+import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 import { formatComplaint } from '../../src/domain/complaint.ts';
 import { checkInterval } from '../../src/domain/interval.ts';
 import type { Plan } from './plan.ts';

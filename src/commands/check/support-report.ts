@@ -1,8 +1,8 @@
 import { readdirSync, statSync } from 'node:fs';
 import { arch, platform } from 'node:os';
 import { join } from 'node:path';
-import { collectors } from '../../collectors/index.ts';
 import type { Config } from '../../config/config.ts';
+import { collectors } from '../../daemon/catalogue/collectors.ts';
 import { toCount, toSize } from '../../domain/format.ts';
 import type { ServerReport } from './probe.ts';
 

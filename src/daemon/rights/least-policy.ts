@@ -4,8 +4,8 @@ import { executionOutput } from '../../api/endpoints/execution-output.ts';
 import { executionState } from '../../api/endpoints/execution-state.ts';
 import { jobWorkflow } from '../../api/endpoints/job-workflow.ts';
 import { systemInfo } from '../../api/endpoints/system.ts';
-import { collectors } from '../../collectors/index.ts';
 import type { Config, ServerConfig } from '../../config/config.ts';
+import { collectors } from '../catalogue/collectors.ts';
 
 /** Returns the minimal policy for everything that is enabled on a server. */
 export function toServerPolicy(

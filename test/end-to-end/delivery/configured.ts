@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { collectors } from '../../../src/collectors/index.ts';
 import { loadOrComplain } from '../../../src/commands/load.ts';
 import { parseArguments } from '../../../src/config/read/command-line.ts';
+import { collectors } from '../../../src/daemon/catalogue/collectors.ts';
 import type { TracingOrder } from './tracing.ts';
 
 /** The settings of traces in a configuration with these lines about them. */

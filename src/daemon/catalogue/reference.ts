@@ -1,8 +1,8 @@
-import { collectors } from '../collectors/index.ts';
-import { type CollectorDefaults, generalOptions, usualMaxSeries } from '../config/declare/options.ts';
-import { type HelpRow, toFileHelp, toHelp, toWebFileHelp } from '../config/show/help.ts';
-import { type ReferenceSection, renderReference, toOwnFamilies } from '../metrics/reference.ts';
-import { createSelf } from '../metrics/self.ts';
+import { type CollectorDefaults, generalOptions, usualMaxSeries } from '../../config/declare/options.ts';
+import { type HelpRow, toFileHelp, toHelp, toWebFileHelp } from '../../config/show/help.ts';
+import { type ReferenceSection, renderReference, toOwnFamilies } from '../../metrics/reference.ts';
+import { createSelf } from '../../metrics/self.ts';
+import { collectors } from './collectors.ts';
 
 export function renderMetricReference(): string {
   const self = createSelf({ version: '', nodeVersion: '' });
