@@ -52,6 +52,13 @@ describe('diagnosis/lines/scrub', () => {
       'curl -u a:',
       "password=b'\\'",
       'name="token" ',
+      'password: |\n',
+      'password for user ',
+      'snmpget -c ',
+      'net use \\\\a ',
+      'vault kv put a b=',
+      'htpasswd -b a ',
+      'echo a ',
     ])
       expect(scrub([piece.repeat(10_000)]).texts[0]?.length).toBeLessThanOrEqual(40_000);
   }, 5000);

@@ -1,3 +1,21 @@
+import {
+  anyLead,
+  anyName,
+  anyProgram,
+  heredoc,
+  leads,
+  named,
+  nameOrOther,
+  programArguments,
+  readers,
+  secretName,
+  value,
+  wholeKey,
+  word,
+  words,
+  yamlKey,
+} from './secret-forms.ts';
+
 /** Removes secrets from consecutive lines, and counts them. No scrubber finds all secrets. */
 export type Scrub = (texts: readonly string[]) => { readonly texts: readonly string[]; readonly removed: number };
 
@@ -8,6 +26,7 @@ export function createScrub(isRefused: (text: string) => boolean = () => false):
   return (texts) => {
     let removed = 0;
     let keyLines = 0;
+    let isInside: ((text: string) => boolean) | undefined;
     const count = (text: string): string => {
       removed += 1;
       return text;
@@ -22,14 +41,17 @@ export function createScrub(isRefused: (text: string) => boolean = () => false):
         keyLines = maxKeyLines;
         return count(removedMark);
       }
+      if (isInside?.(text) === true) return text.trim() === '' ? text : count(removedMark);
+      isInside = toBlock(text);
       if (isRefused(text)) return count(removedMark);
       let clean = text;
-      for (const { pattern, keep } of rules)
-        clean = clean.replaceAll(pattern, (found: string, ...groups: unknown[]) => {
-          // The last three arguments are the position, the whole text and the named groups.
-          const kept = keep(found, groups.slice(0, -2).map(toText));
-          return kept === found ? found : count(kept);
-        });
+      for (const { pattern, keep, only } of rules)
+        if (only === undefined || only.test(text))
+          clean = clean.replaceAll(pattern, (found: string, ...groups: unknown[]) => {
+            // The last three arguments are the position, the whole text and the named groups.
+            const kept = keep(found, groups.slice(0, -2).map(toText));
+            return kept === found ? found : count(kept);
+          });
       return clean;
     }
 
@@ -47,15 +69,41 @@ function countBegun(lines: readonly string[]): number {
     : 0;
 }
 
+/** Returns which of the next lines belong to a secret: a block or a next line of YAML, or a text up to a word (`<<EOT`). */
+function toBlock(text: string): ((next: string) => boolean) | undefined {
+  if (!/(?:[:|>+-]|\d|<<.*|#.*)\s*$/.test(text)) return undefined;
+  const word = heredoc.exec(text)?.[1];
+  let left = maxBlockLines;
+  if (word !== undefined) {
+    let isOver = false;
+    return (next) => {
+      const isInside = !isOver && next.trim() !== word;
+      isOver = !isInside || (left -= 1) === 0;
+      return isInside;
+    };
+  }
+  const [, before, sign] = yamlKey.exec(text) ?? [];
+  if (before === undefined) return undefined;
+  const isWhole = sign !== undefined || /stringData/.test(text);
+  return (next) => {
+    left -= 1;
+    if (left < 0 || (next.trim() !== '' && next.search(/\S/) <= before.length)) return false;
+    if (isWhole) return true;
+    left = 0;
+    return !/^\s*(?:- |[\w."'-]+\s{0,3}:(?:\s|$)|[{[#])/.test(next);
+  };
+}
+
 const maxLength = 16_384;
+const maxBlockLines = 200;
 const maxKeyLines = 200;
 const keyBegin = /-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY/;
 const keyEnd = /-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY/;
-const wholeKey =
-  /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^]{0,16000}?-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 
 type Rule = {
   readonly pattern: RegExp;
+  /** A fast test: no other line can match. */
+  readonly only?: RegExp;
   /** Returns the part of a match to keep: the whole match if it is not a secret. */
   readonly keep: (found: string, groups: readonly string[]) => string;
 };
@@ -65,34 +113,8 @@ const whole: Rule['keep'] = () => removedMark;
 const after: Rule['keep'] = (found, [before = '', value = '']) =>
   isHarmless(value) ? found : `${before}${toQuote(value)}${removedMark}${toQuote(value)}`;
 
-const secretName =
-  '(?:passw(?:or)?d|passphrase|passwort|pwd|secret|token|api[-_]?key|access[-_]?key|account[-_]?key|private[-_]?key|encryption[-_]?key|auth[-_]?key|credentials?|passcode|(?:store|key|db|user|admin|root|mail|ssh|become)[-_]?pass(?![a-z])|connection[-_]?string|sas[-_]?key)';
-const value = String.raw`(\\?"(?:[^"\\]|\\(?!")[^])+\\?"?|b?'[^']+'?(?:\\'+[^']*'?)*|[^\s"',;&<>{}()[\]][^\s"',;&<>]*)`;
-
 const rules: readonly Rule[] = [
-  { pattern: wholeKey, keep: whole },
-  // JSON Web Tokens.
-  { pattern: /\beyJ[\w-]{5,2000}\.[\w-]{5,8000}(?:\.[\w-]{0,2000})?/g, keep: whole },
-  // Tokens of cloud providers and code hosts, which have a prefix.
-  { pattern: /\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b/g, keep: whole },
-  { pattern: /\b(?:gh[opsur]_\w{20,255}|github_pat_\w{20,255})/g, keep: whole },
-  { pattern: /\bgl(?:pat|dt|rt|cbt|ptt|ft|soat)-[\w-]{16,255}/g, keep: whole },
-  { pattern: /\bxox[abeoprs]-[\w-]{10,255}|\bxapp-[\w-]{10,255}/g, keep: whole },
-  { pattern: /\bAIza[\w-]{30,60}|\bya29\.[\w-]{20,2000}|\bGOCSPX-[\w-]{20,60}/g, keep: whole },
-  { pattern: /\b(?:sk|rk|pk|whsec)_(?:(?:live|test)_)?[A-Za-z0-9]{16,255}/g, keep: whole },
-  { pattern: /\bsk-[\w-]{20,255}/g, keep: whole },
-  {
-    pattern: /\b(?:npm_[A-Za-z0-9]{30,60}|pypi-[\w-]{16,255}|dckr_pat_[\w-]{20,60}|rubygems_[0-9a-f]{40,60})/g,
-    keep: whole,
-  },
-  { pattern: /\bSG\.[\w-]{16,64}\.[\w-]{16,64}|\b(?:AC|SK)[0-9a-f]{32}\b|\bkey-[0-9a-f]{32}\b/g, keep: whole },
-  { pattern: /\bAGE-SECRET-KEY-1[0-9A-Z]{20,100}/g, keep: whole },
-  { pattern: /\bhv[bsr]\.[\w-]{20,500}|\b[bs]\.[A-Za-z0-9]{24}\b/g, keep: whole },
-  {
-    pattern:
-      /\bdo[opr]_v1_[0-9a-f]{40,80}|\bdapi[0-9a-f]{32}\b|\bATATT3[\w=-]{20,300}|\bglsa_\w{32,60}|\bNRAK-[A-Z0-9]{20,40}/g,
-    keep: whole,
-  },
+  ...words.map((pattern) => ({ pattern, keep: whole })),
   { pattern: /(\bhttps:\/\/hooks\.slack\.com\/(?:services|workflows)\/)([\w/-]{10,200})/g, keep: after },
   { pattern: /(\bhttps:\/\/[\w.-]{1,100}\/(?:api\/)?webhooks?\w{0,3}\/)([\w/@-]{20,300})/g, keep: after },
   // Users in addresses: `https://user:password@host`.
@@ -114,68 +136,102 @@ const rules: readonly Rule[] = [
       /(\b(?:x-[a-z-]{0,30}(?:token|key|secret|auth)|private-token|x-rundeck-auth-token)\s{0,3}:\s{0,3})([^\s"']{3,500})/gi,
     keep: after,
   },
-  { pattern: /(\b(?:Bearer|Basic|Negotiate)\s{1,3})([\w.+/=~-]{12,4000})/g, keep: after },
-  // `password=`, `"token": `, `<secret>` and similar, in shell, JSON, YAML, XML and ini.
+  {
+    pattern: /(\b(?:Bearer|Basic|Negotiate)\s{1,3})(?![A-Z]?[a-z]+\b(?![+/=]))([\w.+/=~-]{8,4000})/g,
+    keep: after,
+  },
+  { pattern: /("auth"\s{0,3}:\s{0,3})("[\w+/=]{8,2000}")/g, keep: after },
+  // What a command reads from its input.
   {
     pattern: new RegExp(
-      String.raw`(<[\w:.-]{0,40}${secretName}[\w.-]{0,40}(?:\s[^>]{0,200})?>\s{0,20})([^<]{1,500})(?=<)`,
+      String.raw`(\b(?:echo|printf|Write-Output)\s{1,3}(?:-\w{1,3}\s{1,3}|["']%s(?:\\n)?["']\s{1,3}){0,2})([^\n|]{1,300}?)(?=\s{0,3}\|(?:[^\n]{0,200}[\s/])?${readers})`,
+      'g',
+    ),
+    keep: after,
+  },
+  { pattern: /()("[^"\n]{1,300}"|'[^'\n]{1,300}')(?=\s{0,3}\|\s{0,3}ConvertTo-SecureString)/gi, keep: after },
+  // `password=`, `"token": `, `<secret>` and similar, in shell, JSON, YAML, XML and ini.
+  {
+    only: anyName,
+    pattern: new RegExp(
+      String.raw`(<(?:[\w:.-]{0,40}${secretName}[\w.-]{0,40}(?:\s[^>]{0,200})?|[\w:.-]{1,40}\s[^>]{0,100}["']${named}["'])>\s{0,20})([^<]{1,500})(?=<)`,
       'gi',
     ),
     keep: after,
   },
   // A value in YAML may have spaces.
   {
+    only: anyName,
     pattern: new RegExp(
-      String.raw`^(\s{0,40}(?:- )?["']?[\w.-]{0,40}${secretName}[\w.-]{0,40}["']?\s{0,10}:\s{1,10})([^"'\s{[][^\n]{0,500})$`,
+      String.raw`^(\s{0,40}(?:- )?["']?${named}["']?\s{0,10}:\s{1,10})([^"'\s{[|>][^\n]{0,500})$`,
       'gim',
     ),
     keep: ofName,
   },
   {
-    pattern: new RegExp(String.raw`(?<!\w)(--?[\w-]{0,40}${secretName}[\w-]{0,20}[ =]{1,3})${value}`, 'gi'),
+    only: anyName,
+    pattern: new RegExp(
+      String.raw`(?<!\w)(--?[\w-]{0,40}${secretName}[\w-]{0,20}(?:[ =]{1,3}|["'],\s{0,3}(?=["'])))${value}`,
+      'gi',
+    ),
     keep: after,
   },
   {
+    only: nameOrOther,
     pattern: new RegExp(
-      String.raw`(?<!unexpected )((?:[\w.-]{0,40}${secretName}[\w.-]{0,40}|PGPASS|MYSQL_PWD|[\w-]{0,40}_PASS|\bpass)\\?["']?\s{0,10}(?:=>|:=|[:=])\s{0,10})${value}`,
+      String.raw`(?<!unexpected )((?:${named}|PGPASS|MYSQL_PWD|[\w-]{0,40}_PASS|\bpass|\b_auth)\\?["']?\s{0,10}(?:=>|:=|::(?=\s)|:(?!:)|=)\s{0,10})${value}`,
       'gi',
     ),
     keep: ofName,
   },
+  // A value that a plan replaces.
+  { pattern: new RegExp(String.raw`(\[removed\]\\?["']?\s{0,3}->\s{0,3})${value}`, 'g'), keep: after },
   {
     pattern: new RegExp(
-      String.raw`(\bidentified\s{1,5}(?:with\s{1,5}\w{1,40}\s{1,5})?by\s{1,5}(?:password\s{1,5})?|\bpassword\s{1,5})('[^']{1,500}'|"[^"]{1,500}")`,
+      String.raw`(\bidentified\s{1,5}(?:with\s{1,5}\w{1,40}\s{1,5})?by\s{1,5}(?:password\s{1,5})?|\b(?:password|psk)\s{1,5}|\bpassword\s{0,3}\(\s{0,3}|\bset\s{1,3}password\b[^\n=]{0,100}=\s{0,3})('[^']{1,500}'|"[^"]{1,500}")`,
       'gi',
     ),
     keep: after,
   },
+  { pattern: /(\b(?:user|role|grant)\b[^\n]{0,100}\bidentified\s{1,5}by\s{1,5})([^\s'";]{1,200})/gi, keep: after },
   { pattern: /(\blogin\s{1,5}\S{1,100}\s{1,5}password\s{1,5})(\S{1,200})/gi, keep: after },
   // Arguments: `mysql -pSECRET`, `sshpass -p SECRET`, `curl -u user:SECRET`.
-  {
-    pattern: /(\b(?:mysql|mysqldump|mysqladmin|mariadb|mariadb-dump)\b[^\n]{0,300}?\s-p)([^\s-][^\s]{0,200})/g,
+  ...programArguments.map(([programs, flags]) => ({
+    pattern: new RegExp(
+      String.raw`(?<=\b(?:${programs})\b[^\n]{0,300}[\s"'](?:${flags})(?:\s{1,3}|[=:]|["'],\s{0,3}|))()${word}`,
+      'g',
+    ),
+    only: anyProgram,
     keep: after,
-  },
+  })),
+  { only: anyLead, pattern: new RegExp(`(${leads.join('|')})${word}`, 'g'), keep: after },
   {
     pattern:
-      /(\b(?:sshpass|smbclient|htpasswd|rdesktop|docker login|az login|ldapsearch|ldapmodify|mongo|mongosh|mongodump|sqlcmd|bcp|beeline|redis-cli|ipmitool|psexec|plink|zip|unzip|7z|rabbitmqadmin)\b[^\n]{0,300}?\s-[pPwa]\s{0,3})([^\s-][^\s]{0,200})/g,
+      /(\b(?:curl|wget|http|https|govc|skopeo|check_http)\b[^\n]{0,300}?\s(?:-\w{0,6}[uaUE]|--user|--auth|--proxy-user|--cert|--(?:src-|dest-)?creds)[ =]?["']?[^\s:"']{1,100}:)([^\s"']{1,200})/g,
     keep: after,
   },
-  {
-    pattern:
-      /(\b(?:curl|wget|http|https)\b[^\n]{0,300}?\s(?:-u|--user|-a|--auth|-U|--proxy-user)[ =]?["']?[^\s:"']{1,100}:)([^\s"']{1,200})/g,
-    keep: after,
-  },
+  { pattern: /(\bcurl\b[^\n]{0,300}?\s(?:-b|--cookie)[ =]?["']?[^\s=;"']{1,60}=)([^\n"']{1,1000})/g, keep: after },
   {
     pattern: /(\b(?:(?:sqlplus|exp|imp|expdp|impdp)\s|jdbc:oracle:)[^\n/]{0,100}\/)([^\s@/]{1,100})(?=@)/g,
     keep: after,
   },
   { pattern: /(\b[\w.-]{1,60}:)([^\s@/"']{1,200})(?=@(?:tcp|unix)\()/g, keep: after },
+  { pattern: /(\bmysqlsh\b[^\n]{0,100}?\s[\w.-]{1,60}:)([^\s@/"']{1,200})(?=@)/g, keep: after },
   { pattern: /(\s-U\s{0,3}[\w.\\/-]{1,60}%)(\S{1,200})/g, keep: after },
-  { pattern: new RegExp(String.raw`(\bConvertTo-SecureString\s{1,5}(?:-String\s{1,5})?)${value}`, 'gi'), keep: after },
   {
+    only: anyName,
     pattern: new RegExp(
-      String.raw`(\bname\\?["']?\s{0,3}[:=]\s{0,3}\\?["']?[\w.-]{0,40}${secretName}[\w.-]{0,40}\\?["']?,?\s{0,3}\\?["']?value\\?["']?\s{0,3}[:=]\s{0,3})${value}`,
+      String.raw`(\b(?:name|key)\\?["']?\s{0,3}[:=]\s{0,3}\\?["']?${named}\\?["']?,?\s{0,3}\\?["']?value\\?["']?\s{0,3}[:=]\s{0,3})${value}`,
       'gi',
+    ),
+    keep: after,
+  },
+  // In sentences and settings without a sign, only what looks chosen as a password: `password is SECRET`, `rootpw SECRET`.
+  {
+    only: nameOrOther,
+    pattern: new RegExp(
+      String.raw`((?:${named}|\bAUTH|-server (?:key|community)|^[\w.*-]{1,80}:(?:\d{2,5}|\*):[\w*-]{1,60}:[\w*-]{1,60}:)(?:\s{1,3}(?:(?:for|of)\s{1,3}(?:user\s{1,3})?[^\s:]{1,60}|is|was|has|been|set|to|now|changed|reset|generated|\(\w{1,20}\))){0,6}(?:\s{0,3}:)?(?:(?<=\w:)|\s{1,3})(?:[057]\s{1,3})?)(?=\S{0,60}\d)(?=\S{0,60}[A-Z])(?=\S{0,60}[a-z]|\S{0,60}[!#$%^&*+~?@=][A-Za-z0-9])([^\s/:"']{8,200})`,
+      'g',
     ),
     keep: after,
   },
@@ -187,7 +243,10 @@ function ofName(found: string, groups: readonly string[]): string {
   const [before = '', text = ''] = groups;
   // The working directory.
   if (/pwd\W*$/i.test(before) && /^["']?[/~]/.test(text)) return found;
-  if (/(?:error|exception)\W*$/i.test(before)) return found;
+  if (/(?:error|exception)\W*$/i.test(before) || /\bPASS: *$/.test(before)) return found;
+  // A line of a source file.
+  if (/\.(?:java|kt|scala|groovy|py|go|rb|[jt]s|c|cc|cpp|h|cs|rs|php|pl|sh):$/.test(before) && /^\d/.test(text))
+    return found;
   return after(found, groups);
 }
 

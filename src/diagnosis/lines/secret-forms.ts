@@ -1,0 +1,91 @@
+/** How secrets look: their names, the words that are always secrets, and what they follow in commands. */
+
+export const wholeKey =
+  /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^]{0,16000}?-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
+
+export const secretName =
+  '(?i:passw(?:or)?d|passphrase|passwort|kennwort|contrase[nñ]a|mot[-_ ]de[-_ ]passe|pwd|(?:(?<![a-z])|bind|root|admin|user|db)pw(?![a-z]|(?<=\\.pw)[:/])|(?<![a-z])(?:psk|otp)(?![a-z])|pre[-_]?shared[-_]?key|secret(?:[ _-]key)?|token|api[-_ ]?key|access[-_ ]?key|account[-_]?key|private[-_]?key|encryption[-_]?key|signing[-_]?key|licen[cs]e[-_]?key|auth[-_]?key|client[-_]?key[-_]?data|credentials?|passcode|(?:store|key|db|user|admin|root|mail|ssh|become|require)[-_]?pass(?![a-z])|masterauth|connection[-_]?string|sas[-_]?key)';
+export const named = String.raw`[\w.-]{0,40}${secretName}[\w.-]{0,40}`;
+export const value = String.raw`([bu$@]?\\?"(?:[^"\\]|\\(?!")[^])+\\?"?|[buN$]?'[^']+'?(?:\\'+[^']*'?)*|[^\s"',;&<>{}()[\]][^\s"',;&<>]*)`;
+/** A word of a command, also in a list of words. */
+export const word = String.raw`("(?!,\s)[^"]+"|'(?!,\s)[^']+'(?:\\'+[^']*'?)*|[^\s"'-]\S{0,200}?(?=["']?[\],]|\s|$))`;
+export const yamlKey = new RegExp(
+  String.raw`^(\s{0,80}(?:[-+~] )?(?:- )?)["']?(?:${named}|stringData)["']?\s{0,10}:\s{0,10}(?:!\S{1,20}\s{0,5})?([|>][-+\d]{0,2})?\s{0,10}(?:#.*)?$`,
+  'i',
+);
+export const heredoc = new RegExp(String.raw`${named}["']?\s{0,10}[:=]\s{0,10}<<[-~]?["']?(\w{1,40})["']?\s*$`, 'i');
+/** Programs and arguments that read a secret from their input. */
+export const readers = String.raw`(?:passwd|chpasswd|smbpasswd|htpasswd|kinit|cryptsetup|su|sudo\s(?:\S{1,40}\s)?-\w{0,5}S\w{0,5}|gpg2?|openssl|sshpass|ansible-vault|(?:gcloud|docker|podman)\s{1,3}secrets?|\S{0,40}-(?:stdin|fd)|pass\w{0,3}\s{1,3}stdin)(?![\w-])`;
+
+/** Words that are secrets in every place. */
+export const words: readonly RegExp[] = [
+  wholeKey,
+  // JSON Web Tokens.
+  /\beyJ[\w-]{5,2000}\.[\w-]{5,8000}(?:\.[\w-]{0,2000})?/g,
+  // Tokens of cloud providers and code hosts, which have a prefix.
+  /\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b/g,
+  /\b(?:gh[opsur]_\w{20,255}|github_pat_\w{20,255})/g,
+  /\bgl(?:pat|dt|rt|cbt|ptt|ft|soat)-[\w-]{16,255}/g,
+  /\bxox[abeoprs]-[\w-]{10,255}|\bxapp-[\w-]{10,255}/g,
+  /\bAIza[\w-]{30,60}|\bya29\.[\w-]{20,2000}|\bGOCSPX-[\w-]{20,60}/g,
+  /\b(?:sk|rk|pk|whsec)_(?:(?:live|test)_)?[A-Za-z0-9]{16,255}/g,
+  /\bsk-[\w-]{20,255}/g,
+  /\b(?:npm_[A-Za-z0-9]{30,60}|pypi-[\w-]{16,255}|dckr_pat_[\w-]{20,60}|rubygems_[0-9a-f]{40,60})/g,
+  /\bSG\.[\w-]{16,64}\.[\w-]{16,64}|\b(?:AC|SK)[0-9a-f]{32}\b|\bkey-[0-9a-f]{32}\b/g,
+  /\bAGE-SECRET-KEY-1[0-9A-Z]{20,100}/g,
+  /\bhv[bsr]\.[\w-]{20,500}|\b[bs]\.[A-Za-z0-9]{24}\b/g,
+  /\bdo[opr]_v1_[0-9a-f]{40,80}|\bdapi[0-9a-f]{32}\b|\bATATT3[\w=-]{20,300}|\bglsa_\w{32,60}|\bNRAK-[A-Z0-9]{20,40}/g,
+  // Hashes of passwords, as in `/etc/shadow`.
+  /(?<![\w$])\$(?:1|2[abxy]|5|6|7|y|apr1|argon2\w{0,2})\$[\w./$=,+-]{8,200}/g,
+];
+
+/** Programs, and their arguments that a secret follows. */
+export const programArguments: readonly (readonly [programs: string, flags: string])[] = [
+  [String.raw`mysql|mysqldump|mysqladmin|mysqlimport|mysqlcheck|mysqlsh|mariadb|mariadb-\w{1,20}`, '-p(?!\\s)'],
+  [
+    String.raw`sshpass|(?:docker|podman|buildah|nerdctl|az|oc|cf|registry|auth)["',\s]{1,4}login|rdesktop|mongo|mongosh|mongo\w{1,10}|beeline|psexec|rabbitmqadmin|xtrabackup|mariabackup|twine|cqlsh|check_\w{0,10}sql\w{0,10}|esxcli|ncftp\w{1,5}|useradd|usermod|unrar|rar|7z|winrs|kubectl\s{1,3}patch\s{1,3}secrets?`,
+    '-p',
+  ],
+  [String.raw`ipmitool|zip|unzip|isql|tsql|osql|sqlcmd|bcp|mosquitto_\w{3}|smbclient|htpasswd`, '-[pP]'],
+  [String.raw`ldap\w{2,10}|slappasswd`, '-[wsa]'],
+  [String.raw`redis-cli|plink|pscp|psftp|swaks`, '-(?:a|pw|ap)(?![a-oq-z])'],
+  [String.raw`snmp\w{2,10}`, '-[cAX]'],
+  ['openssl', '-[kK](?=\\s)'],
+  ['curl', '--pass|--oauth2-bearer'],
+  ['put-parameter|keyvault\\s{1,3}secret\\s{1,3}set', '--value'],
+  ['schtasks|[xw]freerdp', '/r?p'],
+];
+
+/** What a secret follows at once. */
+export const leads: readonly string[] = [
+  String.raw`\brabbitmqctl\s(?:[^\n]{0,60}\s)?(?:add_user|change_password|authenticate_user)\s{1,3}\S{1,60}\s{1,3}`,
+  String.raw`\bnet\s{1,3}user\s{1,3}\S{1,60}\s{1,3}(?![/*])`,
+  String.raw`\bnet\s{1,3}use\s[^\n]{0,200}(?:/user:\S{1,60}|\\\\\S{1,100})\s{1,3}(?![/*])`,
+  String.raw`\bvault\s{1,3}(?:login|operator\s{1,3}unseal)\s{1,3}`,
+  String.raw`\bvault\s{1,3}kv\s{1,3}(?:put|patch)\s[^\n]{0,300}?\s[\w.-]{1,60}=`,
+  String.raw`--from-literal[= ]["']?[\w.-]{1,60}=`,
+  String.raw`\bhttp-basic\.\S{1,60}\s{1,3}\S{1,60}\s{1,3}`,
+  String.raw`\bdb2\s[^\n]{0,100}\susing\s{1,3}`,
+  String.raw`\bwpa_passphrase\s{1,3}(?:"[^"]{1,60}"|\S{1,60})\s{1,3}`,
+  String.raw`\blftp\s[^\n]{0,100}-u\s{1,3}[^\s,]{1,60},`,
+  String.raw`\bNetworkCredential\(\s{0,3}["'][^"']{0,60}["']\s{0,3},\s{0,3}`,
+  String.raw`\b(?:setx|setenv)\s{1,3}${named}\s{1,3}`,
+  String.raw`\bdefine\(\s{0,3}["']${named}["']\s{0,3},\s{0,3}`,
+  String.raw`\bvariable\s{1,3}"${named}"[^\n]{0,200}\bdefault\s{0,10}=\s{0,10}`,
+  String.raw`\bhtpasswd\b["',\s]{1,4}(?=[^\n]{0,60}-\w{0,5}b)(?:\S{1,100}\s{1,3}){2,5}(?=\S{1,200}\s{0,10}(?:$|[|;&]))`,
+  String.raw`\b(?:rman\s[^\n/]{0,60}target|sqlplus(?:\s{1,3}-\w{1,3}){0,3})\s{1,3}["']?\w{1,40}/`,
+  String.raw`(?:^|>|\bUSER\s\S{1,60})\s{0,5}PASS\s{1,3}(?!\S{0,200}[/.])`,
+  String.raw`\bsmbclient\s{1,3}//\S{1,100}\s{1,3}`,
+  String.raw`\bConvertTo-SecureString\s{1,5}(?:-String\s{1,5})?(?!-)`,
+  String.raw`${readers}[^\n|]{0,200}<<<\s{0,3}`,
+];
+
+export const anyName = new RegExp(secretName);
+export const nameOrOther = new RegExp(
+  String.raw`${secretName}|_PASS|\bpass|_auth|\bAUTH|-server |^[^\s:]+:[^\s:]+:[^\s:]+:`,
+  'i',
+);
+export const anyProgram = new RegExp(String.raw`\b(?:${programArguments.map(([programs]) => programs).join('|')})\b`);
+export const anyLead = new RegExp(
+  String.raw`${secretName}|\b(?:rabbitmqctl|net\s|vault\s|http-basic|db2|lftp|NetworkCredential|htpasswd|rman|sqlplus|PASS|smbclient|ConvertTo)|-literal|<<<`,
+);
