@@ -29,6 +29,17 @@ const ofLength =
 
 /** Lines in which programs write a chosen password. */
 const written: readonly string[] = [
+  String.raw`body: "{\"api_key\":\"SECRET\"}"`,
+  '<property><dbPassword>SECRET</dbPassword></property>',
+  'curl -sS -u deploy:SECRET https://nexus.example/repo',
+  "fatal: unable to access 'https://ci:SECRET@git.example/x.git/'",
+  'could not connect to postgres://app:SECRET@db03:5432/shop',
+  'GET https://api.example/v1?access_token=SECRET&page=2 401',
+  "ERROR near: CREATE USER app IDENTIFIED BY 'SECRET'",
+  "ERROR near: CREATE ROLE app LOGIN PASSWORD 'SECRET'",
+  'no connection: jdbc:oracle:thin:scott/SECRET@db03:1521:ORCL',
+  "fatal: unable to access 'https://ci:a@SECRET@git.example/x.git/'",
+  String.raw`+ DB_PASSWORD='a'\''SECRET'`,
   'password: |\n  SECRET',
   '  "db_password": >-\n      SECRET\n  user: app',
   'password: !unsafe SECRET',
@@ -101,21 +112,11 @@ export const secretForms: readonly SecretForm[] = [
   { form: 'a variable of a shell', make: password, write: (secret) => `+ export DB_PASSWORD=${secret}` },
   { form: 'a quoted variable', make: password, write: (secret) => `PGPASSWORD='${secret}' psql -h db03` },
   { form: 'a field of JSON', make: password, write: (secret) => `{"user":"app","password":"${secret}","port":5432}` },
-  {
-    form: 'a field of JSON in a text',
-    make: plainWord,
-    write: (secret) => String.raw`body: "{\"api_key\":\"${secret}\"}"`,
-  },
   { form: 'a key of YAML', make: password, write: (secret) => `  client_secret: ${secret}` },
   {
     form: 'a value of YAML with spaces',
     make: (seed) => `${plainWord(seed)} ${plainWord(seed + 9)}`,
     write: (secret) => `  passphrase: ${secret}`,
-  },
-  {
-    form: 'an element of XML',
-    make: password,
-    write: (secret) => `<property><dbPassword>${secret}</dbPassword></property>`,
   },
   { form: 'an attribute of XML', make: plainWord, write: (secret) => `<user name="app" password="${secret}"/>` },
   { form: 'a key of an ini file', make: password, write: (secret) => `spring.datasource.password = ${secret}` },
@@ -124,26 +125,6 @@ export const secretForms: readonly SecretForm[] = [
   { form: 'an argument with a sign', make: password, write: (secret) => `running: backup --api-token=${secret} --all` },
   { form: 'an argument of mysql', make: password, write: (secret) => `+ mysqldump -u root -p${secret} shop` },
   { form: 'an argument of sshpass', make: password, write: (secret) => `sshpass -p ${secret} ssh deploy@web01` },
-  {
-    form: 'a user of curl',
-    make: password,
-    write: (secret) => `curl -sS -u deploy:${secret} https://nexus.example/repo`,
-  },
-  {
-    form: 'a user in an address',
-    make: plainWord,
-    write: (secret) => `fatal: unable to access 'https://ci:${secret}@git.example/x.git/'`,
-  },
-  {
-    form: 'a password of a database address',
-    make: plainWord,
-    write: (secret) => `could not connect to postgres://app:${secret}@db03:5432/shop`,
-  },
-  {
-    form: 'a token in a query',
-    make: plainWord,
-    write: (secret) => `GET https://api.example/v1?access_token=${secret}&page=2 401`,
-  },
   {
     form: 'a signature in a query',
     make: ofLength(43),
@@ -196,38 +177,13 @@ export const secretForms: readonly SecretForm[] = [
     make: ofLength(64, 'dop_v1_', hex),
     write: (secret) => `doctl: ${secret} unauthorized`,
   },
-  {
-    form: 'a statement of SQL',
-    make: password,
-    write: (secret) => `ERROR near: CREATE USER app IDENTIFIED BY '${secret}'`,
-  },
   { form: 'a line of netrc', make: password, write: (secret) => `machine git.example login ci password ${secret}` },
   { form: 'a connect text of Oracle', make: plainWord, write: (secret) => `sqlplus -s scott/${secret}@ORCL @job.sql` },
-  {
-    form: 'a role of SQL',
-    make: password,
-    write: (secret) => `ERROR near: CREATE ROLE app LOGIN PASSWORD '${secret}'`,
-  },
-  {
-    form: 'a driver address of Oracle',
-    make: plainWord,
-    write: (secret) => `no connection: jdbc:oracle:thin:scott/${secret}@db03:1521:ORCL`,
-  },
   { form: 'a database address of Go', make: password, write: (secret) => `dial app:${secret}@tcp(db03:3306)/shop` },
-  {
-    form: 'a password with the sign after it in an address',
-    make: plainWord,
-    write: (secret) => `fatal: unable to access 'https://ci:a@${secret}@git.example/x.git/'`,
-  },
   {
     form: 'a password with brackets',
     make: (seed) => `(${plainWord(seed)})[`,
     write: (secret) => `password=a${secret}`,
-  },
-  {
-    form: 'a password with a quote in a shell',
-    make: plainWord,
-    write: (secret) => String.raw`+ DB_PASSWORD='a'\''${secret}'`,
   },
   { form: 'a bytes value of Python', make: password, write: (secret) => `connect(password=b'${secret}')` },
   { form: 'a variable of a container', make: plainWord, write: (secret) => `{"name":"DB_TOKEN","value":"${secret}"}` },

@@ -84,7 +84,7 @@ function toBlock(text: string): ((next: string) => boolean) | undefined {
   }
   const [, before, sign] = yamlKey.exec(text) ?? [];
   if (before === undefined) return undefined;
-  const isWhole = sign !== undefined || /stringData/.test(text);
+  const isWhole = sign !== undefined || text.includes('stringData');
   return (next) => {
     left -= 1;
     if (left < 0 || (next.trim() !== '' && next.search(/\S/) <= before.length)) return false;
