@@ -3,7 +3,7 @@ import { findTlsProblems } from '../api/wire/tls-material.ts';
 import type { Config } from '../config/config.ts';
 import { sendsLogs } from '../daemon/server-settings.ts';
 import { type Complaint, formatComplaint, quote } from '../domain/complaint.ts';
-import { type PushSettings, readPushSettings } from '../push/settings.ts';
+import { type PushSettings, readPushSettings } from '../tracing/deliver/push-settings.ts';
 import { secretsOf } from '../tracing/deliver/secrets.ts';
 import {
   findFileVariables,

@@ -3,6 +3,7 @@ import type { ChangesSettings } from '../diagnosis/changes/changes.ts';
 import { planRoom } from '../executions/series/series-plan.ts';
 import { defaultBuckets, type ExecutionSettings } from '../executions/settings.ts';
 import { defaultDelayBuckets, type ExpectedRunsSettings } from '../expected-runs/settings.ts';
+import { executionLimits, type Limits, scheduleLimits, serverLimits } from '../status/limits.ts';
 import type { TraceFormat } from '../tracing/plan/estimate.ts';
 import { type TraceSettings, traceDefaults } from '../tracing/plan/settings.ts';
 
@@ -101,5 +102,23 @@ export function toTraceSettings(server: ServerConfig, traces: Config['traces'], 
     withArgstring: traces.argstring,
     maxSpans: traces.maxSpans,
     format,
+  };
+}
+
+/** Replaces the default limits by configured thresholds. */
+export function toLimits({ thresholds }: Config['alerts']): Limits {
+  const { consecutiveFailures, durationFactor, nodeFailures, nodeFailureRatio, executionsObjective } = thresholds;
+  const { punctualityObjective, memoryUsedRatio, schedulerUsedRatio } = thresholds;
+  return {
+    execution: {
+      ...executionLimits,
+      consecutiveFailures,
+      durationFactor,
+      nodeFailures,
+      nodeFailureRatio,
+      objective: executionsObjective,
+    },
+    schedule: { ...scheduleLimits, objective: punctualityObjective },
+    server: { ...serverLimits, memoryUsedRatio, schedulerUsedRatio },
   };
 }

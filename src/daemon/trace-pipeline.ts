@@ -4,9 +4,10 @@ import type { ToSpooled } from '../diagnosis/changes/kept-journal.ts';
 import { createDiagnoses } from '../diagnosis/lines/diagnoses.ts';
 import { createScrub } from '../diagnosis/lines/scrub.ts';
 import type { Clock } from '../domain/clock.ts';
+import type { Cause, CauseKey, FailedRun } from '../domain/failure-class.ts';
 import type { Log } from '../domain/log.ts';
 import { createPause, finishInPieces } from '../domain/pause.ts';
-import type { TracingSide } from '../executions/trace-port.ts';
+import type { TracePort } from '../executions/trace-port.ts';
 import type { Self } from '../metrics/self.ts';
 import type { CommitHook } from '../state/ledger.ts';
 import type { State } from '../state/state.ts';
@@ -17,7 +18,6 @@ import type { createPost } from '../tracing/deliver/post.ts';
 import type { Quarantine } from '../tracing/deliver/quarantine.ts';
 import type { Otlp } from '../tracing/deliver/settings.ts';
 import { type Attempts, createAttempts } from '../tracing/enrich/attempts.ts';
-import type { Cause, CauseKey, FailedRun } from '../tracing/enrich/causes.ts';
 import { createTraceCommitHook } from '../tracing/enrich/commit-hook.ts';
 import { createEnricher, type Enricher, type EnricherOptions, type Spooling } from '../tracing/enrich/enricher.ts';
 import { createKeptPlans, type KeptPlans } from '../tracing/enrich/kept-plans.ts';
@@ -66,10 +66,10 @@ export type Traces = ReturnType<typeof createTraces>;
 /** The parts of tracing that a server's executions need, and the loop that makes their traces. */
 export type ServerTraces = { readonly commitHook: CommitHook; readonly loop: EnrichLoop };
 
-/** The parts of a server that tracing needs: its client, and its side of the port. */
+/** The parts of a server that tracing needs. */
 export type Joined = {
   readonly client: Client;
-  readonly port: TracingSide;
+  readonly port: Pick<TracePort, 'failures' | 'serverNowMs' | 'onTraced'>;
   /** Lists the changes before a failure, likeliest first. */
   readonly suspectsOf: EnricherOptions['suspectsOf'];
 };

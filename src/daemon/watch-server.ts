@@ -14,7 +14,6 @@ import type { SkippedWish } from '../http/pages/tonight/skipped-page.ts';
 import { type PollKey, toPollText } from '../schedule/outcome.ts';
 import type { ScheduledPoll } from '../schedule/scheduler.ts';
 import { isAway, type Seen } from '../schedule/vitality.ts';
-import { toLimits } from '../status/limits.ts';
 import type { Trouble } from '../status/problem-kinds.ts';
 import { findRunning, listEnded, listRunning, listUnreadable, toWhatRuns } from '../status/running.ts';
 import { type ShownJob, toShownJob } from '../status/shown-job.ts';
@@ -31,7 +30,7 @@ import { listExposures } from './exposure.ts';
 import { toSkippedWish } from './pages/skipped-wish.ts';
 import { type RightsWatch, watchRights } from './rights/prove-rights.ts';
 import { createServerPolls, type Handover, type ServerPolls } from './server-polls.ts';
-import { toExecutionSettings, toExpectedRunsSettings } from './server-settings.ts';
+import { toExecutionSettings, toExpectedRunsSettings, toLimits } from './server-settings.ts';
 import { connectTargets, joinEars, type Targets, toKey, type WatchOptions } from './server-targets.ts';
 
 export type WatchedServer = {

@@ -1,4 +1,4 @@
-import type { Execution, ExecutionStatus } from './execution.ts';
+import type { Execution, ExecutionStatus, Finished } from './execution.ts';
 import type { JobNames } from './job-path.ts';
 
 /**
@@ -108,6 +108,29 @@ export type Seen = {
   /** Another job of the server that failed with the same lines. */
   readonly alsoIn?: string | undefined;
 };
+
+/** Why an execution did not succeed, shortened for its page after its steps have been removed. */
+export type Cause = {
+  /** One sentence: which step failed first, where and why. */
+  readonly why: string;
+  readonly facts: readonly { readonly name: string; readonly value: string | number }[];
+  readonly traceId?: string | undefined;
+  readonly permalink?: string | undefined;
+  /** Absent if the execution did not fail, and in states of earlier releases. */
+  readonly failure?: FailedRun | undefined;
+};
+
+/** A failed execution, with its first failure and how often it has failed in this way. */
+export type FailedRun = FirstCause & {
+  readonly id: number;
+  /** `{project}/{group}/{name}`; undefined for a command without a job. */
+  readonly job: string | undefined;
+  readonly endedAtMs: number;
+  readonly seen?: Seen | undefined;
+};
+
+/** The start distinguishes executions with the same id in an old and a new database. */
+export type CauseKey = Pick<Finished, 'id' | 'startedAtMs'>;
 
 export type LogLine = {
   readonly level: 'ERROR' | 'WARN' | 'NORMAL';

@@ -1,7 +1,7 @@
 import type { CommitHook } from '../state/ledger.ts';
 import type { Totals } from './counting/series-slots.ts';
-import { createFailures, type Failures } from './ledger/failures.ts';
-import { createExemplars, type Exemplars, type TracedRun } from './series/exemplars.ts';
+import { createFailures } from './ledger/failures.ts';
+import { createExemplars, type TracedRun } from './series/exemplars.ts';
 
 export function joinHooks(given: readonly (CommitHook | undefined)[]): CommitHook {
   const hooks = given.filter((hook) => hook !== undefined);
@@ -14,43 +14,29 @@ export function joinHooks(given: readonly (CommitHook | undefined)[]): CommitHoo
   };
 }
 
-/** What tracing calls. */
-export type TracingSide = {
-  /** Stores the classes of failures; the next round counts them. */
-  readonly failures: Pick<Failures, 'loadFirst' | 'expect' | 'settle'>;
-  /** Returns the server time of the last round; undefined before the first round. */
-  readonly serverNowMs: () => number | undefined;
-  /** Call when a counted run has its trace; the run may become the exemplar of its duration. */
-  readonly onTraced: (traced: TracedRun) => void;
-};
-
-/** What executions call. */
-export type TracePort = TracingSide & {
-  readonly failures: Failures;
-  readonly noteServerNow: (nowMs: number) => void;
-  /** Sets the totals to which exemplars belong; before this call there are no exemplars. */
-  readonly noteTotals: (totals: Totals) => void;
-  readonly exemplars: Pick<Exemplars, 'of'>;
-};
-
 /** Connects the executions of one server to their traces; neither room imports the other. */
-export function createTracePort(buckets: readonly number[]): TracePort {
+export function createTracePort(buckets: readonly number[]) {
   const exemplars = createExemplars(buckets);
   const failures = createFailures();
   let serverNowMs: number | undefined;
   let totals: Totals | undefined;
   return {
+    /** Returns the server time of the last round; undefined before the first round. */
     serverNowMs: () => serverNowMs,
-    onTraced: (traced) => {
+    /** Call when a counted run has its trace; the run may become the exemplar of its duration. */
+    onTraced: (traced: TracedRun): void => {
       if (totals !== undefined) exemplars.note(traced, totals, serverNowMs);
     },
-    noteServerNow: (nowMs) => {
+    noteServerNow: (nowMs: number): void => {
       serverNowMs = nowMs;
     },
-    noteTotals: (known) => {
+    /** Sets the totals to which exemplars belong; before this call there are no exemplars. */
+    noteTotals: (known: Totals): void => {
       totals = known;
     },
     exemplars,
     failures,
   };
 }
+
+export type TracePort = ReturnType<typeof createTracePort>;

@@ -1,7 +1,7 @@
 import { JsonMetricsSerializer, ProtobufMetricsSerializer } from '@opentelemetry/otlp-transformer';
 import { toHighResolution, toOtlpResource } from '../tracing/deliver/encode.ts';
+import type { PushSettings } from '../tracing/deliver/push-settings.ts';
 import type { Point, PointHistogram, PointNative, ScrapedFamily } from './read-families.ts';
-import type { PushSettings } from './settings.ts';
 
 type Request = Parameters<typeof ProtobufMetricsSerializer.serializeRequest>[0];
 type Scope = Request['scopeMetrics'][number];

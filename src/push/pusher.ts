@@ -4,11 +4,11 @@ import type { Memories } from '../domain/memory.ts';
 import { createPause, type Pause } from '../domain/pause.ts';
 import { PostFault } from '../tracing/deliver/observer.ts';
 import type { Post } from '../tracing/deliver/post.ts';
+import type { PushSettings } from '../tracing/deliver/push-settings.ts';
 import { toVerdict } from '../tracing/deliver/verdict.ts';
 import { encodeMetrics, type Pushed } from './encode-metrics.ts';
 import { type Point, readFamilies, type ScrapedFamily } from './read-families.ts';
 import { createSentSums } from './sent-sums.ts';
-import type { PushSettings } from './settings.ts';
 
 /** The results of pushes. */
 export const pushResults = ['delivered', 'partial', 'refused', 'failed'] as const;

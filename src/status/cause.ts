@@ -1,6 +1,5 @@
-import type { FirstCause, Seen } from '../domain/failure-class.ts';
+import type { Cause, FirstCause, Seen } from '../domain/failure-class.ts';
 import { toJobPath } from '../domain/job-path.ts';
-import type { Cause } from '../tracing/enrich/causes.ts';
 import type { PendingTrace } from '../tracing/enrich/pending.ts';
 import type { Plan } from '../tracing/plan/plan-trace.ts';
 import { type PastExecution, type SpanRow, toPastExecution } from './past-execution.ts';

@@ -1,5 +1,3 @@
-import type { Config } from '../config/config.ts';
-
 const minute = 60_000;
 const hour = 60 * minute;
 
@@ -63,24 +61,6 @@ export type Limits = {
 type Numbers<T> = { readonly [K in keyof T]: T[K] extends number ? number : T[K] };
 
 export const usualLimits: Limits = { execution: executionLimits, schedule: scheduleLimits, server: serverLimits };
-
-/** Replaces the default limits by configured thresholds. */
-export function toLimits({ thresholds }: Config['alerts']): Limits {
-  const { consecutiveFailures, durationFactor, nodeFailures, nodeFailureRatio, executionsObjective } = thresholds;
-  const { punctualityObjective, memoryUsedRatio, schedulerUsedRatio } = thresholds;
-  return {
-    execution: {
-      ...executionLimits,
-      consecutiveFailures,
-      durationFactor,
-      nodeFailures,
-      nodeFailureRatio,
-      objective: executionsObjective,
-    },
-    schedule: { ...scheduleLimits, objective: punctualityObjective },
-    server: { ...serverLimits, memoryUsedRatio, schedulerUsedRatio },
-  };
-}
 
 /** Returns the time after which the series of a collector expire. */
 export function toPatienceMs(everyMs: number): number {

@@ -1,13 +1,11 @@
 import { toAccessPolicy, toAdminRight } from '../api/access-policy.ts';
 import type { ServerFacts } from '../api/contact.ts';
-import type { Config } from '../config/config.ts';
 import { type Clock, within } from '../domain/clock.ts';
-import type { Memory } from '../domain/memory.ts';
+import type { Memories, Memory } from '../domain/memory.ts';
 import { noPause, type Pause } from '../domain/pause.ts';
 import type { Collector } from '../schedule/collector.ts';
 import type { PollStatus } from '../schedule/scheduler.ts';
 import type { Seen } from '../schedule/vitality.ts';
-import type { State } from '../state/state.ts';
 import type { Trouble } from './problem-kinds.ts';
 import type {
   CollectorStatus,
@@ -28,7 +26,10 @@ type Address = { readonly name: string; readonly url: string };
 export type StatusParts = {
   readonly version: string;
   readonly servers: readonly (Address & { readonly members?: readonly Address[] })[];
-  readonly config: Pick<Config, 'collectors'> & Partial<Pick<Config, 'alerts'>>;
+  readonly config: {
+    readonly collectors: Readonly<Record<string, { readonly enabled: boolean; readonly everyMs: number }>>;
+    readonly alerts?: { readonly off: readonly string[] };
+  };
   readonly collectors: readonly Pick<Collector, 'name' | 'reads'>[];
   readonly polls: () => readonly PollStatus[];
   readonly watched: (server: string) => Watched | undefined;
@@ -39,8 +40,12 @@ export type StatusParts = {
   readonly database?: () => Status['database'];
   /** Returns the state of trace delivery; undefined if no traces are made. */
   readonly delivery: () => DeliveryStatus | undefined;
-  readonly state: Pick<State, 'recall'>;
-  readonly spool: Pick<State['spool'], 'size'>;
+  readonly state: Pick<Memories, 'recall'>;
+  readonly spool: {
+    readonly size: () => Promise<
+      Pick<TracesStatus, 'oldestMs' | 'quarantinedBytes'> & Record<'traces' | 'bytes' | 'quarantinedTraces', number>
+    >;
+  };
   readonly startedAtMs: number;
   readonly loadedAtMs: () => number;
   readonly failedReload?: () => Status['failedReload'];
@@ -203,7 +208,7 @@ function toCollectorStatus(poll: PollStatus, isOld: boolean): CollectorStatus {
   return { ...bare, result: 'off', reason: outcome.reason, message, nextRunAtMs: askedAgainAtMs };
 }
 
-function listOff({ collectors }: Pick<Config, 'collectors'>): CollectorStatus[] {
+function listOff({ collectors }: StatusParts['config']): CollectorStatus[] {
   const off = Object.entries(collectors).filter(([, { enabled }]) => !enabled);
   return off.map(([name, { everyMs }]) => ({
     name,

@@ -1,7 +1,6 @@
 import type { Rights } from '../api/rights.ts';
 import type { HiddenHistory } from '../executions/reading/visibility.ts';
 import type { LeftOut } from '../executions/series/fit-series.ts';
-import type { SpoolBounds } from '../state/spool.ts';
 import type { Trouble } from './problem-kinds.ts';
 
 /** The exporter that watches a server now, if several exporters share the servers. */
@@ -185,9 +184,11 @@ export type DeliveryStatus = {
   readonly lastDeliveredMs: number | undefined;
   /** The number of counted executions without a trace yet. */
   readonly pending: number;
-  readonly bounds: SpoolBounds;
-  readonly quarantineBounds: SpoolBounds;
+  readonly bounds: Bounds;
+  readonly quarantineBounds: Bounds;
 };
+
+type Bounds = { readonly maxBytes: number; readonly maxTraces: number };
 
 /** A trace that the OTLP endpoint rejected in a request with no other trace. */
 export type QuarantineStatus = {

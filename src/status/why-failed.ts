@@ -2,8 +2,8 @@ import type { CommonCause } from '../diagnosis/changes/deciding/common-cause.ts'
 import type { Explanation } from '../diagnosis/changes/explain.ts';
 import { toCauseText, toSentence } from '../diagnosis/lines/sentence.ts';
 import { toTime } from '../domain/ages.ts';
+import type { FailedRun } from '../domain/failure-class.ts';
 import type { Why } from '../expected-runs/deciding/why.ts';
-import type { FailedRun } from '../tracing/enrich/causes.ts';
 import type { AboutJob, ShownJob } from './shown-job.ts';
 import type { EndedStatus, RunningExecution } from './status.ts';
 

@@ -166,13 +166,7 @@ export const rooms: readonly Room[] = [
   // The same settings and way as traces.
   {
     room: 'push',
-    knows: [
-      'domain',
-      'tracing/deliver/encode',
-      'tracing/deliver/observer',
-      'tracing/deliver/settings',
-      'tracing/deliver/verdict',
-    ],
+    knows: ['domain', 'tracing/deliver/encode', 'tracing/deliver/observer', 'tracing/deliver/verdict'],
     packages: ['@opentelemetry/otlp-transformer'],
   },
 
@@ -263,7 +257,6 @@ export const rooms: readonly Room[] = [
       'domain',
       'config',
       'api',
-      'push/settings',
       'state/state',
       'state/sqlite-open',
       'state/postgres',
@@ -274,6 +267,7 @@ export const rooms: readonly Room[] = [
       'tracing/deliver/encode',
       'tracing/deliver/pause',
       'tracing/deliver/post',
+      'tracing/deliver/push-settings',
       'tracing/deliver/secrets',
       'tracing/deliver/settings',
       'tracing/deliver/verdict',

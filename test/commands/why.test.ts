@@ -2,12 +2,12 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { hintAtName } from '../../src/daemon/pages/similar-names.ts';
 import type { Suspect } from '../../src/diagnosis/changes/deciding/suspects.ts';
 import type { Explanation } from '../../src/diagnosis/changes/explain.ts';
+import type { FailedRun } from '../../src/domain/failure-class.ts';
 import type { Why } from '../../src/expected-runs/deciding/why.ts';
 import { ownerRoute } from '../../src/http/pages/owner-page.ts';
 import { type FindFailures, whyRoute } from '../../src/http/routes/why.ts';
 import type { Watcher } from '../../src/status/status.ts';
 import { explainExecution, explainUnscheduled } from '../../src/status/why-failed.ts';
-import type { FailedRun } from '../../src/tracing/enrich/causes.ts';
 import { serve } from '../http/serve.ts';
 import { runHere } from './run-cli.ts';
 

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startPusher } from '../../src/daemon/outputs/start-pusher.ts';
 import type { Memory } from '../../src/domain/memory.ts';
 import { createSelf } from '../../src/metrics/self.ts';
-import type { PushSettings } from '../../src/push/settings.ts';
-import { readPushSettings } from '../../src/push/settings.ts';
 import type { StateOrigin } from '../../src/state/state.ts';
+import type { PushSettings } from '../../src/tracing/deliver/push-settings.ts';
+import { readPushSettings } from '../../src/tracing/deliver/push-settings.ts';
 import { createScene, type Receiver, startReceiver } from '../push/scene.ts';
 
 describe('daemon/start-pusher', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { Cause } from '../../src/domain/failure-class.ts';
 import { executionPageRoute } from '../../src/http/pages/execution/execution-page.ts';
 import type { PastExecution } from '../../src/status/past-execution.ts';
 import type { EndedStatus, RunningExecution } from '../../src/status/status.ts';
-import type { Cause } from '../../src/tracing/enrich/causes.ts';
 import { fc } from '../support/property.ts';
 import { toText } from './page-text.ts';
 import { type Answer, serve } from './serve.ts';

@@ -10,8 +10,8 @@ import type { Format } from '../../src/metrics/format.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 import { createSnapshots } from '../../src/metrics/snapshot.ts';
 import { createPusher, type LostReason, type PushResult } from '../../src/push/pusher.ts';
-import { type PushSettings, readPushSettings } from '../../src/push/settings.ts';
 import { createPost } from '../../src/tracing/deliver/post.ts';
+import { type PushSettings, readPushSettings } from '../../src/tracing/deliver/push-settings.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
 export type Receiver = {

@@ -160,7 +160,7 @@ describe('status/read-status', () => {
         poll({ collector: 'healthcheck' }, { ...success, complaints: ['health check db fails'] }),
         poll({ collector: 'tokens' }),
       ],
-      { config: { collectors: { threads: { enabled: false, everyMs: 60_000 } as never } } },
+      { config: { collectors: { threads: { enabled: false, everyMs: 60_000 } } } },
     );
 
     expect(

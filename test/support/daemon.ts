@@ -9,7 +9,7 @@ import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 import { type App, createApp } from '../../src/daemon/daemon.ts';
 import type { SelfTracing } from '../../src/daemon/self-tracing.ts';
 import type { Clock } from '../../src/domain/clock.ts';
-import { readPushSettings } from '../../src/push/settings.ts';
+import { readPushSettings } from '../../src/tracing/deliver/push-settings.ts';
 import { type OtlpEnvironment, readOtlpSettings } from '../../src/tracing/deliver/settings.ts';
 
 export type Daemon = {

@@ -2,9 +2,9 @@ import { hostname } from 'node:os';
 import type { Exposition } from '../../metrics/exposition.ts';
 import type { Self } from '../../metrics/self.ts';
 import { createPusher, lostReasons, type Pusher, type PusherOptions, pushResults } from '../../push/pusher.ts';
-import type { PushSettings } from '../../push/settings.ts';
 import type { State } from '../../state/state.ts';
 import { createPost } from '../../tracing/deliver/post.ts';
+import type { PushSettings } from '../../tracing/deliver/push-settings.ts';
 
 export type StartOptions = Pick<PusherOptions, 'version' | 'clock' | 'log'> & {
   readonly push: PushSettings;

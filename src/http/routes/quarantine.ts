@@ -1,7 +1,6 @@
 import { json, type Request, type Response, type Router, urlencoded } from 'express';
 import type { Elsewhere, QuarantineStatus } from '../../status/status.ts';
 import { toWatcherText } from '../../status/watcher.ts';
-import type { Handled, Which } from '../../tracing/deliver/quarantine.ts';
 import { type Lifecycle, letsIn } from '../server/lifecycle.ts';
 import { createRoutes } from '../server/routes.ts';
 
@@ -11,6 +10,9 @@ export type QuarantineOptions = {
   /** Returns the servers whose traces this exporter does not send; these traces are not listed here. */
   readonly elsewhere: () => readonly Elsewhere[];
 };
+
+type Which = readonly string[] | 'all';
+type Handled = { readonly traces: number } | { readonly unknown: readonly string[] };
 
 export type QuarantineChanges = {
   readonly list: () => Promise<readonly QuarantineStatus[]>;

@@ -13,13 +13,11 @@ type Options = {
   };
 };
 
+/** The names of traces, or all quarantined ones. */
+type Which = readonly string[] | 'all';
+
 /** `name` is `SERVER/EXECUTION`. If ids started again, two traces may have the same name. */
 export type NamedTrace = QuarantinedTrace & { readonly name: string };
-
-/** Traces by their names, or all quarantined ones. */
-export type Which = readonly string[] | 'all';
-
-export type Handled = { readonly traces: number } | { readonly unknown: readonly string[] };
 
 /** Lists, retries and drops traces that the OTLP endpoint rejected. */
 export function createQuarantine({ spool, wake, observe }: Options) {
@@ -32,7 +30,10 @@ export function createQuarantine({ spool, wake, observe }: Options) {
     return traces.map((trace) => ({ ...trace, name: `${trace.server}/${trace.executionId}` }));
   }
 
-  async function handle(action: 'retry' | 'drop', which: Which): Promise<Handled> {
+  async function handle(
+    action: 'retry' | 'drop',
+    which: Which,
+  ): Promise<{ readonly traces: number } | { readonly unknown: readonly string[] }> {
     const all = await list();
     const names = new Set(which === 'all' ? all.map(({ name }) => name) : which);
     const wanted = all.filter(({ name }) => names.has(name));

@@ -1,8 +1,21 @@
-import { isFailure } from '../../domain/failure-class.ts';
-import type { TracingSide } from '../../executions/trace-port.ts';
-import type { CommitHook } from '../../state/ledger.ts';
+import type { Finished } from '../../domain/execution.ts';
+import { type FailureClass, isFailure } from '../../domain/failure-class.ts';
+import type { CommitHook, LedgerDocument } from '../../state/ledger.ts';
 import type { Attempts } from './attempts.ts';
 import { type PendingTrace, toPendingDocument } from './pending.ts';
+
+type Noted = { readonly documents: readonly LedgerDocument[]; readonly done: () => void };
+
+/** Counts failures by class once their steps are read. Commit the documents, then call `done`. */
+export type FailedRuns = {
+  readonly loadFirst: (documents: readonly LedgerDocument[]) => void;
+  readonly expect: (project: string, run: Finished, failureClass?: FailureClass) => Noted;
+  readonly settle: (
+    run: Pick<Finished, 'id' | 'startedAtMs'>,
+    failureClass: FailureClass,
+    lines?: { fingerprint: string; isNew: boolean; beforeMs?: number | undefined },
+  ) => Noted;
+};
 
 type CommitHookOptions = {
   attempts: Pick<Attempts, 'note'>;
@@ -14,7 +27,7 @@ type CommitHookOptions = {
   /** Returns how many more traces may be pending. */
   room: () => number;
   /** Keeps failures until their class is counted; undefined if failures are not diagnosed. */
-  failures: TracingSide['failures'] | undefined;
+  failures: FailedRuns | undefined;
   onPending: (pending: readonly PendingTrace[]) => void;
   skipped: (reason: 'max_age' | 'max_pending', executions: number) => void;
 };

@@ -2,16 +2,16 @@ import type { Client } from '../../api/client.ts';
 import { ApiError } from '../../api/errors.ts';
 import type { Diagnoses, Diagnosis } from '../../diagnosis/lines/diagnoses.ts';
 import type { Clock } from '../../domain/clock.ts';
-import type { FailureClass, Seen } from '../../domain/failure-class.ts';
+import type { Cause, FailureClass, Seen } from '../../domain/failure-class.ts';
 import { toJobPath } from '../../domain/job-path.ts';
 import type { SpanSource } from '../../domain/span-source.ts';
-import type { TracingSide } from '../../executions/trace-port.ts';
 import type { Ledger } from '../../state/ledger.ts';
 import type { Spool, SpoolBounds, SpooledTrace, TraceEncoding } from '../../state/spool.ts';
 import type { Detail } from '../plan/detail.ts';
 import { describeRoot, type Plan } from '../plan/plan-trace.ts';
 import type { Attempts } from './attempts.ts';
-import { type Cause, type Causes, createCauses, createLookup } from './causes.ts';
+import { type Causes, createCauses, createLookup } from './causes.ts';
+import type { FailedRuns } from './commit-hook.ts';
 import { createWorkflows, gather, toBareExecution } from './gather.ts';
 import { type PendingTrace, readPending, toForgetting, toPendingKey } from './pending.ts';
 import { createSendLines, type LineSending } from './send-lines.ts';
@@ -57,7 +57,7 @@ export type EnricherOptions = {
   /** Lists what changed before a failure, likeliest first. */
   readonly suspectsOf: (run: PendingTrace, failureClass: FailureClass) => Promise<readonly string[]>;
   /** Keeps the classes of failures until they are counted. */
-  readonly failures: TracingSide['failures'];
+  readonly failures: FailedRuns;
   /** Shortens a plan to the part that is kept over restarts; undefined for an execution that succeeded. */
   readonly toCause: (pending: PendingTrace, plan: Plan, seen: Seen | undefined) => Cause | undefined;
   /** Called with every plan, for pages. */

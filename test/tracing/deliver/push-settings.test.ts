@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type PushSettings, readPushSettings } from '../../src/push/settings.ts';
+import { type PushSettings, readPushSettings } from '../../../src/tracing/deliver/push-settings.ts';
 
 const on = { OTEL_METRICS_EXPORTER: 'otlp' };
 
@@ -9,7 +9,7 @@ function read(environment: Readonly<Record<string, string>>): PushSettings {
   return settings;
 }
 
-describe('push/settings', () => {
+describe('tracing/deliver/push-settings', () => {
   it('is off unless the list of exporters has otlp, even if an endpoint is set', () => {
     const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.example.org:4318' };
     expect(readPushSettings(endpoint)).toBeUndefined();

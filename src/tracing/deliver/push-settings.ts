@@ -1,5 +1,5 @@
-import { type Complaint, quote } from '../domain/complaint.ts';
-import { decode, type OtlpEnvironment, type OtlpSettings, readOtlpSettings } from '../tracing/deliver/settings.ts';
+import { type Complaint, quote } from '../../domain/complaint.ts';
+import { decode, type OtlpEnvironment, type OtlpSettings, readOtlpSettings } from './settings.ts';
 
 /** The settings for pushing metrics, from the variables of OpenTelemetry. */
 export type PushSettings = OtlpSettings & {
