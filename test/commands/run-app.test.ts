@@ -87,7 +87,7 @@ describe.concurrent('commands/run-app', () => {
       writeFileSync(join(directory, 'config.yaml'), `servers: [${server}]\nweb: { enable_lifecycle: true${rest} }\n`);
     };
     writeFileSync(join(directory, 'token'), 'a-token\n');
-    write('one', '');
+    write('one', ', timezone: America/New_York');
     const args = ['serve', '--state.memory', '--web.listen-address=127.0.0.1:0', '--config.file=config.yaml'];
     const daemon = startCli(args, { cwd: directory });
     try {
@@ -103,6 +103,7 @@ describe.concurrent('commands/run-app', () => {
         return { status: response.status, text: await response.text() };
       };
       expect(await read('/config')).toContain('name: one\n');
+      expect(await read('/')).toMatch(/As of [-\d: ]+ E[DS]T;/);
 
       write('two', ', telemetry_path: /elsewhere');
       daemon.kill('SIGHUP');
@@ -111,6 +112,7 @@ describe.concurrent('commands/run-app', () => {
         'msg="not reloaded" option="config.yaml:2:48 web.telemetry_path: takes effect only after a restart"\n',
       );
       expect(await read('/config')).toContain('name: two\n');
+      expect(await read('/')).toMatch(/As of [-\d: ]+ UTC;/);
       await shows('1');
 
       write('a b', '');

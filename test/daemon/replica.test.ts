@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ToTraces } from '../../src/daemon/generation.ts';
 import { createReplica } from '../../src/daemon/replica.ts';
 import { createTraces, type Delivery } from '../../src/daemon/trace-pipeline.ts';
 import { systemClock } from '../../src/domain/system-clock.ts';
@@ -38,41 +39,72 @@ function createShared(): SharedState {
 }
 
 describe('daemon/replica', () => {
+  let stop: () => Promise<void>;
   beforeEach(() => void vi.useFakeTimers());
-  afterEach(() => void vi.useRealTimers());
+  afterEach(async () => {
+    const stopped = stop();
+    await vi.advanceTimersByTimeAsync(5000);
+    await stopped;
+    vi.useRealTimers();
+  });
 
-  it('delivers at once what the previous owner of a server left in its spool', async () => {
-    const { config } = await load({
-      yaml: "servers: [{ name: prod, url: 'http://127.0.0.1:9', token_file: /token }]",
-      files: { '/token': 'a-token' },
-    });
-    const woken: string[] = [];
+  const loadServer = async (name: string) =>
+    (
+      await load({
+        yaml: `servers: [{ name: ${name}, url: 'http://127.0.0.1:9', token_file: /token }]`,
+        files: { '/token': 'a-token' },
+      })
+    ).config;
+
+  /** Starts a replica that owns its only server, and notes what its delivery and the kept traces are told. */
+  async function start() {
+    const config = await loadServer('prod');
+    const told: unknown[] = [];
     const delivery = {
-      start: () => woken.push('start'),
-      wake: () => woken.push('wake'),
-      stop: async () => undefined,
+      start: () => told.push('start'),
+      wake: () => told.push('wake'),
+      stop: async () => void told.push('stop'),
     } as unknown as Delivery;
     const self = createSelf({ version: 'test', nodeVersion: 'test' });
     const common = { log, clock: systemClock, self, version: 'test' };
     const otlp = {} as Parameters<typeof createTraces>[0]['otlp'];
+    const shared = createShared();
+    const toTraces: ToTraces = (given, state) =>
+      createTraces({ ...common, config: given, otlp, state, toDelivery: () => delivery });
     const replica = createReplica({
       ...common,
       config,
       snapshots: createSnapshots(systemClock),
-      shared: createShared(),
+      shared,
       onSecret: () => undefined,
-      keptPlans: { goOver: () => undefined },
+      keptPlans: { goOver: (before, after) => told.push(before, after) },
       ownUrl: 'http://127.0.0.1:1',
-      toTraces: (given, state) => createTraces({ ...common, config: given, otlp, state, toDelivery: () => delivery }),
+      toTraces,
       toPollTimes: () => ({ start: () => undefined, stop: async () => undefined, nextRunsAtMs: () => [] }),
     });
     replica.start();
-    expect(woken).toEqual(['start']);
     await vi.advanceTimersByTimeAsync(1000);
+    stop = replica.stop;
+    return { replica, shared, told, config, toTraces };
+  }
+
+  it('delivers at once what the previous owner of a server left in its spool', async () => {
+    const { replica, told } = await start();
     expect([...replica.toOwned()]).toEqual(['prod']);
-    expect(woken).toEqual(['start', 'wake']);
-    const stopped = replica.stop();
+    expect(told).toEqual(['start', 'wake']);
+  });
+
+  it('goes over to other servers with a new configuration, and leaves the old ones to other replicas', async () => {
+    const { replica, shared, told, config, toTraces } = await start();
+    const next = await loadServer('other');
+    const over = replica.goOver(next, toTraces);
     await vi.advanceTimersByTimeAsync(5000);
-    await stopped;
+    await over;
+    expect([...replica.toOwned()]).toEqual(['other']);
+    expect((await shared.leases.list()).map(({ unit }) => unit)).toEqual(['other']);
+    expect(replica.watching()).toMatchObject({ config: next });
+    expect([...replica.watching().watched.keys()]).toEqual(['other']);
+    // Delivery ends before the kept traces are compared, and begins again for the new servers.
+    expect(told.slice(2)).toEqual(['stop', config, next, 'start', 'wake']);
   });
 });

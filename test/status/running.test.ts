@@ -37,8 +37,9 @@ const settings = {
 
 const visibility: Sight = { running: 'known', runningDenied: [], history: [] };
 
-function tell(running: readonly Execution[], recent: readonly RecentRun[] = []) {
-  return toWhatRuns({ running, recent, epoch: 1, nowMs, seenMs: nowMs, visibility, leftOut: undefined }, settings);
+function tell(running: readonly Execution[], recent: readonly RecentRun[] = [], sight = visibility) {
+  const status = { running, recent, epoch: 1, nowMs, seenMs: nowMs, visibility: sight, leftOut: undefined };
+  return toWhatRuns(status, settings);
 }
 
 describe('status/running', () => {
@@ -88,6 +89,16 @@ describe('status/running', () => {
       run(6, { job }),
     ]);
     expect(told).toMatchObject({ running: [], runningCount: 0, waitingCount: 2 });
+  });
+
+  it('leaves out what is hidden in excluded projects', () => {
+    const toHidden = (project: string) => ({ project, counted: 2, readable: 0 });
+    const sight: Sight = {
+      running: 'known',
+      runningDenied: ['pay', 'private'],
+      history: [toHidden('pay'), toHidden('private')],
+    };
+    expect(tell([], [], sight)).toMatchObject({ runningDenied: ['pay'], hidden: [toHidden('pay')] });
   });
 
   it('finds one of many running or waiting executions, and no finished or excluded one', () => {
