@@ -26,7 +26,6 @@ description: Prometheus exporter and OpenTelemetry tracer for Rundeck
 type: application
 version: ${manifest.version}
 appVersion: ${manifest.version}
-kubeVersion: ">=1.27.0-0"
 keywords: [prometheus, exporter, opentelemetry, rundeck, monitoring]
 annotations:
   artifacthub.io/category: monitoring-logging
@@ -123,7 +122,7 @@ function renderReadme(): string {
 
 Generated from \`scripts/chart\`: change that, then run \`npm run generate\`.
 
-The chart runs one exporter as a StatefulSet, because its state is on a volume. With \`config.state.postgres.host\` it runs
+The chart needs Kubernetes 1.21 or newer. It runs one exporter as a StatefulSet, because its state is on a volume. With \`config.state.postgres.host\` it runs
 \`replicas\` exporters without a volume, which share the servers through that database. Secrets are existing Secrets, never values.
 
 Build the image once for each version, and push it to a registry that the cluster can read:

@@ -29,18 +29,7 @@ export function renderChart(
   try {
     const file = join(folder, 'values.yaml');
     writeFileSync(file, values);
-    // Built without its own flags, Helm believes in an old Kubernetes.
-    const args = [
-      'template',
-      release,
-      chart,
-      '--namespace',
-      'monitoring',
-      '--kube-version',
-      '1.30.0',
-      '--values',
-      file,
-    ];
+    const args = ['template', release, chart, '--namespace', 'monitoring', '--values', file];
     const text = execFileSync(helm, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
     // Kubernetes reads YAML 1.1, where 0440 is octal. This cast is safe: Helm prints its objects, and the tests hold them against its schemas.
     return parseAllDocuments(text, { version: '1.1' }).flatMap(
