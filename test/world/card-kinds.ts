@@ -6,7 +6,7 @@ const minuteMs = 60_000;
 
 export type Card = (scene: Scene, played: PlayedCard) => void;
 
-/** Does something now and undoes it after the time of the card; meanwhile something is not as it should be. */
+/** A card that starts a trouble now and ends it after the time of the card. */
 export function lasting(what: Trouble, begin: (scene: Scene, played: PlayedCard) => () => void, byMs?: number): Card {
   return (scene, played) => {
     const trouble = { what, fromMs: scene.time.nowMs(), toMs: Number.POSITIVE_INFINITY, ...(byMs && { byMs }) };
@@ -54,12 +54,12 @@ export function leave(scene: Scene, place: Place): void {
   scene.estate.places.splice(scene.estate.places.indexOf(place), 1);
 }
 
-/** For as long as it may take to be read, and a little more. */
+/** The longest time until a busy project is read, and a margin. */
 export function denseMs({ plan }: Pick<Scene, 'plan'>): number {
   return plan.maxDelayMs + 8 * minuteMs;
 }
 
-/** More than a page; fewer where the steps of each are asked for, a request after the other. */
+/** More rows than fit on a page; fewer if the steps of each are read, one request after the other. */
 export function toFloodRows({ size, traces }: Scene['plan']): number {
   if (size === 'flood') return 4000;
   return size === 'small' && traces !== 'off' ? 120 : 700;
@@ -69,7 +69,7 @@ export function setDisabled({ service: { world, control } }: Scene, place: Place
   if (world.projects.has(place.name)) control.changeProject(place.name, { disabled });
 }
 
-/** Gives the credentials all but what is hidden. */
+/** Lets the credentials read everything except what is hidden. */
 export function permit({ service, estate, truth }: Scene): void {
   const { hiddenProjects } = truth;
   const shown = estate.places.flatMap(({ name }) => (hiddenProjects.includes(name) ? [] : [name]));
@@ -87,9 +87,9 @@ function listOpen({ excluded }: Scene['truth'], by: LeftOut['by']): LeftOut[] {
   return excluded.filter((each) => each.by === by && each.toMs === Number.POSITIVE_INFINITY);
 }
 
-/** Leaves a project or a job out of the configuration, or of what the credentials may see, for a while. */
+/** Excludes a project or job for a while, by configuration or by permissions. */
 export function leaveOut(of: LeftOut['of'], by: LeftOut['by'], name: string): Card {
-  // Where a job is left out, the rest of its project goes on.
+  // If a job is excluded, the rest of its project is read as usual.
   return lasting('definition' in of ? 'slow' : 'sight', (scene) => {
     const { truth, time, operator } = scene;
     const change = (): void => {
@@ -119,7 +119,7 @@ export function anyClock(which: 'all' | 'one'): Card {
     const dice = scene.dice.of(`clock ${played.atMs}`);
     const { members } = scene.service.world;
     const one = dice.between(0, members.length - 1);
-    // What ended a month ago is forgotten as soon as it is counted.
+    // An execution dated a month ago is pruned as soon as it is counted.
     const byMs = dice.chance(0.5) ? dice.pick([...steps, 30 * dayMs]) : -dice.pick(steps);
     scene.note(`clock of ${which} by ${byMs}`);
     setClocks(scene, played, which === 'all' ? members : members.slice(one, one + 1), byMs);

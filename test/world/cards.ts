@@ -20,7 +20,7 @@ import { addJobTo, addPlace, deleteEnded, finishOne, type Scene } from './scene.
 
 const minuteMs = 60_000;
 
-/** Everything that can go wrong, by the name that a plan gives it. */
+/** Everything that can go wrong, by its name in a plan. */
 export const cards = {
   kill: (scene, { forMs }) => scene.operator.kill(Math.min(forMs, 30_000)),
   stop: (scene, { forMs }) => scene.operator.stop(Math.min(forMs, 45_000)),
@@ -37,7 +37,7 @@ export const cards = {
   'broken system info': weather('server', { brokenPath: /system\/info/ }),
   'no date': weather('clock', { date: 'none' }),
   'stale states': weather('states', { staleStates: true }),
-  // More pages than one deadline has time for.
+  // More pages than one deadline allows.
   'dense and slow': (scene, played) => {
     ofPlace((_scene, place) => {
       place.denseUntilMs = scene.time.nowMs() + denseMs(scene);
@@ -46,7 +46,7 @@ export const cards = {
     })(scene, played);
     weather('slow', { minMs: 1500, spread: 0.5, tailShare: 0 })(scene, { ...played, forMs: denseMs(scene) });
   },
-  // Away for longer than is caught up with, and then the totals of long times take longer than their deadline.
+  // An absence longer than the catch-up limit; afterwards the totals of long windows exceed their deadline.
   'long absence': (scene, played) => {
     const awayMs = scene.plan.catchUpLimitMs + 3 * minuteMs;
     if (awayMs > 60 * minuteMs) return;
@@ -60,17 +60,17 @@ export const cards = {
     for (let made = 0; made < 3; made += 1)
       scene.time.after(dice.next() * 60_000, () => addBusyPlace(scene, dice, true));
   },
-  // Nothing of it is seen running: only the next list tells of it.
+  // Its runs are never seen running: only the next list of projects shows it.
   newcomer: (scene, { atMs }) => addBusyPlace(scene, scene.dice.of(`newcomer ${atMs}`), false),
   'delete project': ofPlace((scene, place) => {
-    // Thousands of rows that go before they can be read show nothing.
+    // Thousands of rows that are deleted before they can be read test nothing.
     if (scene.estate.places.length < 2 || (place.denseUntilMs ?? 0) > scene.time.nowMs()) return;
     leave(scene, place);
     scene.service.control.deleteProject(place.name);
     scene.truth.gone.set(place.name, scene.time.nowMs());
   }),
   'rename project': ofPlace((scene, place) => {
-    // What ended a while ago may not have been read yet.
+    // An execution that ended a while ago may not have been read yet.
     finishOne(scene, place, scene.dice.of(`rename ${place.name}`));
     scene.time.after(80_000, () => {
       const before = place.name;
@@ -98,13 +98,13 @@ export const cards = {
       hiddenProjects.length = 0;
       permit(scene);
       trouble.toMs = scene.time.nowMs();
-      // A project that has its name since then is a new one to everybody who could not see it: its past may be another's.
+      // For credentials that could not see it, a renamed project is new: its past may belong to another project.
       for (const { name, namedAtMs } of scene.estate.places)
         if (namedAtMs > trouble.fromMs - 3 * minuteMs - toPaceMs(scene.plan))
           scene.truth.listedFrom.set(name, trouble.toMs);
     });
   }),
-  // Runs that are read again after a restored copy bear the name that their job has by then, or none.
+  // Runs that are read again after a restore have the job name of that time, or none.
   'delete job': ofPlace((scene, place) => {
     scene.truth.lostAt.push(scene.time.nowMs());
     const [job] = place.jobs.splice(0, 1);
@@ -128,7 +128,7 @@ export const cards = {
     for (const place of scene.estate.places) finishOne(scene, place, scene.dice.of(`busy ${place.name}`));
   },
   import: ofPlace((scene, place) => {
-    // What runs by a clock that is over a day behind looks like an import.
+    // With a clock more than a day behind, a run looks like an import.
     if (scene.service.world.members.some(({ skewMs }) => skewMs < -1440 * minuteMs)) return;
     const dice = scene.dice.of(`import ${scene.time.nowMs()}`);
     for (let count = 0; count < 20; count += 1) {
@@ -139,7 +139,7 @@ export const cards = {
     }
   }),
   retention: (scene, { forMs }) => {
-    // Mostly of what could be read for long enough.
+    // In most cases, only executions that could be read for long enough.
     const minMs = scene.dice.of(`retention ${scene.time.nowMs()}`).chance(0.25) ? forMs : scene.plan.maxDelayMs;
     deleteEnded(scene, scene.time.nowMs() - Math.max(forMs, minMs));
   },
@@ -189,7 +189,7 @@ export const cards = {
     const { group = '', name } = job.definition;
     leaveOut(job, 'configuration', [job.project.name, ...(group === '' ? [] : [group]), name].join('/'))(scene, played);
   }),
-  // Enough for what belongs to no job, or not even that.
+  // Enough series for runs without a job, or not even for those.
   'fewer series': lasting('sight', ({ operator, estate, truth, time, dice }) => {
     truth.fewerSinceMs ??= time.nowMs();
     operator.reload({ maxSeries: dice.of(`series ${time.nowMs()}`).pick([40, 100 * estate.places.length]) });
@@ -224,7 +224,7 @@ export const cards = {
   'collector is silent': mood('silent'),
   'collector is busy': mood('busy'),
   'collector loses answers': mood('takes and loses the answer'),
-  // The limit of a gateway stays: what waits has to come in smaller requests.
+  // The gateway keeps its limit: waiting traces must be sent in smaller requests.
   'collector resets large bodies': ({ collector }) => {
     collector.mood.way = 'resets large bodies';
   },
@@ -237,7 +237,7 @@ export const cards = {
   'starts to come': ofPlace((scene, place) => {
     const dice = scene.dice.of(`starts to come ${scene.time.nowMs()}`);
     const endedAtMs = Math.floor(scene.time.nowMs());
-    // A run for once that was aborted before its time, on a server that does not show what it was.
+    // A one-time run that was aborted before its start, on a server that does not report its kind.
     const run = { startedAtMs: endedAtMs + dice.between(1, 40) * 86_400_000, endedAtMs, status: 'aborted' } as const;
     scene.service.control.addFinished(place.name, { ...run, skewMs: scene.service.world.members[0]?.skewMs ?? 0 });
   }),
@@ -249,10 +249,10 @@ export const cards = {
 
 export type CardName = keyof typeof cards;
 
-/** Cards that only arranged worlds have, and those of days. */
+/** Cards that only arranged worlds and worlds of days have. */
 const arranged: readonly CardName[] = ['busy everywhere', 'newcomer', 'passive'];
 
-/** Cards of wrong times: a share of the worlds has one more of these. */
+/** Cards about wrong times: some worlds have one of them in addition. */
 const timeCards: readonly CardName[] = ['any server clock', 'any member clock', 'starts to come', 'starts in 1970'];
 
 // This cast is safe: these are its keys.
@@ -260,7 +260,7 @@ export const allCards = (Object.keys(cards) as CardName[]).filter(
   (card) => ![...arranged, ...timeCards].includes(card),
 );
 
-/** A project in which runs end from its first moment on. */
+/** A project with runs from its first moment on. */
 function addBusyPlace(scene: Scene, dice: Dice, hasJobs: boolean): void {
   const place = addPlace(scene.service, scene.estate, scene.plan, hasJobs);
   for (let count = 0; count < 8; count += 1)

@@ -5,7 +5,7 @@ import type { Dice } from './dice.ts';
 import { type ReadTrace, readJsonTraces } from './read-traces.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** What the trace backend does with requests at a moment. */
+/** How the trace backend responds at the moment. */
 export type Mood = {
   way: 'takes' | 'refused' | 'silent' | 'busy' | 'takes and loses the answer' | 'resets large bodies';
   minMs: number;
@@ -16,7 +16,7 @@ export type Arrival = { readonly trace: ReadTrace; readonly atMs: number; copies
 export type Collector = {
   readonly post: Post;
   readonly mood: Mood;
-  /** What it has taken, by trace id. */
+  /** The accepted traces, by trace id. */
   readonly arrivals: ReadonlyMap<string, Arrival>;
   readonly poison: (runId: string) => void;
   readonly poisoned: ReadonlySet<string>;
@@ -26,7 +26,7 @@ type CollectorOptions = {
   readonly time: VirtualTime;
   readonly dice: Dice;
   readonly timeoutMs: number;
-  /** Lets the process that sends now do something later, or once it is no longer stopped; never after its end. */
+  /** Schedules work of the current sender: it runs once the process is no longer stopped, and never after the end of the process. */
   readonly toWake?: () => (work: () => void) => void;
 };
 
@@ -92,7 +92,7 @@ export function createCollector({
             time.after(mood.minMs * dice.next(), () =>
               wake(() => {
                 signal.removeEventListener('abort', stop);
-                // A connection that was reset may have carried the request; one that was refused did not.
+                // After a reset, the request may have arrived; after a refusal, it has not.
                 const isLost = answer === 'reset';
                 if (typeof answer === 'object') resolve(answer);
                 else reject(new PostFault(`collector: ${answer}`, { kind: 'network', isLost }));

@@ -7,7 +7,7 @@ import { formatComplaint } from '../../src/domain/complaint.ts';
 import { checkInterval } from '../../src/domain/interval.ts';
 import type { Plan } from './plan.ts';
 
-/** What a configuration file with this text says; nothing is read from a disk. */
+/** The configuration of a file with this text; nothing is read from disk. */
 export async function configure(text: string): Promise<Config> {
   const loaded = await loadConfig({
     arguments: parseArguments(['--config.file=world.yaml'], { collectors }),
@@ -25,7 +25,7 @@ const families = listFamilies();
 
 export const token = 'token-of-the-world';
 
-/** What a reload changes. */
+/** The settings that a reload changes. */
 export type Change = {
   readonly exclude?: readonly string[];
   readonly excludeJobs?: readonly string[];
@@ -33,7 +33,7 @@ export type Change = {
   readonly isCounting?: boolean;
 };
 
-/** The configuration file of its daemon. */
+/** The configuration file of the daemon. */
 export function toYaml(plan: Plan, change: Change = {}): string {
   const { exclude = [], excludeJobs = [], maxSeries = plan.maxSeries ?? 1_000_000, isCounting = true } = change;
   const toList = (names: readonly string[]): string => `[${names.map((name) => `'${name}'`).join(', ')}]`;
@@ -93,7 +93,7 @@ export function toYaml(plan: Plan, change: Change = {}): string {
     `  catch_up_limit: ${plan.catchUpLimitMs / 1000}s`,
     'metrics:',
     `  hold_new_series: ${plan.holdMs / 1000}s`,
-    // Few, because each is a line of every scrape.
+    // Few, because each bucket is a line of every scrape.
     '  automation_execution_duration_seconds: { buckets: [5, 60] }',
     'traces:',
     `  enabled: ${plan.traces === 'off' ? 'off' : 'on'}`,

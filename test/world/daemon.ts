@@ -20,14 +20,14 @@ export type DaemonOptions = {
   readonly state: State;
   readonly toDispatcher: ToDispatcher;
   readonly post: Post;
-  /** Between the times of one poll and the next: others, that are not played, stand between them. */
+  /** The time between one poll and the next; polls that are not played fill it. */
   readonly apartMs: number | undefined;
   readonly onLine: (level: string, message: string, fields: LogFields) => void;
 };
 
 export type Daemon = {
   readonly start: () => void;
-  /** What a scrape shows of the watched servers. */
+  /** The series of the watched servers in a scrape. */
   readonly scrape: () => readonly Buffer[];
   readonly self: Self;
   readonly reload: (config: Config) => Promise<void>;
@@ -36,14 +36,14 @@ export type Daemon = {
   readonly watching: () => Watching;
 };
 
-/** All of the daemon but what touches the world outside: no socket, no process, no disk. */
+/** The daemon without sockets, processes and disks. */
 export function createDaemon(options: DaemonOptions): Daemon {
   const { config, clock: hands, state, toDispatcher, post, onLine, apartMs = 1000 } = options;
   const { clock } = hands;
   const self = createSelf({ version: 'world', nodeVersion: 'none', measuresProcess: false });
   const snapshots = createSnapshots(clock, toPlainBlock);
   const say = (level: string) => (fields: LogFields, message: string) => {
-    // In this world everything ends as it should.
+    // In this world every shutdown is complete.
     if (message === 'shutdown incomplete') throw new Error(message, { cause: fields });
     onLine(level, message, fields);
   };
@@ -96,7 +96,7 @@ function toOtlp() {
   return settings;
 }
 
-/** Only text: deflating happens on another thread, and nobody here reads it. */
+/** Text only: compression runs on another thread, and no test reads its result. */
 export async function toPlainBlock(bytes: Buffer): Promise<Block> {
   return { ...emptyBlock, text: [bytes], length: bytes.length };
 }

@@ -1,8 +1,8 @@
-/** Chance by a seed. Each name has dice of its own, so that what one part throws moves nothing of another. */
+/** Random numbers from a seed. Each name has its own sequence, so that one part does not change the numbers of another. */
 export type Dice = {
-  /** At least 0 and less than 1. */
+  /** From 0 to below 1. */
   readonly next: () => number;
-  /** A whole number; both ends belong to it. */
+  /** A whole number, both limits included. */
   readonly between: (least: number, greatest: number) => number;
   readonly pick: <Item>(items: readonly [Item, ...Item[]]) => Item;
   readonly chance: (share: number) => boolean;
@@ -12,7 +12,7 @@ export type Dice = {
 export function createDice(seed: number | string): Dice {
   let [a, b, c] = toWords(String(seed));
 
-  /** The small fast counter of Chris Doty-Humphrey, with 32 bits. */
+  /** The 32-bit generator sfc32 of Chris Doty-Humphrey. */
   function next(): number {
     const sum = (a + b + 1) >>> 0;
     a = (b ^ (b >>> 9)) >>> 0;

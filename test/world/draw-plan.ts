@@ -4,7 +4,7 @@ import type { Options } from './options.ts';
 import { type Plan, type PlayedCard, planWorld } from './plan.ts';
 import { planDays } from './plan-days.ts';
 
-/** The world of a seed, as the command line wants it. */
+/** The plan of a seed, with the changes of the command line. */
 export function drawPlan(options: Options, seed = Number(options.get('seed'))): Plan {
   const days = options.get('days');
   const isCalm = options.has('calm');
@@ -12,7 +12,7 @@ export function drawPlan(options: Options, seed = Number(options.get('seed'))): 
   return change(options.has('further') ? withFurther(drawn) : drawn, options);
 }
 
-/** What the command line says otherwise than the seed. */
+/** Replaces values of the plan by those of the command line. */
 export function change(plan: Plan, options: Options): Plan {
   const cards = options.get('cards');
   const release = options.get('release');

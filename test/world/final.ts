@@ -25,7 +25,7 @@ type Final = {
 
 type OnFault = (oracle: string, says: string) => void;
 
-/** What must hold once everything has come to rest. */
+/** Checks what must hold once all troubles are over. */
 export function judgeEnd(final: Final, onFault: OnFault): void {
   const { scene, lagSeconds, spooled, pending } = final;
   scene.service.play();
@@ -43,7 +43,7 @@ export function judgeEnd(final: Final, onFault: OnFault): void {
   compareTraces(scene, scene.collector, counted, onFault);
 }
 
-/** Every failed run has one class. */
+/** Every failed run has exactly one class. */
 function compareFailures(shown: Shown, onFault: OnFault): void {
   const classes = sumOf(shown, /^automation_execution_failures_total\{/);
   const runs = sumOf(shown, /^automation_executions_total\{.*status="(failed|timedout|failed-with-retry|other)"/);
@@ -59,12 +59,12 @@ function sumOf(shown: Shown, series: RegExp): number {
 export function findEntry(final: Pick<Final, 'entriesOf'>, execution: Execution): LedgerEntry | undefined {
   const startMs = toStart(execution);
   const entries = final.entriesOf(execution.id).filter(({ startedAtMs }) => Math.abs(startedAtMs - startMs) < 2000);
-  // After a new database another run may have begun with its id at the same time.
+  // In a new database another run may have the same id and begin at the same time.
   if (execution.lostAtMs === undefined) return entries[0];
   return entries.find(({ endedAtMs }) => Math.abs(endedAtMs - endedAt(execution)) < 2000);
 }
 
-/** Every execution that counts, with the project under which it was counted. */
+/** The executions that count, with the projects under which they were counted. */
 function countLost(final: Final, onFault: OnFault): Map<Execution, string> {
   const { scene } = final;
   const counted = new Map<Execution, string>();
@@ -78,7 +78,7 @@ function countLost(final: Final, onFault: OnFault): Map<Execution, string> {
     }
     if (isOfExcludedProject(scene, execution)) onFault('what is left out is not counted', `${tell(execution)} is`);
     if (isOfExcludedJob(scene, execution) === true) continue;
-    // Of two databases two runs may have one id and nearly one start. They count as one: the one that the entry is nearer to.
+    // Runs of two databases may have the same id and almost the same start. They count as one: the run that is nearer to the entry.
     const key = `${entry.id} ${entry.startedAtMs}`;
     const other = owners.get(key);
     const isNearer = other === undefined || toDistance(entry, execution) < toDistance(entry, other);
@@ -109,7 +109,7 @@ function compareTraces(
       traceIds.set(execution, findTraceId(scene, execution));
   const wanted = new Map([...traceIds].map(([execution, traceId]) => [traceId, execution]));
   const previous = new Map([...traceIds.keys()].map((execution) => [execution.retriedBy, execution]));
-  // An answer that is lost, and a process that ends before it has written down the answer, have it sent again.
+  // A trace is sent again if the response was lost, or if the process ended before it stored the response.
   const mayRepeat = (atMs: number): boolean => truth.troubles.some((trouble) => mayBeSentAgain(trouble, atMs));
   for (const [execution, traceId] of traceIds) {
     const arrival = collector.arrivals.get(traceId);
@@ -140,7 +140,7 @@ function compareTraces(
       onFault('a retry leads to what it repeats', `of ${tell(execution)}, which is none: ${linked}`);
     if (plan.traces === 'nodes' && trace.degraded === undefined && trace.spans.some(({ isInferred }) => isInferred))
       onFault('a trace is final', `of ${tell(execution)}: ends are inferred`);
-    // Of a run that a restart cut off the server keeps a state that says for ever that it runs.
+    // For a run that a restart interrupted, the server reports a running state for ever.
     const visibleMs = execution.end?.visibleAtMs ?? 0;
     const isOfStates = truth.troubles.some(
       ({ what, fromMs, toMs }) => what === 'states' && fromMs < atMs && toMs > visibleMs,
@@ -154,7 +154,7 @@ function compareTraces(
       onFault('no trace of nothing', `${trace.runId} from ${trace.rootStartMs}`);
 }
 
-/** Each time when ids began again the traces have ids of their own, from the first id on that was known before. */
+/** Each time the ids restart, later traces have new trace ids, from the first repeated id on. */
 function findTraceId({ truth, collector, service }: Scene, execution: Execution): string {
   const place = truth.newDatabases.length === 0 ? 0 : service.world.history.indexOf(execution);
   const epochs = 1 + truth.newDatabases.filter(({ ended }) => ended <= place).length;

@@ -5,8 +5,8 @@ import type { Plan, PlayedCard } from './plan.ts';
 const minuteMs = 60_000;
 
 /**
- * The world of a seed as one of these releases, with a cleaner, and half of the small ones with several troubles at once. Not
- * drawn with the plan, so that the worlds of earlier seeds stay as they are.
+ * Adds a release, a cleaner, and for half of the small worlds several troubles at once. This is separate from the plan, so that earlier
+ * seeds keep their worlds.
  */
 export function withFurther(plan: Plan): Plan {
   const dice = createDice(`further ${plan.seed}`);
@@ -21,7 +21,7 @@ export function withFurther(plan: Plan): Plan {
   });
   const forMs = dice.pick([45_000, 2 * minuteMs, 6 * minuteMs]);
   const soonMs = dice.next() * 20_000;
-  // A clock that is set while no daemon sees it, and back while one does or none does.
+  // A clock is set while the daemon is away, and set back while it is away or running.
   const stepAway = (card: PlayedCard['card']) => [
     at('absence', 0, dice.pick([20_000, minuteMs, 2 * minuteMs])),
     at(card, soonMs, forMs),

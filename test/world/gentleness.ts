@@ -5,7 +5,7 @@ export type Gentleness = {
   readonly ended: () => void;
 };
 
-/** In no window of a second more requests than the budget has. */
+/** No window of a second has more requests than the budget allows. */
 export function createGentleness(
   { requestsPerSecond }: Plan,
   onFault: (oracle: string, says: string) => void,
@@ -21,7 +21,7 @@ export function createGentleness(
       recent.push(atMs);
       if (recent.length <= starts) return;
       const first = recent.shift() ?? 0;
-      // Our seconds are not exactly those of the daemon.
+      // The daemon's seconds differ a little from true seconds.
       if (atMs - first < windowMs * 0.999 - 1)
         onFault('requests within the budget', `${starts + 1} within ${(atMs - first).toFixed(1)} ms`);
     },

@@ -5,7 +5,7 @@ import type { TruthBook } from './scene.ts';
 
 const minuteMs = 60_000;
 
-/** Reports whether a run is of a project that was left out of the configuration well before it ended, and well after. */
+/** Reports whether the project of a run was excluded from well before its end until well after it. */
 export function isOfExcludedProject(scene: Truth, execution: Execution): boolean {
   const { truth } = scene;
   const endedMs = execution.end?.atMs ?? 0;
@@ -21,14 +21,14 @@ export function isOfExcludedProject(scene: Truth, execution: Execution): boolean
   );
 }
 
-/** Reports whether the disk had room for the change at some time. A change that nothing could store leaves no trace. */
+/** Reports whether the disk had space for the change at some time. A change that was never stored has no effect. */
 function canBeStored({ troubles }: TruthBook, { fromMs, toMs }: TruthBook['excluded'][number]): boolean {
   return troubles.every(
     (disk) => disk.what !== 'disk' || disk.fromMs > fromMs + minuteMs || disk.toMs < toMs - minuteMs,
   );
 }
 
-/** Reports whether a job was left out of the configuration when its run was read, if that is known. */
+/** Reports whether the job was excluded when its run was read, if that is known. */
 export function isOfExcludedJob({ truth }: Truth, execution: Execution): boolean | undefined {
   const { job, end } = execution;
   if (isUnknownToCopy({ truth }, job)) return undefined;
@@ -46,7 +46,7 @@ export function isOfExcludedJob({ truth }: Truth, execution: Execution): boolean
   return isExcluded;
 }
 
-/** Reports whether a run was counted when there was no room for each job, or after it: it is shown by its job or with all others. */
+/** Reports whether a run was read only after the limit of series fell. Earlier runs may count for their job or for `__other__`. */
 export function isShownSurely({ truth }: Truth, execution: Execution): boolean {
   const firstMs = truth.readAt.get(execution)?.[0] ?? 0;
   return truth.fewerSinceMs === undefined || firstMs > truth.fewerSinceMs + reloadedWithinMs;

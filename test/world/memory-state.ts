@@ -7,15 +7,15 @@ type Aside = { readonly reason: string; readonly atMs: number };
 type Spooled = { readonly trace: SpooledTrace; aside: Aside | undefined };
 
 type OfServer = {
-  /** By id, because ids are what is asked for. */
+  /** By id, because lookups are by id. */
   readonly entries: Map<number, LedgerEntry[]>;
   readonly byProject: Map<string, Set<LedgerEntry>>;
-  /** What was known once, and was forgotten because it is long over. */
+  /** Entries that were forgotten because their executions ended long ago. */
   readonly pruned: Map<number, LedgerEntry[]>;
   readonly documents: Map<string, { readonly kind: string; readonly key: string; readonly body: string }>;
 };
 
-/** What is on the disk: it outlives the processes that write it. */
+/** The content of a disk, which survives the processes that write it. */
 export type Disk = {
   servers: Map<string, OfServer>;
   spool: Map<string, Spooled>;
@@ -27,12 +27,12 @@ export function createDisk(): Disk {
   return { servers: new Map(), spool: new Map(), memories: new Map(), isFull: false };
 }
 
-/** A copy that nothing of the original changes. */
+/** A copy that changes of the original do not affect. */
 export function copyDisk({ servers, spool, memories, isFull }: Disk): Disk {
   return structuredClone({ servers, spool, memories, isFull });
 }
 
-/** What is known of an id, and what was. */
+/** All entries of an id, including pruned ones. */
 export function findEver({ servers }: Disk, server: string, id: number): readonly LedgerEntry[] {
   const { entries, pruned } = servers.get(server) ?? {};
   return [...(entries?.get(id) ?? []), ...(pruned?.get(id) ?? [])];
@@ -40,7 +40,7 @@ export function findEver({ servers }: Disk, server: string, id: number): readonl
 
 type Held = { readonly wait: () => Promise<void>; readonly origin?: StateOrigin };
 
-/** State in memory: what it has answered is kept, what it has not may be lost; a full disk takes nothing. */
+/** A state in memory: confirmed writes are kept, others may be lost; a full disk refuses writes. */
 export function openMemoryState(disk: Disk, { wait, origin = { kind: 'usual' } }: Held): State {
   const ofServer = (server: string): OfServer => {
     let found = disk.servers.get(server);
@@ -51,7 +51,7 @@ export function openMemoryState(disk: Disk, { wait, origin = { kind: 'usual' } }
     return found;
   };
 
-  /** A process may end before it or after it, and never within. */
+  /** A process may end before or after a write, but not during it. */
   async function write<Answer>(work: () => Answer): Promise<Answer> {
     await wait();
     if (disk.isFull) throw new StateError('the state cannot be written: the disk is full');

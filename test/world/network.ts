@@ -6,34 +6,34 @@ import type { ToDispatcher } from '../../src/api/wire/transport.ts';
 import type { Dice } from './dice.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** What the way to the service, and the service itself, are like at a moment. */
+/** The condition of the network and of the service at the moment. */
 export type Weather = {
   way: 'open' | 'refused' | 'silent' | 'unavailable';
-  /** Every answer takes this long, and up to this share longer; now and then much longer where there is a tail. */
+  /** The duration of a response: at least this long, up to this share longer, and with a tail sometimes much longer. */
   minMs: number;
   spread: number;
   tailShare: number;
   tailMs: number;
-  /** Whose `Date` the answers carry. */
+  /** The origin of the `Date` header of responses. */
   date: 'own' | 'none' | 'proxy';
   proxyAheadMs: number;
-  /** What the total of all executions says. */
+  /** How the server reports the total of all executions. */
   totals: 'true' | 'any' | 'none' | 'more';
-  /** Some answers fail, by what. */
+  /** The share of responses that fail, and how. */
   failShare: number;
   failStatus: number;
-  /** Questions that hold this in their path fail always. */
+  /** Requests with a matching path always fail. */
   brokenPath: RegExp | undefined;
-  /** Questions that hold this in their path take this long. */
+  /** Requests with a matching path take this long. */
   slowPath: RegExp | undefined;
   slowMs: number;
-  /** For how long who fails is asked to wait, in seconds. */
+  /** The Retry-After header of failed responses, in seconds. */
   retryAfter: string | undefined;
-  /** Step states are those of a while ago, although the execution is over. */
+  /** Step states are old, although the execution has ended. */
   staleStates: boolean;
 };
 
-/** What is usual, and what lies over it now: the newest counts. */
+/** The usual weather, and temporary changes; the newest change has priority. */
 export type Climate = { readonly usual: Weather; readonly fronts: Partial<Weather>[] };
 
 export function toWeather({ usual, fronts }: Climate): Weather {
@@ -58,11 +58,11 @@ export const fairWeather: Weather = {
   staleStates: false,
 };
 
-/** A request as the network saw it; times are true times. */
+/** A request as the network saw it, in true time. */
 export type Seen = {
   readonly path: string;
   readonly sentMs: number;
-  /** What came back, or why nothing did. */
+  /** The status of the response, or why there was none. */
   readonly end: number | 'refused' | 'silent' | 'aborted';
 };
 
@@ -73,13 +73,13 @@ type NetworkOptions = {
   readonly dice: Dice;
   readonly onSent: (path: string) => void;
   readonly onEnd: (seen: Seen) => void;
-  /** Lets the process that sends now do something later, or once it is no longer stopped; never after its end. */
+  /** Schedules work of the current sender: it runs once the process is no longer stopped, and never after the end of the process. */
   readonly toWake?: () => (work: () => void) => void;
-  /** Called with the body of each answer that reached the daemon. */
+  /** Called with the body of each response that reached the daemon. */
   readonly onRead?: (path: string, body: string) => void;
 };
 
-/** The way from a daemon to the service: every answer takes its time, and they overtake one another. */
+/** The network between a daemon and the service: each response takes its own time, so their order may change. */
 export function createNetwork(options: NetworkOptions): ToDispatcher {
   const { time, service, climate, dice, onSent, onEnd, onRead, toWake = () => (work) => work() } = options;
 
@@ -101,7 +101,7 @@ export function createNetwork(options: NetworkOptions): ToDispatcher {
   function answer(path: string, headers: Readonly<Record<string, string>>): DirectAnswer {
     const weather = toWeather(climate);
     const isBroken = weather.brokenPath?.test(path) === true;
-    // A silence that begins meanwhile does not end it.
+    // A silent network that begins during the request does not stop the request.
     const isUnavailable = climate.fronts.some(({ way }) => way === 'unavailable');
     if (isUnavailable) return { status: 503, headers: {}, body: 'no server is available' };
     if (isBroken || (weather.failShare > 0 && dice.chance(weather.failShare)))
@@ -160,7 +160,7 @@ export function createNetwork(options: NetworkOptions): ToDispatcher {
         );
         return true;
       }
-      // The service looks into its database at some moment on the way.
+      // The service reads its database at a random moment of the request.
       time.after(tookMs * dice.next(), () => {
         const said = answer(path, toFlat(request.headers));
         const headers = toHeaders(said);
@@ -190,7 +190,7 @@ function toFlat(headers: unknown): Record<string, string> {
 
 type StaleState = { executionState?: string; completed?: boolean; endTime?: string | null; steps?: StaleState[] };
 
-/** As another member's file still has it: the last step still runs. */
+/** A stale file of another cluster member: the last step is still running. */
 function toStale(said: DirectAnswer): DirectAnswer {
   if (said.status !== 200) return said;
   // This cast is safe: these are the fields that are changed, where they are there.

@@ -40,7 +40,7 @@ export type Operations = Operator & {
   readonly end: () => Promise<void>;
 };
 
-/** Starts the daemon on a disk of its own, ends it in all the ways there are, and starts it again. */
+/** Starts the daemon with its own disk, ends it in different ways, and starts it again. */
 export async function createOperations(options: OperatorOptions): Promise<Operations> {
   const { plan, time, dice, hands, toDispatcher, collector, truth, note } = options;
   let change: Change = {};
@@ -80,7 +80,7 @@ export async function createOperations(options: OperatorOptions): Promise<Operat
     time.after(ms, () => {
       trouble.toMs = time.nowMs();
       const awayMs = trouble.toMs - trouble.fromMs;
-      // The limit counts from the first read, for which a small budget may have no place in the first rounds.
+      // The limit counts from the first read, which a small budget may delay by some rounds.
       const firstReadMs = time.nowMs() + (plan.requestsPerSecond < 1 ? 180_000 : 60_000);
       if (awayMs > plan.catchUpLimitMs)
         truth.skipped.push({ fromMs: trouble.fromMs, beforeMs: firstReadMs - plan.catchUpLimitMs });
@@ -88,7 +88,7 @@ export async function createOperations(options: OperatorOptions): Promise<Operat
     });
   }
 
-  /** The daemon that a signal can reach now. */
+  /** The daemon that can receive a signal now. */
   function reachable(): Running | undefined {
     return isStopping || running?.clock.isStopped() === true ? undefined : running;
   }
@@ -102,7 +102,7 @@ export async function createOperations(options: OperatorOptions): Promise<Operat
     backAfter(backAfterMs);
   }
 
-  /** A daemon that is not there reads the file when it starts, one that is held when it goes on. */
+  /** An absent daemon reads the file at its start, a suspended one when it resumes. */
   function goOver(next: Config): void {
     config = next;
     if (isStopping) return;
@@ -110,7 +110,7 @@ export async function createOperations(options: OperatorOptions): Promise<Operat
   }
 
   function keepCopy(): void {
-    // Without an id nobody can tell runs of before counting began from those that a clock dates there later.
+    // Without ids, runs before counting began look like later runs that a clock dates there.
     const hasIds = [...disk.servers.values()].some(({ entries }) => entries.size > 0);
     const isUsable = running !== undefined && !disk.isFull && hasIds;
     if (isUsable) copy = { disk: copyDisk(disk), atMs: time.nowMs() };

@@ -11,7 +11,7 @@ import { planWorld } from './plan.ts';
 import { playWorld } from './play.ts';
 
 const minuteMs = 60_000;
-/** It lasts over the full hour, at which collectors of every interval are due. */
+/** The outage includes a full hour, when collectors of every interval are due. */
 const fromMinute = 50;
 const toMinute = 70;
 
@@ -19,7 +19,7 @@ const plan = {
   ...planWorld(1, []),
   projects: 12,
   lengthMs: 90 * minuteMs,
-  // Nothing ends: alerts on executions have nothing to say.
+  // No execution ends, so alerts about executions stay silent.
   gapMs: 400 * 86_400_000,
   minMs: 20,
   tailShare: 0,
@@ -55,10 +55,10 @@ describeWithTools('world/outage', ['promtool'], ({ promtool }) => {
           shown = text ?? '';
         },
         onLook: async (self) => {
-          // Configuration is not read in this world.
+          // The world reads no configuration file.
           const own = (await self.registry.metrics()).replaceAll(/^automation_exporter_config.*\n/gm, '');
           scrapes.push(`${shown}${own}`);
-          // A minute, and what a vital poll needs to see that it is back.
+          // A minute, and the time until a vital poll notices the recovery.
           if (scrapes.length * 0.5 <= toMinute + 2) return;
           failing.push(...own.split('\n').filter((line) => /^automation_exporter_collector_success.* 0$/.test(line)));
         },
@@ -73,7 +73,7 @@ describeWithTools('world/outage', ['promtool'], ({ promtool }) => {
   );
 });
 
-/** Series as promtool takes them: a value a scrape, or none. */
+/** Series in the notation of promtool, with a value or a gap for each scrape. */
 function toInput(scrapes: readonly string[]): { series: string; values: string }[] {
   const series = new Map<string, string[]>();
   for (const [index, text] of scrapes.entries()) {
@@ -91,7 +91,7 @@ function toInput(scrapes: readonly string[]): { series: string; values: string }
 
 const down = [{ labels: '{alertname="AutomationServiceDown"}', value: 1 }];
 
-/** From the minute of the outage in which it is known until its end that one alert, and at any other time none. */
+/** From the minute in which the outage is noticed until its end, exactly this alert fires; at other times none. */
 function testRules(promtool: string, input: readonly { series: string; values: string }[]): string {
   const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-outage-'));
   try {

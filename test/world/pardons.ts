@@ -4,9 +4,7 @@ import { copiedEveryMs, countedWithinMs, never } from './restored-copies.ts';
 import type { Scene, Trouble } from './scene.ts';
 import { isOfUnseenPast, isOfUnseenStep, toCommonMs } from './unseen-clocks.ts';
 
-/**
- * All that the oracle forgives. What is not in this file has to be as it was, at the latest once every trouble is over.
- */
+/** All exceptions of the checks. Anything else must be correct, at the latest when every trouble is over. */
 
 export type Truth = Pick<Scene, 'truth' | 'plan' | 'time'>;
 
@@ -14,15 +12,15 @@ type Pardon = {
   readonly name: string;
   readonly why: string;
   readonly holds: (scene: Truth, execution: Execution) => boolean;
-  /** True if it ends once the daemon was given the row, and had the time to count it. */
+  /** True if the exception ends once the daemon has read the row and had time to count it. */
   readonly endsOnceRead?: true;
-  /** True if it ends once all could be read for a day: passes over the past count it. */
+  /** True if the exception ends after a day in which everything was readable: passes over the past count it. */
   readonly endsInDay?: true;
 };
 
 const minuteMs = 60_000;
 
-/** What need not be counted. */
+/** Why an execution may be uncounted. */
 const pardons: readonly Pardon[] = [
   {
     name: 'import',
@@ -82,7 +80,7 @@ const pardons: readonly Pardon[] = [
   },
 ];
 
-/** What may count although its project was left out of the configuration when it ended. */
+/** Why an execution of an excluded project may be counted. */
 const pardonsOfCounted: readonly Pardon[] = [
   {
     name: 'copy of before',
@@ -117,7 +115,7 @@ export function isLeftOut(scene: Truth, execution: Execution): boolean {
   return findPardon(scene, execution) !== undefined;
 }
 
-/** The name of the first reason for which an execution need not be counted. */
+/** The name of the first reason why an execution may be uncounted. */
 export function findPardon(scene: Truth, execution: Execution): string | undefined {
   return pardons.find(
     ({ holds, endsOnceRead, endsInDay }) =>
@@ -127,7 +125,7 @@ export function findPardon(scene: Truth, execution: Execution): string | undefin
   )?.name;
 }
 
-/** Reports whether the daemon was given the row before a time, and lived on with a disk that takes what it counts. */
+/** Reports whether the daemon read the row before a time, and then ran long enough with a working disk. */
 function wasRead({ truth }: Truth, execution: Execution, beforeMs = never): boolean {
   const readAt = truth.readAt.get(execution) ?? [];
   const isInTheWay = (atMs: number): boolean =>
@@ -142,12 +140,12 @@ export function isImport({ truth }: Pick<Scene, 'truth'>, { id, startedAtMs }: E
   return truth.imports.has(`${id} ${startedAtMs}`);
 }
 
-/** When an execution could be read no longer. */
+/** The time from which an execution was no longer readable. */
 function toGoneMs({ truth }: Truth, { project, end, deletedAtMs, lostAtMs = never }: Execution): number {
   return Math.min(
     deletedAtMs ?? never,
     project.deleted ? (truth.gone.get(project.name) ?? never) : never,
-    // A run that a restart cut off is ended later, and gone with the next database.
+    // A run that a restart interrupted ends later, and disappears with the next database.
     (end?.atMs ?? 0) <= lostAtMs
       ? lostAtMs
       : Math.min(...truth.newDatabases.flatMap(({ atMs }) => (atMs > lostAtMs ? [atMs] : []))),
@@ -159,7 +157,7 @@ function wasThereForDay(scene: Truth, execution: Execution): boolean {
   return wasReadable(scene, execution, Math.min(scene.time.nowMs(), toGoneMs(scene, execution)), 26 * 60 * minuteMs);
 }
 
-/** Time in which nothing could be read does not count. */
+/** Times in which nothing was readable do not count. */
 function wasReadable({ truth, plan }: Truth, { end }: Execution, untilMs: number, forMs = plan.maxDelayMs): boolean {
   const visibleMs = end?.visibleAtMs ?? 0;
   let readableMs = untilMs - visibleMs;
@@ -197,7 +195,7 @@ function wasSkipped(scene: Truth, execution: Execution): boolean {
 
 function wasLeftOut(scene: Truth, execution: Execution, which: Project | Job | undefined): boolean {
   const { job, end } = execution;
-  // A copy of before may not know that it was counted.
+  // The restored copy may not contain it as counted.
   const isForgotten = scene.truth.troubles.some(
     ({ what, fromMs }) => what === 'restored' && (end?.visibleAtMs ?? 0) > fromMs - copiedEveryMs,
   );
@@ -207,22 +205,24 @@ function wasLeftOut(scene: Truth, execution: Execution, which: Project | Job | u
       (of !== job || by === 'permission') &&
       (end?.atMs ?? 0) < (by === 'permission' ? toMs : toEffectMs(scene, toMs)) + reloadedWithinMs &&
       (isForgotten || !wasReadable(scene, execution, fromMs)) &&
-      // The time of a project begins again with the configuration that has it: what is read later need not count.
+      // Counting of a project starts again when the configuration includes it again: executions that are read later may be uncounted.
       !wasRead(scene, execution, of === job ? never : fromMs),
   );
 }
 
-/** A configuration takes effect once there is a daemon. */
+/** A configuration takes effect once a daemon runs. */
 function toEffectMs({ truth }: Truth, changedMs: number): number {
   const isAway = ({ what, fromMs, toMs }: (typeof truth.troubles)[number]): boolean =>
     what === 'daemon' && fromMs <= changedMs && toMs > changedMs;
   return truth.troubles.find(isAway)?.toMs ?? changedMs;
 }
 
-/** Polls that wait for an answer end before a configuration is replaced. */
+/** Polls that wait for a response end before a configuration is replaced. */
 export const reloadedWithinMs = 30_000;
 
-/** Ids that a later database gave to a run which, by a clock that was set back, began no later: nobody can tell of which it is. */
+/**
+ * Ids that a later database gave to a run that, because a clock was set back, did not begin later: the two runs cannot be distinguished.
+ */
 export function findUnordered({ truth, service }: Scene): Set<number> {
   const unordered = new Set<number>();
   const latest = new Map<number, number>();
@@ -235,9 +235,9 @@ export function findUnordered({ truth, service }: Scene): Set<number> {
   return unordered;
 }
 
-/** Whether a trace that came then may come once more: what was known of its delivery may be lost. */
+/** Reports whether a trace may arrive again, because the record of its delivery may be lost. */
 export function mayBeSentAgain({ what, fromMs, toMs }: Scene['truth']['troubles'][number], atMs: number): boolean {
-  // What was on its way when the process ended comes after it.
+  // A request that was in progress when the process ended may arrive later.
   const isAfter = fromMs > atMs - 1000;
   if (what === 'daemon') return isAfter && fromMs < atMs + 15_000;
   // The copy may be ten minutes old.
@@ -245,7 +245,7 @@ export function mayBeSentAgain({ what, fromMs, toMs }: Scene['truth']['troubles'
   return (what === 'collector' || what === 'disk') && fromMs < atMs + 60_000 && toMs > atMs - 60_000;
 }
 
-/** A reason for which nobody could read the steps, or not all of them: what is left is the run alone. */
+/** Reports whether there is a reason why the steps were not fully readable, so that the trace has only its root. */
 export function mayLackSteps({ plan, truth }: Scene, execution: Execution, atMs: number): boolean {
   const { project, deletedAtMs, lostAtMs, end } = execution;
   if (plan.traces === 'root') return true;

@@ -6,7 +6,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** What may happen in days. */
+/** The cards for worlds of days. */
 const deck: readonly [CardName, ...CardName[]] = [
   'kill',
   'stop',
@@ -49,14 +49,14 @@ const deck: readonly [CardName, ...CardName[]] = [
   'own clock behind',
 ];
 
-/** Days of a small installation that is asked once an hour: passes over the last day and week, nights, and what is forgotten. */
+/** Days of a small installation with one poll an hour, for passes over the last day and week, nights, and pruning. */
 export function planDays(seed: number, days: number, isCalm = false): Plan {
   const dice = createDice(`days ${seed}`);
   const lengthMs = days * dayMs;
   const cards = Array.from({ length: isCalm ? 0 : dice.between(2, 8) }, () => {
     const card = dice.pick(deck);
     const atMs = Math.floor(3 * hourMs + dice.next() * (lengthMs - 33 * hourMs));
-    // What a trouble hid is found within a day.
+    // Executions that a trouble hid are found within a day.
     const mostMs = lengthMs - 28 * hourMs - atMs;
     return { card, atMs, forMs: Math.min(mostMs, dice.pick([5, 40, 3 * 60, 11 * 60, 30 * 60, 70 * 60]) * minuteMs) };
   });

@@ -2,24 +2,24 @@ import { readFileSync } from 'node:fs';
 import type { CardName } from './cards.ts';
 import { createDice, type Dice } from './dice.ts';
 
-/** One trouble at a time after the start. */
+/** One trouble, at a time after the start. */
 export type PlayedCard = {
   readonly card: CardName;
   readonly atMs: number;
-  /** How long it lasts, where it lasts. */
+  /** Its duration, for cards that have one. */
   readonly forMs: number;
 };
 
 type DrawnSize = 'small' | 'long' | 'many projects' | 'flood' | 'hours';
 export type Size = DrawnSize | 'days';
 
-/** All that a world is made of; the same plan is the same world. */
+/** Everything that determines a world: the same plan gives the same world. */
 export type Plan = {
   readonly seed: number;
   readonly size: Size;
   readonly projects: number;
   readonly lengthMs: number;
-  /** Between two ends of one project, on average. */
+  /** The average time between two ends in a project. */
   readonly gapMs: number;
   readonly scrapeMs: number;
   readonly executionsEveryMs: number;
@@ -33,27 +33,30 @@ export type Plan = {
   readonly minMs: number;
   readonly tailShare: number;
   readonly date: 'own' | 'none' | 'proxy';
-  /** What the total of all executions says: as it is, anything, nothing, or much more. */
+  /** How the server reports the total of all executions. */
   readonly totals?: 'true' | 'any' | 'none' | 'more';
   readonly skewMs: number;
-  /** The release of the server, by the simulator's name of it; without it, the one that the simulator plays by itself. */
+  /** The release of the server, as the simulator names it; by default the simulator's own. */
   readonly release?: string;
-  /** The age after which the server's cleaner deletes what has ended, if it does. */
+  /** The age at which the server's cleaner deletes executions, if there is a cleaner. */
   readonly keptMs?: number;
   readonly members: number;
   readonly serverAheadMs: number;
   readonly drift: number;
   readonly state: 'memory' | 'sqlite';
-  /** The most series of executions, if not as many as there are. */
+  /** The maximum number of series, if it is limited. */
   readonly maxSeries?: number;
   readonly cards: readonly PlayedCard[];
-  /** Between the times of one poll and the next. */
+  /** The time between one poll and the next. */
   readonly apartMs?: number;
-  /** The age after which an execution gets no trace, if not the usual one. */
+  /** The age after which executions get no trace, if it is not the default. */
   readonly maxTraceAgeMs?: number;
-  /** The interval of lists of projects and jobs, if not the usual one; then schedules are watched as well, and are those of people. */
+  /**
+   * The interval of the lists of projects and jobs, if it is not the default; schedules are then watched too, with times that people
+   * choose.
+   */
   readonly listsEveryMs?: number;
-  /** Every collector at its usual times, those too that are off by default. */
+  /** All collectors poll at their usual times, including those that are off by default. */
   readonly isComplete?: boolean;
 };
 
@@ -62,9 +65,9 @@ const hourMs = 60 * minuteMs;
 
 const releases = ['3.4.0', '4.14.0', '5.3.0', '5.20.0', '6.0.0'] as const;
 
-/** What a seed stands for. */
+/** Draws the plan of a seed. */
 export function planWorld(seed: number, deck: readonly CardName[], size: DrawnSize = toSize(seed)): Plan {
-  // Each has dice of its own: a further one leaves the others as they are.
+  // Each property has its own random numbers, so that a new property does not change the others.
   const of = (name: string): Dice => createDice(`plan ${seed} ${name}`);
   const isLarge = size !== 'small' && size !== 'long';
   const lengthMs = {
@@ -101,7 +104,7 @@ export function planWorld(seed: number, deck: readonly CardName[], size: DrawnSi
     holdMs: of('hold').pick([60_000, 60_000, 0, 120_000]),
     backfillMs,
     maxDelayMs,
-    // Longer than a project may wait for its turn, and than what configuration has counting begin with.
+    // Longer than a project may wait for its turn, and than the configured backfill.
     catchUpLimitMs:
       of('catch-up').pick(size === 'small' && backfillMs === 0 ? [168, 0.25, 0.25] : [168, 168, 2]) * hourMs,
     traces: size === 'hours' ? 'root' : isLarge ? 'off' : of('traces').pick(['off', 'root', 'nodes', 'nodes']),
@@ -120,16 +123,13 @@ export function planWorld(seed: number, deck: readonly CardName[], size: DrawnSi
     cards: [...(size === 'flood' ? [floodCard] : []), ...drawCards(of, deck, lengthMs, size)],
   };
   const arranged = withTimes(size === 'small' && deck.length > 0 ? arrange(plan, of) : plan, of, deck);
-  // One question after the other takes its time where each takes most of a second.
+  // If each response takes most of a second, traces with one request after the other would take too long.
   const has = (name: CardName): boolean => arranged.cards.some(({ card }) => card === name);
   const isSlow = arranged.requestsPerSecond < 1 || (arranged.minMs > 500 && has('flood'));
   return isSlow || has('dense and slow') ? { ...arranged, traces: 'off' } : arranged;
 }
 
-/**
- * Conditions that chance brings together too seldom: a share of the small worlds has them, with one of its own
- * troubles.
- */
+/** Combinations that are too rare by chance: some of the small worlds have one, with a trouble of their own. */
 function arrange(plan: Plan, of: (name: string) => Dice): Plan {
   const dice = of('special');
   if (!dice.chance(0.15)) return plan;
@@ -141,13 +141,13 @@ function arrange(plan: Plan, of: (name: string) => Dice): Plan {
   });
   const newcomers = (): Plan => ({
     ...plan,
-    // Each list of projects is shared with a round that comes a while after it.
+    // A round that comes a while later uses the same list of projects.
     apartMs: 7000,
     executionsEveryMs: 30_000,
     gapMs: 150_000,
     requestsPerSecond: 10,
     lengthMs: 8 * minuteMs,
-    // Right after each list; a few of them are the ones that count.
+    // Right after each list, because only a few of them matter.
     cards: [
       ...own,
       ...[7, 8, 9, 10, 11, 12, 13].map((half): PlayedCard => {
@@ -181,12 +181,12 @@ function arrange(plan: Plan, of: (name: string) => Dice): Plan {
   return { ...arranged, cards: arranged.cards.toSorted((one, other) => one.atMs - other.atMs) };
 }
 
-/** What polls that are further apart than a minute put off. */
+/** The delay that polls more than a minute apart add. */
 export function toPaceMs({ executionsEveryMs, listsEveryMs }: Plan): number {
   return listsEveryMs === undefined ? 0 : 2 * executionsEveryMs + listsEveryMs;
 }
 
-/** A share of the worlds has one more trouble, with wrong times. */
+/** Adds a trouble with wrong times to some worlds. */
 function withTimes(plan: Plan, of: (name: string) => Dice, deck: readonly CardName[]): Plan {
   const dice = of('times');
   if (deck.length === 0 || !dice.chance(0.2)) return plan;
@@ -197,7 +197,7 @@ function withTimes(plan: Plan, of: (name: string) => Dice, deck: readonly CardNa
   return { ...plan, members: card === 'any member clock' ? 2 : plan.members, cards };
 }
 
-/** Most worlds are small, so that many are played in a minute; what takes long to show itself needs the others. */
+/** Most worlds are small, so that many are played in a minute; slow effects need the others. */
 function toSize(seed: number): DrawnSize {
   const dice = createDice(`size ${seed}`);
   if (dice.chance(0.88)) return 'small';
@@ -206,7 +206,7 @@ function toSize(seed: number): DrawnSize {
 
 const floodCard: PlayedCard = { card: 'flood', atMs: 7 * minuteMs, forMs: minuteMs };
 
-/** A few troubles, the first once counting has begun, and time for the last to be over. */
+/** A few troubles: the first after counting has begun, the last early enough to end. */
 function drawCards(
   of: (name: string) => Dice,
   deck: readonly CardName[],
@@ -233,7 +233,7 @@ function drawCards(
 
 const longer = [10_000, 45_000, 3 * minuteMs, 10 * minuteMs, 20 * minuteMs] as const;
 
-/** A deck that grows by a card leaves most of what was drawn from it as it was. */
+/** Chosen so that a new card in the deck changes few of the plans that were drawn before. */
 function pickCard(draw: (card: CardName) => number, deck: readonly CardName[]): CardName {
   const drawn = deck.map((card) => ({ card, value: draw(card) })).sort((one, other) => other.value - one.value);
   const [first] = drawn;
@@ -241,7 +241,7 @@ function pickCard(draw: (card: CardName) => number, deck: readonly CardName[]): 
   return first.card;
 }
 
-/** Whole plans, one a line: they are the same worlds whatever is drawn for a seed. */
+/** Complete plans, one a line: they stay the same even if seeds give other plans. */
 export function readPlans(file: string): Plan[] {
   const lines = readFileSync(file, 'utf8').split('\n');
   // This cast is safe for what was printed of plans.

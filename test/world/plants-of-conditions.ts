@@ -1,6 +1,6 @@
 import type { Plant } from './plants.ts';
 
-/** Faults that show where a reload changes something, rows are hidden, pages are small or the process is stopped. */
+/** Faults that show only with a reload, hidden rows, small pages or a stopped process. */
 export const conditionPlants: readonly Plant[] = [
   {
     name: 'what was left out of the configuration counts',

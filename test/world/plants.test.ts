@@ -7,7 +7,7 @@ import { readOptions } from './options.ts';
 import { plants } from './plants.ts';
 import { playWorld } from './play.ts';
 
-/** What a world says in which a fault was planted: in a process of its own, because it is put into what is loaded. */
+/** Plays a world with a planted fault in a new process, because the fault changes loaded modules. */
 function play(
   name: string,
   shownBy: string,

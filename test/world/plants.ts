@@ -1,10 +1,10 @@
 import { conditionPlants } from './plants-of-conditions.ts';
 
-/** A fault that is put into the daemon on purpose: texts of some files become others. */
+/** A fault that a test inserts into the daemon by replacing texts of source files. */
 export type Plant = {
   readonly name: string;
   readonly patches: readonly Patch[];
-  /** What plays a world that shows it, as the command line says it. */
+  /** The options of a world that reveals it. */
   readonly shownBy: string;
 };
 

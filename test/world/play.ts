@@ -28,36 +28,36 @@ import { createScrapeWatch, type Fault, valueOf } from './watch-scrapes.ts';
 
 export type Report = {
   readonly plan: Plan;
-  /** Of everything that happened, in order. */
+  /** The hash of all events, in order. */
   readonly hash: string;
   readonly faults: readonly Fault[];
   readonly requests: number;
   readonly executions: number;
   readonly ended: number;
-  /** Why those that have ended need not be counted, one for each of these. */
+  /** For each uncounted execution, the reason why it may be uncounted. */
   readonly leftOut: readonly string[];
   readonly traces: number;
   readonly events: number;
-  /** How long it lasted, in its own time. */
+  /** The duration in virtual time. */
   readonly virtualMs: number;
 };
 
 export type PlayOptions = {
-  /** Called with every event, for those who want to read them. */
+  /** Called with every event. */
   readonly onEvent?: (atMs: number, text: string) => void;
-  /** Given every scrape as it is served; undefined while no daemon runs. */
+  /** Called with every scrape; undefined if no daemon runs. */
   readonly onScrape?: (text: string | undefined) => void;
-  /** Further things that happen, after the world has begun. */
+  /** Starts further events after the world has begun. */
   readonly begin?: (scene: Scene) => void;
-  /** Called with the daemon's own instruments after each scrape. */
+  /** Called with the daemon's own metrics after each scrape. */
   readonly onLook?: (self: Self) => Promise<void>;
-  /** How long all is calm at the end. */
+  /** The length of the calm time at the end. */
   readonly calmMs?: number;
 };
 
 const maxFaults = 3;
 
-/** Plays one world from its plan to its end, and tells what was not as it must be. */
+/** Plays a plan to its end, and returns what was wrong. */
 export async function playWorld(
   plan: Plan,
   { onEvent, onScrape, onLook, begin, calmMs }: PlayOptions = {},
@@ -72,7 +72,7 @@ export async function playWorld(
     onEvent?.(atMs(), event);
   };
   const onFault = (oracle: string, says: string): void => {
-    // A fault that continues is the same fault.
+    // Of each kind, only the first faults are kept.
     if (faults.filter((fault) => fault.oracle === oracle).length < maxFaults)
       faults.push({ atMs: atMs(), oracle, says });
     note(`FAULT ${oracle}: ${says}`);
@@ -83,7 +83,7 @@ export async function playWorld(
     ...fairWeather,
     minMs: plan.minMs,
     tailShare: plan.tailShare,
-    // Answers that take longer than the deadline are a trouble of their own.
+    // Responses that exceed the deadline are a trouble of their own.
     tailMs: Math.min(plan.minMs * 40 + 300, plan.timeoutMs * 0.7),
     date: plan.date,
     proxyAheadMs: 300,
@@ -170,7 +170,7 @@ export async function playWorld(
     await onLook?.(running.daemon.self);
   }
 
-  /** What is not as it must be once all has come to rest. */
+  /** Checks what must hold once all troubles are over. */
   async function judgeNow(): Promise<readonly Omit<Fault, 'atMs'>[]> {
     const found: Omit<Fault, 'atMs'>[] = [];
     const running = operations.running();
@@ -206,13 +206,13 @@ export async function playWorld(
   finishLast(scene);
   service.control.setExecutionMode('passive');
   const restMs = calmMs ?? plan.maxDelayMs + 8 * minuteMs + toPaceMs(plan);
-  // A line of traces may take a while, and what waits for longer than an hour is sent without its steps.
+  // Waiting traces may need a while; after an hour they are sent without steps.
   const restUntilMs = time.nowMs() + restMs + (plan.traces === 'off' || calmMs !== undefined ? 0 : hourMs);
-  // A small world is over as soon as all is as it must be; larger ones see whether it stays so.
+  // A small world ends as soon as everything is correct; a larger one must stay correct for a while.
   const minRestMs = plan.size === 'small' && calmMs === undefined ? 2 * minuteMs + plan.holdMs : restMs;
   await time.run(Math.min(restUntilMs, time.nowMs() + minRestMs));
   let last = await judgeNow();
-  // What is dated ahead counts when the clock of the server gets there.
+  // Executions that are dated ahead count when the server's clock reaches their end.
   const latestMs = Math.max(...service.world.history.map(endedAt));
   const untilMs = Math.max(restUntilMs, Math.min(latestMs, time.nowMs() + hourMs) + 4 * plan.executionsEveryMs);
   while (last.length > 0 && time.nowMs() < untilMs) {

@@ -1,7 +1,7 @@
 import type { Cancel, Clock } from '../../src/domain/clock.ts';
 import type { PollTimes, TimedPoll } from '../../src/schedule/scheduler.ts';
 
-/** Times as cron keeps them, by the wall clock of a daemon; never later than one interval. Entries follow one another so far apart. */
+/** Poll times in the manner of cron, by the daemon's wall clock, at most one interval away. Entries are this far apart. */
 export function createVirtualPollTimes(clock: Clock, apartMs: number): (entries: readonly TimedPoll[]) => PollTimes {
   return (entries) => {
     const lines = entries.map(({ everyMs, run }, index) => {

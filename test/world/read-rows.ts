@@ -7,7 +7,7 @@ type Row = {
   readonly 'date-ended'?: { readonly unixtime: number };
 };
 
-/** Notes which executions that had ended stand in an answer: rows of a list, not the one that comes with a total. */
+/** Notes which finished executions a response contains; a row that comes with a total does not count. */
 export function noteRead({ truth, service, time }: Scene, path: string, body: string): void {
   if (!/\/project\/[^*/]+\/executions\?/.test(path) || /[?&]max=1(&|$)/.test(path)) return;
   // This cast is safe: the simulator wrote it.
@@ -24,7 +24,7 @@ export function noteRead({ truth, service, time }: Scene, path: string, body: st
   }
 }
 
-/** Of a full page all rows of its oldest second are read once more before they count: others of that second may be missing. */
+/** The rows of the oldest second of a full page are read again before they count, because other rows of that second may be missing. */
 function isTaken(path: string, rows: readonly Row[]): (row: Row) => boolean {
   const toSecond = (row: Row): number => Math.floor((row['date-ended']?.unixtime ?? Infinity) / 1000);
   const isFull = rows.length >= Number(/[?&]max=(\d+)/.exec(path)?.[1]);
@@ -36,7 +36,7 @@ type Index = { read: number; readonly byId: Map<number, Execution[]> };
 
 const indexes = new WeakMap<readonly Execution[], Index>();
 
-/** A history only grows. */
+/** Executions are only added to a history, so its index grows with it. */
 function indexOf(history: readonly Execution[]): ReadonlyMap<number, readonly Execution[]> {
   const index: Index = indexes.get(history) ?? { read: 0, byId: new Map<number, Execution[]>() };
   indexes.set(history, index);

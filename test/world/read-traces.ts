@@ -1,23 +1,23 @@
-/** What a collector sees of a trace. */
+/** A trace as a backend sees it. */
 export type ReadTrace = {
   readonly traceId: string;
-  /** The execution. */
+  /** The id of the execution. */
   readonly runId: string;
   readonly rootName: string;
   readonly rootStartMs: number;
   readonly rootEndMs: number;
   readonly result: string | undefined;
   readonly degraded: string | undefined;
-  /** The traces that its root leads to, by what they are: `retry_of`, `retried_by`. */
+  /** The linked traces of the root span, by kind: `retry_of`, `retried_by`. */
   readonly links: ReadonlyMap<string, string>;
   readonly spans: readonly ReadSpan[];
-  /** All of it. */
+  /** The whole trace as text. */
   readonly text: string;
 };
 
 export type ReadSpan = {
   readonly id: string;
-  /** None where the root is the parent. */
+  /** Undefined if the parent is the root. */
   readonly parentId: string | undefined;
   readonly name: string;
   readonly node: string | undefined;
@@ -45,7 +45,7 @@ type Spans = {
   readonly scopeSpans: readonly { readonly spans: readonly Span[] }[];
 };
 
-/** The traces of a request in JSON, one for each of its ResourceSpans. */
+/** Reads the traces of a JSON request, one for each ResourceSpans. */
 export function readJsonTraces(bytes: Uint8Array): ReadTrace[] {
   // This cast is safe: only our own encoder writes it, and what is absent is looked for.
   const { resourceSpans } = JSON.parse(Buffer.from(bytes).toString('utf8')) as { resourceSpans: readonly Spans[] };

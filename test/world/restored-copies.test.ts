@@ -9,7 +9,7 @@ import { createDice } from './dice.ts';
 import { type Plan, planWorld } from './plan.ts';
 import { playWorld } from './play.ts';
 
-/** A scrape, or undefined where nobody answered. */
+/** The scrapes of a daemon; undefined if it did not respond. */
 type Scrapes = readonly (string | undefined)[];
 
 type Stored = {
@@ -63,10 +63,10 @@ describeWithTools('world/restored-copies', ['prometheus'], (tools) => {
   );
 });
 
-/** After these, what was counted since the copy has gone or has another name: no exporter could count it again. */
+/** After these cards, executions since the copy are gone or renamed, so no exporter could count them again. */
 const unknowable: readonly string[] = ['rename job', 'delete job', 'retention', 'new database'];
 
-/** A small world in which a copy is restored at some time, among other troubles. */
+/** Plans a small world in which a copy is restored among other troubles. */
 function planRestore(seed: number): Plan {
   const plan = planWorld(seed * 10 + 1, allCards);
   const dice = createDice(`restore ${seed}`);
@@ -89,7 +89,7 @@ function planRestore(seed: number): Plan {
   };
 }
 
-/** Answers each path with its next scrape; after the last one it answers no more. */
+/** Serves the recorded scrapes of each path in order; after the last one it does not respond. */
 async function serveInTurn(recorded: ReadonlyMap<string, Scrapes>) {
   const places = new Map<string, number>();
   const server: Server = createServer((request, response) => {

@@ -5,7 +5,7 @@ import { labelOf } from './shown.ts';
 
 const minuteMs = 60_000;
 
-/** Counters may fall where their project is gone, or where what was counted after a copy was made is not there to be counted again. */
+/** Reports whether counters of a project may fall: the project is gone, or executions since the copy cannot be read again. */
 export function mayFall(scene: Pick<Scene, 'truth' | 'plan' | 'time'>, project: string): boolean {
   const { truth, time } = scene;
   if (truth.gone.has(project)) return true;
@@ -24,8 +24,8 @@ export function mayFall(scene: Pick<Scene, 'truth' | 'plan' | 'time'>, project: 
 }
 
 /**
- * Series became fewer after a copy was made, and it was restored while they were: nobody knows that runs since then counted for
- * their own job before. They count for `__other__` now, and the job is lower when it is shown again.
+ * Reports whether runs may have moved to `__other__`: the limit of series fell after the copy was made and before it was restored, so the
+ * restored state does not show that these runs counted for their job.
  */
 export function mayBeOfOthers({ truth }: Pick<Truth, 'truth'>, key: string): boolean {
   const { fewerSinceMs = never, troubles } = truth;
@@ -36,7 +36,7 @@ export function mayBeOfOthers({ truth }: Pick<Truth, 'truth'>, key: string): boo
   );
 }
 
-/** A job that the configuration leaves out, and that a restored copy does not know: nobody knows that its runs counted since. */
+/** Reports whether the configuration excludes a job whose later runs the restored copy lacks: these runs are unknown now. */
 export function isUnknownToCopy({ truth }: Pick<Truth, 'truth'>, job: Job | Project | undefined): boolean {
   return truth.troubles.some(({ what, fromMs, toMs, copiedAtMs = 0 }) => {
     const isLeftOut = truth.excluded.some(
@@ -49,10 +49,13 @@ export function isUnknownToCopy({ truth }: Pick<Truth, 'truth'>, job: Job | Proj
   });
 }
 
-/** Until a daemon with a restored copy shows again what it knows, at most. */
+/** The longest time until a daemon with a restored copy shows its values again. */
 const shownAgainMs = 300_000;
 
-/** A clock set back to before counting began dates there what counts, with what does not. A copy of before that knows of none. */
+/**
+ * A clock that was set back to before the start of counting dates executions there that count, beside others that do not. An older copy
+ * does not distinguish them.
+ */
 function isRestoredAfterEarlyStep({ truth, plan }: Truth): boolean {
   const steps = truth.troubles.filter(
     ({ fromMs, byMs }) => byMs !== undefined && fromMs - Math.abs(byMs) < truth.beganMs - plan.backfillMs,
@@ -60,7 +63,7 @@ function isRestoredAfterEarlyStep({ truth, plan }: Truth): boolean {
   return truth.troubles.some(({ what, fromMs }) => what === 'restored' && steps.some((step) => step.fromMs < fromMs));
 }
 
-/** Runs that had their trace, and are gone: after a restored copy nobody knows of them any longer. */
+/** Runs whose traces were sent and that are gone: after a restore the daemon does not know them. */
 export function findForgotten(scene: Scene): Set<string> {
   const { truth, plan, service } = scene;
   if (truth.troubles.every(({ what }) => what !== 'restored')) return new Set();
@@ -72,7 +75,10 @@ export function findForgotten(scene: Scene): Set<string> {
   return new Set(gone.map(({ id }) => String(id)));
 }
 
-/** A run of a new database has the trace id of another, if a restored copy does not know that one and so not that ids began again. */
+/**
+ * A run of a new database has the trace id of an earlier run if the restored copy lacks that run, and so does not show that the ids
+ * restarted.
+ */
 export function isOfForgottenId({ truth, service }: Scene, { id, lostAtMs }: Execution): boolean {
   return truth.troubles.some(
     ({ what, copiedAtMs = 0 }) =>
@@ -87,10 +93,10 @@ export function isOfForgottenId({ truth, service }: Scene, { id, lostAtMs }: Exe
   );
 }
 
-/** How old a copy may be, at most, and a little more. */
+/** The greatest age of a copy, and a margin. */
 export const copiedEveryMs = 660_000;
 
-/** How long it takes at most from a row to its commit. */
+/** The longest time between reading a row and its commit. */
 export const countedWithinMs = 20_000;
 
 export const never = Number.POSITIVE_INFINITY;

@@ -3,11 +3,11 @@ import { readOptions } from './options.ts';
 import { plant } from './planting.ts';
 import type { Report } from './play.ts';
 
-/** Plays worlds: one by its seed, or many, from where the last run ended where a progress file is named. */
+/** Plays one world by its seed, or many; with a progress file it continues after the last run. */
 const options = readOptions(process.argv.slice(2));
 const plantName = options.get('plant')?.replaceAll('_', ' ');
 if (plantName !== undefined) plant(plantName);
-// Only now: what is planted is put into what is loaded from here on.
+// Imported only now, because planted faults affect only modules that are loaded later.
 const { change, drawPlan } = await import('./draw-plan.ts');
 const { readPlans } = await import('./plan.ts');
 const { playWorld } = await import('./play.ts');

@@ -9,7 +9,7 @@ import type { Climate } from './network.ts';
 import type { Plan } from './plan.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** Everything that cards can touch, and what only the truth knows. */
+/** Everything that cards can change, and the truth that only the test has. */
 export type Scene = {
   readonly plan: Plan;
   readonly time: VirtualTime;
@@ -24,39 +24,42 @@ export type Scene = {
   readonly note: (event: string) => void;
 };
 
-/** Who starts and ends the daemon. */
+/** Starts and ends the daemon. */
 export type Operator = {
   readonly kill: (backAfterMs: number) => void;
   readonly stop: (backAfterMs: number) => void;
-  /** Stops the process for a while, as by a signal. */
+  /** Stops the process for a while, as a signal does. */
   readonly hold: (forMs: number) => void;
   readonly reload: (change: Change) => void;
   readonly fillDisk: (isFull: boolean) => void;
   readonly restoreCopy: (backAfterMs: number) => void;
-  /** Replaces the release: the one of before has written the state. */
+  /** Replaces a previous release, which has written the state, by the current one. */
   readonly upgrade: (backAfterMs: number) => void;
   readonly isUp: () => boolean;
 };
 
-/** What the contracts leave open: what may be missing without being a fault. */
+/** What the contracts allow to be missing. */
 export type TruthBook = {
-  /** Ids with starts of what came in as an import. */
+  /** Imported executions, as id and start. */
   readonly imports: Set<string>;
-  /** Projects whose series end, by name, with when. */
+  /** The projects whose series end, with the time. */
   readonly gone: Map<string, number>;
-  /** Absences longer than what is caught up with: since when, and which ends were too long ago when the daemon was there again. */
+  /** Absences longer than the catch-up limit: their start, and the time before which executions are skipped. */
   readonly skipped: { readonly fromMs: number; readonly beforeMs: number }[];
-  /** When the first daemon began, by the service's clock. */
+  /** The start of the first daemon, by the service's clock. */
   beganMs: number;
-  /** Projects that nobody could list soon after they were made, with when they could be: they begin with the last list that lacked them. */
+  /**
+   * Projects that were not visible when they were created, with the time at which they became visible: their counting begins with the last
+   * list without them.
+   */
   readonly listedFrom: Map<string, number>;
-  /** When some of the history went away: what a restored copy does not know of it cannot be read again. */
+  /** Times at which executions were deleted: a restored copy cannot read them again. */
   readonly lostAt: number[];
-  /** The names that jobs had, until when. */
+  /** Earlier names of jobs, with the end of each. */
   readonly renamed: { readonly jobId: string; readonly name: string; readonly atMs: number }[];
-  /** When the daemon was given the row of an execution that had ended. */
+  /** The times at which the daemon read a finished execution. */
   readonly readAt: Map<Execution, number[]>;
-  /** Projects and jobs that configuration, or permission, left out for a while. */
+  /** Projects and jobs that were excluded for a while, by configuration or by permission. */
   readonly excluded: {
     readonly of: Project | Job;
     readonly by: 'configuration' | 'permission';
@@ -64,20 +67,20 @@ export type TruthBook = {
     readonly fromMs: number;
     toMs: number;
   }[];
-  /** Since when there was no room for series of each job. */
+  /** The start of the time in which the limit of series was too low. */
   fewerSinceMs: number | undefined;
   /** Projects that the credentials may not see now. */
   readonly hiddenProjects: string[];
-  /** When ids began again, and how many executions had ended. */
+  /** The times at which ids restarted, with the number of executions that had ended. */
   readonly newDatabases: { readonly atMs: number; readonly ended: number }[];
-  /** Since when a way to the service, or the daemon, was not as it should be; and until when. */
+  /** When the service, the network or the daemon had a trouble: from when to when. */
   readonly troubles: {
     readonly what: Trouble;
     readonly fromMs: number;
     toMs: number;
     /** How far a clock was set. */
     readonly byMs?: number;
-    /** When the copy was made that was restored. */
+    /** The age of the restored copy, as the time at which it was made. */
     readonly copiedAtMs?: number;
   }[];
 };
@@ -99,19 +102,19 @@ export type Trouble =
 export type Place = {
   name: string;
   namedAtMs: number;
-  /** When it was made, or its database: nothing ran before. */
+  /** When the project or its database was created: nothing ran earlier. */
   sinceMs: number;
   readonly jobs: string[];
-  /** Until when it is read what ended there at once. */
+  /** The time until which its dense seconds are read. */
   denseUntilMs?: number;
 };
 
 export type Estate = { readonly places: Place[]; madeProjects: number; madeJobs: number };
 
-/** True times begin here; they are not whole numbers. */
+/** The start of true time, with a fraction of a millisecond. */
 export const birthMs = Date.UTC(2026, 0, 15, 12, 3, 7) + 0.625;
 
-/** A book in which nothing is written yet. */
+/** An empty record. */
 export function createTruth(): TruthBook {
   return {
     imports: new Set(),
@@ -190,7 +193,7 @@ const crons = ['20 9-17/2 * * 1-5', '30 2 * * *', '5 4 * * 0,6', '15 */6 * * *',
 
 const endings = ['succeeded', 'succeeded', 'succeeded', 'failed', 'aborted', 'timedout', 'odd word'] as const;
 
-/** Short runs that end somewhere between two rounds, some of them seen only up to 50 s later. */
+/** Starts short runs that end between two rounds; some become visible up to 50 s later. */
 export function startTraffic(scene: Scene, untilMs: number): void {
   const dice = scene.dice.of('traffic');
   const { time, plan, service } = scene;
@@ -214,7 +217,7 @@ export function finishOne(
   dice: Dice,
   agoMs = 0,
 ): void {
-  // Ends are told by the clock of the service.
+  // Ends have the time of the service's clock.
   const skewMs = service.world.members[0]?.skewMs ?? 0;
   const sinceMs = Math.ceil(place.sinceMs);
   const endedAtMs = Math.max(Math.floor(time.nowMs()) - Math.floor(agoMs), sinceMs + 1);
@@ -232,18 +235,18 @@ export function finishOne(
   });
 }
 
-/** Deletes what ended before a time, as the cleaner of a server does. */
+/** Deletes executions that ended before a time, as a server's cleaner does. */
 export function deleteEnded({ service: { world, control }, truth, time }: Scene, beforeMs: number): void {
   const old = world.history.filter(
     ({ end, ended, deletedAtMs, lostAtMs }) =>
-      // The id of one of a database before is now another's.
+      // Except runs whose id a new database has given to another run.
       ended && deletedAtMs === undefined && lostAtMs === undefined && (end?.atMs ?? 0) < beforeMs,
   );
   if (old.length > 0) truth.lostAt.push(time.nowMs());
   control.deleteExecutions(old.map(({ id }) => id));
 }
 
-/** Has the server's cleaner come again and again, as long as the world lasts. */
+/** Runs the server's cleaner regularly until the end of the world. */
 export function startCleaner(scene: Scene, keptMs: number): void {
   scene.time.after(keptMs / 4, () => {
     deleteEnded(scene, scene.time.nowMs() - keptMs);
@@ -251,7 +254,7 @@ export function startCleaner(scene: Scene, keptMs: number): void {
   });
 }
 
-/** The last runs of each job: a success that is seen after the failure that followed it. */
+/** Ends a success and then a failure of each job; the success becomes visible last. */
 export function finishLast({ service, time, estate }: Scene): void {
   const nowMs = Math.floor(time.nowMs());
   const skewMs = service.world.members[0]?.skewMs ?? 0;

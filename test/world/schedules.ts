@@ -5,7 +5,7 @@ import { toPaceMs } from './plan.ts';
 import { birthMs, type Scene } from './scene.ts';
 import { labelOf, type Shown } from './shown.ts';
 
-/** Of worlds with nothing but these each time of a schedule is decided once. */
+/** In worlds with only these cards, each scheduled time is decided exactly once. */
 const plainCards: readonly CardName[] = [
   'kill',
   'stop',
@@ -30,13 +30,13 @@ const plainCards: readonly CardName[] = [
   'long runs',
 ];
 
-/** A run may start as late as this, and still be the expected one. */
+/** A run that starts up to this late is still the expected one. */
 const marginMs = 600_000;
 
-/** Nothing is missed that ran, and of the times of schedules none is lost or decided twice. */
+/** Checks that no run counts as missed, and that each scheduled time is decided once. */
 export function judgeSchedules(scene: Scene, shown: Shown, onFault: (oracle: string, says: string) => void): void {
   const { plan, service, time, estate, truth } = scene;
-  // What a schedule of the simulation starts goes by the true clock.
+  // The simulator starts scheduled runs by true time.
   if (plan.listsEveryMs === undefined || truth.troubles.some(({ what }) => what === 'step')) return;
   const isPlain = plan.cards.every(({ card }) => plainCards.includes(card));
   for (const { name: project } of estate.places) {

@@ -13,7 +13,7 @@ type Expected = {
   readonly lengthMs: number;
 };
 
-/** What a trace says, against what the server did; undefined where they agree. */
+/** Compares a trace with the execution on the server; undefined if they agree. */
 export function findDifference(
   scene: Scene,
   execution: Execution,
@@ -25,7 +25,7 @@ export function findDifference(
   if (trace.result !== result) return `its result is ${trace.result} instead of ${result}`;
   const names = toRootNames(scene, execution, project);
   if (!names.includes(trace.rootName)) return `its name is ${trace.rootName} instead of ${names.join(' or ')}`;
-  // Nothing of it was waited for any longer: there are those steps that were known by then.
+  // The trace was sent before all steps were known.
   if (trace.degraded !== undefined) return undefined;
   const spans = trace.spans.filter(({ name }) => name !== 'start wait');
   const isBare = mayLackSteps(scene, execution, arrival.atMs);
@@ -47,7 +47,7 @@ function toResult(status: string, stored: string | undefined): string {
 
 function toRootNames(scene: Scene, execution: Execution, project: string): string[] {
   const { job } = execution;
-  // Its trace may have come under the project's name of before a copy was restored.
+  // After a restore, the trace may have the earlier name of the project.
   const isRestored = scene.truth.troubles.some(({ what }) => what === 'restored');
   const earlier = isRestored ? [...scene.truth.gone.keys()].filter((name) => project.startsWith(name)) : [];
   const projects = [...new Set([project, execution.project.name, ...earlier])];
@@ -60,14 +60,14 @@ function toRootNames(scene: Scene, execution: Execution, project: string): strin
   );
 }
 
-/** Each step that began, and each node that it began on. */
+/** Each step that began, and each node on which it began. */
 function listExpected(execution: Execution, isBare: boolean): Expected[] {
   const progress = progressOf(execution, Number.MAX_SAFE_INTEGER);
   return planOf(execution).steps.flatMap((run) => {
     const moment = momentOf(run, progress);
     if (moment.startMs === undefined) return [];
     const path = String(run.number);
-    // What a step is called stands in the job alone, as long as there is one.
+    // Only the job has the names of steps, as long as the job exists.
     const isNameless = execution.job === undefined || execution.jobDeleted || isBare;
     const names = ['command', ...(isNameless ? [`step ${path}`] : [])];
     const nodes = [...run.nodes.keys()].flatMap((node): Expected[] => {
@@ -105,7 +105,7 @@ function compareSpans(expected: readonly Expected[], spans: readonly ReadSpan[])
   return undefined;
 }
 
-/** Where the first step began more than two seconds after the run, the time between is a span. */
+/** If the first step begins more than two seconds after the run, a span covers the wait. */
 function compareWait(execution: Execution, expected: readonly Expected[], trace: ReadTrace): string | undefined {
   if (expected.length === 0) return undefined;
   const firstMs = Math.min(...planOf(execution).steps.flatMap(({ startMs = Number.POSITIVE_INFINITY }) => startMs));

@@ -3,11 +3,14 @@ import type { Truth } from './pardons.ts';
 
 const minuteMs = 60_000;
 
-/** A step of the clock that is over before any answer to a daemon has shown it: what ended meanwhile is left to passes over the past, or counts when the clock gets there. */
+/**
+ * Reports whether a clock was wrong only for a time in which no response showed it: executions that ended meanwhile are counted by passes
+ * over the past, or when the clock reaches their end.
+ */
 export function isOfUnseenStep({ truth, plan }: Truth, { end }: Execution): boolean {
   const endedMs = end?.atMs ?? 0;
   const isTold = plan.date === 'own' && plan.cards.every(({ card }) => card !== 'no date');
-  // Without dates nobody else tells the time while system info is broken.
+  // Without dates, only system info shows the clock, and it may be broken.
   const brokenMs = plan.cards.flatMap(({ card, forMs }) => (card === 'broken system info' ? [forMs] : []));
   const untoldMs = isTold ? 0 : toldEveryMs + Math.max(0, ...brokenMs);
   const unseenMs = untoldMs + plan.executionsEveryMs + plan.timeoutMs;
@@ -27,15 +30,18 @@ export function toCommonMs(one: Span, other: Span): number {
   return Math.max(0, Math.min(one.toMs, other.toMs) - Math.max(one.fromMs, other.fromMs));
 }
 
-/** A clock that is behind while nothing answers, or no daemon is there: what it dates into times that were read before is left to passes over the past. */
+/**
+ * Reports whether a clock was behind during an outage: executions that it dates into a time that was already read are counted by passes
+ * over the past.
+ */
 export function isOfUnseenPast({ truth, plan }: Truth, { startedAtMs, end, skewMs }: Execution): boolean {
   const endedMs = end?.atMs ?? 0;
-  // What ended since the last round before nothing answered has not been seen either.
+  // Executions since the last round before the outage have not been read either.
   const untoldMs = plan.executionsEveryMs + plan.timeoutMs;
   const isDuring = (kind: 'step' | 'daemon' | 'down'): boolean =>
     truth.troubles.some(({ what, fromMs, toMs }) => what === kind && endedMs > fromMs - untoldMs && startedAtMs < toMs);
   return skewMs < -minuteMs && isDuring('step') && (isDuring('daemon') || isDuring('down'));
 }
 
-/** Where answers have no dates, system info tells the time so often; otherwise each round asks for what runs. */
+/** Without dates, system info shows the server's clock this often; otherwise each request for running executions does. */
 const toldEveryMs = 30_000;

@@ -1,16 +1,16 @@
 import type { Cancel, Clock } from '../../src/domain/clock.ts';
 import type { Dice } from './dice.ts';
 
-/** True time, and everything that is going to happen in it. */
+/** True time, and all future events. */
 export type VirtualTime = {
   readonly nowMs: () => number;
-  /** Something that happens once; never before now. */
+  /** Schedules an event, at the earliest now. */
   readonly at: (atMs: number, run: () => void) => Cancel;
   readonly after: (ms: number, run: () => void) => Cancel;
-  /** Lets happen, in order, what happens up to a time; everything that follows at once from one event comes before the next. */
+  /** Plays all events up to a time in order; the immediate consequences of one event come before the next. */
   readonly run: (untilMs: number) => Promise<void>;
   readonly events: () => number;
-  /** Waits for work that happens outside of virtual time before it lets more happen. */
+  /** Waits for work outside of virtual time before the next event. */
   readonly hold: (work: Promise<unknown>) => void;
 };
 
@@ -24,7 +24,7 @@ export function createVirtualTime(startMs: number): VirtualTime {
   let events = 0;
 
   function at(atMs: number, run: () => void): Cancel {
-    // It would come for ever, and nothing after it.
+    // It would be due for ever, and block later events.
     if (Number.isNaN(atMs)) throw new RangeError('a time has to be a number');
     order += 1;
     const entry: Entry = { atMs: Math.max(nowMs, atMs), order, run };
@@ -69,13 +69,13 @@ export function createVirtualTime(startMs: number): VirtualTime {
 }
 
 export type Hands = {
-  /** How far the wall clock is from true time. */
+  /** The difference between the wall clock and true time. */
   wallOffsetMs: number;
   /** How much faster its seconds are. */
   readonly drift: number;
 };
 
-/** The clock of a daemon that begins now; once it is killed nothing that it waits for happens. */
+/** The clock of a daemon that starts now; after a kill its timers never fire. */
 export function createDaemonClock(time: VirtualTime, hands: Hands, dice: Dice) {
   const bootMs = time.nowMs() - dice.next() * 1_000_000;
   const rate = 1 + hands.drift;
@@ -83,7 +83,7 @@ export function createDaemonClock(time: VirtualTime, hands: Hands, dice: Dice) {
   let stoppedUntilMs = Number.NEGATIVE_INFINITY;
   let stoppedMs = 0;
 
-  /** Runs something of the process now, or once it is no longer stopped; never after its end. */
+  /** Runs work of the process once it is not stopped; never after its end. */
   function run(work: () => void): void {
     if (isKilled) return;
     if (time.nowMs() < stoppedUntilMs) time.at(stoppedUntilMs, () => run(work));
@@ -92,7 +92,7 @@ export function createDaemonClock(time: VirtualTime, hands: Hands, dice: Dice) {
 
   function after(ms: number, work: () => void): Cancel {
     if (Number.isNaN(ms)) throw new RangeError('a timer has to have a time');
-    // As Node does: whole milliseconds, one at least, and what is too long for 32 bits at once.
+    // As in Node: whole milliseconds, at least one; delays beyond 32 bits fire at once.
     const wholeMs = ms >= 1 && ms <= 2 ** 31 - 1 ? Math.trunc(ms) : 1;
     let isCancelled = false;
     const cancel = time.after((wholeMs + dice.next()) / rate, () =>
@@ -122,7 +122,7 @@ export function createDaemonClock(time: VirtualTime, hands: Hands, dice: Dice) {
     run,
     isKilled: () => isKilled,
     isStopped: () => time.nowMs() < stoppedUntilMs,
-    /** As by a signal: nothing of the process runs for a while, and its clocks go on. */
+    /** Stops the process for a while, as a signal does; its clocks continue. */
     stop: (forMs: number): void => {
       stoppedUntilMs = time.nowMs() + forMs;
       stoppedMs += forMs;
@@ -135,7 +135,7 @@ export function createDaemonClock(time: VirtualTime, hands: Hands, dice: Dice) {
 
 export type DaemonClock = ReturnType<typeof createDaemonClock>;
 
-/** All promises that are settled have been followed when the loop turns. */
+/** All settled promises have been handled when the event loop turns. */
 function nextLoopTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);

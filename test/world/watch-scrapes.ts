@@ -12,9 +12,9 @@ export type Fault = { readonly atMs: number; readonly oracle: string; readonly s
 export type Sight = {
   readonly text: readonly Buffer[];
   readonly self: Self;
-  /** Since when the daemon runs, in true time. */
+  /** The start of the daemon, in true time. */
   readonly sinceMs: number;
-  /** Whether the ledger knows an execution. */
+  /** Whether the ledger has an execution. */
   readonly isKnown: (execution: Execution) => boolean;
 };
 
@@ -25,13 +25,13 @@ export type ScrapeWatch = {
 
 const minuteMs = 60_000;
 
-/** What must hold at every scrape. */
+/** Checks what must hold at every scrape. */
 export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: string) => void): ScrapeWatch {
   const { truth, service, time, plan } = scene;
   const paceMs = toPaceMs(plan);
   const highest = new Map<string, number>();
   const visible = new Map<Project, number>();
-  /** Visible, and not known to be counted. */
+  /** Visible executions that are not yet counted. */
   const open = new Set<Execution>();
   let read = 0;
   let latest: Shown = new Map();
@@ -57,7 +57,7 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
   }
 
   function noFall(shown: Shown): void {
-    // What is forgotten begins again with its next run, whenever that is.
+    // A forgotten series starts again with its next run.
     for (const key of highest.keys())
       if (!shown.has(key) && mayFall(scene, labelOf(key, 'project') ?? '')) highest.delete(key);
     for (const [key, value] of shown) {
@@ -67,7 +67,7 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
       const isPardoned = mayFall(scene, labelOf(key, 'project') ?? '') || mayBeOfOthers(scene, key) || beganAgain(key);
       const isForgiven = hasFallen && isPardoned;
       if (hasFallen && !isForgiven) onFault('no counter falls', `${key}: ${value} after ${before}`);
-      // What is gone was shown before, and is until that is known.
+      // The series of a removed project may have been shown before, and stay until the removal is noticed.
       const isNew = before === undefined && !truth.gone.has(labelOf(key, 'project') ?? '');
       if (isNew && value !== 0 && plan.holdMs > 0 && key.startsWith('automation_executions_total'))
         if (!isTroubled(['restored'], 3_600_000)) onFault('born at 0', `${key}: ${value}`);
@@ -75,7 +75,7 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
     }
   }
 
-  /** Changes since the copy was made are lost, so that their counters begin again at 0. */
+  /** Changes since the copy are lost, so their counters start at 0 again. */
   function beganAgain(key: string): boolean {
     return key.startsWith('automation_changes_total') && truth.troubles.some(({ what }) => what === 'restored');
   }
@@ -103,7 +103,7 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
 
   function lagTellsTheTruth(lagSeconds: number | undefined, isKnown: Sight['isKnown']): void {
     if (isTroubled(['server', 'slow', 'disk', 'restored'], 5 * minuteMs)) return;
-    // What was held is left out of the lag until its turn comes.
+    // A hidden project is not included in the lag until it is read again.
     if (isTroubled(['sight'], 5 * minuteMs + plan.maxDelayMs)) return;
     if (time.nowMs() - sinceMs < 5 * minuteMs + paceMs) return;
     const nowMs = time.nowMs();
@@ -113,7 +113,7 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
         open.delete(execution);
         continue;
       }
-      // What runs over a step is dated by the clock that it began with: the clock has to come there.
+      // A run that ends after a clock change has times of the old clock, which the new clock must reach first.
       if (runsOverStep(execution)) continue;
       const visibleMs = execution.end?.visibleAtMs ?? nowMs;
       const waitsMs = nowMs - visibleMs;
@@ -124,7 +124,7 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
     }
   }
 
-  /** However slow answers are: where they come in time, what has ended is counted in time. */
+  /** If responses arrive in time, executions are counted in time, however slow the server is. */
   function countsInTime(isKnown: Sight['isKnown']): void {
     const maxMs = plan.maxDelayMs + 6 * minuteMs + paceMs;
     if (isTroubled(['server', 'sight', 'disk', 'daemon', 'restored', 'step'], maxMs)) return;
@@ -158,7 +158,7 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
     if (isDown && up !== 0) onFault('a server that does not answer is down', `automation_up ${up}`);
     if (!isFair || isTroubled(['slow', 'sight', 'restored'], 5 * minuteMs)) return;
     const success = await valueOf(self.collectorSuccess, { collector: 'executions' });
-    // The first round reads each project, three at once.
+    // The first round reads three projects at once.
     const isFirst = success === undefined && nowMs - sinceMs < 2 * minuteMs + (plan.projects * plan.minMs * 2) / 3;
     if (success !== 1 && !isFirst) onFault('rounds succeed', `collector_success ${success}`);
   }

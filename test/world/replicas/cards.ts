@@ -23,7 +23,7 @@ export type ReplicaCard = {
   readonly card: (typeof cardNames)[number];
   readonly atMs: number;
   readonly forMs: number;
-  /** The daemon that it is about: the owner, or one of them. */
+  /** The daemon that the card affects: the owner, or a number. */
   readonly whom: number | 'owner';
 };
 
@@ -31,9 +31,8 @@ export const unitName = 'upstream';
 
 const secondMs = 1000;
 const minuteMs = 60_000;
-/** The time after which whoever waited for an answer asks again. */
+/** The time after which a waiting request is repeated. */
 const givesUpMs = 6 * secondMs;
-/** The number of daemons. */
 export const daemons = 3;
 
 export function drawCards(seed: number, lengthMs: number): ReplicaCard[] {
@@ -50,7 +49,7 @@ export function drawCards(seed: number, lengthMs: number): ReplicaCard[] {
 
 type Slots = ReturnType<typeof createSlots>;
 
-/** The places of the daemons: in each, one process follows another. */
+/** The places of the daemons; in each place, one process follows another. */
 export function createSlots(count: number, start: (slot: number, generation: number) => Process) {
   const processes: (Process | undefined)[] = Array.from({ length: count }, () => undefined);
   const generations: number[] = Array.from({ length: count }, () => 0);
@@ -86,7 +85,7 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
   const process =
     whom === 'owner' ? slots.alive().find(({ replica }) => replica.toOwned().has(unitName)) : slots.at(whom);
   note(`card ${card} ${process?.name ?? ''} ${Math.round(forMs)}`);
-  // What was on its way may be sent again by the next owner.
+  // The next owner may send again what was being sent.
   const trouble = { what: 'daemon' as const, fromMs: time.nowMs(), toMs: time.nowMs() + forMs + minuteMs };
   truth.troubles.push(trouble);
   const noteSpan = (sinceMs: number, lastsMs: number): void => {
@@ -109,11 +108,11 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
     engine.copy();
     time.after(200 + 10_000 * dice.next() * dice.next(), () => {
       note('the tail is lost');
-      // What was known of deliveries, and of when a run was seen, is lost too.
+      // The record of deliveries, and of when runs were read, is lost too.
       truth.troubles.push({ ...trouble, what: 'restored', fromMs: time.nowMs() });
       const before = engine.unit(unitName).lease;
       engine.loseTail();
-      // The lease itself is lost, or so many renewals that it expires before the next one.
+      // The lease is lost, or so many renewals that it expires before the next one.
       const { lease } = engine.unit(unitName);
       const leftMs = (lease?.expiresMs ?? 0) - time.nowMs() - engine.skewMs;
       if (lease?.epoch !== before?.epoch || leftMs < renewEveryMs) noteLost();
@@ -135,7 +134,7 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
     const cut = (): void => {
       process.link.onCommitted = undefined;
       process.link.onWrite = undefined;
-      // An answer is lost later than its card is played, and the owner goes on to send until its lease has run out.
+      // A response is lost after the card is played, and the owner continues to send until its lease expires.
       noteSpan(time.nowMs(), 10 * secondMs);
       process.link.isCut = true;
       watch.noteUnreached(forMs + givesUpMs);
@@ -149,17 +148,17 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
   } else if (card === 'pause' || card === 'pause inside') {
     const pause = (): void => {
       process.link.onWrite = undefined;
-      // What it was about to send it sends when it wakes up, although the next owner has sent it.
+      // It sends its pending requests when it resumes, although the next owner has sent the same.
       noteSpan(time.nowMs(), forMs);
       process.pause();
       watch.noteUnreached(forMs + secondMs);
       time.after(forMs, () => {
         process.resume();
-        // A scrape that waited is answered before any timer.
+        // A scrape that waited is answered before any timer runs.
         if (slots.at(slot) === process) watch.look(slots.alive());
       });
     };
-    // Stopped while a write is under way.
+    // The process is stopped during a write.
     if (card === 'pause inside') process.link.onWrite = pause;
     else pause();
   } else if (card === 'kill') {

@@ -14,37 +14,37 @@ export type Unit = {
   readonly disk: Disk;
 };
 
-/** A database that several daemons share, with a clock of its own; whatever it has answered is kept until it loses its tail. */
+/** A database that several daemons share, with its own clock; it keeps all confirmed changes until it loses its tail. */
 export type Engine = {
-  /** The state as one process sees it, over a link that can be cut. */
+  /** The state as one process sees it, over a connection that can be cut. */
   readonly connect: (replica: Replica, link: Link) => SharedState;
   readonly unit: (name: string) => Unit;
-  /** While it is away nothing is answered. */
+  /** If true, the database does not respond. */
   isAway: boolean;
-  /** Keeps how it is now. */
+  /** Stores a copy of the current content. */
   readonly copy: () => void;
-  /** Goes back to that copy, as after a standby that was behind took over. */
+  /** Restores that copy, as after a failover to a standby that was behind. */
   readonly loseTail: () => void;
-  /** How far its clock is from true time. */
+  /** The difference between its clock and true time. */
   skewMs: number;
   /** Called when a lease is acquired. */
   onAcquired: (() => void) | undefined;
 };
 
-/** The way of one process to the database. */
+/** The connection of one process to the database. */
 export type Link = {
   isCut: boolean;
   /** Called when a write is sent. */
   onWrite: (() => void) | undefined;
-  /** Called when a write was committed, and not answered yet. */
+  /** Called after a commit, before its response is sent. */
   onCommitted: (() => void) | undefined;
-  /** The clock of the process on the wall, which the database must not ask. */
+  /** The wall clock of the process, which the database must not use. */
   readonly wallMs: () => number;
-  /** Resolves once the process may go on: at once, unless it is stopped. */
+  /** Resolves when the process runs: at once, unless it is stopped. */
   readonly pass: () => Promise<void>;
 };
 
-/** The time after which a request that is not answered is given up. */
+/** The timeout of a request. */
 const timeoutMs = 5000;
 
 export function createEngine(time: VirtualTime, dice: Dice): Engine {
@@ -63,7 +63,7 @@ export function createEngine(time: VirtualTime, dice: Dice): Engine {
 
   const wait = (ms: number): Promise<void> => new Promise((resolve) => void time.after(ms, resolve));
 
-  /** A request and its answer; the work is done between both, at once. */
+  /** Sends a request and waits for its response; the work is done in one moment between the two. */
   async function ask<Answer>(link: Link, work: () => Answer, isWrite: boolean): Promise<Answer> {
     const isLost = (): boolean => link.isCut || engine.isAway;
     await wait(0.2 + dice.next() * dice.next() * 20);
@@ -147,7 +147,7 @@ export function createEngine(time: VirtualTime, dice: Dice): Engine {
         throw new FencedError('another epoch owns the unit', 'taken');
       if (found.commits !== expected) throw new FencedError('the database has lost commits', 'behind');
     }
-    /** The state of a process has no life of its own here: each request finds what the database has at its moment. */
+    /** The state keeps nothing in the process: each request reads the current content of the database. */
     const now = (): State => openMemoryState(unit(name).disk, { wait: () => Promise.resolve() });
     const read = <Answer>(work: (state: State) => Promise<Answer>): Promise<Answer> =>
       ask(link, () => work(now()), false).then((answer) => answer);
@@ -229,7 +229,7 @@ function copyUnits(units: ReadonlyMap<string, Unit>): Map<string, Unit> {
   );
 }
 
-/** Does some work now; its answer, or its fault, is told later. */
+/** Does some work now; its result or error is returned later. */
 function attempt<Answer>(work: () => Answer): () => Answer {
   try {
     const answer = work();

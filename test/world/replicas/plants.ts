@@ -2,10 +2,10 @@ import type { Plant } from '../plants.ts';
 
 const engine = 'test/world/replicas/engine.ts';
 
-/** Faults of leases and fences, which worlds with several daemons must find; each is shown by a seed. */
+/** Faults of leases and fences that worlds with several daemons must find; each is shown by a seed. */
 export const replicaPlants: readonly Plant[] = [
   {
-    // Either of the two notices a lost tail.
+    // Only without both checks is a lost tail unnoticed.
     name: 'no fence, and nobody compares commits',
     patches: [
       { file: engine, find: '            fence();\n', replace: '            void fence;\n' },
@@ -42,7 +42,7 @@ export const replicaPlants: readonly Plant[] = [
     shownBy: '--seed=3 --cards=kill_owner@200000+300000',
   },
   {
-    // Either of the two notices that the lease is gone.
+    // Only without both checks is the loss of the lease unnoticed.
     name: 'a renewal that renewed nothing counts, and nobody looks for the own lease',
     patches: [
       {

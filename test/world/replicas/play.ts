@@ -30,7 +30,7 @@ export type ReplicaReport = {
   readonly executions: number;
   readonly traces: number;
   readonly requests: number;
-  /** From when nobody shows the server any longer until somebody does. */
+  /** The times during which no daemon showed the server. */
   readonly gapsMs: readonly number[];
 };
 
@@ -41,7 +41,7 @@ export type ReplicaPlayOptions = {
   readonly onEvent?: (atMs: number, text: string) => void;
 };
 
-/** Plays a world with three daemons on one database; the cards are what goes wrong. */
+/** Plays a world with three daemons on one database; the cards name what goes wrong. */
 export async function playReplicas(seed: number, options: ReplicaPlayOptions = {}): Promise<ReplicaReport> {
   const plan: Plan = {
     ...planWorld(seed, []),
@@ -161,7 +161,7 @@ export async function playReplicas(seed: number, options: ReplicaPlayOptions = {
   }
 }
 
-/** The plan of every such world: what goes wrong is on the side of the daemons. */
+/** The common plan of these worlds: only the daemons and the database have troubles. */
 const steady = {
   size: 'small',
   lengthMs: 6 * minuteMs,

@@ -27,7 +27,7 @@ type ProcessOptions = {
   readonly onLine: (text: string) => void;
 };
 
-/** One daemon among others: it can be killed, stopped for a while, and cut off from the database. */
+/** One of several daemons: it can be killed, stopped for a while, and disconnected from the database. */
 export type Process = {
   readonly name: string;
   readonly self: Self;
@@ -35,7 +35,7 @@ export type Process = {
   readonly replica: Replica;
   readonly scrape: () => readonly Buffer[];
   readonly isPaused: () => boolean;
-  /** Goes over to the same configuration. */
+  /** Reloads the same configuration. */
   readonly reload: () => Promise<void>;
   readonly pause: () => void;
   readonly resume: () => void;
@@ -99,7 +99,7 @@ export function startReplicaProcess(options: ProcessOptions): Process {
   };
 }
 
-/** Everything that reaches a process comes through it: later while the process is stopped, and never once it is dead. */
+/** Delays all events of a process while the process is stopped, and drops them after its end. */
 function createGate() {
   let state: 'open' | 'shut' | 'dead' = 'open';
   let waiting: (() => void)[] = [];
@@ -156,7 +156,7 @@ function dispatchThrough(way: ReturnType<ToDispatcher>, gate: Gate): ReturnType<
   return {
     ...way,
     dispatch: (request, handler) => {
-      // What a dead process would still ask is never sent.
+      // A dead process sends nothing.
       gate.run(() => {
         way.dispatch(request, {
           ...handler,

@@ -12,7 +12,7 @@ const options = new Map(
 );
 const plantName = options.get('plant')?.replaceAll('_', ' ');
 if (plantName !== undefined) plant(plantName, replicaPlants);
-// Only now: what is planted is put into what is loaded from here on.
+// Imported only now, because planted faults affect only modules that are loaded later.
 const { playReplicas } = await import('./play.ts');
 const first = Number(options.get('seed') ?? options.get('from') ?? 1);
 const seeds = Number(options.get('seeds') ?? 1);
@@ -47,7 +47,7 @@ function sum(played: number): string {
   return `${failed} of ${played} failed, ${((performance.now() - startedMs) / 1000).toFixed(1)} s`;
 }
 
-/** Reads a card as it is printed: its name, whom it is about, when, and for how long. */
+/** Reads a card in its printed form: name, daemon, time and duration. */
 function toCard(text: string): ReplicaCard {
   const [, name = '', whom = 'owner', atMs = '0', forMs = '0'] = /^(.+)_(\w+?)@(\d+)\+(\d+)$/.exec(text) ?? [];
   // This cast is safe for what this command printed.

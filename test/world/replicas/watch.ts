@@ -4,14 +4,14 @@ import { countRuns, isCounter, readShown, type Shown } from '../shown.ts';
 import type { Process } from './process.ts';
 
 const minuteMs = 60_000;
-/** The time in which an owner that reaches the database learns that its lease is lost, or another's. */
+/** The time until a connected owner notices that its lease is lost or belongs to another. */
 export const learnsMs = 1000;
-/** The time after which an owner that does not reach it stops by itself. */
+/** The time after which an owner without a connection stops by itself. */
 const stopsMs = 7000;
 
 export type Watch = ReturnType<typeof createWatch>;
 
-/** All that must hold at every scrape of all daemons: each may be the one that a scraper reaches next. */
+/** Checks what must hold at every scrape of all daemons, because a scraper may reach any of them next. */
 export function createWatch({
   onFault,
   nowMs,
@@ -37,7 +37,7 @@ export function createWatch({
 
   function noFall(name: string, shown: Shown): void {
     for (const [key, value] of shown) {
-      // Changes that a lost tail had cannot be found again, so that their counters begin at 0.
+      // Changes after the copy cannot be found again, so their counters start at 0 again.
       if (!isCounter(key) || key.startsWith('automation_changes_total')) continue;
       const least = highest.get(key) ?? 0;
       if (value < least - 1e-6) onFault('no counter falls', `${name}: ${key}: ${value} after ${least}`);
@@ -64,15 +64,15 @@ export function createWatch({
 
   return {
     gapsMs: () => gaps,
-    /** A lease was lost. Until its owner learns of it two may show the server, each what it knows. */
+    /** A lease was lost. Until its owner notices, two daemons may show the server, each with its own values. */
     noteLost: (): void => {
       lostMs = scene.time.nowMs();
     },
-    /** A lease was acquired: one that expired because its renewals were lost is noticed then. */
+    /** A lease was acquired. This also shows that an earlier lease expired because its renewals were lost. */
     noteAcquired: (): void => {
       acquiredMs = scene.time.nowMs();
     },
-    /** Until then somebody may not hear what the database says. */
+    /** Until then a daemon may have no connection to the database. */
     noteUnreached: (forMs: number): void => {
       unreachedUntilMs = Math.max(unreachedUntilMs, scene.time.nowMs() + forMs);
     },
@@ -96,10 +96,10 @@ export function createWatch({
   };
 }
 
-/** Leases expire, and new ones are acquired, in far less time; a database that is away may last as long. */
+/** Leases expire and are acquired in far less time, but the database may be away for this long. */
 const maxGapMs = 75_000;
 
-/** In no minute more requests than one daemon may send, and a tenth. */
+/** In each minute, at most the requests of one daemon and a tenth more. */
 export function judgeLoad(
   sent: readonly number[],
   { requestsPerSecond }: Plan,
