@@ -30,7 +30,7 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
 
   beforeAll(async () => {
     dir = mkdtempSync(join(tmpdir(), 'automation-exporter-alerting-'));
-    // Enough threads for all that happens at this speed: a job that is run starts at once.
+    // Enough threads that every started job runs at once, even at this speed.
     simulator = await startSimulator({ speed: 60, threadPoolSize: 500 });
     endings.push(() => simulator.stop());
     daemon = startDaemon(dir, simulator);
@@ -47,7 +47,7 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
       target: new URL(url).host,
       job: 'automation-exporter',
       alertmanager: alertmanager.address,
-      // The same rules, with waits that a test can bear.
+      // The same rules with shorter waits.
       rules: buildRules({
         baseUrl: url,
         evaluationInterval: '1s',
@@ -102,7 +102,7 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
     expect(rules.filter(({ health }) => health !== 'ok').map(({ name, lastError }) => `${name}: ${lastError}`)).toEqual(
       [],
     );
-    // A start on a busy machine may hold it up for a second, which is pending for ten minutes and then over.
+    // On a busy machine the start may cause a short problem, whose alert is pending for ten minutes and then ends.
     const isFiring = ({ state }: { readonly state: string }): boolean => state === 'firing';
     const loud = rules.filter(
       ({ name, alerts = [] }) => name.startsWith('AutomationExporter') && alerts.some(isFiring),
@@ -143,7 +143,7 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
     expect(page).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/executions\/prod\/\d+$/);
     expect(alert.annotations['runbook_url']).toBe(`${url}/runbooks/AutomationJobFailingRepeatedly`);
     expect((await fetch(alert.annotations['runbook_url'] ?? '')).status).toBe(200);
-    // Its counter was 0 before it was 3, so that the first failures can be seen.
+    // The counter must be seen at 0 first, so that the first failures are an increase.
     await eventually(async () =>
       expect(
         await prometheus.query('increase(automation_executions_total{job_name="export",status="failed"}[1m]) > 0'),
@@ -204,7 +204,7 @@ async function runToItsEnd(simulator: Simulator, job: string): Promise<void> {
   });
 }
 
-/** What an administrator does with the service's own API. */
+/** Changes the mode by the service's own API, as an administrator does. */
 async function postAsPerson(simulator: Simulator, what: 'enable' | 'disable'): Promise<void> {
   const answer = await fetch(`${simulator.url}/api/47/system/executions/${what}`, {
     method: 'POST',

@@ -22,7 +22,7 @@ let simulator: Simulator;
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'automation-exporter-bundle-'));
-  // Below a folder of packages, as npm installs it.
+  // In a `node_modules` folder, as npm installs it.
   cpSync(provideBuilt(), home(), { recursive: true });
   simulator = await startSimulator({ scenario: 'quiet-day' });
   write(
@@ -48,7 +48,7 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
   return startChild(process.execPath, [join(home(), 'cli.js'), ...args], { cwd: directory, env });
 }
 
-/** The archive of npm, and what is in it. */
+/** Packs the npm archive and lists its content. */
 async function pack() {
   const packed = await runCommand('npm', ['pack', '--json', '--pack-destination', directory], { cwd: home() });
   // The cast names only what is looked at.
@@ -58,7 +58,7 @@ async function pack() {
 }
 
 function serve(): Child {
-  // With its own traces too, which load what nothing else does.
+  // Self-tracing is on, because it loads modules that nothing else loads.
   const variables = {
     OTEL_TRACES_EXPORTER: 'otlp',
     HOME: join(directory, 'home'),
@@ -108,7 +108,7 @@ const inside = [
 describe('end-to-end, bundle', () => {
   it('serves and traces like the sources, with all files that ship with it', async () => {
     await whileServing(async (url, { pid }) => {
-      // Although nobody asked for them.
+      // These variables are set without a request.
       expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).toContain('MALLOC_TRIM_THRESHOLD_=131072');
       const text = await (await fetch(`${url}/metrics`)).text();
       expect(text).toContain('automation_up{server="prod"} 1\n');
@@ -176,7 +176,7 @@ describe('end-to-end, bundle', () => {
   it.each(isAll ? ['npx'] : [])(
     'runs by %s from its archive',
     async () => {
-      // Without the Node that comes along, and from an empty cache, because it needs nothing else.
+      // Without the Node of the package and with an empty cache, because neither is needed.
       const env = {
         npm_config_cache: join(directory, 'npm-cache'),
         npm_config_offline: 'true',

@@ -8,7 +8,7 @@ import { makeFolder } from '../support/folder.ts';
 import { failingWork } from './failing-work.ts';
 import { watchExecutions } from './watch-executions.ts';
 
-/** What simulated programs write as passwords and tokens, and what definitions and runs hold. */
+/** Secrets in the output of simulated programs, in definitions and in runs. */
 const canaries = ['Simulated-', 'canary-default', 'canary-argument', 'canary-step'];
 
 const pages =
@@ -47,7 +47,7 @@ it('neither shows nor keeps a secret of logs, options, arguments and definitions
   for (const id of jobs) run(id);
   simulator.advance(60_000);
   await eventually(async () => expect(await daemon.metrics()).toMatch(/status="succeeded"\} [1-9]/));
-  // A change is one from the first reading on.
+  // Only a difference from the first reading is a change.
   const isRead = (id: string): boolean => simulator.requests().some(({ path }) => path.endsWith(`/job/${id}`));
   await eventually(async () => expect(jobs.filter((id) => !isRead(id))).toEqual([]));
   const ids = jobs.map((id, at) => {

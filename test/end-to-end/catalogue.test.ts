@@ -48,7 +48,7 @@ describe('end-to-end/catalogue', () => {
     );
     const posting = files.filter((file) => readFileSync(join(src, file), 'utf8').includes('.postForm('));
 
-    // The requester counts what passes through it, self-tracing puts a span around it; the session is who posts.
+    // The requester counts requests, self-tracing adds spans, and only the session sends POST.
     expect(posting.toSorted()).toEqual(['api/auth/session.ts', 'api/requester.ts', 'daemon/self-tracing.ts']);
   });
 });
@@ -57,7 +57,7 @@ type Asked = { readonly method: string; readonly path: string };
 
 function isOneOf(endpoints: readonly { readonly path: string }[], { method, path }: Asked): boolean {
   return endpoints.some((endpoint) => {
-    // Folders within folders stand in one place; everything else is one segment.
+    // A folder may contain slashes; every other placeholder is one segment.
     const pattern = endpoint.path.replace('{folder}', '.+').replaceAll(/\{\w+\}/g, '[^/]+');
     return method === 'GET' && new RegExp(`^/api/47/${pattern}$`).test(path);
   });

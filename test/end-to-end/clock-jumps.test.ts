@@ -10,7 +10,7 @@ const day = 24 * hour;
 const counter =
   'automation_executions_total{server="prod",project="shop",job_group="nightly",job_name="settle",status="succeeded"}';
 
-/** A daemon with polls every second and at their usual times, a wall clock that is wrong, and one job to count. */
+/** Starts a daemon with polls every second and at clock times, a wrong wall clock, and one job. */
 async function watch(wrongByMs: number) {
   const simulator = await startSimulator({ scenario: 'empty', token: 'a-token' });
   onTestFinished(() => simulator.stop());
@@ -33,7 +33,7 @@ collectors: { system-info: { every: 1s }, execution-mode: { every: 1s }, executi
   return { daemon, hands, finish };
 }
 
-/** The value once it is shown, and the most time that this process worked for a scrape meanwhile. */
+/** Waits until the value is shown; also returns the longest CPU time of a scrape meanwhile. */
 async function scrapeUntil(daemon: Daemon, value: number): Promise<number> {
   let maxMs = 0;
   await eventually(async () => {
@@ -45,7 +45,7 @@ async function scrapeUntil(daemon: Daemon, value: number): Promise<number> {
   return maxMs;
 }
 
-/** How often the mode was read, as told at most a second later. */
+/** The number of polls of the mode; at most a second old. */
 async function countModes({ metrics }: Daemon): Promise<number> {
   const text = await metrics();
   const [, count] = /api_request_duration_seconds_count\{[^}]*execution-mode[^}]*\} (\d+)/.exec(text) ?? [];
@@ -54,7 +54,7 @@ async function countModes({ metrics }: Daemon): Promise<number> {
 
 describe('end-to-end, a wall clock that jumps', () => {
   it('serves at once, polls in time and counts every execution once, with any time zone and clock', async () => {
-    // Ten years in the past, as a machine without a battery begins.
+    // Ten years behind, as a machine without a battery starts.
     const { daemon, hands, finish } = await watch(-3653 * day);
     await eventually(async () => expect(await countModes(daemon)).toBeGreaterThan(2));
     finish();

@@ -65,7 +65,7 @@ describe('end-to-end/demo, as it comes', () => {
       ['coming runs at risk', `${demo.url}/tonight`],
     ]);
     for (const [title, link = ''] of links) {
-      // A job has a page once it is listed.
+      // A job has a page only after it is listed.
       await eventually(async () => {
         const { status } = await fetch(link);
         expect({ title, status }).toEqual({ title, status: 200 });
@@ -215,7 +215,7 @@ describe('end-to-end/demo', () => {
 
   it.each(['SIGINT', 'SIGTERM'] as const)('ends within a second of %s and leaves nothing behind', async (signal) => {
     const demo = await start();
-    // What a start has to do is done, and a connection is open that a browser would keep.
+    // The start is complete, and an idle connection is open, as a browser keeps one.
     await eventually(async () => {
       expect(await (await fetch(`${demo.url}/metrics`)).text()).toContain('\nautomation_up{server="demo"} 1\n');
     });

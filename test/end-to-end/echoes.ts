@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 
 type Echo = (token: string) => string | Buffer;
 
-/** Every way in which a server may give back what it was shown, by the first part of its path. */
+/** The ways in which a server may return a credential that it received, by the first part of the path. */
 export const echoes: Readonly<Record<string, Echo>> = {
   refusal: (token) =>
     answer(

@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.ts';
 import { makeFolder } from '../support/folder.ts';
 import { watchExecutions } from './watch-executions.ts';
 
-/** A service in which a job ran, and the daemon that watches it. */
+/** A service in which a job ran, and a daemon that watches it. */
 async function setUp(isTracing: boolean, traces = 'enabled: auto') {
   const { simulator, jobs, daemon, yaml } = await watchExecutions('web01', {
     jobs: ['settle'],

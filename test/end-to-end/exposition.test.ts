@@ -37,7 +37,7 @@ type Answer = {
 };
 type Asking = { readonly method?: string; readonly headers?: Readonly<Record<string, string>> };
 
-/** As the path is written, and as the body arrives: no client tidies either. */
+/** Sends the path as written and returns the body as received, because most clients normalise both. */
 function get(path: string, { method = 'GET', headers = {} }: Asking = {}): Promise<Answer> {
   const { hostname, port } = new URL(demo.url);
   return new Promise((resolve, reject) => {
@@ -241,7 +241,7 @@ describe('end-to-end/exposition', () => {
   });
 });
 
-/** A connection that asks several times at once and reads nothing. */
+/** A connection that sends several requests at once and reads no response. */
 function ask(path: string, times: number): Socket {
   const { hostname, port } = new URL(demo.url);
   const socket = connect({ host: hostname, port: Number(port) });
@@ -251,7 +251,7 @@ function ask(path: string, times: number): Socket {
   return socket;
 }
 
-/** Samples as [name, labels in order, value]. Those of the runtime are parsed but left out: they move between two scrapes. */
+/** Parses samples to [name, sorted labels, value]. Those of the runtime are omitted, because they change between two scrapes. */
 const parserProgram = `
 import json, sys
 from prometheus_client.parser import text_string_to_metric_families as parse_text

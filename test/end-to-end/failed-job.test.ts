@@ -9,7 +9,7 @@ import { accept, type Sink, startSink } from '../tracing/deliver/sink.ts';
 import { failingWork } from './failing-work.ts';
 import { watchExecutions } from './watch-executions.ts';
 
-/** What the simulated programs write as passwords and tokens. */
+/** The beginning of passwords and tokens in the output of simulated programs. */
 const secret = 'Simulated-';
 
 const simulated = { apiVersion: 47 };
@@ -131,7 +131,7 @@ describe('end-to-end/failed-job', { timeout: 60_000 }, () => {
       return text;
     });
     expect(metrics).toContain('automation_exporter_log_redactions_total{server="prod"} 1');
-    // Traces did not wait for the log records.
+    // Traces did not wait for log records.
     expect(sink.requests).toHaveLength(1);
     const bodies = logs.requests.map(({ body }) => body.toString('utf8'));
     expect(bodies).toHaveLength(4);
@@ -180,7 +180,7 @@ type SentAttribute = {
   };
 };
 
-/** The only resource of a request, and its records. */
+/** The resource of a request (there is only one), and its log records. */
 function readRecords(body: string) {
   const { resourceLogs } = JSON.parse(body) as {
     resourceLogs: { resource: { attributes: SentAttribute[] }; scopeLogs: { logRecords: SentRecord[] }[] }[];
@@ -212,7 +212,7 @@ function readSpans(bodies: readonly string[]): readonly SentSpan[] {
   });
 }
 
-/** The span of the step on its node. */
+/** Finds the span of the step on its node. */
 function findStep(bodies: readonly string[]): { readonly traceId?: string; readonly spanId?: string } {
   return readSpans(bodies).find(({ name }) => name === 'db03') ?? {};
 }

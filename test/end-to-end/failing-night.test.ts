@@ -9,7 +9,7 @@ import { type Prometheus, startPrometheus } from '../support/prometheus.ts';
 import { describeWithTools } from '../support/tools.ts';
 import { compareOverview } from './overview-truth.ts';
 
-/** A series as Prometheus stored it: every sample, untouched by any function. */
+/** A series with every sample as Prometheus stored it. */
 type Stored = {
   readonly metric: Readonly<Record<string, string>>;
   readonly values: readonly (readonly [seconds: number, value: string])[];
@@ -32,7 +32,7 @@ describeWithTools('end-to-end/failing-night', ['prometheus'], (tools) => {
       retained: Infinity,
     });
     endings.push(() => simulator.stop());
-    // Nothing begins before somebody watches: then all that happens is there to be counted.
+    // The server is passive until Prometheus scrapes, so that every execution is counted from 0.
     simulator.control.setExecutionMode('passive');
     daemon = startDaemon(directory, simulator, '127.0.0.1:0');
     endings.push(() => daemon.stop());
@@ -52,7 +52,7 @@ describeWithTools('end-to-end/failing-night', ['prometheus'], (tools) => {
       expect(await prometheus.query('automation_exporter_execution_lag_seconds < 60')).toHaveLength(1),
     );
 
-    // Runs are as long as ever however fast the night goes by: these are short.
+    // The speed of the night does not shorten runs, so they are made short.
     simulator.control.setConditions({ failureFactor: 6, durationFactor: 0.02 });
     simulator.control.setExecutionMode('active');
     await eventually(async () => expect(readTruth(simulator).size).toBeGreaterThan(15));
@@ -72,7 +72,7 @@ describeWithTools('end-to-end/failing-night', ['prometheus'], (tools) => {
       if (endedAtMs === undefined) simulator.control.abort(id);
 
     const truth = readTruth(simulator);
-    // Otherwise a scrape has missed the 0, and the rise is too small.
+    // If a scrape missed the 0, the increase would be too small.
     expect((await readStored('automation_executions_total')).filter(beginsAboveZero)).toEqual([]);
     for (const name of ['automation_executions_total', 'automation_execution_duration_seconds_count'])
       await eventually(async () => expect(rise(await readStored(name))).toEqual(truth), { limitMs: 30_000 });
@@ -96,7 +96,7 @@ const names = [
   'automation_node_failures_total',
 ];
 
-/** How many executions ended how, by job; what never happened is left out. */
+/** The true number of ended executions by job and status; combinations without executions are omitted. */
 function readTruth(simulator: Simulator): Map<string, number> {
   const ends = new Map<string, number>();
   for (const { project, jobGroup = '', jobName = '', status, endedAtMs } of simulator.truth().executions) {
@@ -111,7 +111,7 @@ function countEnds(simulator: Simulator): number {
   return [...readTruth(simulator).values()].reduce((sum, count) => sum + count, 0);
 }
 
-/** The last sample minus the first, by job and status. */
+/** The increase from the first to the last sample, by job and status. */
 function rise(stored: readonly Stored[]): Map<string, number> {
   const ends = stored.map(({ metric, values }): [string, number] => {
     const { project = '', job_group: group = '', job_name: name = '', status = '' } = metric;
@@ -124,7 +124,7 @@ function beginsAboveZero({ values }: Stored): boolean {
   return Number(values[0]?.[1]) > 0;
 }
 
-/** Every sample that is lower than the previous one. */
+/** Samples that are lower than their predecessors. */
 function findFalls(stored: readonly Stored[]): string[] {
   expect(stored.length).toBeGreaterThan(0);
   return stored.flatMap(({ metric, values }) =>

@@ -2,7 +2,7 @@ import { programs } from '../../simulator/answers/executions/program-lines.ts';
 import { toSeed } from '../../simulator/random.ts';
 import type { Work } from '../../simulator/world/work.ts';
 
-/** A step that always fails, and whose program writes what this template says. */
+/** A step that always fails, with output from this template. */
 export function failingWork(template: string): Work {
   const isOf = (text: string): boolean => programs[toSeed('pay', text) % programs.length] === template;
   const text = Array.from({ length: 5000 }, (_, at) => `run ${at}`).find(isOf) ?? '';

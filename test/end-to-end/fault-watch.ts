@@ -13,39 +13,39 @@ import { fakeClock } from '../support/fake-clock.ts';
 import { makeFolder } from '../support/folder.ts';
 import { type FaultyUpstream, startFaultyUpstream } from './faulty-upstream.ts';
 
-/** The samples of one server without its label, and their values. */
+/** The samples of one server without its label. */
 export type Series = Readonly<Record<string, number | undefined>>;
 
 export type Watch = {
   readonly simulator: Simulator;
   readonly upstream: FaultyUpstream;
   readonly directory: string;
-  /** Added to the clocks that the daemon goes by. */
+  /** Added to the daemon's clocks. */
   readonly clockShift: { nowMs: number; ticks: number };
-  /** The series of the faulty server, after those of the healthy one were looked at. */
+  /** Scrapes, checks the series of the healthy server, and returns those of the faulty one. */
   readonly scrape: () => Promise<Series>;
-  /** Waits until both servers have all their series, polled after this call. */
+  /** Waits until both servers have all their series from polls after this call. */
   readonly isWell: () => Promise<void>;
-  /** How often the healthy server was polled. */
+  /** The number of polls of the healthy server. */
   readonly healthyRounds: () => number;
   readonly logged: readonly string[];
 };
 
 type WatchOptions = {
-  /** More options of the faulty server, as YAML in one line. */
+  /** More options of the faulty server, as one line of YAML. */
   readonly faulty?: string;
-  /** Shorter where the fault is that an answer does not come in time. */
+  /** A shorter timeout, for faults in which responses are late. */
   readonly timeout?: string;
   readonly url?: (upstream: FaultyUpstream) => string;
   readonly simulated?: SimulatorOptions;
   readonly certificate?: SecureContextOptions;
-  /** Called with the parts before the daemon starts. */
+  /** Called before the daemon starts. */
   readonly before?: (upstream: FaultyUpstream, directory: string) => Promise<void>;
 };
 
 export const watched = ['system-info', 'execution-mode', 'healthcheck', 'log-storage'] as const;
 
-/** Runs the daemon with a server that can go wrong and one that does not, all of it ended after the test. */
+/** Runs a daemon with a faulty and a healthy server; everything ends with the test. */
 export async function watchFaults(options: WatchOptions, test: (watch: Watch) => Promise<void>): Promise<void> {
   const directory = makeFolder();
   const simulator = await startSimulator({ scenario: 'empty', apiVersion: 47, ...options.simulated });
@@ -69,7 +69,7 @@ export async function watchFaults(options: WatchOptions, test: (watch: Watch) =>
   try {
     const { url: daemonUrl } = await app.start();
     const scrapeBoth = async () => {
-      // A scrape that does not answer at once is a failure of its own.
+      // A scrape without a fast response is a failure too.
       const answer = await fetch(`${daemonUrl}/metrics`, { signal: AbortSignal.timeout(3000) });
       const text = await answer.text();
       return { faulty: toSeries(text, 'faulty'), healthy: toSeries(text, 'healthy') };
@@ -101,18 +101,15 @@ export async function watchFaults(options: WatchOptions, test: (watch: Watch) =>
 export type PlayedFault = {
   readonly begin: () => unknown;
   readonly end: () => unknown;
-  /** What the faulty server's series say meanwhile; undefined for those that are not there. */
+  /** The expected series of the faulty server during the fault; undefined for missing ones. */
   readonly shows: Series;
-  /** Requests that are tried meanwhile, whether they arrive or not: at once, and then in a second. */
+  /** The maximum number of attempted requests during the fault: at first, and then in each second. */
   readonly atMost: { readonly first: number; readonly perSecond: number };
-  /** Whether the server is well before the fault, which it is unless told. */
+  /** Whether the server works before the fault; true by default. */
   readonly wellBefore?: boolean;
 };
 
-/**
- * A fault from its begin to its end: what it shows, what it costs, and that it is over by itself.
- * Hands over the kinds of the faults that were counted meanwhile.
- */
+/** Plays a fault and checks its series, its requests and the recovery. Returns the kinds of errors that were counted meanwhile. */
 export async function playFault(watch: Watch, fault: PlayedFault): Promise<readonly string[]> {
   const { upstream, scrape, logged } = watch;
   if (fault.wellBefore !== false) await watch.isWell();
@@ -126,16 +123,16 @@ export async function playFault(watch: Watch, fault: PlayedFault): Promise<reado
     return series;
   };
   await soon(look);
-  // Two rounds of the healthy server later nothing has changed, and nothing has piled up.
+  // Two healthy rounds later, nothing has changed and no memory or connection has accumulated.
   const rounds = watch.healthyRounds();
   await soon(async () => expect(watch.healthyRounds()).toBeGreaterThanOrEqual(rounds + 2));
   const after = await look();
-  // Once per change of each collector, however long the fault lasts.
+  // Each collector logs a failure once, however long the fault lasts.
   const complaints = logged.slice(lines).filter((line) => /msg="poll failed".* server=faulty/.test(line));
   expect(complaints.length).toBeLessThanOrEqual(12);
   const seconds = (performance.now() - beganTicks) / 1000;
   const { first, perSecond } = fault.atMost;
-  // What the exporter says of itself is up to a second old: what had arrived by then is none of these.
+  // The exporter's own metrics may be a second old, so requests that had arrived by then do not count.
   const triedBefore = Math.max(requests, sumOf(before, requested));
   const tries = sumOf(after, requested) - triedBefore;
   expect(Math.max(tries, upstream.requests.length - requests)).toBeLessThanOrEqual(first + perSecond * seconds);
@@ -146,21 +143,21 @@ export async function playFault(watch: Watch, fault: PlayedFault): Promise<reado
   return newKinds(before, after);
 }
 
-/** Within a few rounds of polls, even where the machine has other things to do. */
+/** Retries for a few poll rounds, also on a busy machine. */
 export function soon<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   return eventually(ask, { limitMs: 20_000 });
 }
 
 const requested = /^automation_exporter_api_requests_total\{/;
 
-/** The sum of all samples with such a name. */
+/** The sum of all samples whose name matches. */
 export function sumOf(series: Series, name: RegExp): number {
   let sum = 0;
   for (const [sample, value = 0] of Object.entries(series)) if (name.test(sample)) sum += value;
   return sum;
 }
 
-/** For all tests of a file: they run at once, because they mostly wait, and the file fails where they leave a socket, a server or a timer behind. */
+/** For all tests of a file, which run concurrently because they mostly wait: the file fails if a socket, server or timer is left open. */
 export function watchResources(): void {
   let before: readonly string[] = [];
   vi.setConfig({ maxConcurrency: 14 });
@@ -173,14 +170,14 @@ export function watchResources(): void {
   });
 }
 
-/** The runner has pipes of its own, which come and go. */
+/** The test runner's own pipes come and go. */
 const openedByTests = ['TCPSocketWrap', 'TCPServerWrap', 'TLSWrap', 'Timeout', 'Immediate', 'GetAddrInfoReqWrap'];
 
 function count(resources: readonly string[], name: string): number {
   return resources.filter((resource) => resource === name).length;
 }
 
-/** The kinds of faults that were counted between two scrapes. */
+/** The error kinds whose counters rose between two scrapes. */
 function newKinds(before: Series, after: Series): string[] {
   const kinds = Object.entries(after).flatMap(([sample, value = 0]) => {
     if (!sample.startsWith('automation_exporter_api_errors_total{') || value <= (before[sample] ?? 0)) return [];

@@ -6,10 +6,10 @@ import { say } from './faulty-upstream.ts';
 
 watchResources();
 
-/** Four polls a second, and one question more for the version. */
+/** Four polls a second, and one request for the version. */
 const allPolls = { first: 10, perSecond: 6 };
 
-/** The server answers, but not what was asked for: no outage, so the circuit stays closed. */
+/** The server returns unexpected content. This is no outage, so the circuit stays closed. */
 const answersNonsense: Series = {
   automation_up: 0,
   automation_credentials_accepted: 1,
@@ -22,7 +22,7 @@ const answersNonsense: Series = {
   automation_scheduler_thread_pool_size: 10,
 };
 
-/** One endpoint goes wrong, and that is all. */
+/** Only one endpoint fails. */
 const withoutLogStorage: Series = {
   automation_up: 1,
   automation_credentials_accepted: 1,
@@ -66,7 +66,7 @@ describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
   ])('%s: is not accepted as an answer, and recovers', async (_row, handler, kind) => {
     await watchFaults({}, async (watch) => {
       const { upstream } = watch;
-      // Only what decides whether the server is up; a wrong shape means another thing to each endpoint.
+      // Only the endpoints that decide whether the server is up, because a wrong shape means something else for each endpoint.
       const paths = kind === 'decode' ? /system\/(info|executions)/ : /^/;
       const others = kind === 'decode' ? 1 : 0;
       const kinds = await playFault(watch, {
@@ -103,7 +103,7 @@ describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
         atMost: allPolls,
       });
       expect(kinds).toEqual(['too_large']);
-      // 16 MiB are read; what the sockets hold besides was sent and is thrown away.
+      // 16 MiB are read; the rest was already in the sockets, and is discarded.
       expect((upstream.sentBytes() - before) / asked).toBeLessThan(24 * MiB);
     });
   });
@@ -156,7 +156,7 @@ describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
         },
         end: () => {
           const asked = watch.upstream.requests.filter((path) => path.endsWith('metrics/healthcheck'));
-          // What is switched off is asked again after five minutes, which the clock now jumps over.
+          // Endpoints that are off are requested again after five minutes, which the clock skips now.
           expect(asked.length).toBeLessThanOrEqual(askedBefore + 2);
           watch.simulator.control.switchMetrics(true);
           watch.clockShift.ticks += 300_000;

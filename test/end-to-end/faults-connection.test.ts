@@ -30,7 +30,7 @@ afterAll(() => {
 
 watchResources();
 
-/** The circuit opens after five faults; then each of the two vital polls asks once, and once more to try again. */
+/** The circuit opens after five faults; then each of the two vital polls sends one request and one retry. */
 const whileOpen = { first: 20, perSecond: 5 };
 
 const down: Series = {
@@ -40,11 +40,11 @@ const down: Series = {
   'automation_exporter_collector_success{collector="system-info"}': 0,
   'automation_exporter_collector_success{collector="log-storage"}': 0,
   'automation_exporter_collector_enabled{collector="log-storage",reason=""}': 1,
-  // What was known is shown on: it is not too old yet.
+  // The last values are still shown, because they are not too old yet.
   automation_scheduler_thread_pool_size: 10,
 };
 
-/** A fault of the simulator, over when it is cleared. */
+/** A fault of the simulator that ends when it is cleared. */
 function ofSimulator({ simulator }: Watch, fault: Parameters<Watch['simulator']['control']['addFault']>[0]) {
   return {
     begin: () => simulator.control.addFault(fault),
@@ -84,7 +84,7 @@ describe.concurrent('end-to-end/faults of the connection', { timeout: 45_000 }, 
         const { requests } = watch.upstream;
         const [asked, rounds] = [requests.length, watch.healthyRounds()];
         await soon(async () => expect(watch.healthyRounds()).toBeGreaterThanOrEqual(rounds + 4));
-        // Others may be a probe now and then.
+        // Other requests are occasional probes.
         const others = requests.slice(asked).filter((path) => !/\/system\/(info|executions)/.test(path));
         expect(others.length).toBeLessThanOrEqual(3);
         end();
@@ -141,7 +141,7 @@ describe.concurrent('end-to-end/faults of the connection', { timeout: 45_000 }, 
         const after = await watch.scrape();
         const errors = new RegExp(`^automation_exporter_api_errors_total\\{.*kind="${kind}"`);
         expect(sumOf(after, errors) - sumOf(before, errors)).toBeGreaterThanOrEqual(2);
-        // Never more than the budget: 10 in a second.
+        // At most the budget: 10 requests a second.
         const most = 10 * (watch.healthyRounds() - rounds + 2);
         expect(watch.upstream.requests.length - requests).toBeLessThanOrEqual(most);
 
@@ -186,7 +186,7 @@ describe.concurrent('end-to-end/faults of the connection', { timeout: 45_000 }, 
   });
 });
 
-/** A name of this machine that can be forgotten; other names are looked up as ever. */
+/** A local name that can stop resolving; other names are resolved as usual. */
 function watchName(name: string): { isKnown: boolean } {
   const state = { isKnown: true };
   const lookUp = dns.lookup;

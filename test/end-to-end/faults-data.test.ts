@@ -6,7 +6,7 @@ import { type Daemon, startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 
 const patience = { limitMs: 60_000 };
-/** How many executions a flood has; the real size is 100,000, for machines with nothing else to do. */
+/** The number of executions in a flood; 100,000 is realistic, on an idle machine. */
 const size = Number(process.env['FAULTS_SIZE'] ?? 10_000);
 
 type Given = {
@@ -14,11 +14,11 @@ type Given = {
   readonly env?: Readonly<Record<string, string>>;
   readonly backfill?: string;
   readonly isFree?: boolean;
-  /** How many jobs may have series of their own. */
+  /** The maximum number of jobs with their own series. */
   readonly cap?: number;
 };
 
-/** A service in which nothing happens by itself, and a daemon that looks only at its executions. */
+/** A service without events of its own, and a daemon with only the collector `executions`. */
 async function setUp(
   fill: (simulator: Simulator) => void,
   { more = '', env = {}, backfill = '2h', isFree = false, cap = 500 }: Given = {},
@@ -41,7 +41,7 @@ ${more}`,
   return { simulator, daemon };
 }
 
-/** Takes whatever it is sent; called with the size of each request. */
+/** A trace backend that accepts everything; called with the size of each request. */
 async function startTraceBackend(tell: (bytes: number) => void): Promise<string> {
   const server = createServer((request, response) => {
     let bytes = 0;
@@ -60,7 +60,7 @@ async function startTraceBackend(tell: (bytes: number) => void): Promise<string>
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** The values of a family by their labels, as a scrape shows them. */
+/** The values of a family by their labels in a scrape. */
 async function read({ url }: Daemon, family: string): Promise<Map<string, number>> {
   const text = await (await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(30_000) })).text();
   const found = new Map<string, number>();
@@ -100,7 +100,7 @@ describe('end-to-end/faults of data', { timeout: 240_000 }, () => {
     const { daemon } = await setUp(({ control }) => {
       control.createProject('pay');
       const nowMs = Date.now();
-      // Label sets that look alike once they are joined.
+      // Label sets that become equal when joined.
       const pairs = [
         ...hostile.map((name) => ['group', name]),
         ['x', 'y,z'],
@@ -119,7 +119,7 @@ describe('end-to-end/faults of data', { timeout: 240_000 }, () => {
       const succeeded = [...values].filter(([labels, value]) => labels.includes('status="succeeded"') && value > 0);
       const names = succeeded.map(([labels]) => unescape(/job_name="((?:[^"\\]|\\.)*)"/.exec(labels)?.[1] ?? ''));
       expect(names.toSorted()).toEqual([...hostile, 'y,z', 'z', 'y', '"y'].toSorted());
-      // Each has run once more often than the previous one.
+      // Each job has run once more than the previous one.
       expect(succeeded.map(([, value]) => value).sort((one, other) => one - other)).toEqual(
         names.map((_name, index) => index + 1),
       );
@@ -134,7 +134,7 @@ describe('end-to-end/faults of data', { timeout: 240_000 }, () => {
     const fill = ({ control }: Simulator): void => {
       control.createProject('pay');
       const nowMs = Date.now();
-      // The oldest first: the simulated server keeps them in the order of their ends.
+      // Oldest first, because the simulated server lists them in the order of their ends.
       for (let job = runs - 1; job >= 0; job -= 1) {
         const name = job < longNames ? `${String(job)} ${'x'.repeat(10_000)}` : `job ${job}`;
         const jobId = control.createJob('pay', { name, group: '' });
@@ -196,7 +196,7 @@ describe('end-to-end/faults of data', { timeout: 240_000 }, () => {
     await eventually(async () => expect(sum((await read(daemon, 'automation_executions_total')).values())).toBe(runs), {
       limitMs: 200_000,
     });
-    // The round that counted them is over a moment later.
+    // The round that counts them ends a moment later.
     await eventually(async () => {
       const [lag] = (await read(daemon, 'automation_exporter_execution_lag_seconds')).values();
       expect(lag).toBeLessThan(60);

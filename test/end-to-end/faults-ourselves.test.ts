@@ -25,7 +25,7 @@ import { makeMemoryFolder } from '../support/memory-folder.ts';
 /** Only root may mount, and not in every container. */
 const canMount = mayMount();
 
-/** On a machine that has other work. */
+/** Enough for a busy machine. */
 const patience = { limitMs: 60_000 };
 
 type Own = {
@@ -40,7 +40,7 @@ type Running = {
   readonly read: (name: string) => Promise<number | undefined>;
 };
 
-/** The daemon as a process of its own, with its state on a disk, and a service in which nothing happens by itself. */
+/** A daemon in its own process, with its state on disk, and a service without events of its own. */
 async function setUp(): Promise<Own> {
   const directory = makeMemoryFolder('automation-exporter-ourselves-');
   onTestFinished(async () => rmSync(directory, { recursive: true, force: true }));
@@ -78,7 +78,7 @@ const counted =
   'automation_executions_total{server="default",project="pay",job_group="",job_name="",status="succeeded"}';
 const resets = 'automation_exporter_state_resets_total';
 
-/** Runs end one by one until this number is counted. */
+/** Ends runs one by one until this number is counted. */
 async function countTo(many: number, { simulator }: Own, { read }: Running): Promise<void> {
   const have = (await read(counted)) ?? 0;
   for (let more = have; more < many; more += 1) {
@@ -92,7 +92,7 @@ async function isReady({ url }: Running): Promise<void> {
   await eventually(async () => expect((await fetch(`${url}/-/ready`)).status).toBe(200), patience);
 }
 
-/** Starts the daemon, which counts this many runs. */
+/** Starts the daemon and lets it count this number of runs. */
 async function startCounting(many: number, own: Own, env?: Parameters<Own['start']>[0]): Promise<Running> {
   const running = await own.start(env);
   await isReady(running);
@@ -100,7 +100,7 @@ async function startCounting(many: number, own: Own, env?: Parameters<Own['start
   return running;
 }
 
-/** A daemon that has counted five runs and ended, and so has left a copy of its state. */
+/** Leaves the state of a daemon that counted five runs, with its backup. */
 async function leaveFive(own: Own): Promise<void> {
   await (await startCounting(5, own)).child.stop();
 }
@@ -150,7 +150,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
     rmSync(own.state, { recursive: true });
     await countTo(5, own, running);
     await running.child.waitFor(/level=error msg="state directory removed or replaced: writing it again"/);
-    // A scrape may show a reading of the second before.
+    // A scrape may be a second old.
     await eventually(async () => expect(await running.read(resets)).toBe(1), patience);
     await running.child.stop();
     const again = await own.start();
@@ -175,7 +175,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
     );
     running.child.kill('SIGTERM');
     expect(await running.child.ended).toEqual({ code: 0, signal: null });
-    // Each was answered whole, or not at all.
+    // Each response is complete or missing.
     for (const text of await Promise.all(scrapes)) expect(text).toMatch(/^#[\s\S]*\n$|fetch failed/);
 
     const again = await own.start({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
@@ -253,8 +253,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
   });
 });
 
-/** In the middle of a page that holds something. */
-/** Flips a bit of each place that names a result: a page that was split keeps old copies of what it held, which nobody reads. */
+/** Flips a bit in each place with a result. Several places, because a split page keeps unused copies of its former content. */
 function flip(file: string): void {
   const bytes = readFileSync(file);
   let flipped = 0;
@@ -274,7 +273,7 @@ function mayMount(): boolean {
   return mounted;
 }
 
-/** Writes until nothing more fits. */
+/** Writes until the disk is full. */
 function fill(file: string): void {
   const handle = openSync(file, 'w');
   try {
@@ -292,7 +291,7 @@ function writes(handle: number, bytes: number): boolean {
   }
 }
 
-/** No file of the process may grow beyond this number of bytes: to it the disk is full. */
+/** Limits the size of files of the process to this number of bytes, as a full disk does. */
 function limitFiles(pid: number, bytes: string): void {
   execFileSync('prlimit', [`--pid=${pid}`, `--fsize=${bytes}:unlimited`]);
 }

@@ -1,32 +1,32 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type SecureContextOptions, type Server as TlsServer } from 'node:tls';
 
-/** Answers in the place of the server; it may as well say nothing, or hang up. */
+/** Responds instead of the server; it may also stay silent or close the connection. */
 export type CannedHandler = (socket: Socket, path: string) => void;
 
 export type FaultyUpstream = {
   readonly url: string;
-  /** The paths that were asked for, in order. */
+  /** The requested paths, in order. */
   readonly requests: readonly string[];
-  /** Connections that are open now, and the most that ever were at once. */
+  /** The number of open connections; then the highest number at once. */
   readonly open: () => number;
   readonly maxOpen: () => number;
-  /** Bytes that a client took, as far as they have left this process. */
+  /** The bytes that have left this process. */
   readonly sentBytes: () => number;
-  /** From now on these paths are answered so; without a handler, by the server again. */
+  /** Uses this handler for these paths from now on; without a handler, the server responds again. */
   readonly answer: (handler: CannedHandler | undefined, paths?: RegExp) => void;
-  /** Another server takes the place of the one behind; connections end. */
+  /** Replaces the server behind, and closes all connections. */
   readonly replace: (serverUrl: string) => void;
-  /** Another certificate from now on; connections end. */
+  /** Presents another certificate from now on, and closes all connections. */
   readonly present: (certificate: SecureContextOptions) => void;
-  /** Ends all connections. */
+  /** Closes all connections. */
   readonly hangUp: () => void;
-  /** Ends all connections and refuses new ones, until it listens again at the same port. */
+  /** Closes all connections and refuses new ones, until it listens again on the same port. */
   readonly die: () => Promise<void>;
   readonly live: () => Promise<void>;
 };
 
-/** An address in front of a server that passes on what is asked, counts, and goes wrong when told to. */
+/** A proxy before a server: it forwards and counts requests, and can be made to fail. */
 export async function startFaultyUpstream(
   serverUrl: string,
   certificate?: SecureContextOptions,
@@ -63,7 +63,7 @@ export async function startFaultyUpstream(
 
   const server: Server = certificate === undefined ? createServer(serve) : createTlsServer(certificate, serve);
   server.on('tlsClientError', () => {});
-  // Both kinds of server report a connection before anything is said on it.
+  // Plain and TLS servers both report a connection before its first bytes.
   server.on('connection', (socket: Socket) => {
     socket.on('error', () => {});
     sockets.add(socket);
@@ -111,7 +111,7 @@ export async function startFaultyUpstream(
   };
 }
 
-/** A whole answer, as JSON unless the headers say otherwise. */
+/** A complete response, as JSON unless the headers set another type. */
 export function say(status: number, body: string | Buffer, headers: readonly string[] = []): CannedHandler {
   const type = headers.some((line) => /^content-type:/i.test(line)) ? [] : ['Content-Type: application/json'];
   const lines = [`HTTP/1.1 ${status} Canned`, ...type, ...headers, `Content-Length: ${Buffer.byteLength(body)}`];

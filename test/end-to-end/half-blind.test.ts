@@ -8,7 +8,7 @@ import { describeWithTools } from '../support/tools.ts';
 
 const token = 'a-token-that-sees-half';
 
-/** 100 runs of the warehouse and 14 of the shop, some of them ad hoc, and some of the project that may be read. */
+/** Plays 100 runs of the warehouse and 14 of the shop, some of them ad hoc, and some of the readable project. */
 function play({ control }: Simulator): void {
   const endedAtMs = Date.now() - 60_000;
   for (const [project, runs] of Object.entries({ pay: 5, warehouse: 100, 'web-shop': 14 })) {
@@ -59,7 +59,7 @@ metrics: { hold_new_series: 0s }
     expect(await read()).not.toContain('does not show all executions');
     await eventually(async () => expect(await counted(daemon)).toEqual({ pay: 5, warehouse: 100, 'web-shop': 14 }));
 
-    // The policy changes again: the next hidden run is a problem at once, not only when the alert fires.
+    // The policy changes again: the next hidden run is a problem at once, before its alert fires.
     simulator.control.addToken({ token, policy: { jobs: seen, adhoc: seen } });
     const endedAtMs = Date.now();
     simulator.control.addFinished('warehouse', { startedAtMs: endedAtMs - 1000, endedAtMs });
@@ -75,7 +75,7 @@ metrics: { hold_new_series: 0s }
   }, 120_000);
 });
 
-/** Problems of `/api/status`, as kind and text; without the clock of the server, which seems to be set back as only our ticks pass. */
+/** The problems of `/api/status`, as kind and text; without the clock problem, because the test moves only the monotonic clock. */
 async function problems({ url }: Daemon): Promise<readonly string[]> {
   const status = (await (await fetch(`${url}/api/status`)).json()) as {
     readonly problems: readonly { readonly kind: string; readonly text: string }[];
@@ -83,7 +83,7 @@ async function problems({ url }: Daemon): Promise<readonly string[]> {
   return status.problems.flatMap(({ kind, text }) => (kind === 'clock' ? [] : [`${kind}: ${text}`]));
 }
 
-/** Projects whose running executions may not be read. */
+/** The projects whose running executions may not be read. */
 async function running({ url }: Daemon): Promise<readonly string[] | undefined> {
   const { servers } = (await (await fetch(`${url}/api/status`)).json()) as {
     readonly servers: readonly { readonly executions: { readonly running_denied: readonly string[] } | null }[];

@@ -12,7 +12,7 @@ import { makeFolder } from '../support/folder.ts';
 
 const mb = 2 ** 20;
 
-/** Small on the wire and large in memory, each in another way. */
+/** Bodies that are small when sent but large in memory, in different ways. */
 const bodies = [
   gzipSync(`[${'{},'.repeat(20 * mb)}{}]`),
   gzipSync(Buffer.alloc(60 * mb, ' ')),
@@ -29,7 +29,7 @@ const bodies = [
   gzipSync(`["${'x'.repeat(100 * mb)}"]`),
 ];
 
-/** Rows for as long as the connection takes them. */
+/** Sends rows until the connection is closed. */
 function sendEndless(response: ServerResponse): void {
   function* rows(): Generator<string> {
     yield '[';

@@ -31,7 +31,7 @@ describeWithTools('end-to-end/machine-clock', ['faketime'], () => {
     await simulator.stop();
   });
 
-  /** Sets the clock that the process gets from its C library; its monotonic clock goes on. */
+  /** Sets the wall clock that the C library returns to the process; the monotonic clock is not affected. */
   function setClock(aheadSeconds: number): void {
     writeFileSync(join(directory, 'clock'), `${aheadSeconds < 0 ? '' : '+'}${aheadSeconds}\n`);
   }
@@ -55,7 +55,7 @@ describeWithTools('end-to-end/machine-clock', ['faketime'], () => {
     return url;
   }
 
-  /** An execution ends, and is counted; the server is up, and its clock is seen to differ. */
+  /** Ends an execution, and waits until it is counted and the difference of the clocks is shown. */
   async function countOne(url: string, { total, aheadSeconds }: { total: number; aheadSeconds: number }) {
     const nowMs = Date.now();
     simulator.control.addFinished('shop', { jobId: 'settle', startedAtMs: nowMs - 1000, endedAtMs: nowMs });

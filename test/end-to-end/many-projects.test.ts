@@ -35,7 +35,7 @@ async function start(): Promise<Simulator> {
   return simulator;
 }
 
-/** The daemon, reading the nodes of every project of all three servers, and what it shows. */
+/** Starts a daemon that reads the nodes of every project of three servers; returns how to scrape it. */
 async function watchAll(): Promise<() => Promise<string>> {
   const servers = [
     { name: 'healthy', ...healthy },
@@ -76,7 +76,7 @@ function timesOf(simulator: Simulator, path: string): number[] {
     .map(({ atMs }) => atMs);
 }
 
-/** What was asked once has no gap that could be short enough. */
+/** Returns infinity for a single request, so that it fails the check. */
 function maxGapMs(times: readonly number[]): number {
   if (times.length < 2) return Number.POSITIVE_INFINITY;
   return Math.max(...times.slice(1).map((atMs, index) => atMs - (times[index] ?? 0)));
@@ -100,7 +100,7 @@ describe('end-to-end/many-projects', () => {
       expect([countNodes(text, 'hanging'), countNodes(text, 'denied')]).toEqual([0, 0]);
     });
 
-    // From now on nothing of the healthy server may be missing while every project of it is read again.
+    // From now on the healthy server must keep all its series while its projects are read again.
     const passes = (): number => timesOf(healthy, '/api/47/project/team-001/resources').length;
     const before = passes();
     const counts = new Set<number>();
@@ -114,7 +114,7 @@ describe('end-to-end/many-projects', () => {
       expect({ project, isInTime: maxGapMs(times) < 4 * intervalMs }).toEqual({ project, isInTime: true });
     }
 
-    // What is hung on or denied is asked seldom; what is vital never waits for the many.
+    // Hanging or denied endpoints are requested rarely; vital polls never wait for the many projects.
     expect(timesOf(denied, '/api/47/project/team-001/resources').length).toBe(1);
     const hung = hanging.requests().filter(({ path }) => path.endsWith('/resources'));
     expect(hung.length).toBeLessThan(30);

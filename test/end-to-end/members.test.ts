@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { seriesWith, toSeries } from './scraped.ts';
 
-/** What belongs to one member of a cluster. */
+/** Collectors that poll each member of a cluster. */
 const ofMembers = `
 automation_app_duration_seconds
 automation_app_duration_seconds_count
@@ -74,13 +74,13 @@ async function watchCluster(options: SimulatorOptions, toMembers: (simulator: Si
   };
 }
 
-/** The members as configuration lists them: a, b and c. */
+/** The configuration of the members a, b and c. */
 function listMembers({ memberUrls }: Simulator): string {
   const members = memberUrls.map((url, index) => `{ name: ${'abc'.charAt(index)}, url: '${url}' }`);
   return `, members: [${members.join(', ')}]`;
 }
 
-/** What the watched server gave: the names of its families, as the samples write them. */
+/** The families of the watched server, by the names of their samples. */
 function familiesOf(series: ReadonlyMap<string, number>, isMember: (name: string) => boolean): string[] {
   const names = [...series.keys()].filter((name) => name.startsWith('automation_') && isMember(name));
   const families = new Set(names.map((name) => name.slice(0, name.indexOf('{'))));
@@ -102,7 +102,7 @@ describe('end-to-end/members', () => {
         expect(common).toContain(family);
       for (const family of ['automation_executions_running', 'automation_job_info', 'automation_executions_recent'])
         expect(common).toContain(family);
-      // Executions are read for the cluster as a whole, and are vital.
+      // Executions are read from the whole cluster, and are vital.
       const both = ['automation_credentials_accepted', 'automation_up'];
       expect(common.filter((name) => ofMembers.includes(`\n${name}\n`))).toEqual(both);
     });
@@ -131,7 +131,7 @@ describe('end-to-end/members', () => {
 
     simulator.control.restart({ memberIndex: 2, downForMs: 3_600_000 });
     await eventually(async () => expect((await series()).get(up('c'))).toBe(0));
-    // Until what it said last is too old.
+    // Until its last values are too old.
     forward(61_000);
     await eventually(async () => {
       const all = await series();
@@ -153,7 +153,7 @@ describe('end-to-end/members', () => {
       `automation_exporter_series_dropped_total{server="prod",collector="${collector}",reason="several_members"}`;
 
     await eventually(async () => {
-      // Others ask as well: in step with the balancer every poll would meet the same member for ever.
+      // Another client sends requests too; otherwise the load balancer would send every poll to the same member.
       await fetch(`${simulator.url}/api/47/system/info`);
       const all = await series();
       expect(all.get(dropped('log-storage'))).toBeGreaterThanOrEqual(2);
@@ -164,18 +164,18 @@ describe('end-to-end/members', () => {
     const all = await series();
     for (const gauge of ['automation_log_storage_queued{', 'automation_app_value{', 'automation_server_info{'])
       expect(seriesWith(all, gauge)).not.toEqual([]);
-    // What the members share counts on.
+    // The counters of shared data continue.
     await eventually(async () => expect(seriesWith(await series(), 'automation_executions_total{')).not.toEqual([]));
     expect(seriesWith(all, 'several_members').length).toBe(2);
 
     const readStatus = async () => (await (await fetch(`${daemon.url}/api/status`)).json()) as Status;
     const status = await readStatus();
     expect(status.servers.map(({ hides_members }) => hides_members)).toEqual([true]);
-    // The start and the failures of one member are not those of another.
+    // Start times and failures of one member do not apply to another.
     expect(seriesWith(all, 'automation_server_start_time_seconds')).toEqual([]);
     const kinds = new Set<string>();
 
-    // Said once, however often it is seen.
+    // Logged once, although it is seen many times.
     const said = (): number => daemon.logged.filter((line) => line.includes('several members answer')).length;
     const seen = all.get(dropped('log-storage')) ?? 0;
     await eventually(async () => {
@@ -192,9 +192,9 @@ type Status = {
   readonly servers: readonly { readonly hides_members: boolean }[];
 };
 
-/** What comes and goes with the runs of a cluster that lives on. */
+/** Reports whether series of this name come and go with the runs of a cluster. */
 function isVolatile(name: string): boolean {
-  // The frozen clock looks set back when ours is put forward, so what had ended just before is counted then.
+  // When our clock is moved ahead, the frozen server clock looks set back, so executions that had just ended are counted then.
   const counted =
     /^automation_(executions_total|execution_|job_(last|consecutive|average)_|project_executions_|node_failures_)/;
   return counted.test(name) || /^automation_(executions_running|executions_queued|app_value|app_threads)/.test(name);

@@ -28,20 +28,20 @@ import { toSeries } from './scraped.ts';
 
 const bounds = [1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600];
 
-/** Durations in whole milliseconds, most of them around a minute. */
+/** Durations in whole milliseconds, mostly around a minute. */
 const random = createRandom(7);
 const durations = Array.from({ length: 3000 }, () => {
   const normal = Array.from({ length: 12 }, random).reduce((sum, one) => sum + one, -6);
   return Math.round(60_000 * Math.exp(0.6 * normal)) / 1000;
 });
 
-/** A release without native histograms counted the first thousand. */
+/** A release without native histograms counted the first thousand durations. */
 const { native: _native, ...older } = observeAll(durations.slice(0, 1000));
 const counted: Readonly<Record<string, StoredHistogram>> = {
   all: observeAll(durations),
   grown: observeAll(durations.slice(1000), older),
   older,
-  // Of more values than buckets, from a millisecond to years.
+  // More distinct values than buckets, from a millisecond to years.
   wide: observeAll([0, ...Array.from({ length: 400 }, (_, index) => Math.round(1.06 ** index) / 1000)]),
 };
 
@@ -183,7 +183,7 @@ describeWithTools('end-to-end/native-histograms', ['prometheus'], ({ prometheus 
 const job = { project: 'pay', job_group: '', job_name: 'all' };
 const ofHistograms = /(automation_execution_duration|automation_schedule_delay|api_request_duration)_seconds/;
 
-/** Queries over histograms; a heatmap has buckets in one form and none in the other. */
+/** Queries over histograms; heatmaps are omitted, because their buckets differ between the two forms. */
 function listQueries(): readonly string[] {
   const { errors, total, count } = punctuality;
   const panels = readdirSync('dashboards').flatMap((file) =>
@@ -216,7 +216,7 @@ function seriesOf(name: string): string {
   return `automation_execution_duration_seconds{job_name="${name}"}`;
 }
 
-/** As the state keeps it, which a restart reads. */
+/** As stored in the state, which is read after a restart. */
 function toCell(name: string, stored: StoredHistogram): Cell {
   const labels = ['pay', '', name, 'succeeded'];
   return JSON.parse(

@@ -15,7 +15,7 @@ import { eventually } from '../support/eventually.ts';
 import { startAlertmanager, startPrometheus } from '../support/prometheus.ts';
 import { describeWithTools } from '../support/tools.ts';
 
-/** The notifications of Alertmanager's webhook, as far as they are looked at. */
+/** The fields of Alertmanager's webhook that the test reads. */
 type Delivery = {
   readonly alerts: readonly {
     readonly labels: Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ type Delivery = {
   }[];
 };
 
-/** How people reach the exporter: under which name and path, and what stands between. */
+/** How people reach the exporter: name, path, and a proxy between. */
 type Way = {
   readonly way: string;
   readonly host: string;
@@ -64,7 +64,7 @@ afterAll(async () => {
 });
 
 describeWithTools('end-to-end/notification-links', ['prometheus', 'alertmanager'], (tools) => {
-  // They mostly wait.
+  // Concurrent, because the tests mostly wait.
   it.concurrent.each(pickPart(ways, 3))(
     'delivers only links that open, reached by $way',
     async (way) => {
@@ -134,9 +134,9 @@ describeWithTools('end-to-end/notification-links', ['prometheus', 'alertmanager'
   );
 });
 
-/** A job that fails three times, whose logs cannot be stored, and then nothing may run any longer. */
+/** Makes a job fail three times and its logs unstorable, then makes the server passive. */
 async function causeTroubles(simulator: Simulator, seen: () => Promise<number>): Promise<void> {
-  // What counts up has to be seen before.
+  // A counter must be scraped before it rises.
   await eventually(async () => expect(await seen()).toBe(1));
   const { control } = simulator;
   control.failLogStorage(true);
@@ -189,7 +189,7 @@ async function startExporter(simulator: Simulator, { host, path, proxy }: Way, g
   };
 }
 
-/** The rules as they are served, but for the time that a trouble has to last. */
+/** The served rules with shorter durations. */
 function toSoon(served: string): string {
   // The cast names only what is changed.
   const { groups } = parse(served) as { readonly groups: readonly { readonly rules: readonly { alert?: string }[] }[] };
@@ -201,7 +201,7 @@ function toSoon(served: string): string {
   });
 }
 
-/** Stands in for Grafana: a dashboard that it was given opens, with variables that the dashboard has. */
+/** A stand-in for Grafana: it opens known dashboards with their own variables. */
 async function startGrafana(): Promise<string> {
   const dashboards = new Map(
     dashboardNames.map((name) => {
@@ -221,7 +221,7 @@ async function startGrafana(): Promise<string> {
   return `http://grafana.example.org:${port}/grafana`;
 }
 
-/** A proxy as people put before their tools: it passes on what is below its path. */
+/** A proxy that forwards requests below a path. */
 async function startProxy(toPort: () => number, removed: string): Promise<number> {
   return listen(
     createServer(({ url = '/', headers }, response) => {
@@ -252,7 +252,7 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Opens a link as a browser does that finds every host name on this machine. */
+/** Opens a link as a browser whose host names all resolve to this machine. */
 async function open(link: string): Promise<{ readonly status: number; readonly text: string }> {
   const { host, port, pathname, search } = new URL(link);
   const headers = { host, accept: 'text/html', 'accept-language': 'en', 'sec-fetch-site': 'none' };

@@ -6,7 +6,7 @@ import type { Prometheus } from '../support/prometheus.ts';
 
 type Row = { readonly metric: Readonly<Record<string, string>>; readonly value: readonly [number, string] };
 
-/** Compares the numbers of the dashboard `overview` with what really happened, of a passive server on which nothing runs any longer. */
+/** Compares the numbers of the dashboard `overview` with the truth of a passive server without running executions. */
 export async function compareOverview(prometheus: Prometheus, simulator: Simulator): Promise<void> {
   const ask = async (panel: string, part = 0): Promise<readonly Row[]> => {
     const { expr } = panelQueries(dashboardJson('overview')).filter((query) => query.panel === panel)[part] ?? {};
@@ -25,7 +25,7 @@ export async function compareOverview(prometheus: Prometheus, simulator: Simulat
     expect({ panel, numbers: await numbers(panel) }).toEqual({ panel, numbers: [1] });
   for (const panel of ['Executions running', 'Executions overdue', 'Executions waiting', 'Scheduler threads in use'])
     expect({ panel, sum: sum(await numbers(panel)) }).toEqual({ panel, sum: 0 });
-  // `increase` estimates: it is exact but for the time between two samples.
+  // `increase` extrapolates by up to the time between two samples.
   expect(near((await numbers('Executions in the last hour'))[0], ended.length)).toBe(ended.length);
   expect(near((await numbers('Executions failed in the last hour'))[0], failed)).toBe(failed);
   expect((await numbers('Success ratio of the last hour'))[0]).toBeCloseTo(succeeded / (succeeded + failed), 1);
@@ -48,7 +48,7 @@ export async function compareOverview(prometheus: Prometheus, simulator: Simulat
 
 type JobTruth = { readonly inARow: number; readonly status: string; readonly lastFailedId: number };
 
-/** By job: the failures since its last success, and its last run. A failure that is tried again is not counted. */
+/** By job: the failures since its last success, and its last run. Failures with a later retry do not count. */
 function readJobs(ended: readonly TrueExecution[]): Map<string, JobTruth> {
   const jobs = new Map<string, JobTruth>();
   const inOrder = ended.toSorted((one, other) => (one.endedAtMs ?? 0) - (other.endedAtMs ?? 0));
@@ -69,7 +69,7 @@ function isFailure({ status }: TrueExecution): boolean {
 }
 
 function toJob(metric: Readonly<Record<string, string>>): string {
-  // Prometheus has no empty labels.
+  // Prometheus drops empty labels.
   return `${metric['project']}/${metric['job_group'] ?? ''}/${metric['job_name']}`;
 }
 
@@ -77,7 +77,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, each) => total + each, 0);
 }
 
-/** The true number where the other one is close enough to it. */
+/** The true number if the found number is close enough to it. */
 function near(found: number | undefined, truth: number): number {
   const value = found ?? Number.NaN;
   return Math.abs(value - truth) <= Math.max(1, truth * 0.05) ? truth : value;

@@ -9,7 +9,7 @@ import { eventually } from '../support/eventually.ts';
 import { type Prometheus, startPrometheus } from '../support/prometheus.ts';
 import { describeWithTools } from '../support/tools.ts';
 
-/** All jobs start within the first half of each ten seconds; modes are switched in the second half. */
+/** Jobs start in the first half of each ten seconds; the mode changes in the second half. */
 const everyMs = 10_000;
 const offsetsMs = [0, 1000, 2000, 3000, 4000, 4500];
 
@@ -53,7 +53,7 @@ describeWithTools('end-to-end/passive-night', ['prometheus'], (tools) => {
     return Number((row as { readonly value: readonly [number, string] } | undefined)?.value[1] ?? Number.NaN);
   };
 
-  /** Switches the mode when no job starts just then; returns when that was. */
+  /** Changes the mode while no job starts; returns the time of the change. */
   async function setMode(mode: 'active' | 'passive'): Promise<number> {
     return eventually(
       async () => {
@@ -74,7 +74,7 @@ describeWithTools('end-to-end/passive-night', ['prometheus'], (tools) => {
     await eventually(async () => expect(await sum('reason="unknown"')).toBe(0));
 
     const fromMs = await setMode('passive');
-    // A miss is decided when everything that ended in the minute after it would be known.
+    // A miss is decided once all executions of the following minute are known.
     await eventually(async () => expect(await sum('reason="passive"')).toBeGreaterThan(offsetsMs.length), {
       limitMs: 300_000,
     });
@@ -88,7 +88,7 @@ describeWithTools('end-to-end/passive-night', ['prometheus'], (tools) => {
     const each = Math.floor(untilMs / everyMs) - Math.floor(fromMs / everyMs);
     const lines = offsetsMs.map(() => `reason="passive"} ${each}`);
     await eventually(async () => expect(await readDecided(url)).toEqual(lines), { limitMs: 420_000 });
-    // Runs that happen again, and were decided after the last miss.
+    // Later runs that happened, and that were decided after the last miss.
     await eventually(
       async () =>
         expect(
@@ -107,7 +107,7 @@ describeWithTools('end-to-end/passive-night', ['prometheus'], (tools) => {
   }, 900_000);
 });
 
-/** Returns the last label and the value of each series of times that did not run, or could not be decided. */
+/** Returns the last label and the value of each series of missed or undecided runs. */
 async function readDecided(url: string): Promise<string[]> {
   const text = await (await fetch(`${url}/metrics`)).text();
   const lines = text.split('\n').filter((line) => /^automation_schedule_(missed|undecided)_total\{/.test(line));

@@ -13,11 +13,11 @@ type Watching = {
   readonly daemon: Daemon;
   readonly series: () => Promise<ReadonlyMap<string, number>>;
   readonly forward: (ms: number) => void;
-  /** How often the service was asked for this path. */
+  /** The number of requests for this path. */
   readonly asked: (path: string) => number;
 };
 
-/** Two projects of one job each, watched with credentials that may do this much. */
+/** Two projects with one job each, watched with a token of this policy. */
 async function watch(policy: Policy): Promise<Watching> {
   const simulator = await startSimulator({ scenario: 'empty', apiVersion: 47 });
   onTestFinished(() => simulator.stop());
@@ -52,7 +52,7 @@ async function watch(policy: Policy): Promise<Watching> {
 const enabled = (collector: string, reason: string): string =>
   `automation_exporter_collector_enabled{server="prod",collector="${collector}",reason="${reason}"}`;
 
-/** The families about a project; the application's own map keeps what it once measured of it. */
+/** The families with series of a project, without application metrics, which the server keeps. */
 function familiesOf(all: ReadonlyMap<string, number>, project: string): string[] {
   const names = seriesWith(all, `project="${project}"`).map((name) => name.slice(0, name.indexOf('{')));
   return [...new Set(names)].filter((name) => !name.startsWith('automation_app_')).toSorted();
@@ -104,7 +104,7 @@ function namesOf(text: string): string[] {
   return text.trim().split('\n');
 }
 
-/** Waits until all is there that both projects have. */
+/** Waits until both projects have all their series. */
 async function settled({ series }: Watching): Promise<void> {
   await eventually(async () => {
     const all = await series();
@@ -128,7 +128,7 @@ describe('end-to-end/permissions', () => {
     expect(status.servers[0]?.missing_policy).toContain('resource:');
     expect(await (await fetch(`${daemon.url}/`)).text()).toContain('kind: system');
 
-    // Asked seldom as long as nothing is known to have changed.
+    // Requested rarely until something is known to have changed.
     const polls = asked('/api/47/system/info');
     await eventually(async () => {
       await series();
@@ -151,9 +151,9 @@ describe('end-to-end/permissions', () => {
     await settled(watching);
 
     watching.simulator.control.addToken({ token, policy: { projects: ['pay'], events: ['pay'], nodes: ['pay'] } });
-    // The list is shared for a while, and executions ask for it once a minute; most of it would be valid for longer.
+    // The list is cached, and executions need it once a minute; by default it stays valid for longer.
     watching.forward(61_000);
-    // It may come back: what was counted of it holds.
+    // The project may come back, so its counters stay.
     const left = { pay: namesOf(ofProject), hr: namesOf(counted) };
     await eventually(async () => expect(await leftOf(watching)).toEqual(left));
   });
@@ -180,7 +180,7 @@ describe('end-to-end/permissions', () => {
   });
 });
 
-/** The families that are left of each project, once one of them has gone from the list. */
+/** The remaining families of each project, after one of them has left the list. */
 async function leftOf({ series }: Watching): Promise<Readonly<Record<'pay' | 'hr', string[]>>> {
   const all = await series();
   expect(all.get('automation_projects{server="prod"}')).toBe(1);

@@ -34,7 +34,7 @@ function plant(path: string, text = planted(path)): void {
   writeFileSync(file, text);
 }
 
-/** Every package that the exporter imports, as another would have it. */
+/** Plants a false version of every package that the exporter imports. */
 function plantPackages(folder: string): void {
   const { dependencies } = JSON.parse(
     readFileSync(fileURLToPath(new URL('../../package.json', import.meta.url)), 'utf8'),
@@ -57,7 +57,7 @@ function startDaemon() {
   });
 }
 
-/** Serves until every part of the daemon has been used, and ends; returns what was logged. */
+/** Runs the daemon until every part has been used; returns its log. */
 async function playOnce(): Promise<string> {
   const daemon = startDaemon();
   try {

@@ -12,7 +12,7 @@ import { startDemo } from './start-demo.ts';
 
 const noDatabase = 'the state is a file';
 
-/** What is on by default and yet may have no series in the demo. */
+/** Families that are on by default but may have no series in the demo. */
 const reasons: Readonly<Record<string, string>> = {
   automation_schedule_critical: 'no job is configured as critical',
   automation_job_next_run_at_risk: 'nothing awaits the next runs',
@@ -122,7 +122,7 @@ describeWithTools('end-to-end/prometheus-scrape', ['prometheus'], ({ prometheus 
     const scraped = 'scrape_samples_scraped - scrape_samples_post_metric_relabeling';
     expect(await valueOf(server, `max_over_time((${scraped})[5m:1s])`)).toBe(0);
     expect(await valueOf(server, 'min_over_time(scrape_samples_scraped[5m])')).toBeGreaterThan(100);
-    // What is there twice in one scrape is not counted as such, but it is scraped twice and kept once.
+    // Prometheus stores a duplicate series once, but counts it as two scraped samples.
     const kept = 'scalar(count({job="demo", __name__!~"up|scrape_.+"})) - scrape_samples_scraped';
     expect(await valueOf(server, `max_over_time((${kept})[5m:1s])`)).toBe(0);
     expect(await valueOf(server, `min_over_time((${kept})[5m:1s])`)).toBe(0);
@@ -133,7 +133,7 @@ describeWithTools('end-to-end/prometheus-scrape', ['prometheus'], ({ prometheus 
   });
 });
 
-/** Passes scrapes on as a Prometheus that knows only the text format: not every release can be told to. */
+/** Forwards scrapes as a Prometheus that accepts only the text format, because not every release can be configured so. */
 async function forwardAsText(url: string, onAnswer: (contentType: string) => void): Promise<Server> {
   const server = createServer((request, response) => {
     void fetch(new URL(request.url ?? '/', url), { headers: { accept: 'text/plain;version=0.0.4' } }).then(
@@ -149,7 +149,7 @@ async function forwardAsText(url: string, onAnswer: (contentType: string) => voi
   return server;
 }
 
-/** Each family that is on by default, and the sample that is never missing where it has any. */
+/** Families that are on by default, with the sample that each family has whenever it has any. */
 function defaultNames(): { readonly family: string; readonly sample: string }[] {
   const own = toOwnFamilies(createSelf({ version: '', nodeVersion: '' }).registry);
   const families = [...collectors.filter(({ on }) => on).flatMap(({ metrics }) => Object.values(metrics)), ...own];
@@ -170,7 +170,7 @@ async function valueOf(server: Prometheus, expr: string): Promise<number> {
   return Number((rows[0] as Row).value[1]);
 }
 
-/** Families and their types, as they were declared. */
+/** The families with their declared types. */
 async function kindsOf(server: Prometheus): Promise<string[]> {
   const data = (await server.get('/api/v1/metadata')) as Readonly<Record<string, readonly { readonly type: string }[]>>;
   return Object.entries(data).flatMap(([name, kinds]) => kinds.map(({ type }) => `${name} ${type}`));

@@ -7,14 +7,14 @@ import { watchExecutions } from './watch-executions.ts';
 
 const secret = 'planted-where-nobody-may-see-it';
 
-/** A daemon whose collector refuses the traces of one job until it is mended; two jobs have run, the other's is delivered. */
+/** A daemon whose collector rejects the traces of one of two jobs until it is repaired; the trace of the other job is delivered. */
 async function setUp() {
   let isMended = false;
   const { simulator, jobs, sink, daemon } = await watchExecutions('web01', {
     jobs: ['settle', 'poisoned'],
     answer: (response, request, index) => {
       const isRefused = !isMended && request.body.includes('nightly/poisoned');
-      // A collector that repeats what it was sent, secrets too.
+      // A collector that returns the secrets of the request.
       const says = `attribute too\nlong, ${request.headers.authorization}`;
       (isRefused ? say(400, says) : accept)(response, request, index);
     },
@@ -44,7 +44,7 @@ async function setUp() {
   return { daemon, sink, run, rerun, trace, mend: () => (isMended = true) };
 }
 
-/** The status; the clock of the service, which was advanced, is no problem of traces. */
+/** Reads the status without the clock problem, which comes from the advanced clock of the service. */
 async function readStatus(url: string) {
   // This cast is safe: only these fields are used.
   const { problems, traces } = JSON.parse(await ask(url, '/api/status')) as {
@@ -58,7 +58,7 @@ async function ask(url: string, path: string): Promise<string> {
   return (await fetch(`${url}${path}`)).text();
 }
 
-// Each starts several processes, on machines that may be busy.
+// Each test starts several processes, possibly on a busy machine.
 describe('end-to-end/quarantine', { timeout: 60_000 }, () => {
   it('faults/row-32: reports a poisoned trace everywhere, and delivers it when the trace backend is fixed', async () => {
     const { daemon, sink, run, trace, mend } = await setUp();
@@ -81,7 +81,7 @@ describe('end-to-end/quarantine', { timeout: 60_000 }, () => {
     expect(told.filter((text) => text.includes(secret))).toEqual([]);
 
     expect(await run('retry', trace.key)).toMatchObject({ code: 0, stdout: '1 trace is queued again\n' });
-    // Refused once more.
+    // Rejected again.
     await eventually(async () =>
       expect(await daemon.metrics()).toContain(`rejected_total{reason="refused"} ${2 * trace.spans}\n`),
     );
@@ -128,7 +128,7 @@ describe('end-to-end/quarantine', { timeout: 60_000 }, () => {
     expect(await ask(daemon.url, '/traces')).toContain(
       '1 trace from an earlier run is kept until traces are on again.',
     );
-    // Nobody is woken for what has been switched off.
+    // Traces that are switched off cause no alert.
     await eventually(async () => expect(await daemon.metrics()).not.toMatch(/\nautomation_exporter_(spool|traces)_/));
 
     await daemon.app.reload(await daemon.load('web: { enable_lifecycle: false }\n'));

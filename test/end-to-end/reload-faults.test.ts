@@ -69,7 +69,7 @@ describe('end-to-end, reloads in a row', () => {
       await daemon.metrics();
     }
     await eventually(async () => expect(simulator.requests().length).toBeGreaterThan(5));
-    // What arrives late arrives after its second, never before it: this is the most that may have arrived by then.
+    // A request may arrive late but never early, so this is the maximum by then.
     const allowed = (atMs: number): number => 5 * (Math.floor((atMs - startedAtMs) / 1000) + 1);
     expect(simulator.requests().filter(({ atMs }, before) => before + 1 > allowed(atMs))).toEqual([]);
   }, 60_000);
@@ -85,11 +85,11 @@ describe('end-to-end, reloads in a row', () => {
     simulator.control.clearFaults();
     simulator.control.addFault({ kind: 'hang', path: '.*' });
     await daemon.app.reload(await daemon.load(yaml));
-    // The reload ended one that was under way.
+    // The reload ended the current probe.
     const reloadedAtMs = Date.now();
     const probes = () => simulator.requests().filter(({ atMs }) => atMs >= reloadedAtMs);
     await eventually(async () => expect(probes().length).toBeGreaterThan(1));
-    // While a circuit is open, one request at a time is sent, and this one is answered after the timeout of 3 s at the earliest.
+    // While the circuit is open, one request at a time is sent; this one times out after at least 3 s.
     const [first, second] = probes();
     expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThan(1500);
     expect(await isOpen()).toBe('1');
@@ -98,7 +98,7 @@ describe('end-to-end, reloads in a row', () => {
   }, 60_000);
 });
 
-/** What a step of the reload is told to do; it breaks down once it is. */
+/** The step of the reload that fails. */
 type Steps = { broken?: 'traces' | 'connection' | 'poll' | 'start' };
 
 describe('end-to-end, a reload that fails at a step', () => {
@@ -114,7 +114,7 @@ collectors: { execution-mode: { enabled: true, every: 1s }, ping: { enabled: ${S
       ofPoll: (key, poll) => {
         if (key.server !== 'second' || (steps.broken !== 'poll' && steps.broken !== 'start')) return poll;
         if (steps.broken === 'poll') breakDown();
-        // Once: the old configuration begins again.
+        // The step fails only once, so the old configuration can start again.
         delete steps.broken;
         return { ...poll, run: breakDown };
       },
@@ -147,7 +147,7 @@ collectors: { execution-mode: { enabled: true, every: 1s }, ping: { enabled: ${S
         ]),
       );
       expect(await daemon.metrics()).toContain('automation_ping_duration_seconds{server="second"');
-      // And nothing stands in the way of the next.
+      // The next reload succeeds.
       await daemon.app.reload(other);
       await eventually(async () =>
         expect(await listPings(daemon)).toEqual([

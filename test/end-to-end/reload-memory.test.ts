@@ -6,7 +6,7 @@ import { type Child, startChild } from '../support/child.ts';
 
 const script = fileURLToPath(new URL('../support/reloading-process.ts', import.meta.url));
 const token = 'a-token-of-many-jobs';
-/** How many jobs there are; 5,000 for machines with nothing else to do. */
+/** The number of jobs; 5,000 on an idle machine. */
 const size = Number(process.env['RELOAD_JOBS'] ?? 100);
 const reloads = isAll ? 200 : 80;
 const limitMs = 300_000 + size * 300;
@@ -20,7 +20,7 @@ afterEach(async () => {
   await simulator?.stop();
 });
 
-/** A service with this number of jobs; each ends on request. */
+/** A service with this number of jobs; their runs end on request. */
 async function startService(): Promise<{ readonly url: string; readonly endAll: () => void }> {
   const { url, control } = await startSimulator({ scenario: 'empty', token }).then((started) => (simulator = started));
   for (const project of projects) {
@@ -59,7 +59,7 @@ log: { level: error }
       const early = await measured(20);
       const late = await measured(reloads);
       expect(late.heap / early.heap).toBeLessThan(1.05);
-      // A request may be under way at one moment and not at the other; one leaked by each reload would be at least 60.
+      // One measurement may include a request in progress; a leak of one timer in each reload would give at least 60.
       expect(late.timers - early.timers).toBeLessThan(10);
       expect(late.descriptors - early.descriptors).toBeLessThan(10);
     },

@@ -8,7 +8,7 @@ import { scrapeDuring, seriesWith, toSeries } from './scraped.ts';
 const token = 'a-token-of-many-servers';
 const projects = Array.from({ length: 20 }, (_, index) => `team-${String(index + 1).padStart(2, '0')}`);
 
-/** Twenty projects of one job each. */
+/** A service with twenty projects of one job each. */
 async function startService(): Promise<Simulator> {
   const simulator = await startSimulator({ scenario: 'empty', apiVersion: 47, token });
   onTestFinished(() => simulator.stop());
@@ -62,7 +62,7 @@ async function watch(settings: Settings): Promise<Watching> {
   };
 }
 
-/** Waits until every collector has shown all it has of a server. */
+/** Waits until every collector has all its series of a server. */
 async function settled({ series }: Watching, server: string): Promise<void> {
   await eventually(async () => {
     const all = await series();
@@ -87,7 +87,7 @@ describe('end-to-end/reloading', () => {
     await settled(watching, 'stays');
     await settled(watching, 'goes');
     stays.control.runJob('job-of-team-01');
-    // New counters are shown as 0 for a while.
+    // New counters stay at 0 for a while.
     await eventually(async () => expect((await watching.series()).get(runs('stays'))).toBe(0));
     watching.forward(61_000);
     await eventually(async () => expect((await watching.series()).get(runs('stays'))).toBe(1));
@@ -111,7 +111,7 @@ describe('end-to-end/reloading', () => {
     expect(seriesWith(atOnce, 'automation_ping_duration_seconds')).toEqual([]);
     expect(seriesWith(atOnce, 'server="goes"').filter((name) => !isOwn(name))).toEqual([]);
     const scrapes = (await during).map(toSeries);
-    // What the daemon says of itself is read at most once a second.
+    // The daemon's own metrics are updated at most once a second.
     await eventually(async () => {
       const all = await watching.series();
       expect(seriesWith(all, 'server="goes"')).toEqual([]);
@@ -141,11 +141,11 @@ describe('end-to-end/reloading', () => {
     await watching.reload({ servers, collectors: without });
     await eventually(async () => expect(await averages()).toBe(20));
 
-    // What was read before is shown on for as long as it cannot be read again. Throws where a series is there twice.
+    // Values that were read before stay visible while they cannot be read again. Throws if a series is there twice.
     simulator.control.addFault({ kind: 'hang', path: '/jobs$' });
     const work = async (): Promise<void> => {
       await watching.reload({ servers, collectors: withExecutions });
-      // Requests that hang hold their places for ten seconds.
+      // Requests that hang occupy their slots for ten seconds.
       await eventually(
         async () => expect(seriesWith(await watching.series(), 'automation_executions_running{').length).toBe(20),
         { limitMs: 40_000 },
@@ -203,7 +203,7 @@ function toReason(series: string): string {
   return /reason="(\w*)"/.exec(series)?.[1] ?? 'none';
 }
 
-/** Until the service was asked for the nodes of every project once more. */
+/** Waits until the nodes of every project have been requested once more. */
 async function pass(simulator: Simulator): Promise<void> {
   await eventually(async () => {
     const asked = simulator.requests().filter(({ path }) => path.endsWith('/team-20/resources'));

@@ -22,7 +22,7 @@ traces: { detail: steps, user_names: true, options_allow: [region], upstream: { 
 `;
 }
 
-/** A job that fails, is tried again at once and fails again, and the daemon that traced both. */
+/** A job that fails, is retried at once and fails again, and a daemon that traced both attempts. */
 async function setUp() {
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
   onTestFinished(() => simulator.stop());
@@ -99,7 +99,7 @@ describe('end-to-end/replay', () => {
     expect(JSON.stringify(ofFirst)).toContain('"traceId":"0af7651916cd43dd8448eb211c80319c"');
     expect(JSON.stringify(ofFirst)).toContain('retried_by');
 
-    // The server does not tell which attempt came before.
+    // The server does not report the previous attempt.
     const ofSecond = find(second);
     expect(JSON.stringify(ofSecond)).toContain('retry_of');
     expect(await replayJson(simulator, second)).not.toContain('retry_of');

@@ -14,7 +14,7 @@ const counter =
 
 type Replica = { readonly child: Child; readonly url: string };
 
-/** Every fault has ended after this time: the database frees the rows of a stopped process, and leases expire. */
+/** The longest time until a fault has ended: the database releases rows of a stopped process, and leases expire. */
 const takeoverMs = 30_000;
 
 describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], ({ postgresql }) => {
@@ -63,7 +63,7 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
     finished += runs;
   }
 
-  /** Every replica that shows the counter, with its value: exactly one does. */
+  /** The replicas that show the counter, with its value; there must be exactly one. */
   async function readShown(): Promise<readonly { readonly replica: Replica; readonly value: number }[]> {
     const shown = await Promise.all(
       replicas.map(async (replica) => {
@@ -78,7 +78,7 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
     return shown.flat();
   }
 
-  /** Waits until everything that ended is counted once, by one replica. */
+  /** Waits until one replica shows that every ended execution was counted once. */
   async function readOwner(): Promise<Replica> {
     return eventually(
       async () => {
@@ -91,7 +91,7 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
     );
   }
 
-  /** Asks the others for pages of the server: each leads to the owner, and none says that it is well. */
+  /** Requests pages of the server from another replica: each leads to the owner, and none reports that all is well. */
   async function leadsToOwner({ url }: Replica): Promise<void> {
     for (const other of replicas.filter((replica) => replica.url !== url)) {
       for (const path of [
@@ -111,7 +111,7 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
     }
   }
 
-  /** Asks for its state until the lost database is its first problem; no server has "not answered yet" then. */
+  /** Waits until the lost database is the worst problem; then no server has "not answered yet". */
   async function showsLostDatabase({ url }: Replica): Promise<void> {
     const problems = await eventually(
       async () => {
@@ -167,7 +167,7 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
     const stoppedAt = performance.now();
     finish(6);
     expect(await readOwner()).not.toBe(owner);
-    // The lease by itself would last ten seconds.
+    // Without a release, the lease would last ten seconds.
     expect(performance.now() - stoppedAt).toBeLessThan(9000);
   }, 120_000);
 });

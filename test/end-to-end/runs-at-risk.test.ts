@@ -72,7 +72,7 @@ state: { dir: ${join(dir, 'state')} }
       });
     };
 
-    // Runs of jobs that are not listed yet leave no nodes.
+    // Nodes of runs are unknown until the job is listed.
     await eventually(async () => expect((await risks())?.expected).toBe(3), { limitMs: 45_000 });
     await runAll();
     control.setConditions({ downNodes: ['db03'] });

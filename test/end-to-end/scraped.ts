@@ -1,4 +1,4 @@
-/** What a scrape shows: each series, as it is written, and its value. Throws where one is there twice. */
+/** The series of a scrape, as written, with their values. Throws if a series is there twice. */
 export function toSeries(text: string): ReadonlyMap<string, number> {
   const series = new Map<string, number>();
   for (const line of text.split('\n')) {
@@ -11,12 +11,12 @@ export function toSeries(text: string): ReadonlyMap<string, number> {
   return series;
 }
 
-/** The series that hold all of these texts. */
+/** The series whose text contains all of these. */
 export function seriesWith(series: ReadonlyMap<string, number>, ...texts: readonly string[]): string[] {
   return [...series.keys()].filter((name) => texts.every((text) => name.includes(text)));
 }
 
-/** Scrapes one after the other while something else runs. */
+/** Scrapes repeatedly until other work ends. */
 export async function scrapeDuring(scrape: () => Promise<string>, work: Promise<unknown>): Promise<string[]> {
   const over = new AbortController();
   const end = work.finally(() => over.abort());

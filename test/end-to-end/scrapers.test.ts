@@ -8,10 +8,10 @@ import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
-/** Everything switched on, and polled as often as the test says: never by itself. */
+/** All collectors are on, but poll only when the test reloads. */
 const everything = collectors.map(({ name }) => `  ${name}: { enabled: true, every: 6h }`).join('\n');
 
-/** What the service was asked in three polls of every collector, while this number of scrapers asks all the time. */
+/** The requests to the service in three polls of every collector, with this number of scrapers. */
 async function asked(scrapers: number): Promise<{ readonly requests: readonly string[]; readonly scrapes: number }> {
   const simulator = await startSimulator({ scenario: 'failing-night', frozen: true });
   onTestFinished(() => simulator.stop());
@@ -36,7 +36,7 @@ async function asked(scrapers: number): Promise<{ readonly requests: readonly st
     while (!over.signal.aborted) {
       const answer = await fetch(`${daemon.url}/metrics`, { headers });
       expect(answer.status).toBe(200);
-      // One of the formats has an end of its own, and the other must not.
+      // One of the two formats has an end marker; the other must not have it.
       expect((await answer.text()).endsWith('# EOF\n')).toBe(index % 2 === 1);
       scrapes += 1;
     }
@@ -56,7 +56,7 @@ async function asked(scrapers: number): Promise<{ readonly requests: readonly st
   return { requests: requests.toSorted(), scrapes };
 }
 
-/** Counting begins with the daemon, up to a second before the server's time stands still, and spans reach from there. */
+/** Makes spans since the start of counting comparable, because counting begins up to a second before the frozen time of the server. */
 function toPlain(query: string): string {
   return query.replace(/begin=17684783\d{5}\b/, 'begin=START').replace(/time=\d+n/, 'time=SPAN');
 }
@@ -81,7 +81,7 @@ describe('end-to-end/scrapers', () => {
     const before = readRssMb(daemon.pid);
     const readers = Array.from({ length: 50 }, () => {
       const socket = connect({ host: '127.0.0.1', port: Number(port) }).on('error', () => undefined);
-      // As many as it may ask without reading an answer; each is some hundred kB.
+      // As many requests as allowed without reading a response; each response is some hundred kB.
       socket.write('GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(8));
       return socket.pause();
     });

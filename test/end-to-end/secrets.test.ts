@@ -9,9 +9,9 @@ import { eventually } from '../support/eventually.ts';
 import { type RawServer, startRawServer } from '../support/raw-server.ts';
 import { answer, echoes } from './echoes.ts';
 
-/** Its characters are written differently in URLs, in JSON, in HTML and in base64. */
+/** Its characters are encoded differently in URLs, JSON, HTML and base64. */
 const canary = 'kP7/vX+q9"Zt&4=wLm<8>J';
-/** A session is as good as a password while it lasts. */
+/** A session is as valuable as a password while it lasts. */
 const sessionCanary = 'node0s3ss10nQxZ7vK';
 /** Real servers echo the beginning of a token in their refusals. */
 const beginning = canary.slice(0, 6);
@@ -23,7 +23,7 @@ const forms: readonly string[] = [canary, beginning, sessionCanary].flatMap((sec
   JSON.stringify(secret).slice(1, -1),
   secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;'),
   Buffer.from(secret).toString('hex'),
-  // What surrounds it in a longer text shifts base64 by a third or two; ends that depend on neighbours are cut.
+  // The text before it shifts base64 by one or two characters; the first and last characters depend on neighbours, and are cut.
   ...['', 'a', 'ab'].map((before) =>
     Buffer.from(before + secret)
       .toString('base64')
@@ -31,7 +31,7 @@ const forms: readonly string[] = [canary, beginning, sessionCanary].flatMap((sec
   ),
 ]);
 
-/** Where the secret shows in a text, in words that do not repeat it. */
+/** Describes where a text contains the secret, without repeating the secret. */
 function findCanary(text: string): readonly string[] {
   return forms.flatMap((form, index) =>
     form.length >= 6 && text.includes(form)
@@ -72,7 +72,7 @@ function writeConfig(kind: string, url: string, names: readonly string[], creden
 
 type Search = { readonly daemon: Child; readonly stateDirectory: string; readonly servers: readonly string[] };
 
-/** Waits until every server was asked, looks everywhere, ends the daemon, and tells the places where the secret shows. */
+/** Waits until every server was polled, ends the daemon, and returns all places that contain the secret. */
 async function searchEverywhere({ daemon, stateDirectory, servers }: Search): Promise<readonly string[]> {
   const places: [place: string, text: string][] = [];
   try {
@@ -108,7 +108,7 @@ async function read(url: string): Promise<string> {
   return (await fetch(url)).text();
 }
 
-/** Lets a user in whose session is the secret too, and from then on gives it back by the name in the path. */
+/** Accepts a login with a session that contains the secret, then returns the secret in the way that the path names. */
 function echoSession(socket: Socket, head: string, turn: number): void {
   const [, method = '', name = '', path = ''] = /^(GET|POST) \/([^/]+)(\S*)/.exec(head) ?? [];
   const loggedIn = `Location: /${name}/menu/home\r\nSet-Cookie: JSESSIONID=${sessionCanary}; Path=/`;

@@ -4,7 +4,7 @@ import { startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Answer, accept, startSink } from '../tracing/deliver/sink.ts';
 
-/** The daemon as a process, and the collector that it may send to. */
+/** A daemon process, and a collector for its traces. */
 async function setUp(env: Readonly<Record<string, string>>, answer: Answer = accept) {
   const simulator = await startSimulator();
   onTestFinished(() => simulator.stop());

@@ -11,7 +11,7 @@ import { type RawServer, startRawServer } from '../support/raw-server.ts';
 
 let directory: string;
 let simulator: Simulator;
-/** Takes requests and never says a word. */
+/** Accepts requests and never responds. */
 let silent: RawServer;
 let daemons: Child[];
 
@@ -44,7 +44,7 @@ state: { dir: ./state }
   return { daemon, url };
 }
 
-/** What stands in the lines of one server: the name and labels of a sample, and its value. */
+/** The samples of one server, without its label. */
 async function scrape(url: string, server: string): Promise<ReadonlyMap<string, number>> {
   const text = await (await fetch(`${url}/metrics`)).text();
   const label = `server="${server}"`;
@@ -78,7 +78,7 @@ describe('end-to-end/several-servers', () => {
       expect((await scrape(url, 'slow')).get('automation_up')).toBe(0);
     });
 
-    // Its first poll is still in progress: nothing is known, so nothing is said.
+    // Its first poll is still in progress, so nothing is known yet.
     expect(
       [...(await scrape(url, 'hanging')).keys()].filter((sample) => !sample.startsWith('automation_exporter_')),
     ).toEqual([]);
@@ -166,7 +166,7 @@ describe('end-to-end/several-servers', () => {
   });
 });
 
-/** A connection that stays busy: half of a request. */
+/** A connection with an incomplete request. */
 function askHalf(url: string): Socket {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port) });

@@ -20,7 +20,7 @@ describe('end-to-end/shell-limits', () => {
   });
   afterEach(() => simulator.stop());
 
-  /** Starts the daemon from a shell that set a limit before. */
+  /** Starts the daemon from a shell with a limit. */
   function start(limit: string): Child {
     const options = `--web.listen-address=127.0.0.1:0 --state.dir='${join(directory, 'state')}' --collector.execution-mode.every=1s`;
     const daemon = startChild('sh', ['-c', `${limit}; exec '${process.execPath}' '${provideCli()}' serve ${options}`], {
@@ -77,7 +77,7 @@ async function readLastSuccess(url: string): Promise<number> {
   return Number(new RegExp(`^${name}{.*collector="execution-mode".*} (.+)$`, 'm').exec(await scrape(url))?.[1]);
 }
 
-/** A stranger who begins a request and never ends it. */
+/** A client that sends an incomplete request. */
 function hold(port: number): Socket {
   const socket = connect({ host: '127.0.0.1', port }, () => socket.write('GET /metrics HTTP/1.1\r\n'));
   return socket.on('error', () => {});
@@ -87,7 +87,7 @@ function countOpen(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }
 
-/** Every file and folder below, with who may do what. */
+/** The modes of all files and folders below a folder. */
 function listModes(folder: string): Readonly<Record<string, string>> {
   const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   return Object.fromEntries(paths.map((path) => [path, (statSync(join(folder, path)).mode & 0o777).toString(8)]));

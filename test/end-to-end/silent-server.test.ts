@@ -18,13 +18,13 @@ const often = ['system-info', 'execution-mode', 'executions', 'schedule', 'proje
   .map((name) => `${name}: { every: 1s }`)
   .join(', ');
 
-/** A server with a job that starts every ten minutes and one that runs for hours, watched by a clock that can be set ahead. */
+/** A server with a job every ten minutes and a long one, and a daemon whose clock can be moved ahead. */
 async function watch() {
   const simulator = await startSimulator({ scenario: 'empty', token: 'a-token' });
   endings.push(() => simulator.stop());
   const { control } = simulator;
   control.createProject('shop');
-  // It starts five minutes from now: none of its own runs comes between.
+  // It starts five minutes from now, so that none of its own runs comes between.
   const schedule = { everyMs: 10 * minute, offsetMs: (Date.now() + 5 * minute) % (10 * minute) };
   control.createJob('shop', { name: 'settle', group: 'nightly', schedule }, 's');
   control.createJob('shop', { name: 'long' }, 'l');
@@ -89,7 +89,7 @@ describe('end-to-end, pages of a server that does not answer', () => {
     await isSeen(daemon, 'down');
     hands.aheadMs = 25 * minute;
 
-    // 25 of the clock, and what a slow machine takes for the rest.
+    // 25 minutes of the clock, and the real time of a slow machine.
     const silent = /^✗ No answer from "prod" since .* \(2[5-9] min ago\)\./;
     for (const page of pages) expect(await read(daemon, page)).toMatch(silent);
     expect(await why(daemon)).toMatch(
@@ -100,7 +100,7 @@ describe('end-to-end, pages of a server that does not answer', () => {
     expect(running).toMatch(/Duration when last seen: \d+ (m?s|min)$/m);
     expect(await read(daemon, 'jobs/prod/shop/long')).toMatch(/^Last seen running .*: #\d+ since/m);
     const job = await read(daemon, 'jobs/prod/shop/nightly/settle');
-    // All that was known may be over by now; it is never a time that has passed.
+    // The known next run may have passed by now; a time in the past is never shown.
     expect(job).toMatch(/Next run: (.* \(in \d+ (s|min)\)$|unknown)/m);
     expect(job).toContain('| … checked once the server answers');
     expect(await read(daemon, 'schedule/prod')).toMatch(/ missed, [123] checked once the server answers$/m);

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { type Child, startCli } from '../support/child.ts';
 
 export type Demo = Child & {
-  /** Where the daemon serves. */
+  /** The URL of the daemon. */
   readonly url: string;
   readonly simulatorUrl: string;
-  /** The empty directory that it runs in. */
+  /** The empty directory in which it runs. */
   readonly directory: string;
 };
 
@@ -16,7 +16,7 @@ export type DemoOptions = {
   readonly env?: Readonly<Record<string, string>>;
 };
 
-/** The demo as a person starts it, on ports that are free, once it has printed its links. */
+/** Starts the demo as a person does, on free ports, and waits for its links. */
 export async function startDemo({ flags = [], env = {} }: DemoOptions = {}): Promise<Demo> {
   const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-demo-'));
   const args = ['demo', '--port=0', '--web.listen-address=127.0.0.1:0', ...flags];

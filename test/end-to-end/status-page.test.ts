@@ -30,7 +30,7 @@ async function ask(url: string): Promise<Told> {
   return (await (await fetch(`${url}/api/status`)).json()) as Told;
 }
 
-/** What the server itself suffers from; some jobs of the demo fail. */
+/** The problems of the server itself; some jobs of the demo fail too. */
 async function complaints(url: string): Promise<readonly string[]> {
   const { problems } = await ask(url);
   const ofServer = problems.filter(({ kind }) => /passive|unwell/.test(kind));

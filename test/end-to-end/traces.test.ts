@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually.ts';
 import { accept, type Sink } from '../tracing/deliver/sink.ts';
 import { watchExecutions } from './watch-executions.ts';
 
-/** A service with a job, and the daemon that traces it into a collector whose first answers the test gives. */
+/** A service with a job, and a daemon that sends traces to a collector; the test sets its first responses. */
 async function setUp(firstStatuses: readonly number[] = []) {
   const scene = await watchExecutions('web01', {
     jobs: ['settle'],

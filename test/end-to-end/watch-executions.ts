@@ -5,21 +5,21 @@ import { eventually } from '../support/eventually.ts';
 import { type Answer, accept, startSink } from '../tracing/deliver/sink.ts';
 
 type Given = Pick<DaemonOptions, 'stateDirectory'> & {
-  /** More variables of OpenTelemetry, by the address of the trace backend. */
+  /** More OpenTelemetry variables, by the address of the trace backend. */
   readonly toEnv?: (sinkUrl: string) => DaemonOptions['env'];
-  /** The names of jobs that are there from the start. */
+  /** The names of the initial jobs. */
   readonly jobs?: readonly string[];
   readonly simulated?: SimulatorOptions;
-  /** The answers of the trace backend. */
+  /** The responses of the trace backend. */
   readonly answer?: Answer;
-  /** More collectors, with their settings: a line of YAML for each. */
+  /** More collectors with their settings, one line of YAML each. */
   readonly collectors?: string;
   /** More sections of the configuration. */
   readonly yaml?: string;
   readonly isTracing?: boolean;
 };
 
-/** A server with the project `pay` and its node, and a daemon that traces each execution there as soon as it ended. */
+/** A server with the project `pay` and its node, and a daemon that traces each execution as soon as it ends. */
 export async function watchExecutions(node: string, given: Given = {}) {
   const {
     jobs: names = [],

@@ -11,7 +11,7 @@ import { runCommand } from '../support/process.ts';
 import { startPrometheus } from '../support/prometheus.ts';
 import { describeWithTools } from '../support/tools.ts';
 
-/** Of "open sesame". */
+/** The hash of "open sesame". */
 const hash = '$2y$05$abcdefghijklmnopqrstuupx2xBUC4954936wVIjyyPHmUBFu0wCW';
 const login = `Basic ${Buffer.from('prometheus:open sesame').toString('base64')}`;
 
@@ -34,11 +34,11 @@ const withUsers = `basic_auth_users: { prometheus: '${hash}' }\n`;
 type Served = Daemon & {
   /** Writes the web configuration, as an operator would. */
   readonly write: (web: string) => void;
-  /** Lets enough time pass for the daemon to look at its files. */
+  /** Lets the daemon look at its files again. */
   readonly lookAgain: () => void;
 };
 
-/** A daemon that watches a server which is not there, with this web configuration. */
+/** A daemon with this web configuration and an unreachable server. */
 async function start(web: string): Promise<Served> {
   const file = join(certificates.folder, 'web.yml');
   const write = (text: string): void => {
@@ -55,7 +55,7 @@ async function start(web: string): Promise<Served> {
     clock: {
       ...own,
       ticks: () => performance.now() + aheadMs,
-      // Files are looked at in a few milliseconds instead of seconds.
+      // Files are checked every few milliseconds instead of seconds.
       after: (ms, run) => own.after(ms === 5000 ? 10 : ms, run),
     },
   });
@@ -73,7 +73,7 @@ type Asking = {
   readonly path?: string;
   readonly authorization?: string;
   readonly method?: string;
-  /** Name of the certificate that the client shows. */
+  /** The name in the client's certificate. */
   readonly shows?: string;
   readonly maxVersion?: SecureVersion;
 };
@@ -84,7 +84,7 @@ type Answer = {
   readonly subject: string;
 };
 
-/** Asks over a connection of its own. */
+/** Sends a request over a new connection. */
 function ask(
   url: string,
   { path = '/metrics', authorization, method = 'GET', shows, maxVersion }: Asking = {},
@@ -290,7 +290,7 @@ describe.skipIf(!hasOpenssl)(`end-to-end/web-config${withoutOpenssl}`, () => {
 
 const yaml = "servers: [{ name: prod, url: 'http://127.0.0.1:9', token_file: TOKEN }]\n";
 
-/** Asks for metrics with a certificate, and keeps the session for another time. */
+/** Requests metrics with a certificate, and keeps the TLS session for later. */
 function speak(
   url: string,
   options: { readonly maxVersion: SecureVersion; readonly session?: Buffer },

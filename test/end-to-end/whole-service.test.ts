@@ -5,7 +5,7 @@ import { type Daemon, startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
-/** Everything switched on, and nothing asked a second time. */
+/** All collectors are on, and each polls once. */
 const everything = collectors.map(({ name }) => `  ${name}: { enabled: true, every: 6h }`).join('\n');
 
 async function watchFrozen(scenario: string): Promise<Daemon> {
@@ -16,7 +16,7 @@ async function watchFrozen(scenario: string): Promise<Daemon> {
   const daemon = await startDaemon({
     yaml: `servers: [{ name: frozen, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 1000 } }]\ncollectors:\n${everything}\n`,
     token: simulator.token,
-    // Hardly moves: the first scheduled time is eleven seconds away, and stays the next one on a slow machine.
+    // The clock is slow: the first scheduled time, in eleven seconds, stays the next one on a slow machine.
     clock: fakeClock({ now: () => nowMs, ticks: () => performance.now() / 20 }),
   });
   onTestFinished(daemon.stop);
@@ -32,7 +32,7 @@ async function watchFrozen(scenario: string): Promise<Daemon> {
   return daemon;
 }
 
-/** What the watched server gave, without what takes a different time each time. */
+/** The series of the watched server, without those that differ each time. */
 function toServerSeries(text: string): string {
   const lines = text.split('\n').filter((line) => /^(# (HELP|TYPE) )?automation_(?!exporter_)/.test(line));
   return `${lines.filter((line) => !/^automation_(ping_duration|server_clock_skew|job_disabled_since_timestamp)_seconds\{/.test(line)).join('\n')}\n`;

@@ -1,20 +1,20 @@
 import type { Place } from './estate.ts';
 import type { World } from './world.ts';
 
-/** A trouble from its beginning to its end. */
+/** A trouble from start to end. */
 export type Card = (world: World, turn: number) => Promise<void>;
 
-/** Everything that can be read has been read, by rounds that nothing disturbs. */
+/** Plays undisturbed rounds until everything readable has been read. */
 export async function settle(world: World): Promise<void> {
   for (let count = 0; count < roundsToSettle; count += 1) await world.round({ isCalm: true, advanceMs: 15_000 });
 }
 
-/** Rounds as they come; a daemon may be killed in any of them. */
+/** Plays rounds; a daemon may be killed in each. */
 export async function playRounds(world: World, count: number, mayFail = false): Promise<void> {
   for (let left = count; left > 0; left -= 1) await world.round({ mayFail });
 }
 
-/** Some runs that end now, of a job or of nobody. */
+/** Ends some runs now, of a job or without a job. */
 export function finishSome(world: World, project: string, count: number, jobId?: string): number[] {
   const nowMs = world.nowMs();
   return Array.from({ length: count }, (_, index) =>
@@ -26,10 +26,10 @@ export function finishSome(world: World, project: string, count: number, jobId?:
   );
 }
 
-/** A project of those that were there from the start. */
+/** One of the projects that exist from the start. */
 export function toPlace({ estate: { places } }: World, turn: number): Place {
   return places[turn % places.length] ?? places[0];
 }
 
-/** Longer than the longest delay of an idle project, and than ends take to become visible. */
+/** Longer than the longest delay of an idle project, and than the delay until ends become visible. */
 const roundsToSettle = 14;

@@ -21,27 +21,27 @@ export type WatchOptions = {
   readonly rules: WatchRules;
   readonly publish: (text: string) => void;
   readonly substitutes?: ExecutionsOptions['substitutes'] | undefined;
-  /** Starts the making of traces of what is counted; without it none are made. */
+  /** Creates traces of counted executions; without it, none are created. */
   readonly trace?: Trace | undefined;
   readonly clock?: HandClock;
-  /** Longest that a request may take. */
+  /** The timeout of a request. */
   readonly timeoutMs?: number;
-  /** Lets a test put a wrong part between the rounds and the real client. */
+  /** Lets a test insert a faulty part between the rounds and the real client. */
   readonly wrap?: ((client: Client) => Client) | undefined;
 };
 
-/** The daemon reports its rounds to it. */
+/** Receives the rounds of the daemon. */
 export type Trace = (joined: Joined) => CommitHook;
 
 export type WatchRules = Pick<ExecutionSettings, 'backfillMs' | 'holdNewSeriesMs'>;
 
 export type Watch = {
-  /** One round at a moment of the virtual clock; undefined when it went well, else what was wrong. */
+  /** Plays one round at a virtual time; returns the error, or undefined on success. */
   readonly round: (nowMs: number) => Promise<string | undefined>;
   readonly close: () => Promise<void>;
 };
 
-/** The rounds of the daemon with its real client, on a clock that only the test moves. */
+/** The daemon's rounds with its real client, on a clock that only the test moves. */
 export function createWatch(options: WatchOptions): Watch {
   const { url, tokenFile, ledger, rules, publish, trace, substitutes = {}, wrap = (client) => client } = options;
   const { clock = createHandClock(), timeoutMs = 10_000 } = options;
@@ -53,7 +53,7 @@ export function createWatch(options: WatchOptions): Watch {
     dialect: 'rundeck',
     apiVersion: 47,
     timeoutMs: 10_000,
-    // The clock stands still within a round, and so does a budget.
+    // The clock stands still during a round, so a real budget would never refill.
     budget: { requestsPerSecond: 1_000_000, concurrency: 10 },
     clock,
     observe: { request: ignore, error: ignore, waited: ignore, inFlight: ignore, circuit: ignore },
@@ -125,7 +125,7 @@ const settings = {
   successAgeMsOf: () => undefined,
 };
 
-/** The families whose values only ever grow. */
+/** The families whose values never fall. */
 const shown = [
   'automation_executions_total',
   'automation_execution_duration_seconds',

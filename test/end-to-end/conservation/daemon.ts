@@ -7,16 +7,16 @@ import { type Starting, startWatched, type WatchedProcess } from './watched-proc
 import type { Order, Word } from './watcher.ts';
 
 export type Daemon = {
-  /** One round, or one that does not come to its end; the fault that it reported, if it lived. */
+  /** Plays one round, the last of this process if `isLast`; returns its error if the process survived. */
   readonly round: (nowMs: number, isLast: boolean) => Promise<string | undefined>;
   readonly noteRequest: () => void;
-  /** Called with each of its requests that reached a collector: when it arrived, and once its answer is written. */
+  /** Called when a request arrives at the collector, and after its response is sent. */
   readonly noteDelivery: (moment: Moment) => void;
-  /** What waits of traces. */
+  /** The traces that are waiting. */
   readonly look: () => Promise<Waiting | undefined>;
-  /** How much memory it holds, in bytes. */
+  /** The memory in use, in bytes. */
   readonly weigh: () => Promise<number | undefined>;
-  /** Kills it between two rounds. */
+  /** Kills the process between two rounds. */
   readonly kill: () => Promise<void>;
   readonly stop: () => Promise<void>;
 };
@@ -36,7 +36,7 @@ type Death =
   | { readonly by: 'delivery'; readonly moment: Moment; readonly after: number }
   | { readonly by: 'request' | 'turns'; readonly after: number };
 
-/** The daemon over all its lives, each a process of its own on the same state; the next one waits, loaded and idle. */
+/** The daemon over several processes that use the same state; the next process waits, loaded and idle. */
 export function startDaemon({ order, random, sightings, hear, starting }: DaemonOptions): Daemon {
   let standby = start();
   let current: WatchedProcess | undefined;
@@ -58,7 +58,7 @@ export function startDaemon({ order, random, sightings, hear, starting }: Daemon
       await next.ready;
       standby = start();
       const opening = next.order({ ...order, nowMs }, ['opened']);
-      // Some do not even live to open their state.
+      // Some processes are killed before they open their state.
       if (current === undefined && sightings.count('kills') % 9 === 8) {
         await bury(next);
         continue;
@@ -94,7 +94,7 @@ export function startDaemon({ order, random, sightings, hear, starting }: Daemon
     return { by: 'delivery', moment: random.pick(['arrived', 'answered']), after: random.between(1, 2) };
   }
 
-  /** Traces are made and sent while rounds run: the round may be over by then. */
+  /** Traces are created and sent beside the rounds, so the round may have ended by then. */
   async function waitForDeath(process: WatchedProcess, death: Death): Promise<void> {
     const isBeside = death.by === 'delivery' || (death.by === 'point' && /spooling|answered/.test(death.point.at));
     if (isBeside) await process.hearNext(['stopped'], maxWaitMs);
@@ -139,7 +139,7 @@ export function startDaemon({ order, random, sightings, hear, starting }: Daemon
       const word: Word | undefined = await told;
       if (death === undefined && word === undefined) throw new Error('the daemon ended by itself');
       if (death !== undefined && word?.says === 'done') await waitForDeath(process, death);
-      // A point that did not come up, too: then it dies between two rounds.
+      // If its stop point was not reached, the process is killed between two rounds.
       if (death !== undefined) await bury(process);
       return word?.says === 'done' ? word.fault : undefined;
     },
@@ -174,5 +174,5 @@ const sights: Readonly<Record<StopPoint['at'], string>> = {
   answered: 'kills between an answer and what follows',
 };
 
-/** A collector may be away, and then no death of a delivery comes. */
+/** If the collector is away, no delivery reaches the stop point. */
 const maxWaitMs = 500;

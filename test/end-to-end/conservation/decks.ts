@@ -3,7 +3,7 @@ import type { Deck } from './play.ts';
 import { createAndDelete, deletedUnread, disable, hide, importOld, oneTime, veryLate } from './project-cards.ts';
 import { absence, newDatabase, outage, skew, stepBack } from './server-cards.ts';
 
-/** Ids that start again need everything read before. */
+/** Before ids restart, everything must have been read. */
 export const renewed: Deck = [
   [disable, 3],
   [hide, 3],
@@ -18,7 +18,7 @@ export const renewed: Deck = [
   [newDatabase, 3],
 ];
 
-/** Clocks and totals that lie make that take a day: a kind of world of its own. */
+/** With wrong clocks and totals this takes a day, so these troubles have their own kind of world. */
 export const crooked: Deck = [
   [disable, 3],
   [hide, 3],

@@ -1,19 +1,19 @@
 import { command, work } from '../../../simulator/scenarios/build.ts';
 import type { Control } from '../../../simulator/simulator.ts';
 
-/** A project with the ids of its jobs that may be seen. */
+/** A project with the ids of its visible jobs. */
 export type Place = { readonly project: string; readonly jobs: readonly [string, ...string[]] };
 
 export type Estate = {
   readonly places: readonly [Place, ...Place[]];
-  /** Its executions are counted by totals and never shown. */
+  /** The id of a job whose executions are in totals but never visible. */
   readonly hiddenJob: string;
 };
 
-/** Where thousands of runs end within one second. */
+/** A project in which thousands of runs end within one second. */
 export const floodProject = 'flood';
 
-/** Names that look like code, like each other once they are joined, and like nothing at all. */
+/** Names that look like code, names that become equal when joined, and unusual names. */
 const names: readonly [project: string, group: string, job: string][] = [
   ['pay', 'nightly', 'settle'],
   ['stock', 'a/b', 'c'],
@@ -65,7 +65,7 @@ function createJobs(control: Control, { project, group, job, nodes, index }: Job
     retry: { attempts: 2, delayMs: 4000 },
     schedule: { everyMs: 130_000, offsetMs: index * 3000 },
   });
-  // The same group and name as the first one, and so the same labels.
+  // The same group and name as the first job, so its labels are the same.
   const twin = control.createJob(project, { name: job, group }, `00000000-0000-4000-8000-00000000000${index}`);
   return [plain, long, unsteady, twin];
 }

@@ -1,29 +1,29 @@
 import type { TrueExecution } from '../../../simulator/simulator.ts';
 
 export type Contract = {
-  /** The start of counting of projects that were there at the first start. */
+  /** The start of counting for projects that exist at the first start. */
   readonly countedFromMs: number;
-  /** The jobs that are never shown. */
+  /** The ids of jobs that are never visible. */
   readonly hiddenJobs: readonly string[];
-  /** Projects that are gone at the end. */
+  /** Projects that are deleted at the end. */
   readonly gone: ReadonlySet<string>;
-  /** How many executions had ended, in the order of the truth, when ids began again. */
+  /** The number of executions that had ended each time the ids restarted. */
   readonly newDatabasesAt: readonly number[];
 };
 
 export type Expectation = {
-  /** Value by series, in the words of the text format. */
+  /** Values by series, as in the text format. */
   readonly series: ReadonlyMap<string, number>;
   readonly counted: readonly TrueExecution[];
-  /** How often ids had started when it got its own, from 1 on. */
+  /** How often ids had started when an execution got its id; 1 at first. */
   readonly epochOf: (execution: TrueExecution) => number;
   readonly unreadable: number;
   readonly imported: number;
-  /** Ids that an execution had before another database gave them again. */
+  /** The number of ids that a second database assigned again. */
   readonly idsAgain: number;
 };
 
-/** The values that the counters must have, only from the truth and the contract. */
+/** Computes the expected counters from the truth and the contract alone. */
 export function expect(truth: readonly TrueExecution[], contract: Contract): Expectation {
   const finished = truth.filter(({ visibleAtMs }) => visibleAtMs !== undefined);
   const epochs = toEpochs(finished, contract.newDatabasesAt);
@@ -52,7 +52,7 @@ export function expect(truth: readonly TrueExecution[], contract: Contract): Exp
   };
 }
 
-/** Nothing runs before counting begins: an end that is told to lie shortly before it is told by a clock that was set back. */
+/** Nothing runs before counting begins; an end shortly before it has the time of a clock that was set back. */
 const maxStepMs = 3_600_000;
 
 function toEpochs(finished: readonly TrueExecution[], cuts: readonly number[]): TrueExecution[][] {
@@ -60,7 +60,7 @@ function toEpochs(finished: readonly TrueExecution[], cuts: readonly number[]): 
   return ends.map((end, index) => finished.slice(ends[index - 1] ?? 0, end));
 }
 
-/** Those that ended more than a day before the start of one with a lower id. */
+/** Executions that ended more than a day before the start of an execution with a lower id. */
 function toImports(epoch: readonly TrueExecution[]): TrueExecution[] {
   const dayMs = 86_400_000;
   let latestStartMs = Number.NEGATIVE_INFINITY;
@@ -87,7 +87,7 @@ function toSeries(counted: readonly TrueExecution[]): Map<string, number> {
     for (const each of statuses) add('automation_executions_total', { ...job, status: each }, Number(each === status));
     if (endedAtMs >= startedAtMs) {
       add('automation_execution_duration_seconds_count', { ...job, status }, 1);
-      // In milliseconds until the end: sums of fractions depend on their order.
+      // Sums stay in milliseconds until the end, because a sum of fractions depends on its order.
       add('automation_execution_duration_seconds_sum', { ...job, status }, endedAtMs - startedAtMs);
     }
     const succeeded = nodes.succeededNodes.length;
@@ -108,7 +108,7 @@ function isSum(key: string): boolean {
   return key.startsWith('automation_execution_duration_seconds_sum');
 }
 
-/** Every series whose value is another, or that only one of both has. */
+/** Returns each series whose values differ, or that only one side has. */
 export function compare(expected: ReadonlyMap<string, number>, seen: ReadonlyMap<string, number>): string[] {
   const keys = [...new Set([...expected.keys(), ...seen.keys()])].sort();
   return keys.flatMap((key) => {

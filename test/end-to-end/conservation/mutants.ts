@@ -9,11 +9,11 @@ import type { Scene, WrongPart } from './scene.ts';
 export type Mutant = {
   readonly name: string;
   readonly make: () => WrongPart;
-  /** The trouble in which the wrong part loses or doubles something. */
+  /** A trouble in which the faulty part loses or doubles executions. */
   readonly trouble: (scene: Scene) => Promise<void>;
 };
 
-/** Wrong daemons, each with the small trouble that shows what is wrong with it. */
+/** Faulty daemons, each with a small trouble that reveals the fault. */
 export const mutants: readonly Mutant[] = [
   {
     name: 'no overlap',
@@ -47,7 +47,7 @@ export const mutants: readonly Mutant[] = [
     name: 'the newest end seen as the watermark',
     make: trustNewestEnd,
     trouble: async (scene) => {
-      // Of a member whose clock runs ahead.
+      // The end that a member reports whose clock is ahead.
       const endedAtMs = scene.nowMs() + 600_000;
       scene.control.addFinished('pay', { jobId: scene.job, startedAtMs: endedAtMs - 3000, endedAtMs });
       await scene.rounds(2);
@@ -115,7 +115,7 @@ function toFinishedAnyway(row: Execution): Execution {
   return { ...row, endedAtMs: row.endedAtMs ?? row.startedAtMs };
 }
 
-/** Reads on from the newest end there was, whatever the server says the time is. */
+/** Continues from the newest known end, and ignores the time of the server. */
 function trustNewestEnd(): WrongPart {
   let newestMs = Number.NEGATIVE_INFINITY;
   return {
@@ -129,7 +129,7 @@ function trustNewestEnd(): WrongPart {
   };
 }
 
-/** A page with less than it may hold is believed to be the last one. */
+/** Treats a page with few rows as the last page. */
 function trustShortPages(client: Client): Client {
   return wrapList(client, async (ask, input) => {
     const timed = await ask(input);
@@ -145,7 +145,7 @@ type Input = { readonly query: Query };
 type Timed = { readonly answer: List };
 type GetTimed = (endpoint: Endpoint<unknown>, input: Input) => Promise<Timed>;
 
-/** Stands between the daemon and the lists of finished executions. */
+/** Changes the lists of finished executions before the daemon sees them. */
 function wrapList(
   client: Client,
   wrong: (ask: (input: Input) => Promise<Timed>, input: Input) => Promise<Timed>,

@@ -2,7 +2,7 @@ import { type Card, finishSome, playRounds } from './cards.ts';
 import { floodProject } from './estate.ts';
 import type { World } from './world.ts';
 
-/** Old rows of a flood are deleted between its pages, while more of that second become visible. */
+/** Old rows of a flood are deleted between its pages, while more rows of the same second become visible. */
 export const deleteWhileReading: Card = async (world) => {
   const { control } = world.simulator;
   const ids = flood(world);
@@ -21,7 +21,7 @@ export const deleteWhileReading: Card = async (world) => {
   world.onRequest(() => {});
 };
 
-/** After each page that is answered, more runs end: the rows of the next page have moved. */
+/** More runs end after each page, so that the rows of the next page move. */
 export const shift: Card = async (world) => {
   const { control } = world.simulator;
   await world.round({ advanceMs: 7000 });
@@ -31,7 +31,7 @@ export const shift: Card = async (world) => {
   world.onRequest(({ query }) => {
     if (/\boffset=[1-9]/.test(query)) world.sightings.see('pages that shifted under the reader');
   });
-  // A daemon that is killed before the second page has seen nothing move.
+  // A daemon that is killed before the second page sees no moved row.
   for (let count = 0; count < 4; count += 1) {
     await world.round({ advanceMs: 0 });
     if (world.sightings.count('pages that shifted under the reader') > before) break;
@@ -64,7 +64,7 @@ export const lie: Card = async (world, turn) => {
   await playRounds(world, 2);
 };
 
-/** Runs end within one second, more than a page holds, some of them of a job that is not shown. */
+/** Ends more runs within one second than a page holds; some of them belong to a hidden job. */
 function flood(world: World): number[] {
   const { hiddenJob } = world.estate;
   const ids = finishSome(world, floodProject, 420);

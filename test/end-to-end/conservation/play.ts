@@ -3,30 +3,30 @@ import { compare, type Expectation, expect } from './expectation.ts';
 import type { Sightings } from './sightings.ts';
 import { startWorld, type World, type WorldOptions } from './world.ts';
 
-/** Troubles, and how often each of them is played. */
+/** Troubles, with the number of times each is played. */
 export type Deck = readonly (readonly [Card, number])[];
 
 export type PlayOptions = Omit<WorldOptions, 'roundsPerKill'> & {
   readonly deck: Deck;
-  /** In about how many rounds of the deck a daemon may be killed. */
+  /** The average number of rounds between two kills while the deck is played. */
   readonly roundsOfDeck: number;
-  /** The least number of daemons that are killed. */
+  /** The minimum number of kills. */
   readonly kills: number;
-  /** The time without any event at the end: recounts take a day and more. */
+  /** The time without events at the end, because recounts take a day or more. */
   readonly restHours: number;
-  /** Before the first round. */
+  /** Called before the first round. */
   readonly begin?: (world: World) => void;
-  /** What else is wrong once everything has come to rest. */
+  /** Returns further faults after the rest. */
   readonly atRest?: (world: World, expected: Expectation) => Promise<readonly string[]>;
 };
 
 export type Report = {
   readonly sightings: Sightings;
-  /** Everything that is not as it must be. */
+  /** All differences from what is expected. */
   readonly faults: readonly string[];
 };
 
-/** Plays troubles in a random order over a world, lets it come to rest, and compares what is shown with what was. */
+/** Plays troubles in random order, waits until the world is at rest, and compares the counters with the truth. */
 export async function play({
   deck,
   roundsOfDeck,
@@ -47,7 +47,7 @@ export async function play({
     await comeToRest(world, restHours);
     return await report(world, atRest);
   } catch (error) {
-    // The other worlds come to their end all the same.
+    // The other worlds are played to their end all the same.
     return {
       sightings: world.sightings,
       faults: [error instanceof Error ? (error.stack ?? error.message) : String(error)],
@@ -59,7 +59,7 @@ export async function play({
 
 const hourMs = 3_600_000;
 
-/** Hours without troubles or work, so that the passes over the past have had their time. */
+/** Plays hours without troubles or work, so that passes over the past can finish. */
 async function comeToRest(world: World, hours: number): Promise<void> {
   world.simulator.control.setExecutionMode('passive');
   await settle(world);
@@ -96,7 +96,7 @@ async function report(world: World, atRest: PlayOptions['atRest']): Promise<Repo
   };
 }
 
-/** Whether a round began at a time or after it, and before another. */
+/** Reports whether a round began within a span of time. */
 function hasRound(roundTimes: readonly number[], fromMs: number, beforeMs: number): boolean {
   let low = 0;
   let high = roundTimes.length;

@@ -1,12 +1,12 @@
 import type { Ledger, LedgerChange } from '../../../src/state/ledger.ts';
 
 /**
- * Where a process stops and waits for its end: around a transaction, after a number of writes inside one or after that of a
- * trace, or once a collector has answered and nothing has become of it.
+ * A point at which a process stops until it is killed: before or after a transaction, between its writes, after writing a trace, or after a
+ * response of the collector that it has not handled yet.
  */
 export type StopPoint = {
   readonly at: 'before-commit' | 'in-commit' | 'in-spooling' | 'after-commit' | 'published' | 'answered';
-  /** How many commits pass before. */
+  /** The number of commits before the point. */
   readonly commits: number;
   readonly writes: number;
 };
@@ -18,7 +18,7 @@ export type Points = {
   readonly answered: () => void;
 };
 
-/** Stops the process dead at the chosen point; `tell` must have said so before. */
+/** Stops the process at the chosen point, after it has announced the point. */
 export function createPoints(tell: (point: StopPoint) => void): Points {
   let armed: StopPoint | undefined;
   let commits = 0;
@@ -30,7 +30,7 @@ export function createPoints(tell: (point: StopPoint) => void): Points {
     if (isInTime && (at !== 'in-commit' || writes >= armed.writes)) {
       tell(armed);
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 30_000);
-      // Nobody came: whoever armed the point is gone.
+      // Nothing killed it: the test process is gone.
       process.exit(1);
     }
   }
@@ -47,7 +47,7 @@ export function createPoints(tell: (point: StopPoint) => void): Points {
     return Object.assign([...items], { [Symbol.iterator]: () => stepByStep([...items], at) as ArrayIterator<Item> });
   }
 
-  /** The same change; the ledger takes its rows one by one, and so the process can stop between two writes. */
+  /** Applies the same change row by row, so that the process can stop between two writes. */
   function slowly({ entries = [], documents = [], spooled = [], ...rest }: LedgerChange): LedgerChange {
     writes = 0;
     return {

@@ -1,13 +1,13 @@
 export type Published = {
-  /** Takes a text in, and what fell since any text before. */
+  /** Reads a scrape, and notes which counters fell since an earlier one. */
   readonly take: (text: string) => void;
   readonly latest: () => ReadonlyMap<string, number>;
   readonly falls: readonly string[];
-  /** Series that were not 0 when they were seen for the first time. */
+  /** Series whose first value was not 0. */
   readonly bornHigh: readonly string[];
 };
 
-/** What was ever shown: counters may wait or grow, but never fall, whichever process shows them. */
+/** Everything that was published: counters may pause or rise, but never fall, whichever process publishes them. */
 export function createPublished(): Published {
   const highest = new Map<string, number>();
   const falls: string[] = [];
@@ -29,7 +29,7 @@ export function createPublished(): Published {
   };
 }
 
-/** Samples by all that stands before the value, which no label can hold up: its last space is outside of them. */
+/** Splits each sample at its last space, because label values may contain spaces. */
 function parse(text: string): Map<string, number> {
   const samples = new Map<string, number>();
   for (const line of text.split('\n')) {

@@ -1,12 +1,12 @@
 export type Random = {
-  /** A number from 0 up to 1. */
+  /** A number from 0 to below 1. */
   readonly next: () => number;
   readonly between: (least: number, greatest: number) => number;
   readonly pick: <Item>(items: readonly [Item, ...Item[]]) => Item;
   readonly shuffle: <Item>(items: readonly Item[]) => Item[];
 };
 
-/** Always the same numbers for the same seed. */
+/** The same seed always gives the same numbers. */
 export function createRandom(seed: number): Random {
   let state = seed;
 

@@ -10,17 +10,17 @@ import { compare, expect } from './expectation.ts';
 import { createPublished } from './published.ts';
 import { birthMs } from './world.ts';
 
-/** What a wrong daemon is made of; nothing of it is a right one. */
+/** The parts of a faulty daemon. */
 export type WrongPart = {
   readonly substitutes?: ExecutionsOptions['substitutes'];
   readonly wrap?: WatchOptions['wrap'];
   readonly keep?: (ledger: Ledger, nowMs: () => number) => Ledger;
 };
 
-/** A small world in which one trouble happens. */
+/** A small world for one trouble. */
 export type Scene = {
   readonly control: Simulator['control'];
-  /** A job of the project `pay`, and one that is never shown. */
+  /** A visible job of the project `pay`; the other one is hidden. */
   readonly job: string;
   readonly hiddenJob: string;
   readonly nowMs: () => number;
@@ -28,7 +28,7 @@ export type Scene = {
   readonly renewDatabase: () => void;
 };
 
-/** Plays a scene before a daemon of these parts, and tells what its counters then say wrongly: passes over the past are still to come. */
+/** Plays a trouble with a daemon of these parts, and returns the wrong counters before any pass over the past. */
 export async function playScene(trouble: (scene: Scene) => Promise<void>, wrong: WrongPart = {}): Promise<string[]> {
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free', apiVersion: 47, retained: 1e9 });
   const { control } = simulator;
@@ -71,7 +71,7 @@ export async function playScene(trouble: (scene: Scene) => Promise<void>, wrong:
       control.restart({ newDatabase: true });
     };
     await trouble({ control, job, hiddenJob, nowMs: () => nowMs, rounds, renewDatabase });
-    // A value is shown one round after its series.
+    // A series shows its value one round after it appears.
     await rounds(2);
     const contract = { countedFromMs: birthMs, hiddenJobs: [hiddenJob], gone: new Set<string>(), newDatabasesAt };
     return compare(expect(simulator.truth().executions, contract).series, published.latest());

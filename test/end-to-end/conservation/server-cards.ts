@@ -16,7 +16,7 @@ export const absence: Card = async (world) => {
   await world.round({ advanceMs: 200_000 });
 };
 
-/** Ids start again; what nobody had read by then nobody can read any more, so all is read before. */
+/** Ids restart. Unread executions would be lost, so everything is read before. */
 export const newDatabase: Card = async (world) => {
   const { control } = world.simulator;
   control.setExecutionMode('passive');

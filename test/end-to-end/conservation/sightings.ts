@@ -1,10 +1,10 @@
-/** What was seen, and how often. */
+/** Events that were seen, with their number. */
 export type Sightings = {
   readonly see: (what: string, times?: number) => void;
   readonly count: (what: string) => number;
 };
 
-/** What has to be seen, and how often at least, before anything that is equal means anything. */
+/** Events that must be seen at least this often; otherwise equal counters prove nothing. */
 export type Wanted = Readonly<Record<string, number>>;
 
 export function createSightings(): Sightings {
@@ -15,7 +15,7 @@ export function createSightings(): Sightings {
   };
 }
 
-/** What was seen in some worlds, a line each: what is of interest by itself, then what is wanted. */
+/** Renders the events of some worlds as a table: first those of interest, then the required ones. */
 export function toTable(
   all: readonly Sightings[],
   { remarks, wanted }: { readonly remarks: readonly string[]; readonly wanted: Wanted },

@@ -6,7 +6,7 @@ type TrafficOptions = { readonly simulator: Simulator; readonly estate: Estate; 
 
 const endings = ['succeeded', 'succeeded', 'succeeded', 'failed', 'aborted', 'timedout', 'missed', 'odd word'] as const;
 
-/** Work that ends between two rounds: short runs, and ends that become visible later than they happened. */
+/** Ends work between two rounds: short runs, and runs that become visible late. */
 export function createTraffic({ simulator, estate, random }: TrafficOptions): (fromMs: number, toMs: number) => void {
   return (fromMs, toMs) => {
     for (let count = random.between(1, 4); count > 0; count -= 1) {

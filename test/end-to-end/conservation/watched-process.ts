@@ -8,21 +8,21 @@ import { toChildEnvironment } from '../../support/child.ts';
 import type { Order, Word } from './watcher.ts';
 
 export type WatchedProcess = {
-  /** Resolves with the next word that is one of these; undefined where it is gone, or after a while. */
+  /** Resolves with the next of these words; undefined if the process ended, or after the limit. */
   readonly hearNext: (until: readonly Word['says'][], limitMs: number) => Promise<Word | undefined>;
-  /** Resolves with the first word that is one of these; everything said on the way is heard by `hear`. */
+  /** Sends an order, and resolves with the first of these words; `hear` gets all earlier words. */
   readonly order: (order: Order, until: readonly Word['says'][]) => Promise<Word | undefined>;
   readonly ready: Promise<Word | undefined>;
-  /** By its own pid and without a warning; resolves when it is gone. */
+  /** Kills the process by its pid without a signal that it can handle; resolves when the process is gone. */
   readonly kill: () => Promise<void>;
 };
 
-/** How its processes are started. */
+/** How the processes are started. */
 export type Starting = { readonly isTraced: boolean };
 
 let script = join(import.meta.dirname, 'watcher.ts');
 
-/** Joins what the processes load into a few files, and fills the cache of compiled code: they start in a third of the time. */
+/** Bundles the modules of these processes and fills the compile cache, so that a start takes a third of the time. */
 export async function warmUp(starting: Starting): Promise<void> {
   const kind = starting.isTraced ? 'traced' : 'plain';
   const dir = join(import.meta.dirname, '../../../node_modules/.cache', `watcher-${kind}`);
@@ -38,7 +38,7 @@ export async function warmUp(starting: Starting): Promise<void> {
   await once(child, 'close');
 }
 
-/** A process of the daemon; its words come in order, and undefined means that it is gone. */
+/** A process of the daemon, with its words in order; undefined means that the process is gone. */
 export function startWatched(hear: (word: Word) => void, starting: Starting): WatchedProcess {
   const child: ChildProcessByStdio<Writable, Readable, null> = spawn(process.execPath, toArguments(starting), {
     env: toChildEnvironment(),
@@ -47,7 +47,7 @@ export function startWatched(hear: (word: Word) => void, starting: Starting): Wa
   const gone = once(child, 'close');
   let waiting: { readonly until: readonly Word['says'][]; readonly tell: (word: Word | undefined) => void } | undefined;
   let isGone = false;
-  // Whoever writes to a process that was killed meanwhile learns it from its end.
+  // The end of the process is reported elsewhere, so a failed write needs no handling.
   child.stdin.on('error', () => {});
   createInterface({ input: child.stdout }).on('line', (line) => {
     // This cast is safe: the process writes these lines.

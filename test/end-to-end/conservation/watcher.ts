@@ -8,7 +8,7 @@ import { createWatch, type Watch, type WatchRules } from './composition.ts';
 import { createHandClock } from './hand-clock.ts';
 import { createPoints, type StopPoint } from './points.ts';
 
-/** What the process is told, a line of JSON each. */
+/** Orders to the process, one JSON line each. */
 export type Order =
   | {
       readonly do: 'open';
@@ -17,16 +17,16 @@ export type Order =
       readonly tokenFile: string;
       readonly dir: string;
       readonly rules: WatchRules;
-      /** Absent where no traces are made. */
+      /** Absent if no traces are created. */
       readonly tracing?: TracingOrder | undefined;
     }
   | { readonly do: 'round'; readonly nowMs: number; readonly stopAt?: StopPoint }
-  /** What waits of traces. */
+  /** Asks for the waiting traces. */
   | { readonly do: 'look' }
-  /** How much memory it holds once nothing is left that nobody needs. */
+  /** Asks for the memory in use after garbage collection. */
   | { readonly do: 'weigh' };
 
-/** What it says: a line of JSON each, written before anything else happens. */
+/** Words of the process, one JSON line each, written before it does anything else. */
 export type Word =
   | { readonly says: 'ready' | 'opened' }
   | { readonly says: 'published'; readonly text: string }
@@ -36,7 +36,7 @@ export type Word =
   | { readonly says: 'waiting'; readonly waiting: Waiting | undefined }
   | { readonly says: 'weight'; readonly bytes: number };
 
-// OpenTelemetry takes its time to load: only where traces are made.
+// OpenTelemetry takes time to load, so it is loaded only for traces.
 const createTracing = process.argv.includes('traced')
   ? (await import('../delivery/tracing.ts')).createTracing
   : undefined;
@@ -69,7 +69,7 @@ async function follow(order: Order): Promise<void> {
 
 function weigh(): number {
   setFlagsFromString('--expose-gc');
-  // What one pass sets free may hold more, which the next one finds.
+  // What one collection frees may hold more, which only the next one frees.
   for (let passes = 0; passes < 3; passes += 1) runInNewContext('gc()');
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
@@ -85,13 +85,13 @@ function tell(says: 'undelivered' | 'wrong', what: string): void {
   say({ says, what });
 }
 
-/** At once and whole: the process may not live to see the next turn of its loop. */
+/** Written synchronously, because the process may be killed before the next turn of the event loop. */
 function say(word: Word): void {
   const bytes = Buffer.from(`${JSON.stringify(word)}\n`);
   try {
     for (let written = 0; written < bytes.length; ) written += writeSync(1, bytes, written);
   } catch {
-    // Nobody listens any more.
+    // The test process is gone.
     process.exit(1);
   }
 }

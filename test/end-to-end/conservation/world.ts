@@ -16,18 +16,18 @@ export type WorldOptions = {
   readonly seed: number;
   readonly backfillMs: number;
   readonly holdNewSeriesMs: number;
-  /** The daemon is killed about once in this number of rounds. */
+  /** The average number of rounds between two kills. */
   readonly roundsPerKill: number;
-  /** How traces of the service at an address are made and sent; absent where there are none. */
+  /** How traces are created and sent, by the URL of the service; absent without traces. */
   readonly tracing?: (url: string) => Promise<TracingOrder>;
-  /** Where more is seen than in the world itself. */
+  /** Collects events of several worlds. */
   readonly sightings?: Sightings;
-  /** Called with everything that the daemon says. */
+  /** Called with each word of the daemon. */
   readonly hear?: (word: Word) => void;
 };
 
 export type World = {
-  /** Where the daemon keeps its state. */
+  /** The state directory of the daemon. */
   readonly stateDir: string;
   readonly simulator: Simulator;
   readonly estate: Estate;
@@ -35,16 +35,16 @@ export type World = {
   readonly sightings: Sightings;
   readonly published: Published;
   readonly daemon: Daemon;
-  /** The true time; the service's clocks may say another. */
+  /** True time; the clocks of the service may differ. */
   readonly nowMs: () => number;
-  /** When rounds began, in true time. */
+  /** The starts of rounds, in true time. */
   readonly roundTimes: readonly number[];
-  /** What rounds complained of although nothing was wrong. */
+  /** Errors of rounds that had no trouble. */
   readonly complaints: readonly string[];
   readonly contract: { readonly countedFromMs: number; readonly gone: Set<string>; readonly newDatabasesAt: number[] };
-  /** Time passes, work ends, the daemon reads; or it is killed while it does. */
+  /** Lets time pass and work end, then plays a round of the daemon, or kills the daemon during it. */
   readonly round: (how?: RoundOptions) => Promise<void>;
-  /** Hears of each request before it is answered, until the next one is given. */
+  /** Called with each request before its response, until another listener replaces this one. */
   readonly onRequest: (listener: (request: SimulatorRequest) => void) => void;
   readonly permit: (policy: Partial<Policy>) => void;
   readonly stop: () => Promise<void>;
@@ -52,7 +52,7 @@ export type World = {
 
 export type RoundOptions = {
   readonly advanceMs?: number;
-  /** Nobody is killed, and no work of its own ends. */
+  /** True for a round without a kill and without additional work. */
   readonly isCalm?: boolean;
   readonly mayFail?: boolean;
 };
@@ -60,7 +60,7 @@ export type RoundOptions = {
 /** The start of the service's free clock. */
 export const birthMs = Date.UTC(2026, 0, 15, 12);
 
-/** A simulated service with work on it, and a daemon of its own that watches it. */
+/** A simulated service with work, and a daemon that watches it. */
 export async function startWorld(options: WorldOptions): Promise<World> {
   const { seed, backfillMs, roundsPerKill, holdNewSeriesMs, tracing, hear } = options;
   const random = createRandom(seed);

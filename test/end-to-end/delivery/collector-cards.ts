@@ -3,7 +3,7 @@ import { floodProject } from '../conservation/estate.ts';
 import type { Deck } from '../conservation/play.ts';
 import type { Collector, Trouble } from './collector.ts';
 
-/** What is seen of a trouble, in the words of the table. */
+/** The name of a trouble in the table of events. */
 export const sightOf: Readonly<Record<Trouble, string>> = {
   hanging: 'requests that hung',
   overloaded: 'answers of 503 with Retry-After',
@@ -14,7 +14,7 @@ export const sightOf: Readonly<Record<Trouble, string>> = {
   untrusted: 'certificates that were not trusted',
 };
 
-/** A collector in every kind of trouble, while work continues and the daemon is killed. */
+/** Every kind of collector trouble, while work continues and the daemon is killed. */
 export function toDeck(collector: Collector, troubles: readonly Trouble[], times: number): Deck {
   return troubles.map((trouble) => [toCard(collector, trouble), times]);
 }
@@ -26,7 +26,7 @@ function toCard(collector: Collector, trouble: Trouble): Card {
     const wanted = sightings.count(sight) + minTimes;
     await collector.begin(trouble);
     await playRounds(world, 4);
-    // Somebody has to live, and to have something to send, to run into it.
+    // Only a running daemon with traces to send can meet the trouble.
     for (let left = maxRounds; sightings.count(sight) < wanted; left -= 1) {
       if (left === 0) throw new Error(`seen too seldom: ${sight}`);
       finishSome(world, floodProject, 1);
@@ -38,5 +38,5 @@ function toCard(collector: Collector, trouble: Trouble): Card {
 }
 
 const minTimes = 3;
-/** Deliveries go on beside the rounds: many are over before one of them fails. */
+/** Deliveries run beside the rounds, so many rounds may end before a delivery fails. */
 const maxRounds = 1000;

@@ -7,39 +7,39 @@ import type { Sightings } from '../conservation/sightings.ts';
 import { collectorName } from './names.ts';
 import { type ReadTrace, readTraces } from './otlp-reader.ts';
 
-/** What may be wrong with a collector for a while. */
+/** Temporary troubles of a collector. */
 export type Trouble = keyof typeof answers | 'down' | 'nameless' | 'untrusted';
 
 export type Arrival = Omit<ReadTrace, 'bytes'> & {
-  /** One where all repeats are alike. */
+  /** A single hash if all repetitions are equal. */
   readonly hashes: Set<string>;
-  /** Whether the collector took it; if not, it has only been seen. */
+  /** Whether the collector accepted the trace; otherwise it only arrived. */
   isTaken: boolean;
 };
 
 export type Collector = {
   readonly endpoint: string;
-  /** By trace id. */
+  /** The arrived traces, by trace id. */
   readonly arrivals: ReadonlyMap<string, Arrival>;
   readonly begin: (trouble: Trouble) => Promise<void>;
-  /** Everything is well again. */
+  /** Ends the trouble. */
   readonly end: () => Promise<void>;
-  /** Called with every request: when it has arrived, and once its answer is written. */
+  /** Called when a request has arrived, and after its response is sent. */
   readonly onRequest: (listener: (moment: Moment) => void) => void;
   readonly stop: () => Promise<void>;
 };
 
 export type CollectorOptions = {
   readonly sightings: Sightings;
-  /** Where its address is written, for those who can resolve its name. */
+  /** The file with its address, for resolvers of its name. */
   readonly addressFile: string;
-  /** Whether it refuses an execution's trace, for ever. */
+  /** Whether the collector always rejects the trace of an execution. */
   readonly isPoisoned: (runId: string) => boolean;
-  /** With the right certificate, and with a wrong one; absent where it speaks without TLS. */
+  /** A correct and a wrong certificate; absent without TLS. */
   readonly tls?: Readonly<Record<'right' | 'wrong', { readonly cert: string; readonly key: string }>> | undefined;
 };
 
-/** A collector that everything may happen to, and that remembers every trace it ever saw. */
+/** A collector that can have every trouble, and that remembers every trace. */
 export async function startCollector(options: CollectorOptions): Promise<Collector> {
   const { sightings, addressFile, isPoisoned, tls } = options;
   const arrivals = new Map<string, Arrival>();
@@ -68,7 +68,7 @@ export async function startCollector(options: CollectorOptions): Promise<Collect
     arrivals.set(trace.traceId, arrival);
   }
 
-  /** Where another took its port meanwhile, that will not last. */
+  /** If another program took the port meanwhile, it will free it soon. */
   async function open(certificate: 'right' | 'wrong'): Promise<Sink> {
     const given = tls === undefined ? {} : { tls: tls[certificate] };
     const opened = await eventually(() => startSink(serve, { ...given, port }));
@@ -84,7 +84,7 @@ export async function startCollector(options: CollectorOptions): Promise<Collect
     begin: async (next) => {
       trouble = next;
       if (next !== 'down' && next !== 'nameless' && next !== 'untrusted') return;
-      // Connections that are there would go on.
+      // Open connections would stay usable.
       await sink.stop();
       if (next === 'untrusted') sink = await open('wrong');
       if (next === 'nameless') {
@@ -115,18 +115,18 @@ const poisoned: Behaviour = {
   isTaken: false,
 };
 
-/** Troubles with what the collector answers; all others are about getting there. */
+/** Troubles of responses; the other troubles prevent a connection. */
 const answers = {
   hanging: { sight: 'requests that hung', answer: () => {}, isTaken: false },
   overloaded: {
     sight: 'answers of 503 with Retry-After',
-    // Longer than the sender waits by itself.
+    // Longer than the sender's own waits.
     answer: say(503, 'full', { 'retry-after': '90' }),
     isTaken: false,
   },
   partial: {
     sight: 'partial successes',
-    // One span of the request was rejected.
+    // A partial success: one span was rejected.
     answer: say(200, Buffer.from('0a020801', 'hex'), { 'content-type': 'application/x-protobuf' }),
     isTaken: true,
   },

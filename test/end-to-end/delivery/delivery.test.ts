@@ -26,7 +26,7 @@ const certificates = hasOpenssl ? createCertificates() : undefined;
 const troubles: readonly Trouble[] = ['hanging', 'overloaded', 'partial', 'forgetful', 'down', 'nameless'];
 const allTroubles: readonly Trouble[] = hasOpenssl ? [...troubles, 'untrusted'] : troubles;
 
-/** Ids that start again, and clocks that lie, need worlds of their own. */
+/** Restarting ids and wrong clocks need separate worlds. */
 const renewed: Deck = [
   [disable, 1],
   [hide, 1],
@@ -49,7 +49,7 @@ const wanted = {
   'traces that came again': often,
   'ids that started again': 5 * chosen.filter((world) => world % 2 === 0).length,
   kills,
-  // Which kind of death one of few is, is chance.
+  // Which of the kills hit which point is random.
   'kills inside a transaction': Math.floor(kills / 50),
   'kills inside one that spools a trace': Math.floor(kills / 50),
   'kills after a transaction': Math.floor(kills / 50),
@@ -116,7 +116,7 @@ async function playWorld(deck: Deck, worldSeed: number): Promise<Report> {
   }
 }
 
-/** Everything is delivered or quarantined; then what came is compared with what should have come. */
+/** Waits until every trace is delivered or quarantined, then compares the delivered traces with the expected ones. */
 async function compareAtRest(world: World, { counted, epochOf }: Expectation, collector: Collector): Promise<string[]> {
   const { daemon, sightings, simulator, stateDir } = world;
   const { metrics } = await eventually(async () => {

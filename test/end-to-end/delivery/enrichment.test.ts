@@ -6,7 +6,7 @@ import { runTraced, type TracedRun } from './traced-world.ts';
 type Trouble = (control: Simulator['control']) => void;
 
 const denial = JSON.stringify({ error: true, apiversion: 47, errorCode: 'api.error.item.unauthorized', message: 'no' });
-/** Waiting for a state begins with the first answer: those far back in the queue reach the backlog age first. */
+/** The wait for steps begins with the first response; traces far back in the queue reach the backlog age first. */
 const inLine = ['seal_timeout', 'backlog'];
 const many = Number.POSITIVE_INFINITY;
 const ofExecution = '/execution/\\d+';
@@ -16,7 +16,7 @@ const troubles: readonly [string, Trouble, readonly string[], number][] = [
   ['denied', fault({ kind: 'status', status: 403, body: denial, path: ofExecution }), [], many],
   ['pending for ever', (control) => control.configure({ statePending: 'all' }), inLine, many],
   ['broken', fault({ kind: 'status', status: 500, path: ofState }), inLine, many],
-  // A question that nobody answers holds up no round: all of them are over before a few such questions are.
+  // Unanswered requests for steps must not delay rounds: every round ends before a few of these requests time out.
   ['never answered', fault({ kind: 'hang', path: ofExecution }), ['backlog'], 20],
   ['dripping', fault({ kind: 'drip', ms: 400, path: ofState }), ['backlog'], 20],
 ];
@@ -69,12 +69,12 @@ async function expectSameCounters(trouble: Trouble): Promise<TracedRun> {
   return run;
 }
 
-/** Several projects are read at once, so which of two new series stands first is chance. */
+/** Several projects are read at once, so the order of two new series is random. */
 function inOrder(shown: TracedRun['shown']): readonly string[] {
   return shown.map((text) => text.split('\n').toSorted().join('\n'));
 }
 
-/** How many traces say that they are less than they could be; our own metrics must say the same. */
+/** The number of degraded traces by reason; the daemon's own metrics must agree. */
 function degraded({ traces, metrics }: TracedRun): Record<string, number> {
   const marked: Record<string, number> = {};
   for (const { degraded: reason } of traces) if (reason !== undefined) marked[reason] = (marked[reason] ?? 0) + 1;

@@ -3,7 +3,7 @@ import type { QuarantinedTrace } from '../../../src/state/spool.ts';
 import { toNamespace, toTraceId } from '../../../src/tracing/plan/ids.ts';
 import type { Arrival } from './collector.ts';
 
-/** What should have arrived, by the ids that anyone can compute: whatever counted and ever began. */
+/** The expected traces with their computed ids: of every execution that counts and began. */
 export function expectTraces(
   counted: readonly TrueExecution[],
   url: string,
@@ -25,7 +25,7 @@ type Delivered = {
   readonly isPoisoned: (runId: string) => boolean;
 };
 
-/** Every trace that did not come, came and should not have, or is another than it was. */
+/** Returns each trace that is missing, unexpected or different. */
 export function compareTraces(expected: ReadonlyMap<string, TrueExecution>, delivered: Delivered): string[] {
   const { arrivals, quarantined, isPoisoned } = delivered;
   const faults: string[] = [];

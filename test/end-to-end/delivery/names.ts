@@ -1,7 +1,7 @@
 import dns, { type LookupAddress } from 'node:dns';
 import { readFileSync } from 'node:fs';
 
-/** The collector's name; nobody else knows it. */
+/** The name of the collector, which only this resolver can resolve. */
 export const collectorName = 'collector.example.org';
 
 type Lookup = (
@@ -10,7 +10,7 @@ type Lookup = (
   done: (error: Error | null, address?: string | LookupAddress[], family?: number) => void,
 ) => void;
 
-/** Takes the place of this process's resolver: names have the address that a file tells, and none while it is gone. */
+/** Replaces the resolver of this process: the collector's name has the address in a file, and none without the file. */
 export function followNames(addressFile: string): void {
   const lookup: Lookup = (name, { all }, done) => {
     const address = read(addressFile);

@@ -1,19 +1,19 @@
-/** What a collector sees of a trace. */
+/** A trace as a collector sees it. */
 export type ReadTrace = {
   readonly traceId: string;
-  /** The execution. */
+  /** The id of the execution. */
   readonly runId: string;
   readonly rootStartMs: number;
   readonly spans: number;
-  /** Why it is less than it could be; undefined where it is not. */
+  /** Why the trace is degraded; undefined if it is complete. */
   readonly degraded: string | undefined;
-  /** Of its ResourceSpans. */
+  /** The bytes of its ResourceSpans. */
   readonly bytes: Buffer;
 };
 
 type Field = { readonly number: number; readonly bytes: Buffer };
 
-/** The traces of a request in protobuf, one for each of its ResourceSpans; throws where that does not hold. */
+/** Reads the traces of a protobuf request, one for each ResourceSpans; throws if a ResourceSpans has several. */
 export function readTraces(request: Buffer): ReadTrace[] {
   return pick(readFields(request), resourceSpans).map((bytes) => {
     const fields = readFields(bytes);
@@ -39,7 +39,7 @@ export function readTraces(request: Buffer): ReadTrace[] {
   });
 }
 
-// The numbers of fields in OpenTelemetry's messages.
+// Field numbers of OpenTelemetry's messages.
 const resourceSpans = 1;
 const resourceOfSpans = 1;
 const scopeSpans = 2;
@@ -64,7 +64,7 @@ function pick(fields: readonly Field[], number: number): Buffer[] {
   return fields.flatMap((field) => (field.number === number ? [field.bytes] : []));
 }
 
-/** Of the wire format: numbers of any length, of eight or four bytes, and whatever has a length. */
+/** Reads the fields of a message: varints, 64-bit and 32-bit numbers, and fields with a length. */
 function readFields(bytes: Buffer): Field[] {
   const fields: Field[] = [];
   let at = 0;

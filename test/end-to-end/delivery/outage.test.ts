@@ -42,7 +42,7 @@ describe('end-to-end/delivery/outage', () => {
     );
     expect(pending).toBe(maxPending);
     expect(read('spool_bytes')).toBeGreaterThan(0.9 * maxBytes);
-    // The last one to get in may go beyond.
+    // The last trace may exceed the limit.
     expect(read('spool_bytes')).toBeLessThan(1.1 * maxBytes);
     expect(ofAge).toBe(tooOld);
     expect(spooled + pending + ofMany + ofAge).toBe(counted.filter(({ status }) => status !== 'missed').length);
@@ -51,7 +51,7 @@ describe('end-to-end/delivery/outage', () => {
     const [, second = [], , last = []] = weights;
     process.stdout.write(`memory: ${weights.map((each) => each.map(toMib).join(' ')).join(' | ')} MiB\n`);
     expect(Math.max(...last)).toBeLessThanOrEqual(1.1 * Math.max(...second));
-    // Some hundred bytes for each execution would show.
+    // A leak of some hundred bytes for each execution would exceed this.
     expect((last.at(-1) ?? 0) / (last[0] ?? 0)).toBeLessThan(1.025);
   }, 300_000);
 });
@@ -81,7 +81,7 @@ async function start(onUndelivered: (what: string) => void): Promise<World> {
   return world;
 }
 
-/** Work continues; the memory of the daemon, five times. */
+/** Plays work, and measures the memory of the daemon five times. */
 async function playQuarter(world: World): Promise<number[]> {
   const weights: number[] = [];
   for (let count = 1; count <= roundsOfQuarter; count += 1) {
@@ -93,7 +93,7 @@ async function playQuarter(world: World): Promise<number[]> {
   return weights;
 }
 
-/** Some runs of a project that cannot be read for longer than executions may be old to get a trace. */
+/** Some runs become readable only after the maximum age for traces. */
 async function findSomeTooLate(world: World): Promise<void> {
   const { control } = world.simulator;
   control.setExecutionMode('passive');

@@ -19,28 +19,28 @@ import { type ReadTrace, readTraces } from './otlp-reader.ts';
 import { createTracing } from './tracing.ts';
 
 export type TracedRun = {
-  /** What was shown after each round while work went on. */
+  /** The series after each round with work. */
   readonly shown: readonly string[];
-  /** What the counters say at the end that is not so. */
+  /** The wrong counters at the end. */
   readonly faults: readonly string[];
   readonly expected: Expectation;
-  /** Trace ids that should have arrived and did not, and the other way round. */
+  /** Expected trace ids that did not arrive; the other list has unexpected ones. */
   readonly missing: readonly string[];
   readonly traces: readonly ReadTrace[];
   readonly metrics: Readonly<Record<string, number>>;
-  /** How often an execution was asked for while work went on. */
+  /** The number of requests for single executions while there was work. */
   readonly asked: number;
 };
 
 type Given = {
-  /** What is wrong with questions about single executions; where nothing is said, no traces are made. */
+  /** Adds a trouble to requests for single executions; without it, no traces are created. */
   readonly trouble?: (control: Simulator['control']) => void;
 };
 
 const rounds = 40;
 const requestTimeoutMs = 1000;
 
-/** A service with work on it and a daemon that watches it, the same each time; then hours without work, until every trace is made. */
+/** Plays a service with work and a daemon, in the same way each time, then hours without work until every trace is complete. */
 export async function runTraced({ trouble }: Given): Promise<TracedRun> {
   let asked = 0;
   const simulator = await startSimulator({
@@ -116,7 +116,7 @@ export async function runTraced({ trouble }: Given): Promise<TracedRun> {
       async () => {
         const { pending, spooled } = (await tracing?.look()) ?? { pending: 0, spooled: 0 };
         if (pending + spooled === 0) return;
-        // Whatever can be made by now is made: what still waits does so by this clock.
+        // No more traces become complete by themselves: the others need a later time.
         if (pending === before) await round(sealTimeoutMs + 60_000);
         before = pending;
         throw new Error(`${pending} pending, ${spooled} spooled`);

@@ -12,18 +12,18 @@ import type { Trace } from '../conservation/composition.ts';
 import { followNames } from './names.ts';
 import { watchPost } from './watched-post.ts';
 
-/** How a daemon's process makes traces and sends them. */
+/** How the process of the daemon creates and sends traces. */
 export type TracingOrder = {
-  /** The variables of OpenTelemetry. */
+  /** OpenTelemetry's variables. */
   readonly env: OtlpEnvironment;
-  /** What the configuration says of traces, and of the server. */
+  /** The settings of traces and of the server. */
   readonly traces: Config['traces'];
   readonly server: Pick<ServerConfig, 'name' | 'url' | 'namespace' | 'timeoutMs'>;
-  /** The file with the address of the collector, whose name resolves to nothing without it. */
+  /** A file with the address of the collector, whose name has no other address. */
   readonly addressFile?: string;
 };
 
-/** What waits of traces, and what our own metrics say. */
+/** The waiting traces, and the daemon's own metrics. */
 export type Waiting = {
   readonly pending: number;
   readonly spooled: number;
@@ -40,12 +40,12 @@ type TracingOptions = {
   readonly order: TracingOrder;
   readonly state: State;
   readonly clock: Clock;
-  /** Passed whenever a collector has answered. */
+  /** Called after each response of the collector. */
   readonly answered?: () => void;
   readonly tell: (says: 'undelivered' | 'wrong', what: string) => void;
 };
 
-/** The daemon's own way from counted executions to delivered traces; only its waits are shorter: a second takes a millisecond. */
+/** The daemon's own path from counted executions to delivered traces, with shorter waits: a millisecond instead of a second. */
 export function createTracing({ order, state, clock, answered, tell }: TracingOptions): Tracing {
   if (order.addressFile !== undefined) followNames(order.addressFile);
   const otlp = readOtlpSettings(order.env);
@@ -69,7 +69,7 @@ export function createTracing({ order, state, clock, answered, tell }: TracingOp
     state,
     self,
     log: { debug: ignore, info: ignore, warn: ignore, error: tellUnlessRefused },
-    // Without chance it would not wait at all before it tries again.
+    // Without randomness, a retry would have no delay at all.
     clock: { ...clock, random: Math.random },
     version: 'test',
     selfTracing: { ofPost: post.of },
@@ -106,7 +106,7 @@ export function createTracing({ order, state, clock, answered, tell }: TracingOp
 
 function ignore(): void {}
 
-/** The series about traces by their names and labels. */
+/** Reads the series about traces, by name and labels. */
 async function readMetrics({ registry }: Self): Promise<Record<string, number>> {
   const lines = (await registry.metrics()).split('\n');
   const pattern = /^automation_exporter_((?:traces|spans|spool)_\S*) (\S+)$/;

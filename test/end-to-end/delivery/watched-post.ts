@@ -8,13 +8,13 @@ type Watching = {
 
 export type WatchedPost = {
   readonly of: (post: Post) => Post;
-  /** Called with every wait of whoever sends. */
+  /** Called with every wait of the sender. */
   readonly noteWait: (forMs: number) => void;
 };
 
-/** Reports every request without an answer, and of one that came sooner than the collector had asked for. */
+/** Reports each request without a response, and each request that was sent before the collector's Retry-After. */
 export function watchPost({ answered, tell }: Watching): WatchedPost {
-  /** How long the collector asked to be left alone. */
+  /** The Retry-After of the collector. */
   let askedMs: number | undefined;
   return {
     of: (post) => ({
@@ -33,7 +33,7 @@ export function watchPost({ answered, tell }: Watching): WatchedPost {
       },
     }),
     noteWait: (forMs) => {
-      // Longer than anything else is waited for.
+      // Longer than every other wait.
       if (askedMs !== undefined && forMs >= askedMs) askedMs = undefined;
     },
   };
