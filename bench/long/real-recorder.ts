@@ -1,5 +1,5 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
@@ -131,7 +131,8 @@ function takeTraces(port: number): void {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const body = Buffer.concat(chunks);
-      for (const span of readRequest(request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body)) {
+      const spans = request.url === '/v1/traces' ? readRequest(isGzip(request) ? gunzipSync(body) : body) : [];
+      for (const span of spans) {
         const links = span.links.map(({ traceId, attributes }) => ({ traceId, ...Object.fromEntries(attributes) }));
         const [attributes, resource] = [Object.fromEntries(span.attributes), Object.fromEntries(span.resource)];
         note('spans', { atMs: Date.now(), ...span, attributes, resource, links });
@@ -140,6 +141,10 @@ function takeTraces(port: number): void {
     });
   });
   sink.listen(port, '127.0.0.1');
+}
+
+function isGzip({ headers }: IncomingMessage): boolean {
+  return headers['content-encoding'] === 'gzip';
 }
 
 function required(name: string): string {
