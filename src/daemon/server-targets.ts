@@ -68,14 +68,14 @@ type Ears = {
 };
 
 export function joinEars({ sourceNotes, signs, hear }: Ears) {
-  return (member: string | undefined): Ear => {
-    const ear = sourceNotes.ear(member);
+  return (member: string | undefined, isShared: () => boolean): Ear => {
+    const ear = sourceNotes.ear(member, isShared);
     return {
       ...ear,
       answered: (endpoint, path, answer, tookMs) => {
         ear.answered(endpoint, path, answer, tookMs);
         signs.note(member, endpoint, answer);
-        hear({ member, endpoint, path, answer }, tookMs);
+        hear({ member, isShared: isShared(), endpoint, path, answer }, tookMs);
       },
     };
   };
@@ -83,7 +83,7 @@ export function joinEars({ sourceNotes, signs, hear }: Ears) {
 
 type TargetOptions = WatchOptions & {
   /** Returns the listener for all answers of an address. */
-  readonly ear: (member: string | undefined) => Ear;
+  readonly ear: (member: string | undefined, isShared: () => boolean) => Ear;
 };
 
 type Asked = { readonly member: string | undefined; readonly url: string };
@@ -98,7 +98,8 @@ function connectTarget(server: ServerConfig, { member, url }: Asked, options: Ta
     { ...server, url },
     { ...options, observe: toClientObserver(self, key, log), memory: address.memory },
   );
-  const connection = { ...plain, client: listenTo(plain.client, options.ear(member)) };
+  const isShared = () => member === undefined && (server.members.length > 0 || plain.client.facts().hidesMembers);
+  const connection = { ...plain, client: listenTo(plain.client, options.ear(member, isShared)) };
   const facts = connection.client.facts;
   const vitality = createVitality(self, key, clock, (now, before) =>
     logState(log, key, { now, before, facts: facts() }),

@@ -10,12 +10,12 @@ import { ApiError, isOfWholeServer } from '../api/errors.ts';
 import type { Clock } from '../domain/clock.ts';
 import { type Clocks, createClockNotes } from './clocks.ts';
 import { type Sources, sourceKeys, timelineOf } from './deciding/sources.ts';
-import { forgetBefore, noteReading, type Timeline } from './deciding/timeline.ts';
+import { forgetBefore, noteReading, type Span, type Timeline } from './deciding/timeline.ts';
 import type { Ear } from './listen.ts';
 
 export type SourceNotes = {
-  /** Returns the listener for a client: of the common address, or of a member. */
-  readonly ear: (member: string | undefined) => Ear;
+  /** Returns the listener for a client: of the common address, which several members may share, or of a member. */
+  readonly ear: (member: string | undefined, isShared?: () => boolean) => Ear;
   readonly all: () => Sources;
   /** The server time, from its answers. */
   readonly serverNowMs: () => number;
@@ -45,13 +45,15 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
     changed.add(key);
   }
 
-  function heard(member: string | undefined, endpoint: Endpoint<unknown>, about: About): void {
+  function heard({ member, isShared }: Asked, endpoint: Endpoint<unknown>, about: About): void {
     const { answer } = about;
+    // What one of several members answers at a common address is not the mode of the server.
+    if (isShared && timelines.delete(sourceKeys.mode())) changed.add(sourceKeys.mode());
     clockNotes.hear(isOf(systemInfo, endpoint, answer) ? answer : undefined);
     note(toContact(member), 'answered');
-    if (isOf(systemInfo, endpoint, answer)) noteInfo(member, answer);
+    if (isOf(systemInfo, endpoint, answer)) noteInfo({ member, isShared }, answer);
     else noteMember(member);
-    const uuid = member === undefined ? '' : uuids.get(member);
+    const uuid = member === undefined ? toCommon(isShared) : uuids.get(member);
     if (isOf(executionMode, endpoint, answer) && uuid !== undefined && answer !== undefined)
       note(sourceKeys.mode(uuid), answer);
     hearProjects(endpoint, about);
@@ -65,20 +67,20 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
 
   function failed(member: string | undefined, error: unknown): void {
     const isSilent = isSilence(error);
-    if (member === undefined && isSilent) note(sourceKeys.contact, 'failed');
-    if (member === undefined) return;
+    if (member === undefined) return isSilent ? note(sourceKeys.contact, 'failed') : undefined;
     // Another member may answer next at the same address.
     if (isSilent) uuids.delete(member);
     else if (error instanceof ApiError && error.details.isOfService === true) noteMember(member);
   }
 
-  function noteInfo(member: string | undefined, info: Info): void {
+  function noteInfo({ member, isShared }: Asked, info: Info): void {
     const { serverUUID } = info.server;
     if (serverUUID !== undefined) note(sourceKeys.member(serverUUID), 'answered');
     if (member !== undefined && serverUUID !== undefined) uuids.set(member, serverUUID);
     const uuid = member === undefined ? '' : serverUUID;
     if (uuid === undefined) return;
-    if (info.executionMode !== undefined) note(sourceKeys.mode(uuid), info.executionMode);
+    const modeOf = member === undefined ? (toCommon(isShared) ?? serverUUID) : uuid;
+    if (info.executionMode !== undefined && modeOf !== undefined) note(sourceKeys.mode(modeOf), info.executionMode);
     const { scheduler, uptime } = info.stats;
     if (uptime.since !== undefined) note(sourceKeys.start(uuid), String(uptime.since));
     if (scheduler.running === undefined || scheduler.threadPoolSize === undefined) return;
@@ -87,24 +89,20 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
   }
 
   return {
-    ear: (member) => ({
-      answered: (endpoint, path, answer) => heard(member, endpoint, { answer, project: path['project'] }),
+    ear: (member, isShared = () => false) => ({
+      answered: (endpoint, path, answer) =>
+        heard({ member, isShared: isShared() }, endpoint, { answer, project: path['project'] }),
       failed: (error) => failed(member, error),
     }),
     all: () => timelines,
     serverNowMs,
-    lastAnswerMs: (member) =>
-      timelineOf(timelines, toContact(member)).findLast(({ value }) => value === 'answered')?.throughMs,
+    lastAnswerMs: (member) => findAnswer(timelineOf(timelines, toContact(member)))?.throughMs,
     clocks,
     restore: (kept) => {
       const first = joinKept(timelines, kept);
       clockNotes.joinAbsence(timelineOf(kept, sourceKeys.skew).at(-1), first);
     },
-    takeChanged: () => {
-      const keys = [...changed];
-      changed.clear();
-      return keys;
-    },
+    takeChanged: () => takeAll(changed),
     forget: (beforeMs) => {
       for (const [key, timeline] of timelines) timelines.set(key, forgetBefore(timeline, beforeMs));
     },
@@ -147,6 +145,22 @@ function putBefore(heard: Timeline, kept: Timeline): Timeline {
 
 function toContact(member: string | undefined): string {
   return member === undefined ? sourceKeys.contact : sourceKeys.contactOf(member);
+}
+
+type Asked = { readonly member: string | undefined; readonly isShared: boolean };
+
+function toCommon(isShared: boolean): '' | undefined {
+  return isShared ? undefined : '';
+}
+
+function takeAll(keys: Set<string>): readonly string[] {
+  const taken = [...keys];
+  keys.clear();
+  return taken;
+}
+
+function findAnswer(contact: Timeline): Span | undefined {
+  return contact.findLast(({ value }) => value === 'answered');
 }
 
 type About = { readonly answer: unknown; readonly project: string | undefined };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { executionMode, systemInfo } from '../../src/api/endpoints/system.ts';
 import { ApiError } from '../../src/api/errors.ts';
+import { findServerBlockers } from '../../src/expected-runs/deciding/blockers.ts';
 import { sourceKeys } from '../../src/expected-runs/deciding/sources.ts';
 import { createSourceNotes } from '../../src/expected-runs/sources.ts';
 import { fakeClock } from '../support/fake-clock.ts';
@@ -24,6 +25,27 @@ describe('expected-runs/sources', () => {
       if (fault === undefined || fault.kind === 'timeout') ear.answered(executionMode, {}, 'active', 0);
     }
     expect(notes.all().get(sourceKeys.member('m1'))?.at(-1)?.throughMs).toBe(minute * minuteMs);
+  });
+
+  it('knows no mode of the server where several members answer, but that of each', () => {
+    let nowMs = 0;
+    let isShared = false;
+    const notes = createSourceNotes(fakeClock({ now: () => nowMs, ticks: () => nowMs }));
+    const ear = notes.ear(undefined, () => isShared);
+    const tell = (serverUUID: string, mode: string): void => {
+      nowMs += minuteMs;
+      ear.answered(executionMode, {}, mode, 0);
+      const stats = { scheduler: {}, uptime: {} };
+      ear.answered(systemInfo, {}, { server: { serverUUID }, stats, executionMode: mode }, 0);
+    };
+    const blockers = (uuid?: string) => findServerBlockers(notes.all(), nowMs, uuid).map(({ reason }) => reason);
+    tell('m1', 'passive');
+    expect(blockers()).toEqual(['passive']);
+    isShared = true;
+    for (const uuid of ['m2', 'm1', 'm2', 'm1']) tell(uuid, uuid === 'm1' ? 'passive' : 'active');
+    expect([blockers(), blockers('m1'), blockers('m2')]).toEqual([[], ['passive'], []]);
+    tell('m2', 'passive');
+    expect(blockers()).toEqual(['passive']);
   });
 
   it("uses another member's clock after the first member has been silent for a day", () => {

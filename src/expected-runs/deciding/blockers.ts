@@ -1,7 +1,7 @@
 import { toTime } from '../../domain/ages.ts';
 import { ofOwner } from './cause.ts';
 import { findRepeated } from './leaps.ts';
-import { type Sources, sourceKeys, timelineOf } from './sources.ts';
+import { isMode, type Sources, sourceKeys, timelineOf } from './sources.ts';
 import { lastValue, type Span } from './timeline.ts';
 import type { Fact, MissReason, WatchedJob } from './watched-job.ts';
 
@@ -23,9 +23,16 @@ export function findBlockers(job: WatchedJob, sources: Sources, nowMs: number): 
 
 /** Returns findings that keep all schedules of a server, or of one of its members, from starting jobs. */
 export function findServerBlockers(sources: Sources, nowMs: number, ownerUuid?: string): readonly Blocker[] {
-  const mode = lastValue(ofOwner(sources, sourceKeys.mode, ownerUuid));
+  const mode = lastValue(ofOwner(sources, sourceKeys.mode, ownerUuid)) ?? findLastMode(sources);
   const passive = block('passive', mode?.value === 'passive' ? mode.fromMs : undefined);
   return [...passive, ...findSetBack(sources, nowMs, ownerUuid)];
+}
+
+/** Returns the last change of the mode if all members of a cluster have the same mode. */
+function findLastMode(sources: Sources): Span | undefined {
+  const modes = [...sources].flatMap(([key, spans]) => (isMode(key) ? (lastValue(spans) ?? []) : []));
+  const [first] = modes.sort((one, other) => other.fromMs - one.fromMs);
+  return modes.every(({ value }) => value === first?.value) ? first : undefined;
 }
 
 /** Returns whether the clock was set back, until it again shows the time before the step. */

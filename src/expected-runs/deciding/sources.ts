@@ -22,6 +22,10 @@ export const sourceKeys = {
   project: (project: string) => `project ${project}`,
 } as const;
 
+export function isMode(key: string): boolean {
+  return key.startsWith(sourceKeys.mode());
+}
+
 /** Reports whether a switch of a project is off, by the last reading. */
 export function isProjectOff(sources: Sources, project: string): boolean {
   const mode = timelineOf(sources, sourceKeys.project(project)).at(-1)?.value;
