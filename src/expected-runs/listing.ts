@@ -54,7 +54,9 @@ export function createListing(options: ListingOptions): Listing {
     read: async (api, changed) => {
       const projects = (await options.readProjects(api)).map(({ name }) => name).filter(settings.isWantedProject);
       for (const project of listedTicks.keys()) if (!projects.includes(project)) listedTicks.delete(project);
-      for (const [project, sinceMs] of findLost(new Set(projects))) await jobs.leaveOut(project, sinceMs);
+      const isDeleted = (project: string) => askDeleted(api, project);
+      for (const [project, sinceMs] of await findLost(new Set(projects), isDeleted))
+        await jobs.leaveOut(project, sinceMs);
       for (const project of planLists(projects, listedTicks)) {
         // New projects do not wait for the pause.
         if (clock.ticks() < restsUntilTicks && listedTicks.has(project)) continue;
@@ -85,24 +87,40 @@ const restsPerList = 200;
 const maxRestMs = maxListGapMs / 2;
 
 /**
- * Finds projects that are gone, and since when. A deleted project looks like one that became hidden; it counts as gone only
- * after it has been missing for as long as a change may stay unnoticed. An excluded project is gone at once.
+ * Finds projects that are gone, and since when: at once if they are excluded, or if the server says that there is no such
+ * project. Another project may be hidden for a moment; it counts as gone only after it has been missing for as long as a change
+ * may stay unnoticed.
  */
 function createLostProjects({ clock, notes, settings, jobs }: ListingOptions) {
   const missing = new Map<string, { readonly ticks: number; readonly atMs: number }>();
-  return (listed: ReadonlySet<string>): ReadonlyMap<string, number> => {
+  return async (listed: ReadonlySet<string>, isDeleted: IsDeleted): Promise<ReadonlyMap<string, number>> => {
+    const fresh = new Set<string>();
     for (const project of listed) missing.delete(project);
     const lost = new Map<string, number>();
     for (const { project, goneAtMs } of jobs.all.values()) {
       if (goneAtMs !== undefined || listed.has(project)) continue;
+      if (!missing.has(project)) fresh.add(project);
       const since = missing.get(project) ?? { ticks: clock.ticks(), atMs: notes.serverNowMs() };
       missing.set(project, since);
       const isLost = !settings.isWantedProject(project) || clock.ticks() - since.ticks > maxListGapMs;
       if (isLost) lost.set(project, since.atMs);
     }
+    for (const project of [...fresh].slice(0, maxFresh))
+      if (!lost.has(project) && (await isDeleted(project))) lost.set(project, missing.get(project)?.atMs ?? 0);
     for (const project of lost.keys()) missing.delete(project);
     return lost;
   };
+}
+
+type IsDeleted = (project: string) => Promise<boolean>;
+
+async function askDeleted(api: Api, project: string): Promise<boolean> {
+  try {
+    await api.get(projectJobs, { path: { project } });
+  } catch (error) {
+    return error instanceof ApiError && error.kind === 'not_found' && error.details.isOfService === true;
+  }
+  return false;
 }
 
 /** Ignores an error of a single project or job; rethrows errors of the whole server. */

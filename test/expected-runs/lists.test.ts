@@ -19,7 +19,7 @@ describe('expected-runs/lists', () => {
     control.createJob('other', { name: 'copy', schedule: hour });
     await minutes(10);
     control.deleteProject('pay');
-    await minutes(12);
+    await minutes(1);
     expect(shown('job_next_run_timestamp_seconds')).toEqual([next('other', '', 'copy', 13)]);
     expect(shown('schedule_missed_total')).toEqual([
       'automation_schedule_missed_total{project="other",job_group="",job_name="copy",reason="unknown"} 0',
