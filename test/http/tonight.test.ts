@@ -82,6 +82,16 @@ describe('http/tonight', () => {
     ]);
   });
 
+  it('says that a shard without servers knows of no run', async () => {
+    const { ask } = await serveTonight([]);
+    const { status, body } = await ask('/tonight');
+    expect([status, toText(body).split('\n')[0]]).toEqual([
+      200,
+      '–The other shards have all servers of the configuration',
+    ]);
+    expect(JSON.parse((await ask('/api/tonight')).body)).toEqual({ hours: 12, servers: [] });
+  });
+
   it.each([
     ['/tonight?hours=25', 400],
     ['/api/tonight?hours=0', 400],

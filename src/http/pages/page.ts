@@ -116,7 +116,7 @@ function questionRoute<Wish extends object, Answer>(
       response.status(status).type('text/plain').send(`${text}\n`);
     };
     const asked = isOfAll && server === '' ? servers() : servers().filter((known) => known === server);
-    if (asked.length === 0) {
+    if (asked.length === 0 && !(isOfAll && server === '')) {
       if (isPage) next();
       else refuse(404, `No server is named ${JSON.stringify(server)}. Known: ${servers().join(', ')}`);
       return;
