@@ -4,6 +4,7 @@ import type { Blocker } from '../../src/expected-runs/deciding/blockers.ts';
 import type { Verdict } from '../../src/expected-runs/deciding/watched-job.ts';
 import type { Why } from '../../src/expected-runs/deciding/why.ts';
 import type { ScheduledJob } from '../../src/expected-runs/showing/scheduled-job.ts';
+import { toJobAddress } from '../../src/http/pages/addresses.ts';
 import { jobListRoute, listJobs } from '../../src/http/pages/jobs/job-list.ts';
 import { jobPageRoute } from '../../src/http/pages/jobs/job-page.ts';
 import { toText } from './page-text.ts';
@@ -135,7 +136,10 @@ describe('http/jobs', () => {
     };
     const { ask } = await serve([jobPageRoute({ find, silence })]);
     const { body } = await ask('/jobs/prod/pay/a%20b/index');
-    expect(asked).toEqual(['prod pay/a b/index']);
+    // As a browser requests the links.
+    for (const path of ['pay/..', 'pay/./index'])
+      await ask(new URL(toJobAddress('prod', path), 'http://exporter/').pathname);
+    expect(asked).toEqual(['prod pay/a b/index', 'prod pay/..', 'prod pay/./index']);
     expect(toText(body)).toContain(
       'Did not run at 07:00 UTC: not at 07.\nthe server was passive (05:00 UTC, execution-mode)\nNext',
     );

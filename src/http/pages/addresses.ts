@@ -5,9 +5,13 @@ export function toExecutionAddress(server: string, id: number): string {
   return `executions/${encode(server)}/${id}`;
 }
 
-/** Returns the path of a job's page; its own path is `{project}/{group}/{name}`. */
+/**
+ * Returns the path of a job's page; its own path is `{project}/{group}/{name}`. Browsers remove a segment `.` or `..`, even a
+ * quoted one, so a path with such a name is one segment.
+ */
 export function toJobAddress(server: string, path: string): string {
-  return `jobs/${[server, ...path.split('/')].map(encode).join('/')}`;
+  const names = /(?:^|\/)\.\.?(?:\/|$)/.test(path) ? [path] : path.split('/');
+  return `jobs/${[server, ...names].map(encode).join('/')}`;
 }
 
 export function toScheduleAddress(server: string): string {
