@@ -111,7 +111,7 @@ export function createClient({
     breaker: createBreaker({ clock, onChange: observe.circuit, memory: memory?.breaker }),
   });
 
-  const askByName = createNameGuard(ask, contact);
+  const askByName = createNameGuard(ask, contact, clock);
 
   /** The first contact is shared by all callers, so none of them can cancel it; each caller has its own timeout. */
   function settle(endpoint: Endpoint<unknown>, scope: Scope): Promise<number> {
@@ -165,23 +165,29 @@ function versionedPath(endpoint: Endpoint<unknown>, version: number, input?: Any
   return `/api/${version}/${toPath(endpoint, input)}`;
 }
 
-/** After a server has refused a path because of a special character in a name, no such path is requested again. */
-function createNameGuard(ask: Requester, contact: Contact): Requester {
-  let refusingRelease: string | undefined;
+/**
+ * After a server has refused a path because of a special character in a name, no such path is requested for an hour, as long as
+ * its release is the same: a person may change what the server or its proxy accepts.
+ */
+function createNameGuard(ask: Requester, contact: Contact, clock: Pick<Clock, 'ticks'>): Requester {
+  let refused: { readonly release: string; readonly atTicks: number } | undefined;
   return async (endpoint, path, scope) => {
     const { release = '' } = contact.facts();
     const isOdd = holdsOddName(path);
-    if (isOdd && refusingRelease === release) throw unaskable(endpoint);
+    const isKnown = refused?.release === release && clock.ticks() - refused.atTicks < refusedForMs;
+    if (isOdd && isKnown) throw unaskable(endpoint);
     try {
       return await ask(endpoint, path, scope);
     } catch (error) {
       const isRefused = error instanceof ApiError && error.kind === 'rejected' && error.details.isOfService !== true;
       if (!isOdd || !isRefused || error.details.status !== 400) throw error;
-      refusingRelease = release;
+      refused = { release, atTicks: clock.ticks() };
       throw unaskable(endpoint);
     }
   };
 }
+
+const refusedForMs = 3_600_000;
 
 function unaskable({ name }: Endpoint<unknown>): ApiError {
   return notAsked(name, 'rejected', 'the server refuses paths with a name that holds %, /, \\ or ;');
