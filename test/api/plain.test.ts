@@ -67,6 +67,22 @@ describe('api/plain answers', () => {
   });
 
   it.each([
+    ['cut', gzipSync(refusal('unauthorized')).subarray(0, -4), 'unauthorized'],
+    ['no gzip at all', Buffer.from('denied'), 'forbidden'],
+  ])('keeps the status of a refusal whose compressed body is %s', async (_damage, body, denied) => {
+    const kinds: string[] = [];
+    for (const [status, times] of [
+      [403, 1],
+      [404, 1],
+      [429, 3],
+      [500, 1],
+      [200, 1],
+    ] as const)
+      kinds.push((await fail({ status, body, headers: { 'content-encoding': 'gzip' } }, times)).kind);
+    expect(kinds).toEqual([denied, 'not_found', 'busy', 'server', 'decode']);
+  });
+
+  it.each([
     [refusal('api.error.item.doesnotexist'), 'not found, or switched off'],
     [refusal('api.error.project.missing'), 'not found, or switched off'],
     [refusal('api.error.project.disabled'), 'not found, or switched off'],

@@ -1,4 +1,4 @@
-import { createGunzip } from 'node:zlib';
+import { constants, createGunzip, gunzipSync } from 'node:zlib';
 
 /** An inflated body. Its memory can be freed at once, without the garbage collector. */
 export type Inflated = { readonly bytes: Buffer; readonly free: () => void };
@@ -50,6 +50,18 @@ export async function inflateWhole(bytes: Buffer, wholeMost: number, maxBytes: n
     throw error;
   }
 }
+
+/** Inflates what is left of a damaged body: an error answer counts by its status, even if nothing of it can be read. */
+export function inflateRest(bytes: Buffer): Inflated {
+  try {
+    const start = bytes.subarray(0, maxRestBytes);
+    return toInflated(gunzipSync(start, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: wholeBytes }));
+  } catch {
+    return toInflated(Buffer.alloc(0));
+  }
+}
+
+const maxRestBytes = 2 ** 16;
 
 export function toInflated(bytes: Buffer): Inflated {
   return { bytes, free: () => undefined };

@@ -120,7 +120,7 @@ function toApiError(error: unknown, { name, maxBytes }: Endpoint<unknown>, statu
     return new ApiError(`GET ${name}: ${says}`, { ...details, cause: error });
   }
   if (typeof code !== 'string' || !code.startsWith('Z_')) return error;
-  const says = `the compressed answer is damaged (${code})`;
+  const says = `HTTP ${status}, the compressed answer is damaged (${code})`;
   return new ApiError(`GET ${name}: ${says}`, { ...details, kind: 'decode', cause: error });
 }
 

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../../domain/clock.ts';
-import { inflateWhole, toInflated, toText, wholeBytes } from '../answers/inflate.ts';
+import { inflateRest, inflateWhole, toInflated, toText, wholeBytes } from '../answers/inflate.ts';
 import { usualBytes } from '../endpoint.ts';
 import { ApiError } from '../errors.ts';
 import { type Peer, toConnectionFault } from './connection-fault.ts';
@@ -106,7 +106,7 @@ export function createTransport(options: TransportOptions): RenewableTransport {
       const firstValues = toFirstValues(received.headers);
       const isCompressed = isGzip(firstValues['content-encoding']) && received.bytes.length > 0;
       const whole = largeAnswers === undefined ? maxBytes : Math.min(wholeBytes, maxBytes);
-      const unpacked = isCompressed ? await inflateWhole(received.bytes, whole, maxBytes) : toInflated(received.bytes);
+      const unpacked = isCompressed ? await unpack(received, whole, maxBytes) : toInflated(received.bytes);
       const isLarge = unpacked === undefined || unpacked.bytes.length > whole;
       if (!isLarge) received.release();
       return {
@@ -149,6 +149,15 @@ export function createTransport(options: TransportOptions): RenewableTransport {
       await Promise.all([dispatcher, ...retired].map((each) => each.destroy()));
     },
   };
+}
+
+async function unpack({ status, bytes }: Received, wholeMost: number, maxBytes: number) {
+  try {
+    return await inflateWhole(bytes, wholeMost, maxBytes);
+  } catch (error) {
+    if (status < 400) throw error;
+    return inflateRest(bytes);
+  }
 }
 
 function toOwnPath(location: string, own: { origin: string; basePath: string }): string | undefined {
