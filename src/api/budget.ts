@@ -107,7 +107,6 @@ export function createBudget(options: BudgetOptions) {
       memory.pausedUntilTicks = Math.max(memory.pausedUntilTicks, clock.ticks() + forMs);
       admitAll();
     },
-    /** Returns the rest of the pause. */
     pausedMs: (): number => Math.max(0, memory.pausedUntilTicks - clock.ticks()),
     inFlight: (): number => inFlight.vital + inFlight.normal + inFlight.enrichment,
   };
@@ -161,7 +160,6 @@ function waitForAdmission(
   });
 }
 
-/** The request was not admitted before its deadline. */
 export class BudgetTimeout extends Error {
   override readonly name = 'BudgetTimeout';
 }

@@ -66,7 +66,6 @@ export type Api = {
   ) => Promise<Timed<Answer>>;
   /** Reports whether the API version in use has the endpoint. */
   readonly supports: (endpoint: Endpoint<unknown>) => Promise<boolean>;
-  /** Returns the facts about the server from the first contact. */
   readonly server: () => ServerFacts;
 };
 

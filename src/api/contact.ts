@@ -166,7 +166,6 @@ function createMemberSight() {
       const changes = seen.filter((each, index) => each !== seen[index - 1]).length;
       hasSeveral = changes > new Set(seen).size;
     },
-    /** Reports whether several members answer at one address. */
     hasSeveral: (): boolean => hasSeveral,
   };
 }

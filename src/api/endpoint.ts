@@ -9,7 +9,6 @@ export type Endpoint<Answer, Path extends string = string, Query extends string 
   readonly name: string;
   /** The path after `api/{version}/`; `{project}` is a parameter. */
   readonly path: Path;
-  /** The query parameters that may be sent. */
   readonly query: readonly Query[];
   readonly since: number | Readonly<Record<Dialect, number>>;
   /** A newer API version in which the answer has more fields: used for this endpoint if the server supports it. */

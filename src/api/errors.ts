@@ -30,7 +30,6 @@ export type ApiErrorDetails = {
   readonly isOfService?: boolean;
   /** The newest API version, if the answer names it. */
   readonly serverApiVersion?: number;
-  /** The wait that the server requests. */
   readonly retryAfterMs?: number;
   /** Set if the request was never sent, for example because the circuit was open. */
   readonly unsent?: true;

@@ -2,7 +2,6 @@ import { appMetrics } from '../api/endpoints/app-metrics.ts';
 import { counter, gauge, summary } from '../metrics/family.ts';
 import { defineCollector } from '../schedule/collector.ts';
 
-/** Publishes the application's own measurements, with their own names. */
 export const appMetricsCollector = defineCollector({
   name: 'app-metrics',
   help: "The application's own gauges, counters, meters and timers",

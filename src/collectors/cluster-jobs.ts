@@ -5,7 +5,6 @@ import type { Memory } from '../domain/memory.ts';
 import { gauge } from '../metrics/family.ts';
 import { defineCollector, type Watch } from '../schedule/collector.ts';
 
-/** Publishes how many jobs each cluster member schedules. */
 export const clusterJobsCollector = defineCollector({
   name: 'cluster-jobs',
   help: 'Jobs by the cluster member that owns their schedule',

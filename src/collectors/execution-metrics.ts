@@ -7,7 +7,6 @@ import {
 import { gauge } from '../metrics/family.ts';
 import { defineProjectCollector, type ProjectToAsk } from '../schedule/collector.ts';
 
-/** Shows the server's own recent statistics of executions. */
 export const executionMetricsCollector = defineProjectCollector({
   name: 'execution-metrics',
   help: "The server's own count of executions in the last day, in total and for the configured projects",

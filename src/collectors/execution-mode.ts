@@ -6,7 +6,6 @@ import type { Memory } from '../domain/memory.ts';
 import { gauge, stateSet } from '../metrics/family.ts';
 import { defineCollector, type News } from '../schedule/collector.ts';
 
-/** Polls the execution mode, which decides whether the server runs anything. */
 export const executionModeCollector = defineCollector({
   name: 'execution-mode',
   help: 'Execution mode, active or passive, and when it last changed',

@@ -6,7 +6,6 @@ import { defineCollector } from '../schedule/collector.ts';
 
 type Health = { checks: readonly { name: string; healthy: boolean }[]; server: ServerFacts };
 
-/** The server's own health checks. */
 export const healthcheckCollector = defineCollector({
   name: 'healthcheck',
   help: 'Health checks of the server itself, such as its database connection and thread pool',

@@ -7,7 +7,6 @@ import { defineProjectCollector, type ProjectToAsk, type Watch } from '../schedu
 
 type JobFacts = Job & { averageDurationMs: number | undefined };
 
-/** Publishes the settings of each job, and its average duration unless executions already report it. */
 export const jobInfoCollector = defineProjectCollector({
   name: 'job-info',
   help: 'Job ids and whether jobs are scheduled and enabled; average durations of jobs that have not run for an hour. Scheduled jobs come first, limited to jobs with their own series',

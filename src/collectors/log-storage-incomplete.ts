@@ -4,7 +4,6 @@ import { readList } from '../api/paging.ts';
 import { earliestGauge, gauge } from '../metrics/family.ts';
 import { defineCollector, type Watch } from '../schedule/collector.ts';
 
-/** Counts the logs that wait to be stored, by project, with the age of the oldest. */
 export const logStorageIncompleteCollector = defineCollector({
   name: 'log-storage-incomplete',
   help: 'Executions whose logs are not fully stored, by project, and the age of the oldest one',

@@ -2,7 +2,6 @@ import { ping } from '../api/endpoints/metrics.ts';
 import { gauge } from '../metrics/family.ts';
 import { defineCollector } from '../schedule/collector.ts';
 
-/** Measures how long the server needs for the smallest request. */
 export const pingCollector = defineCollector({
   name: 'ping',
   help: 'Duration of an authenticated ping',

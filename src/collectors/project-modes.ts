@@ -9,7 +9,6 @@ import {
 import { stateSet } from '../metrics/family.ts';
 import { defineProjectCollector, type ProjectToAsk, type Watch } from '../schedule/collector.ts';
 
-/** Publishes the execution and schedule modes of projects. */
 export const projectModesCollector = defineProjectCollector({
   name: 'project-modes',
   help: 'Whether each project runs executions and schedules',

@@ -4,7 +4,6 @@ import { ApiError } from '../api/errors.ts';
 import { gauge } from '../metrics/family.ts';
 import { defineCollector } from '../schedule/collector.ts';
 
-/** Counts the stored keys by kind, without their names and folders. */
 export const storedKeysCollector = defineCollector({
   name: 'stored-keys',
   help: 'Stored keys visible to the credentials, by kind; one request per folder',

@@ -5,7 +5,6 @@ import { defineCollector } from '../schedule/collector.ts';
 
 type TimedInfo = { answer: SystemInfo; midRequestMs: number; hidesMembers: boolean };
 
-/** Publishes facts about the server. */
 export const systemInfoCollector = defineCollector({
   name: 'system-info',
   help: 'Release, operating system and JVM, memory, threads, scheduler, start time and clock',

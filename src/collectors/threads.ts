@@ -2,7 +2,6 @@ import { threads } from '../api/endpoints/metrics.ts';
 import { gauge } from '../metrics/family.ts';
 import { defineCollector } from '../schedule/collector.ts';
 
-/** Counts the threads of the server by state. */
 export const threadsCollector = defineCollector({
   name: 'threads',
   help: "Threads of the server's JVM by state; each poll makes the server write a full thread dump",

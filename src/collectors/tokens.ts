@@ -7,7 +7,6 @@ import { defineCollector } from '../schedule/collector.ts';
 const soonMs = 7 * 86_400_000;
 const maxNamed = 5;
 
-/** Publishes which API tokens will expire, and when. */
 export const tokensCollector = defineCollector({
   name: 'tokens',
   help: 'API tokens visible to the credentials: number of valid and expired tokens, and expiration times',

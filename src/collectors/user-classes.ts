@@ -2,7 +2,6 @@ import { type ClassCount, userClasses } from '../api/endpoints/users.ts';
 import { gauge, type Row, type ValueFamily } from '../metrics/family.ts';
 import { defineCollector } from '../schedule/collector.ts';
 
-/** Publishes how many licensed users of each class are in use; for the commercial edition. */
 export const userClassesCollector = defineCollector({
   name: 'user-classes',
   help: 'Users by class and the number that the licence allows (commercial edition)',

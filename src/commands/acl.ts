@@ -3,7 +3,6 @@ import { toServerPolicy } from '../daemon/rights/least-policy.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import { loadOrComplain } from './load.ts';
 
-/** Prints the minimal access policy of each server for this configuration. */
 export async function acl(context: CommandContext): Promise<number> {
   const loaded = await loadOrComplain(context);
   if (loaded === undefined) return exitCodes.misconfigured;

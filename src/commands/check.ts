@@ -13,7 +13,6 @@ import { type CommandContext, exitCodes, type Progress } from './command.ts';
 import { type Loaded, loadOrComplain } from './load.ts';
 import { loadOtlpOrComplain } from './trace-backend.ts';
 
-/** Sends every request of the enabled collectors to every server, once. */
 export async function check(context: CommandContext): Promise<number> {
   const loaded = await loadOrComplain(context);
   if (loaded === undefined) return exitCodes.misconfigured;
@@ -201,7 +200,6 @@ function toTotal(reports: readonly ServerReport[]): string[] {
   ];
 }
 
-/** Returns the last sentence of a report. */
 function toClosing(report: ServerReport): string {
   const { reachable, credentials, endpoints, remedy } = report;
   const server = toName(report);

@@ -5,7 +5,6 @@ import { areArgumentsFine, type CommandContext, exitCodes } from './command.ts';
 import { loadOrComplain } from './load.ts';
 import { listFamilies } from './reserved-labels.ts';
 
-/** Prints the effective configuration with secrets masked, or the schema of the file. */
 export async function config(context: CommandContext): Promise<number> {
   if (context.arguments.flags.get('schema') === true) {
     if (!areArgumentsFine(context)) return exitCodes.misconfigured;

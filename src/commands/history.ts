@@ -12,7 +12,6 @@ import { type CommandContext, exitCodes } from './command.ts';
 import { findDaemon } from './find-daemon.ts';
 import { loadOrComplain } from './load.ts';
 
-/** Writes the past executions of a server as OpenMetrics, for Prometheus. */
 export async function history(context: CommandContext): Promise<number> {
   const { arguments: given, complain, write } = context;
   const loaded = await loadOrComplain(context);

@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { areArgumentsFine, type CommandContext, exitCodes } from './command.ts';
 import { rewriteQueries } from './queries/rewrite-queries.ts';
 
-/** Prints a dashboard or rules with this exporter's names in their queries, and lists the unchanged queries. */
 export async function migrateQueries(context: CommandContext): Promise<number> {
   const {
     arguments: {

@@ -7,7 +7,6 @@ import { type CommandContext, exitCodes } from './command.ts';
 import { loadOrComplain } from './load.ts';
 import { toPostgresSettings } from './shared-state.ts';
 
-/** Copies the state from the directory to the database, or back. */
 export async function migrate(context: CommandContext): Promise<number> {
   const { arguments: given, complain, write } = context;
   const loaded = await loadOrComplain(context);

@@ -4,7 +4,6 @@ import { askDaemon, type DaemonAnswer } from './ask-daemon.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import { findDaemon } from './find-daemon.ts';
 
-/** Lists, retries or drops traces that the OTLP endpoint rejected, through the running daemon. */
 export async function quarantine(context: CommandContext): Promise<number> {
   const wish = readWish(context);
   const daemon = wish && (await findDaemon(context));

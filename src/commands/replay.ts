@@ -20,7 +20,6 @@ import { loadOrComplain } from './load.ts';
 
 type Ended = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** Prints traces of executions, from recordings or from their servers: as trees, or with `--json` as requests. */
 export async function replay(context: CommandContext): Promise<number> {
   const { arguments: given, version, complain } = context;
   if (!areArgumentsFine(context)) return exitCodes.misconfigured;

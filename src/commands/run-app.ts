@@ -18,7 +18,6 @@ import { loadBackendsOrComplain, secretsOfBackends } from './trace-backend.ts';
 import { startWatchdog } from './watchdog.ts';
 
 type RunOptions = {
-  /** Called when everything listens. */
   onStarted?: (url: string) => void;
 };
 

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { areArgumentsFine, type CommandContext, exitCodes } from './command.ts';
 import { planSimulation, startSimulation } from './simulation.ts';
 
-/** Runs only the simulated service, for another process to watch. */
 export async function simulate(context: CommandContext): Promise<number> {
   const isFine = areArgumentsFine(context);
   const plan = planSimulation(context, 9721);

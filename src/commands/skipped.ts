@@ -4,7 +4,6 @@ import type { SkippedStatus } from '../status/skipped.ts';
 import { askForPage, takeServer, toExitCode, toQuery } from './ask-page.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 
-/** Prints the scheduled runs that did not happen, and which to run by hand. */
 export async function skipped(context: CommandContext): Promise<number> {
   const server = takeServer(context, 'skipped');
   if (server === undefined) return exitCodes.misconfigured;

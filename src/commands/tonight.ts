@@ -4,7 +4,6 @@ import { isAnyAtRisk, type RisksTonight, type ServerTonight, type Tonight, toHea
 import { askForPage, toExitCode, toQuery } from './ask-page.ts';
 import type { CommandContext } from './command.ts';
 
-/** Prints the coming runs at risk. */
 export async function tonight(context: CommandContext): Promise<number> {
   const [server] = context.arguments.positionals;
   return askForPage(context, {

@@ -1,7 +1,6 @@
 import { parseTraceparent, type SpanKey, toSpanId, toTraceId, toTraceparent } from '../tracing/plan/ids.ts';
 import { areArgumentsFine, type CommandContext, exitCodes } from './command.ts';
 
-/** Prints the `traceparent` of an execution or one of its steps, for a step that creates its own spans. */
 export async function traceparent(context: CommandContext): Promise<number> {
   const {
     arguments: { flags },

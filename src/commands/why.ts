@@ -3,7 +3,6 @@ import type { WhyEnded, WhyFailed, WhyOfJob } from '../status/why-failed.ts';
 import { askForPage, toQuery } from './ask-page.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 
-/** Prints why a job failed or did not run, or how an execution ended. */
 export async function why(context: CommandContext): Promise<number> {
   const [first = '', job, ...rest] = context.arguments.positionals;
   const [, server, execution] = /^(.+)\/(\d+)$/.exec(first) ?? [];

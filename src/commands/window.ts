@@ -4,7 +4,6 @@ import type { Windows } from '../status/windows.ts';
 import { askForPage, takeServer, toExitCode, toQuery } from './ask-page.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 
-/** Prints the best times to restart a server. */
 export async function window(context: CommandContext): Promise<number> {
   const server = takeServer(context, 'window');
   if (server === undefined) return exitCodes.misconfigured;

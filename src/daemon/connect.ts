@@ -46,7 +46,6 @@ export type ConnectOptions = {
   readonly toDispatcher?: ToDispatcher | undefined;
 };
 
-/** Creates the client of one configured server. */
 export function connectServer(
   server: ServerConfig,
   { clock, observe, onSecret, selfTracing, toDispatcher, largeAnswers, memory, readFile }: ConnectOptions,

@@ -37,7 +37,6 @@ export type AppOptions = {
   readonly selfTracing?: SelfTracing | undefined;
   /** Opens the database that replicas share; absent if the state is a file of this process. */
   readonly openShared?: (replica: ReplicaName) => Promise<SharedState>;
-  /** Reads the configuration again and applies it. */
   readonly reload?: () => Promise<ReloadOutcome>;
 };
 

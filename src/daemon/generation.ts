@@ -38,7 +38,6 @@ export type Watch = {
   /** Returns the polls and traces that exist now. */
   readonly watching: () => Watching;
   readonly start: () => void;
-  /** Ends all polls and traces. */
   readonly stop: () => Promise<void>;
   /** Goes on with another configuration. If that fails, rejects and keeps the present one. */
   readonly goOver: (config: Config, toTraces: ToTraces) => Promise<void>;

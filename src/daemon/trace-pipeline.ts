@@ -89,7 +89,6 @@ export function createTraces(options: TracesOptions) {
       return joinEnricher(server, enricher, { ...shared, attempts, port: joined.port, isSent: delivery !== undefined });
     },
     eventsOf: (server: string): ToSpooled | undefined => delivery?.eventsOf?.(server),
-    /** The planned trace of a recent execution. */
     planOf: keptPlans.find,
     hasPlan: keptPlans.has,
     /** The cause of an execution that did not succeed, even if its trace is no longer kept. */
@@ -102,7 +101,6 @@ export function createTraces(options: TracesOptions) {
     /** Call when another process may have spooled traces. */
     wake: () => delivery?.wake(),
     start: () => delivery?.start(),
-    /** Ends the request in progress; undelivered traces stay in the spool. */
     stop: async (): Promise<void> => delivery?.stop(),
   };
 }
@@ -165,7 +163,6 @@ function createServerEnricher(
   });
 }
 
-/** Returns what to keep of the logs of a project's failures. */
 function toLogsOf({ logs, overrides }: Config['diagnosis']): EnricherOptions['logsOf'] {
   return (project) => overrides.find(({ match }) => match.matches(project))?.logs ?? logs;
 }

@@ -36,7 +36,6 @@ import { connectTargets, joinEars, type Targets, toKey, type WatchOptions } from
 export type WatchedServer = {
   readonly connections: readonly Connection[];
   readonly polls: readonly ScheduledPoll[];
-  /** Makes traces of counted executions. */
   readonly traceLoop: EnrichLoop | undefined;
   readonly members: readonly string[];
   /** Publishes disabled collectors and open circuits. Call on start, because a generation may never start. */
@@ -46,7 +45,6 @@ export type WatchedServer = {
   readonly seen: (member?: string) => Seen | undefined;
   /** Returns since when the server has not answered, or has refused the credentials; undefined while it answers. */
   readonly silence: () => Silence | undefined;
-  /** What the credentials may do. */
   readonly rights: RightsWatch;
   /** Returns problems of the server, its executions and its schedules that collectors do not report. */
   readonly troubles: () => readonly Trouble[];

@@ -6,7 +6,6 @@ export function toJobPath({ project, group, name }: JobNames): string {
   return [project, ...(group === '' ? [] : [group]), name].join('/');
 }
 
-/** The project, group and name of a job. */
 export type JobNames = { readonly project: string; readonly group: string; readonly name: string };
 
 /** Returns the names in a path. A group may contain slashes; a project and a name may not. */

@@ -91,7 +91,6 @@ export function isPieceOver(): boolean {
   return steps === 0;
 }
 
-/** Does the work without pauses. */
 export function finish<Result>(work: Pieces<Result>): Result {
   let piece = work.next();
   while (piece.done !== true) piece = work.next();

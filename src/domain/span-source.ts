@@ -27,7 +27,6 @@ export type SpanSource = {
   /** The end of the log, if the failure is diagnosed by it. */
   readonly log?: readonly LogLine[] | undefined;
   readonly previousAttemptId?: number | undefined;
-  /** When the execution should have started. */
   readonly expectedAtMs?: number | undefined;
   /** Why the trace lacks some parts. */
   readonly degraded?: 'backlog' | 'seal_timeout' | undefined;

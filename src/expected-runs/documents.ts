@@ -6,7 +6,6 @@ import type { Timeline } from './deciding/timeline.ts';
 import type { Misses, WatchedJob } from './deciding/watched-job.ts';
 import type { FailingNode } from './risks/nodes.ts';
 
-/** The stored state of expected runs. */
 export type Kept = {
   readonly jobs: ReadonlyMap<string, WatchedJob>;
   readonly tallies: ReadonlyMap<string, Tally>;

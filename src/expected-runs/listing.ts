@@ -27,7 +27,6 @@ export type ListingOptions = {
   readonly readProjects: (api: Api) => Promise<readonly Project[]>;
 };
 
-/** Keeps the list of scheduled jobs up to date. */
 export function createListing(options: ListingOptions): Listing {
   const { clock, port, notes, settings, jobs } = options;
   const listedTicks = new Map<string, number>();

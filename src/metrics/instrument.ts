@@ -85,7 +85,6 @@ export function histogram<const Label extends string = never>({
   };
 }
 
-/** Adds the metrics of the process and of its runtime. */
 export function measureProcess(registry: Registry): void {
   collectDefaultMetrics({
     register: registry,

@@ -59,7 +59,6 @@ function subtract(now: PointNative, before: PointNative | undefined): PointNativ
   return { schema: now.schema, zeros: Math.max(0, now.zeros - before.zeros), buckets };
 }
 
-/** Reports whether a point adds nothing. */
 export function isEmpty({ value, histogram }: Point): boolean {
   return (histogram?.count ?? value) === 0;
 }

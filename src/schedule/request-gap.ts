@@ -11,7 +11,6 @@ type RequestGapOptions = {
 
 export type RequestGap = ReturnType<typeof createRequestGap>;
 
-/** Keeps a minimum distance between requests. */
 export function createRequestGap({ clock, shared, open }: RequestGapOptions) {
   let gapMs = 0;
   let asked = 0;

@@ -207,7 +207,6 @@ export type Status = {
   readonly version: string;
   readonly atMs: number;
   readonly startedAtMs: number;
-  /** When the present configuration was read. */
   readonly loadedAtMs: number;
   /** The addresses of replicas with another configuration. */
   readonly differing?: readonly string[];

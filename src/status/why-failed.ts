@@ -114,7 +114,6 @@ function toWhatChanged({ suspects, unchanged, notWatched }: Explanation) {
 }
 
 type Found = {
-  /** The changes before the failure. */
   readonly explanation?: Explanation | undefined;
   readonly running: RunningExecution | undefined;
   readonly ended: EndedStatus | undefined;

@@ -3,7 +3,6 @@ import { constants, createGunzip, gunzipSync } from 'node:zlib';
 /** An inflated body. Its memory can be freed at once, without the garbage collector. */
 export type Inflated = { readonly bytes: Buffer; readonly free: () => void };
 
-/** The inflated body is larger than allowed. */
 export class InflatedTooLarge extends Error {
   override readonly name = 'InflatedTooLarge';
 }

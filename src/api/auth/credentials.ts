@@ -11,7 +11,6 @@ export type AuthHeaders = {
   readonly generation: number;
 };
 
-/** One way to authenticate. */
 export type Credentials = {
   /** Returns the headers to send. A session logs in first if needed. */
   readonly authorize: (
@@ -35,7 +34,6 @@ export function createRereadable(first: SecretSource) {
   let generation = 0;
   const joinReading = createJoin<void>();
 
-  /** Reads the secret again; true if it has changed. Rejects if the secret cannot be used. */
   async function refresh(): Promise<boolean> {
     const fresh = await current.reread();
     const isNew = fresh.reveal() !== current.reveal();

@@ -32,7 +32,6 @@ export const projectRights = defineEndpoint({
   ...shared,
 });
 
-/** Rights on one job. */
 export const jobRights = defineEndpoint({
   name: 'authorizations-job',
   path: 'authorizations/project/{project}/job/{id}',

@@ -156,7 +156,6 @@ function createRoom(enter: Limits['enter']) {
   };
 }
 
-/** There was no complete answer within the limit. */
 export class ExchangeTimeout extends Error {
   override readonly name = 'ExchangeTimeout';
 }

@@ -201,7 +201,6 @@ type Sent = {
   isByProxy: boolean;
   /** False if the URL begins with `http:`. */
   isEncrypted: boolean;
-  /** The maximum size that was allowed. */
   maxBytes: number;
 };
 

@@ -42,7 +42,6 @@ export type EndpointReport = {
 };
 export type ServerReport = {
   readonly server: string;
-  /** The cluster member that the report is about. */
   readonly member?: string;
   readonly url: string;
   readonly reachable: boolean;

@@ -90,7 +90,6 @@ export const labelNames: ReadonlyMap<string, string> = new Map([
   ['apiversion', 'api_version'],
 ]);
 
-/** Labels that do not exist here. */
 export const goneLabels: ReadonlySet<string> = new Set([
   'execution_id',
   'execution_type',

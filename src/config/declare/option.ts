@@ -45,7 +45,6 @@ export function optional<T, K extends Kind>(type: ValueType<T, K>): Unhelped<Opt
   return { help: (help) => ({ [mark]: true, type, fallback: undefined, required: false, help }) };
 }
 
-/** Declares an option that must be given. */
 export function required<T, K extends Kind>(type: ValueType<T, K>): Unhelped<Option<T, K>> {
   return { help: (help) => ({ [mark]: true, type, fallback: undefined, required: true, help }) };
 }

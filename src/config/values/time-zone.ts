@@ -1,6 +1,5 @@
 import { parsedText } from './value-type.ts';
 
-/** The name of a time zone. */
 export const timeZone = parsedText(
   (text) => {
     try {

@@ -30,10 +30,8 @@ export type HistoryWish = {
 };
 
 export type HistoryReport = {
-  /** Called before work begins. */
   readonly reading: (span: Span, executions: number) => void;
   readonly read: (executions: number) => void;
-  /** Called before the file is written. */
   readonly writing: (size: { readonly lines: number; readonly bytes: number }) => void;
   readonly written: (bytes: number) => void;
 };

@@ -28,7 +28,6 @@ import { createSurroundings } from './surroundings.ts';
 
 export type ChangesOptions = {
   readonly server: string;
-  /** True if the state is a restored copy. */
   readonly isRestored: boolean;
   readonly everyMs: number;
   readonly timeoutMs: number;

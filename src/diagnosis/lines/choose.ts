@@ -18,7 +18,6 @@ export function chooseLines(
   return [];
 }
 
-/** Returns all lines of the failed step on the failed node. */
 export function linesOfStep(
   lines: readonly LogLine[],
   cause: Pick<FirstCause, 'node' | 'context'>,

@@ -26,7 +26,6 @@ export function* sampleTimes(changes: readonly number[], { sinceMs, untilMs }: S
 const stepMs = 300_000;
 const marginMs = 3_600_000;
 
-/** Counts the lines of all series, and their size. */
 export function sizeOf(
   series: readonly HistorySeries[],
   span: Span,

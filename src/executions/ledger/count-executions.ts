@@ -30,7 +30,6 @@ export type CountOptions = {
   readonly rules: Pick<MeasureRules, 'buckets'>;
   readonly isWantedJob: (jobPath: string) => boolean;
   readonly observe: ExecutionsObserver;
-  /** How long ids are kept. */
   readonly keepMs: number;
   readonly clock: Pick<Clock, 'now'>;
   readonly commitHook?: CommitHook | undefined;
@@ -123,7 +122,6 @@ export function createCountExecutions(
   };
 }
 
-/** The changes of the ledger by some rows. */
 type Count = {
   readonly found: Reconciled;
   readonly measured: Measured;

@@ -174,7 +174,6 @@ export function withNewestReadBehind(
   return leftFromMs === undefined ? read : { ...read, againFromMs: leftFromMs };
 }
 
-/** Returns the part of a window from a time on. */
 export function from({ beginMs, endMs }: Window, fromMs: number): Window[] {
   const laterMs = Math.max(beginMs, fromMs);
   return endMs < laterMs ? [] : [{ beginMs: laterMs, endMs }];

@@ -100,7 +100,6 @@ const maxMs = 86_400_000;
 const unknown = Number.MAX_SAFE_INTEGER;
 
 type Now = {
-  /** The server time. */
   readonly nowMs: number;
   readonly ownMs: number;
   /** Set if the server clock was just set ahead. */

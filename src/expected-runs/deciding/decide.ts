@@ -267,7 +267,6 @@ export function toStartWindow(
 
 type Times = Pick<Timetable, 'timesMs' | 'untilMs' | 'gap' | 'withdrawnMs'>;
 
-/** Returns the nearest run of a kind that started in the window. */
 function findNearest(
   runs: readonly SeenRun[],
   kind: SeenRun['kind'],

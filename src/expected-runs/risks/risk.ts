@@ -50,7 +50,6 @@ export type FactsOf = (project: string, group: string, name: string) => PastRuns
 export type Trouble = {
   readonly sources: Sources;
   readonly nowMs: number;
-  /** The path of the job. */
   readonly path: string;
   readonly facts: PastRuns | undefined;
   readonly factsOf: FactsOf;

@@ -29,7 +29,6 @@ export function toScheduleRows({ jobs, tallies, nowMs, buckets, hour, day, isCri
   ];
 }
 
-/** Builds the series of runs at risk by horizon. */
 export function toRiskRows(risks: Readonly<Record<string, RisksAhead>>, nextHorizon: string): Row[] {
   const byHorizon = Object.entries(risks).flatMap(([horizon, { byReason }]) =>
     [...byReason].flatMap(([reason, count]) => families.atRisk.rows(count, { reason, horizon })),

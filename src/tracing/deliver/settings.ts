@@ -181,7 +181,6 @@ const wanted = 'write name=value,name=value, with commas and spaces of values as
 
 const ours = ['content-type', 'content-length', 'content-encoding', 'transfer-encoding', 'connection', 'host'];
 
-/** Decodes percent-encoding. */
 export function decode(value: string): string | undefined {
   try {
     return decodeURIComponent(value);

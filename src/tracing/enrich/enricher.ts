@@ -24,7 +24,6 @@ export type EnricherObserver = {
   readonly invalidCaller: () => void;
   /** An error that is not the server's; the trace is retried. */
   readonly failed: (error: unknown) => void;
-  /** Called when secrets were removed from lines of a log. */
   readonly redacted: (secrets: number) => void;
 };
 
@@ -71,7 +70,6 @@ export type Spooling = {
   readonly encode: (plan: Plan) => Uint8Array;
   /** Sends the lines of failures; undefined if only pages show them. */
   readonly lines?: LineSending | undefined;
-  /** Called when something was spooled. */
   readonly onSpooled: () => void;
 };
 

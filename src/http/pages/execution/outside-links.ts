@@ -8,7 +8,6 @@ type Outside = {
   readonly permalink: string | undefined;
 };
 
-/** Links to the trace and to the execution on its server. */
 export function renderOutsideLinks({ traceId, link, permalink }: Outside): Html | undefined {
   const links = [
     renderLink(

@@ -18,7 +18,6 @@ import { renderMembers } from './server-table.ts';
 type About = {
   readonly root: string;
   readonly nowMs: number;
-  /** True if it is the only watched server. */
   readonly isOnly: boolean;
   readonly isOpen: boolean;
 };

@@ -48,7 +48,6 @@ export function jobPageRoute({ find, silence }: JobPageOptions): Router {
 type About = {
   readonly title: string;
   readonly root: string;
-  /** True if its server does not answer. */
   readonly isSilent: boolean;
 };
 

@@ -126,14 +126,12 @@ function toWord(verdict: Verdict): keyof typeof shapes {
   return isLate(verdict) ? 'ran late' : verdict.is;
 }
 
-/** Describes a decision in a few words. */
 function toTitle(verdict: Verdict): string {
   const at = toTime(verdict.expectedMs, 0);
   if (verdict.is === 'ran') return `${at}: ran ${toDelay(verdict)}`;
   return verdict.is === 'missed' ? `${at}: missed, ${verdict.reason}` : `${at}: ${verdict.is}`;
 }
 
-/** Describes a decision with its cause and a link to the run. */
 export function renderVerdict(verdict: Verdict, toRun: (id: number) => string): Html {
   if (verdict.is === 'ran') {
     const word = isLate(verdict) ? html`<span class="off">! ran</span>` : html`<span class="good">✓ ran</span>`;
