@@ -40,17 +40,6 @@ export type AppOptions = {
   readonly reload?: () => Promise<ReloadOutcome>;
 };
 
-export type App = {
-  /** Opens the state, then the port, then starts polls. Cleans up after a failed start. */
-  readonly start: () => Promise<{ readonly url: string }>;
-  /** Ends polls, connections and files. If the state is large, first calls `mayTake` with the time that the end needs. */
-  readonly stop: (mayTake: (ms: number) => void) => Promise<void>;
-  /** Applies another configuration. If that fails, rejects and keeps the present one. */
-  readonly reload: (config: Config) => Promise<void>;
-  /** Called after every reload, including failed ones. */
-  readonly onReload: (outcome: ReloadOutcome) => void;
-};
-
 /** Everything that a started daemon uses. */
 type Started = {
   readonly keeping: ReturnType<typeof keepState>;
@@ -60,7 +49,7 @@ type Started = {
 };
 
 /** Builds the running daemon from a checked configuration: the composition root. */
-export function createApp(options: AppOptions): App {
+export function createApp(options: AppOptions) {
   const fixed: FixedConfig = options.config;
   const lasting = createLasting(options);
   const { reloads } = lasting;
@@ -129,8 +118,19 @@ export function createApp(options: AppOptions): App {
     server.goOver(next);
   }
 
-  return { start, stop, reload, onReload: reloads.note };
+  return {
+    /** Opens the state, then the port, then starts polls. Cleans up after a failed start. */
+    start,
+    /** Ends polls, connections and files. If the state is large, first calls `mayTake` with the time that the end needs. */
+    stop,
+    /** Applies another configuration. If that fails, rejects and keeps the present one. */
+    reload,
+    /** Called after every reload, including failed ones. */
+    onReload: reloads.note,
+  };
 }
+
+export type App = ReturnType<typeof createApp>;
 
 /** Pushes metrics, if configured. The code is loaded only then. */
 async function push(lasting: Lasting, to: Pick<StartOptions, 'exposition' | 'state' | 'url'>) {

@@ -226,24 +226,19 @@ function createTools(options: ExecutionsOptions, { exemplars }: Pick<TracePort, 
   };
 }
 
-/** The average of a job may change without a counted execution: if the job runs as a step of another job. */
-type Averages = {
-  /** Removes and returns the ids of the project's jobs whose averages are due to be read. */
-  readonly takeDue: (project: string) => readonly string[];
-  readonly learn: (job: { project: string; group: string; name: string }, ms: number) => Promise<void>;
-};
-
 type Options = {
   readonly cache: () => Pick<LedgerCache, 'totals' | 'update'> | undefined;
   readonly serverNowMs: () => number;
   readonly clock: Pick<Clock, 'ticks' | 'random'>;
 };
 
-export function createAverages({ cache, serverNowMs, clock }: Options): Averages {
+/** The average of a job may change without a counted execution: if the job runs as a step of another job. */
+export function createAverages({ cache, serverNowMs, clock }: Options) {
   const begunTicks = clock.ticks();
   const askedTicks = new Map<string, number>();
   return {
-    takeDue: (project) => {
+    /** Removes and returns the ids of the project's jobs whose averages are due to be read. */
+    takeDue: (project: string): readonly string[] => {
       const { jobs } = cache()?.totals ?? { jobs: new Map<string, never>() };
       const restMs = Math.max(minRestMs, jobs.size * perJobMs);
       for (const key of askedTicks.keys()) if (!jobs.has(key)) askedTicks.delete(key);
@@ -262,7 +257,10 @@ export function createAverages({ cache, serverNowMs, clock }: Options): Averages
       for (const [key] of due) askedTicks.set(key, clock.ticks());
       return due.flatMap(([, { jobId }]) => jobId ?? []);
     },
-    learn: async ({ project, group, name }, averageDurationMs) => {
+    learn: async (
+      { project, group, name }: { project: string; group: string; name: string },
+      averageDurationMs: number,
+    ): Promise<void> => {
       const known = cache();
       await known?.update(async () => {
         const facts = known.totals.jobs.get(toJobKey(project, group, name));
@@ -272,6 +270,8 @@ export function createAverages({ cache, serverNowMs, clock }: Options): Averages
     },
   };
 }
+
+type Averages = ReturnType<typeof createAverages>;
 
 const minRestMs = 3_600_000;
 /** At most 240 requests an hour for all jobs together. */

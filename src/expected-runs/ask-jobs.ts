@@ -198,32 +198,23 @@ function isUrgent(rank: number): boolean {
 const soonMs = 900_000;
 const maxSingle = 10;
 
-/** The share of time that the exporter spends waiting for answers about schedules. */
-type TimeShare = {
-  readonly leftMs: () => number;
-  /** Reports whether the remaining time is reserved for jobs that are not urgent. */
-  readonly isTurnOfOthers: () => boolean;
-  /** Adds the share of the time since the last call, at most the share of one interval. */
-  readonly grow: () => void;
-  readonly take: (ms: number, requests: number) => void;
-  readonly toDurationMs: Asking['toDurationMs'];
-};
-
 /** The server works while the exporter waits, so this share limits its use of one core. */
-function createTimeShare(clock: Pick<Clock, 'ticks'>, everyMs: number): TimeShare {
+function createTimeShare(clock: Pick<Clock, 'ticks'>, everyMs: number) {
   const fullMs = everyMs * shareOfTime;
   let leftMs = fullMs;
   let atTicks = clock.ticks();
   let meanMs = 0;
   return {
-    leftMs: () => leftMs,
-    isTurnOfOthers: () => leftMs <= fullMs * shareOfOthers,
-    grow: () => {
+    leftMs: (): number => leftMs,
+    /** Reports whether the remaining time is reserved for jobs that are not urgent. */
+    isTurnOfOthers: (): boolean => leftMs <= fullMs * shareOfOthers,
+    /** Adds the share of the time since the last call, at most the share of one interval. */
+    grow: (): void => {
       const ticks = clock.ticks();
       leftMs = Math.min(fullMs, leftMs + (ticks - atTicks) * shareOfTime);
       atTicks = ticks;
     },
-    take: (ms, requests) => {
+    take: (ms: number, requests: number): void => {
       if (requests === 0) return;
       const eachMs = ms / requests;
       const countedMs = eachMs > slowMs ? ms : Math.min(eachMs, maxWorkMs) * requests;
@@ -231,7 +222,7 @@ function createTimeShare(clock: Pick<Clock, 'ticks'>, everyMs: number): TimeShar
       leftMs = Math.max(leftMs - countedMs, -maxDebt * fullMs);
       meanMs = meanMs === 0 ? countedMs : meanMs + (countedMs - meanMs) / 10;
     },
-    toDurationMs: (questions) => (questions * meanMs) / shareOfTime,
+    toDurationMs: (questions: number): number => (questions * meanMs) / shareOfTime,
   };
 }
 

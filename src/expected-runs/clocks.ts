@@ -5,21 +5,8 @@ import { type ClockStep, noteStep } from './deciding/leaps.ts';
 import { sourceKeys, timelineOf } from './deciding/sources.ts';
 import { noteReading, type Span, type Timeline } from './deciding/timeline.ts';
 
-export type Clocks = {
-  /** Records the time of a member; returns the step if its clock was set since its last time. */
-  readonly note: (uuid: string, toldMs: number) => ClockStep | undefined;
-  /** Records an answer. If no member reports its time, the exporter's clock is used, and it may be set. */
-  readonly noteOwn: () => ClockStep | undefined;
-  /** The time of the first member that reported one, as long as it continues to report. */
-  readonly nowMs: () => number;
-  /** Returns by how much the clock of a member is ahead of the server time; 0 if unknown. */
-  readonly aheadMs: (uuid: string | undefined) => number;
-  /** Returns by how much the clock of a member may be behind any other clock; the maximum if unknown. */
-  readonly behindMs: (uuid: string | undefined) => number;
-};
-
 /** Follows the clocks of all members. The exporter's clock may be set too, so ticks measure the elapsed time. */
-export function createClocks(clock: Pick<Clock, 'now' | 'ticks'>): Clocks {
+export function createClocks(clock: Pick<Clock, 'now' | 'ticks'>) {
   const told = new Map<string, Told>();
   let first: string | undefined;
   let own = readOwn();
@@ -36,7 +23,8 @@ export function createClocks(clock: Pick<Clock, 'now' | 'ticks'>): Clocks {
   }
 
   return {
-    note: (uuid, toldMs) => {
+    /** Records the time of a member; returns the step if its clock was set since its last time. */
+    note: (uuid: string, toldMs: number): ClockStep | undefined => {
       forgetSilent();
       const aheadMs = toldMs - clock.ticks();
       const before = told.get(uuid);
@@ -44,26 +32,32 @@ export function createClocks(clock: Pick<Clock, 'now' | 'ticks'>): Clocks {
       if (told.size < maxMembers || before !== undefined) told.set(uuid, { aheadMs, ticks: clock.ticks() });
       return before && toStep(before, { aheadMs, ticks: clock.ticks() });
     },
-    noteOwn: () => {
+    /** Records an answer. If no member reports its time, the exporter's clock is used, and it may be set. */
+    noteOwn: (): ClockStep | undefined => {
       const before = own;
       own = readOwn();
       return first === undefined ? toStep(before, own) : undefined;
     },
-    nowMs: () => {
+    /** The time of the first member that reported one, as long as it continues to report. */
+    nowMs: (): number => {
       const known = ofMember(first);
       return Math.floor(known === undefined ? clock.now() : clock.ticks() + known.aheadMs);
     },
-    aheadMs: (uuid) => {
+    /** Returns by how much the clock of a member is ahead of the server time; 0 if unknown. */
+    aheadMs: (uuid: string | undefined): number => {
       const [own, common] = [ofMember(uuid), ofMember(first)];
       return own === undefined || common === undefined ? 0 : own.aheadMs - common.aheadMs;
     },
-    behindMs: (uuid) => {
+    /** Returns by how much the clock of a member may be behind any other clock; the maximum if unknown. */
+    behindMs: (uuid: string | undefined): number => {
       const all = [...told.values()].map(({ aheadMs }) => aheadMs);
       if (all.length < 2) return 0;
       return Math.max(...all) - (ofMember(uuid)?.aheadMs ?? Math.min(...all));
     },
   };
 }
+
+export type Clocks = ReturnType<typeof createClocks>;
 
 type Told = { readonly aheadMs: number; readonly ticks: number };
 
@@ -81,7 +75,7 @@ export function createClockNotes(
   clock: Pick<Clock, 'now' | 'ticks'>,
   timelines: Map<string, Timeline>,
   changed: Set<string>,
-): ClockNotes {
+) {
   const clocks = createClocks(clock);
   let isSkewHeard = false;
 
@@ -109,24 +103,18 @@ export function createClockNotes(
 
   return {
     clocks,
-    hear: (info) => {
+    /** Call with each answer; with its content, if the answer is system info. */
+    hear: (info: SystemInfo | undefined): void => {
       note(clocks.noteOwn(), 'own');
       if (info?.timestampMs === undefined) return;
       const uuid = info.server.serverUUID ?? '';
       note(clocks.note(uuid, info.timestampMs), uuid);
       noteSkew();
     },
-    joinAbsence: (before, after) => note(findStepInAbsence(before, after)),
+    /** Compares the last difference of the clocks before an absence with the first one after it. */
+    joinAbsence: (before: Span | undefined, after: Span | undefined): void => note(findStepInAbsence(before, after)),
   };
 }
-
-type ClockNotes = {
-  readonly clocks: Clocks;
-  /** Call with each answer; with its content, if the answer is system info. */
-  readonly hear: (info: SystemInfo | undefined) => void;
-  /** Compares the last difference of the clocks before an absence with the first one after it. */
-  readonly joinAbsence: (before: Span | undefined, after: Span | undefined) => void;
-};
 
 /** The server clock or the exporter's clock may have been set during the absence, at an unknown time. */
 function findStepInAbsence(before: Span | undefined, after: Span | undefined): ClockStep | undefined {

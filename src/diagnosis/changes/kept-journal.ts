@@ -17,20 +17,6 @@ import {
   toTotalsDocument,
 } from './documents.ts';
 
-export type KeptJournal = {
-  /** Loads the stored state; may be called again after an error. */
-  readonly open: () => Promise<void>;
-  /** Compares readings with the known areas, and stores the changes. One call at a time. */
-  readonly take: (readings: readonly Reading[], more: readonly Change[]) => Promise<void>;
-  readonly journal: () => Journal;
-  readonly areas: ReadonlyMap<string, Area>;
-  /** The stored runs of each job, by its path. */
-  readonly runs: Map<string, JobRuns>;
-  /** Hashes a text that may be secret; undefined before the stored state is loaded. */
-  readonly hash: () => ((text: string) => string) | undefined;
-  readonly jobOf: (id: string) => ListedJob | undefined;
-};
-
 export type ToSpooled = (changes: readonly Change[]) => Promise<readonly SpooledTrace[]>;
 
 type Options = {
@@ -48,7 +34,7 @@ type Options = {
 };
 
 /** Keeps the journal of a server and the areas that readings are compared with. A change is visible only after its commit. */
-export function createKeptJournal(options: Options): KeptJournal {
+export function createKeptJournal(options: Options) {
   const { server, ledger, commit, serverNowMs, toKept } = options;
   const areas = new Map<string, Area>();
   const runs = new Map<string, JobRuns>();
@@ -70,14 +56,16 @@ export function createKeptJournal(options: Options): KeptJournal {
   }
 
   return {
-    open: () => {
+    /** Loads the stored state; may be called again after an error. */
+    open: (): Promise<void> => {
       opened ??= load().catch((error: unknown) => {
         opened = undefined;
         throw error;
       });
       return opened;
     },
-    take: async (readings, more) => {
+    /** Compares readings with the known areas, and stores the changes. One call at a time. */
+    take: async (readings: readonly Reading[], more: readonly Change[]): Promise<void> => {
       const { next, changed, found } = compareAll(areas, readings);
       const kept = [...found, ...more].flatMap((change) => toKept(change) ?? []);
       const step: JournalStep = addChanges(journal, kept, serverNowMs());
@@ -94,13 +82,17 @@ export function createKeptJournal(options: Options): KeptJournal {
       for (const [key, area] of next) areas.set(key, area);
       ({ journal } = step);
     },
-    journal: () => journal,
+    journal: (): Journal => journal,
     areas,
+    /** The stored runs of each job, by its path. */
     runs,
-    hash: () => hash,
-    jobOf: (id) => findJob(areas, id),
+    /** Hashes a text that may be secret; undefined before the stored state is loaded. */
+    hash: (): ((text: string) => string) | undefined => hash,
+    jobOf: (id: string): ListedJob | undefined => findJob(areas, id),
   };
 }
+
+export type KeptJournal = ReturnType<typeof createKeptJournal>;
 
 const hashLength = 16;
 

@@ -13,17 +13,8 @@ export type IdHours = ReadonlyMap<number, IdHour>;
 
 type Started = { readonly id: number; readonly startedAtMs: number };
 
-export type IdOrder = {
-  /** Reports whether an execution was imported: it ended more than a day before a run with a smaller id started. */
-  readonly isImported: (run: { id: number; endedAtMs: number }) => boolean;
-  /** Reports whether one of these slow clocks explains the start of the run. If so, the run was not imported. */
-  readonly isOfSlowClock: (run: Started & { readonly endedAtMs: number }, slowByMs: readonly number[]) => boolean;
-  /** Reports whether ids started again: the run's id is smaller than one known over a day before its start. */
-  readonly startsAgain: (run: Started) => boolean;
-};
-
 /** Compares ids with the known ones. Ignores hours after `nowMs`, which come from a clock that was ahead. */
-export function createIdOrder(hours: IdHours, nowMs: number): IdOrder {
+export function createIdOrder(hours: IdHours, nowMs: number) {
   const sorted = toSorted(hours).filter(({ hour }) => hour <= toHour(nowMs + stepMs));
   // The greatest id up to each hour, and the smallest id from each hour on.
   const greatest: number[] = [];
@@ -43,17 +34,25 @@ export function createIdOrder(hours: IdHours, nowMs: number): IdOrder {
   }
 
   return {
-    isImported: ({ id, endedAtMs }) => isBehind(id, endedAtMs + dayMs),
-    isOfSlowClock: ({ id, startedAtMs, endedAtMs }, slowByMs) =>
+    /** Reports whether an execution was imported: it ended more than a day before a run with a smaller id started. */
+    isImported: ({ id, endedAtMs }: { id: number; endedAtMs: number }): boolean => isBehind(id, endedAtMs + dayMs),
+    /** Reports whether one of these slow clocks explains the start of the run. If so, the run was not imported. */
+    isOfSlowClock: (
+      { id, startedAtMs, endedAtMs }: Started & { readonly endedAtMs: number },
+      slowByMs: readonly number[],
+    ): boolean =>
       slowByMs.some(
         (byMs) =>
           endedAtMs + byMs <= nowMs + hourMs &&
           !isBehind(id, endedAtMs + byMs + hourMs) &&
           !isAhead(id, startedAtMs + byMs - hourMs),
       ),
-    startsAgain: ({ id, startedAtMs }) => isAhead(id, startedAtMs - dayMs),
+    /** Reports whether ids started again: the run's id is smaller than one known over a day before its start. */
+    startsAgain: ({ id, startedAtMs }: Started): boolean => isAhead(id, startedAtMs - dayMs),
   };
 }
+
+export type IdOrder = ReturnType<typeof createIdOrder>;
 
 const noGreatest = Number.NEGATIVE_INFINITY;
 const noLeast = Number.POSITIVE_INFINITY;

@@ -1,25 +1,18 @@
 import type { ProjectActivity } from '../ledger/project-state.ts';
 
-export type Activities = {
-  readonly all: ReadonlyMap<string, ProjectActivity>;
-  /** Changes the activity of a project; missing fields of a new project get their defaults. */
-  readonly note: (project: string, change: Partial<ProjectActivity>, nowMs: number) => void;
-  readonly forget: (project: string) => void;
-  /** Call after the server clock was set back, so that no due time stays in the future. */
-  readonly rewind: (nowMs: number) => void;
-};
-
-export function createActivities(): Activities {
+export function createActivities() {
   const all = new Map<string, ProjectActivity>();
   return {
     all,
-    note: (project, change, nowMs) => {
+    /** Changes the activity of a project; missing fields of a new project get their defaults. */
+    note: (project: string, change: Partial<ProjectActivity>, nowMs: number): void => {
       all.set(project, { ...(all.get(project) ?? toNewActivity(project, nowMs)), ...change });
     },
-    forget: (project) => {
+    forget: (project: string): void => {
       all.delete(project);
     },
-    rewind: (nowMs) => {
+    /** Call after the server clock was set back, so that no due time stays in the future. */
+    rewind: (nowMs: number): void => {
       for (const [project, activity] of all) {
         const { activeUntilMs, readAtMs, nextDayMs, unshownSinceMs } = activity;
         all.set(project, {
@@ -33,6 +26,8 @@ export function createActivities(): Activities {
     },
   };
 }
+
+export type Activities = ReturnType<typeof createActivities>;
 
 function toNewActivity(project: string, nowMs: number): ProjectActivity {
   // The same minute of each hour, even if the process starts often.

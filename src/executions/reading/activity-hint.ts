@@ -5,21 +5,6 @@ import type { Window } from '../../api/paging.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Activities } from './activities.ts';
 
-export type ActivityHint = {
-  /** Returns when the search for uncounted executions began; undefined without a search, or once all are found. */
-  readonly searchedSinceMs: () => number | undefined;
-  /** Returns how many executions are still missing; 0 without a search. */
-  readonly missing: () => number;
-  /** Reports whether the last response was fast. */
-  readonly isQuick: () => boolean;
-  /** Call after reading a project of a search, with the number of executions that were counted. */
-  readonly noteRead: (counted: number) => void;
-  /** Resets the schedule after the server clock was set back. */
-  readonly rewind: () => void;
-  /** Compares how many executions ended in a window with how many of them are known. */
-  readonly check: (api: Api, now: HintInput) => Promise<void>;
-};
-
 export type HintInput = {
   readonly nowMs: number;
   /** Ends at the time of this round: the next round reads what ends after it. */
@@ -36,7 +21,7 @@ type Search = { readonly sinceMs: number; missing: number; found: number };
  * not be read. So only a growing difference starts a search, and after several searches without a result the hint is ignored
  * for a while.
  */
-export function createActivityHint(clock: Pick<Clock, 'ticks'>): ActivityHint {
+export function createActivityHint(clock: Pick<Clock, 'ticks'>) {
   const question = createQuestion(clock);
   let usualDifference = 0;
   let searchesInVain = 0;
@@ -77,18 +62,23 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>): ActivityHint {
   const missing = (): number => (search === undefined ? 0 : Math.max(0, search.missing - search.found));
 
   return {
+    /** Returns how many executions are still missing; 0 without a search. */
     missing,
     isQuick: question.isQuick,
-    searchedSinceMs: () => (missing() > 0 ? search?.sinceMs : undefined),
-    noteRead: (counted) => {
+    /** Returns when the search for uncounted executions began; undefined without a search, or once all are found. */
+    searchedSinceMs: (): number | undefined => (missing() > 0 ? search?.sinceMs : undefined),
+    /** Call after reading a project of a search, with the number of executions that were counted. */
+    noteRead: (counted: number): void => {
       if (search !== undefined) search.found += counted;
     },
-    rewind: () => {
+    /** Resets the schedule after the server clock was set back. */
+    rewind: (): void => {
       search = undefined;
       question.rewind();
       ignoredUntilMs = Number.NEGATIVE_INFINITY;
     },
-    check: async (api, input) => {
+    /** Compares how many executions ended in a window with how many of them are known. */
+    check: async (api: Api, input: HintInput): Promise<void> => {
       const { nowMs, activities, projects } = input;
       const isReadSince = (sinceMs: number) => (project: string) =>
         (activities.all.get(project)?.readAtMs ?? 0) >= sinceMs;
@@ -111,6 +101,8 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>): ActivityHint {
     },
   };
 }
+
+export type ActivityHint = ReturnType<typeof createActivityHint>;
 
 /** Requests how many more executions ended in a window than are known, as often as the server can handle. */
 function createQuestion(clock: Pick<Clock, 'ticks'>) {

@@ -15,30 +15,10 @@ type JobListsOptions = {
   readonly requestsPerSecond?: number;
 };
 
-export type JobLists = {
-  /**
-   * Reads the job lists of the next projects in turn, so that facts of deleted jobs are no longer published. Each list is read
-   * every ten minutes, if a small share of all requests is enough.
-   */
-  readonly look: (api: () => Api, nowMs: number, mayGoOn?: () => boolean) => Promise<void>;
-  /**
-   * Call before another poll reads the jobs of a project, and pass the list to the returned function. Until then, the project's
-   * list is not read here.
-   */
-  readonly begin: (project: string) => LearnJobs;
-  /** Returns the ids of a project's jobs; undefined if its list was not read, or is long. */
-  readonly idsOf: (project: string) => readonly string[] | undefined;
-  /**
-   * Removes deleted or excluded jobs thirty days after their last run. Other jobs without a run for thirty days are removed
-   * only if running jobs need their slots.
-   */
-  readonly forgetMissing: (nowMs: number) => Promise<void>;
-};
-
 export type LearnJobs = (list: readonly Pick<Job, 'id' | 'group' | 'name'>[], nowMs: number) => Promise<void>;
 
 /** Finds deleted jobs, one project at a time. */
-export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 }: JobListsOptions): JobLists {
+export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 }: JobListsOptions) {
   const { totals } = cache;
   const due = createDue(cache, ticks);
   const ids = createKnownIds();
@@ -80,9 +60,15 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
   }
 
   return {
+    /** Call before another poll reads a project's jobs, and pass the list to the result; until then, it is not read here. */
     begin,
+    /** Returns the ids of a project's jobs; undefined if its list was not read, or is long. */
     idsOf: ids.of,
-    look: async (api, nowMs, mayGoOn = () => true) => {
+    /**
+     * Reads the job lists of the next projects in turn, so that facts of deleted jobs are no longer published. Each list is read
+     * every ten minutes, if a small share of all requests is enough.
+     */
+    look: async (api: () => Api, nowMs: number, mayGoOn: () => boolean = () => true): Promise<void> => {
       const elapsedMs = ticks() - lookedTicks;
       lookedTicks = ticks();
       const most = Math.max(1, Math.floor((elapsedMs / 1000) * requestsPerSecond * partOfRequests));
@@ -91,7 +77,11 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
         if (project === undefined || !(await lookAt(project, api, nowMs))) return;
       }
     },
-    forgetMissing: async (nowMs) => {
+    /**
+     * Removes deleted or excluded jobs thirty days after their last run. Other jobs without a run for thirty days are removed
+     * only if running jobs need their slots.
+     */
+    forgetMissing: async (nowMs: number): Promise<void> => {
       if (ticks() < forgetTicks) return;
       forgetTicks = ticks() + everyMs;
       ids.keep(cache.states);
@@ -106,6 +96,8 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
     },
   };
 }
+
+export type JobLists = ReturnType<typeof createJobLists>;
 
 /** Marks jobs that are missing from the list, and unmarks jobs that are listed again. */
 async function noteListed(

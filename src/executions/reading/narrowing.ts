@@ -17,18 +17,11 @@ export type NarrowingInput = {
   readonly mayGoOn: () => boolean;
 };
 
-export type Narrowing = {
-  /** Returns the few projects that may have the missing executions; none if the totals of jobs do not show it. */
-  readonly find: (api: Api, input: NarrowingInput) => Promise<readonly string[]>;
-  /** Call if the returned projects were read without a new execution. */
-  readonly noteVain: (nowMs: number) => void;
-};
-
 /**
  * Narrows a search with requests for totals of a few jobs, so that few projects must be read. Runs without a job and runs of
  * unknown jobs are not covered: the search must still find them.
  */
-export function createNarrowing(): Narrowing {
+export function createNarrowing() {
   let ignoredUntilMs = Number.NEGATIVE_INFINITY;
 
   function ignore(nowMs: number): void {
@@ -36,8 +29,13 @@ export function createNarrowing(): Narrowing {
   }
 
   return {
+    /** Call if the returned projects were read without a new execution. */
     noteVain: ignore,
-    find: async (api, { candidates, missing, window, nowMs, countKnown, mayGoOn }) => {
+    /** Returns the few projects that may have the missing executions; none if the totals of jobs do not show it. */
+    find: async (
+      api: Api,
+      { candidates, missing, window, nowMs, countKnown, mayGoOn }: NarrowingInput,
+    ): Promise<readonly string[]> => {
       const groups = toGroups(candidates);
       if (nowMs < ignoredUntilMs || groups.length * minProjects > candidates.length) return [];
       const toMissing = async (group: Group): Promise<number> => {
@@ -62,6 +60,8 @@ export function createNarrowing(): Narrowing {
     },
   };
 }
+
+export type Narrowing = ReturnType<typeof createNarrowing>;
 
 type Group = readonly { readonly project: string; readonly jobIds: readonly string[] }[];
 

@@ -2,39 +2,16 @@ import type { Window } from '../../api/paging.ts';
 import { stepMs } from '../../domain/time.ts';
 
 /**
- * The overlaps of a round: how far a window begins before the last read, and how far it ends after now. They grow if executions
- * became visible late, or if clocks were wrong.
+ * The overlaps of a round: how far a window begins before the last read, and how far it ends after now. They grow for a day
+ * after members' clocks were seen to differ, or executions became visible late.
  */
-export type Overlap = {
-  readonly ms: (nowMs: number) => number;
-  /** Call when an execution became visible this long after its project had been read. */
-  readonly noteLateness: (latenessMs: number, nowMs: number) => void;
-  /** Call when a recount of the last day found executions that all rounds had missed: they became visible after the overlap. */
-  readonly noteMissed: (nowMs: number) => void;
-  /** Records the clocks of members that answered at about the same time. */
-  readonly noteClocks: (serverTimes: readonly number[], nowMs: number) => void;
-  readonly noteUnseen: () => void;
-  /** Call when the clock was set back from this time. */
-  readonly noteReached: (reachedMs: number) => void;
-  /** Returns the time that a clock more than a day ahead has reached. Store it for the next start. */
-  readonly reachedMs: (nowMs: number) => number | undefined;
-  /** Returns the latest date that executions may have: after now, until a clock that was set back has caught up. */
-  readonly untilMs: (nowMs: number) => number;
-  /** Call with the span over which the clock was last set ahead. */
-  readonly noteLeap: (leap: Window | undefined) => void;
-  readonly leap: () => Window | undefined;
-  /** Returns how much of the time since `sinceMs` the clock skipped. */
-  readonly leaptMs: (sinceMs: number) => number;
-};
-
-/** Widens the overlap for a day after members' clocks were seen to differ, or executions became visible late. */
 export function createOverlap(
   minMs: number,
   {
     isPastUnknown = false,
     reachedMs: lastReachedMs = Number.NEGATIVE_INFINITY,
   }: { isPastUnknown?: boolean; reachedMs?: number | undefined } = {},
-): Overlap {
+) {
   let widest = { ms: minMs, untilMs: 0 };
   let missedAtMs = Number.NEGATIVE_INFINITY;
   // The clock may have advanced since.
@@ -62,33 +39,42 @@ export function createOverlap(
 
   return {
     ms,
-    noteMissed: (nowMs) => {
+    /** Call when a recount of the last day found executions that all rounds had missed: they became visible after the overlap. */
+    noteMissed: (nowMs: number): void => {
       // Everything that one round finds was missed with the same overlap.
       if (nowMs !== missedAtMs) widen(2 * ms(nowMs), nowMs);
       missedAtMs = nowMs;
     },
-    noteLateness: (latenessMs, nowMs) => {
+    /** Call when an execution became visible this long after its project had been read. */
+    noteLateness: (latenessMs: number, nowMs: number): void => {
       // Doubled: the largest of a few delays is not the maximum.
       if (latenessMs > minMs / 2) widen(2 * latenessMs, nowMs);
     },
-    noteClocks: (serverTimes, nowMs) => {
+    /** Records the clocks of members that answered at about the same time. */
+    noteClocks: (serverTimes: readonly number[], nowMs: number): void => {
       const spreadMs = Math.max(...serverTimes) - Math.min(...serverTimes);
       if (spreadMs <= stepMs) return;
       widen(minMs + spreadMs, nowMs);
       // By the next round, a member that is ahead writes later times.
       noteReached(Math.max(...serverTimes) + minMs);
     },
-    noteUnseen: () => {
+    noteUnseen: (): void => {
       isUnseen = true;
     },
+    /** Call when the clock was set back from this time. */
     noteReached,
-    reachedMs: (nowMs) => (latestMs > nowMs + rememberedForMs ? latestMs : undefined),
-    noteLeap: (latest) => {
+    /** Returns the time that a clock more than a day ahead has reached. Store it for the next start. */
+    reachedMs: (nowMs: number): number | undefined => (latestMs > nowMs + rememberedForMs ? latestMs : undefined),
+    /** Call with the span over which the clock was last set ahead. */
+    noteLeap: (latest: Window | undefined): void => {
       leap = latest;
     },
-    leap: () => leap,
-    leaptMs: (sinceMs) => (leap === undefined ? 0 : Math.max(0, leap.endMs - Math.max(leap.beginMs, sinceMs))),
-    untilMs: (nowMs) => {
+    leap: (): Window | undefined => leap,
+    /** Returns how much of the time since `sinceMs` the clock skipped. */
+    leaptMs: (sinceMs: number): number =>
+      leap === undefined ? 0 : Math.max(0, leap.endMs - Math.max(leap.beginMs, sinceMs)),
+    /** Returns the latest date that executions may have: after now, until a clock that was set back has caught up. */
+    untilMs: (nowMs: number): number => {
       // While the exporter was not running, the clock may have been ahead and been set back.
       if (isUnseen) latestMs = Math.max(latestMs, nowMs + rememberedForMs);
       isUnseen = false;
@@ -96,6 +82,8 @@ export function createOverlap(
     },
   };
 }
+
+export type Overlap = ReturnType<typeof createOverlap>;
 
 const maxMs = 1_800_000;
 const rememberedForMs = 86_400_000;

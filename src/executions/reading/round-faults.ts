@@ -1,20 +1,6 @@
 import { ApiError, type ErrorKind } from '../../api/errors.ts';
 
-export type RoundFaults = {
-  /** Runs one part of a round and records its error. Rethrows errors that make the rest pointless. */
-  readonly attempt: (work: () => Promise<void>) => Promise<void>;
-  /** Like `attempt`, for a part that always sends requests. If it succeeds, the server is reachable. */
-  readonly ask: (question: () => Promise<void>) => Promise<void>;
-  readonly all: readonly ApiError[];
-  /** Returns the number of parts for which the exporter's own limits left no time; these are not errors. */
-  readonly unasked: () => number;
-  /** Reports whether an error affects this round only: the server is reachable and accepts the credentials. */
-  readonly isOfRound: (error: unknown) => boolean;
-  /** Returns the error if the server never answered in this round; undefined if it answered, or got no request. */
-  readonly silence: () => ApiError | undefined;
-};
-
-export function createRoundFaults(signal: AbortSignal): RoundFaults {
+export function createRoundFaults(signal: AbortSignal) {
   const all: ApiError[] = [];
   const unasked: ApiError[] = [];
   let hasAnswered = false;
@@ -45,18 +31,26 @@ export function createRoundFaults(signal: AbortSignal): RoundFaults {
 
   return {
     all,
-    attempt: async (work) => {
+    /** Runs one part of a round and records its error. Rethrows errors that make the rest pointless. */
+    attempt: async (work: () => Promise<void>): Promise<void> => {
       await attempt(work);
     },
-    ask: async (question) => {
+    /** Like `attempt`, for a part that always sends requests. If it succeeds, the server is reachable. */
+    ask: async (question: () => Promise<void>): Promise<void> => {
       const isAnswered = await attempt(question);
       hasAnswered ||= isAnswered;
     },
-    unasked: () => unasked.length,
-    isOfRound: (error) => hasAnswered && error instanceof ApiError && error.kind !== 'unauthorized' && !signal.aborted,
-    silence: () => (hasAnswered ? undefined : (all[0] ?? unasked[0])),
+    /** Returns the number of parts for which the exporter's own limits left no time; these are not errors. */
+    unasked: (): number => unasked.length,
+    /** Reports whether an error affects this round only: the server is reachable and accepts the credentials. */
+    isOfRound: (error: unknown): boolean =>
+      hasAnswered && error instanceof ApiError && error.kind !== 'unauthorized' && !signal.aborted,
+    /** Returns the error if the server never answered in this round; undefined if it answered, or got no request. */
+    silence: (): ApiError | undefined => (hasAnswered ? undefined : (all[0] ?? unasked[0])),
   };
 }
+
+export type RoundFaults = ReturnType<typeof createRoundFaults>;
 
 /** Reports whether the error is no answer of the service itself. */
 function isSilence({ kind, details }: ApiError): boolean {

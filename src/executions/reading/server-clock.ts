@@ -7,14 +7,6 @@ import type { LedgerFacts } from '../ledger/ledger-documents.ts';
 
 type Clock = { readonly now: () => number; readonly ticks: () => number };
 
-export type ServerClock = {
-  /** Reports whether the last known server time is too old to trust. */
-  readonly isOld: (answeredAtMs: number | undefined) => boolean;
-  readonly ask: (api: Api) => Promise<void>;
-  /** Returns the server time: from its response, or from the exporter's clock and the last known difference. */
-  readonly now: (answeredAtMs: number | undefined) => ServerTime;
-};
-
 export type ServerTime = {
   readonly nowMs: number;
   /** Set if the clock was set back: executions after this time may have been missed, and must be read again. */
@@ -32,7 +24,7 @@ export type ServerTime = {
 type Known = Pick<LedgerFacts, 'skewMs' | 'listedAtMs'>;
 
 /** After a start, the stored difference of the clocks replaces a response: a response far after it counts as a jump too. */
-export function createServerClock(clock: Clock, known: Known = {}): ServerClock {
+export function createServerClock(clock: Clock, known: Known = {}) {
   const { believe, reckon } = createBelief();
   let skew: { readonly ms: number | undefined; readonly atTicks: number } | undefined;
   let askedAtTicks: number | undefined;
@@ -49,7 +41,8 @@ export function createServerClock(clock: Clock, known: Known = {}): ServerClock 
   }
 
   return {
-    isOld: (answeredAtMs) => {
+    /** Reports whether the last known server time is too old to trust. */
+    isOld: (answeredAtMs: number | undefined): boolean => {
       const ticks = clock.ticks();
       if (answeredAtMs === undefined) return skew === undefined || ticks - skew.atTicks >= knownForMs;
       // A proxy may write its own dates. So the server's own time is requested at intervals, and after a surprising date; the
@@ -58,7 +51,7 @@ export function createServerClock(clock: Clock, known: Known = {}): ServerClock 
       const isSurprising = Math.abs(answeredAtMs - (reckon(ticks) ?? answeredAtMs)) > stepMs;
       return ticks - askedAtTicks >= (isSurprising ? minApartMs : checkEveryMs);
     },
-    ask: async (api) => {
+    ask: async (api: Api): Promise<void> => {
       askedAtTicks = clock.ticks();
       try {
         const { answer, midRequestMs } = await api.getTimed(systemInfo);
@@ -72,7 +65,8 @@ export function createServerClock(clock: Clock, known: Known = {}): ServerClock 
         skew = { ms: skew?.ms, atTicks: clock.ticks() };
       }
     },
-    now: (answeredAtMs) => {
+    /** Returns the server time: from its response, or from the exporter's clock and the last known difference. */
+    now: (answeredAtMs: number | undefined): ServerTime => {
       const usualMs = toUsualMs();
       const isAsked = isJustAsked;
       isJustAsked = false;
@@ -85,6 +79,8 @@ export function createServerClock(clock: Clock, known: Known = {}): ServerClock 
     },
   };
 }
+
+export type ServerClock = ReturnType<typeof createServerClock>;
 
 /** Decides which times are accepted, and whether the clock was set. */
 function createBelief() {

@@ -18,15 +18,8 @@ type RecountOptions = {
   readonly requestsPerSecond: number;
 };
 
-export type Recount = {
-  /** Runs due recounts while `mayGoOn` allows it; the next call continues. */
-  readonly look: (api: () => Api, nowMs: number, mayGoOn?: () => boolean) => Promise<void>;
-  /** Returns sentences for the page if recounts are late for lack of requests. */
-  readonly complaints: () => readonly string[];
-};
-
 /** Slow, cheap comparisons that find executions that rounds missed. */
-export function createRecount(options: RecountOptions): Recount {
+export function createRecount(options: RecountOptions) {
   const { cache, activities, reading, overlap } = options;
   const residues = createResidues();
   const lateness = createLateness(activities);
@@ -83,8 +76,15 @@ export function createRecount(options: RecountOptions): Recount {
     }
   }
 
-  return { look, complaints: lateness.complaints };
+  return {
+    /** Runs due recounts while `mayGoOn` allows it; the next call continues. */
+    look,
+    /** Returns sentences for the page if recounts are late for lack of requests. */
+    complaints: lateness.complaints,
+  };
 }
+
+export type Recount = ReturnType<typeof createRecount>;
 
 /** Reads the next hour that had rows and is a day old; reports whether there was one. */
 async function rereadNextHour({ project, nowMs, readAgain }: Pass, options: RecountOptions): Promise<boolean> {

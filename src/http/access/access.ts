@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { PeerCertificate, TLSSocket } from 'node:tls';
-import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import type { NextFunction, Request, Response } from 'express';
 import type { WebConfig, WebTls } from '../../domain/web-config.ts';
 import { createBcrypt } from './bcrypt.ts';
 import { type Admission, createUsers } from './users.ts';
@@ -15,17 +15,7 @@ export type AccessOptions = {
 };
 
 /** Decides by certificate, rate and password who may send requests; the rules can change at run time. */
-export type Access = {
-  /** The TLS of the server; undefined for plain HTTP. */
-  readonly tls: () => WebTls | undefined;
-  /** Headers that replace the exporter's own. */
-  readonly headers: () => ReadonlyMap<string, string>;
-  readonly gate: RequestHandler;
-  /** Applies other rules. The caller must also renew the server's TLS. */
-  readonly take: (config: WebConfig) => void;
-};
-
-export function createAccess(options: AccessOptions): Access {
+export function createAccess(options: AccessOptions) {
   const { openPaths, clock } = options;
   let { config } = options;
   const isWithinRate = createRateLimit(clock.ticks);
@@ -62,9 +52,11 @@ export function createAccess(options: AccessOptions): Access {
   }
 
   return {
-    tls: () => config.tls,
-    headers: () => config.headers,
-    gate: (request, response, next) => {
+    /** The TLS of the server; undefined for plain HTTP. */
+    tls: (): WebTls | undefined => config.tls,
+    /** Headers that replace the exporter's own. */
+    headers: (): ReadonlyMap<string, string> => config.headers,
+    gate: (request: Request, response: Response, next: NextFunction): void => {
       if (openPaths.includes(request.path)) {
         next();
         return;
@@ -79,12 +71,15 @@ export function createAccess(options: AccessOptions): Access {
       if (typeof admission === 'string') settle(admission, { request, response, next });
       else void settleLate(admission, { request, response, next });
     },
-    take: (next) => {
+    /** Applies other rules. The caller must also renew the server's TLS. */
+    take: (next: WebConfig): void => {
       config = next;
       users.take(next.users);
     },
   };
 }
+
+export type Access = ReturnType<typeof createAccess>;
 
 /** If there are no users, a certificate identifies a client. */
 function toCertifiedClient({ users }: WebConfig, shown: Shown): string | undefined {

@@ -7,20 +7,11 @@ import type { Bcrypt } from './bcrypt.ts';
 /** The decision on a request: busy if too many others are waiting. */
 export type Admission = 'admitted' | 'refused' | 'busy';
 
-export type Users = {
-  /** Decides about an Authorization header from an address; without waiting if the header is known. */
-  readonly admit: (authorization: string | undefined, from?: string) => Admission | Promise<Admission>;
-  /** Returns the user whose password was accepted before. */
-  readonly recognize: (authorization: string | undefined) => string | undefined;
-  /** Applies other users; users with unchanged hashes stay known. */
-  readonly take: (users: ReadonlyMap<string, BcryptHash>) => void;
-};
-
 /**
  * Checks passwords against hashes. Each new password is hashed once, one at a time. An unknown user takes as long as a known
  * one.
  */
-export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: () => Bcrypt): Users {
+export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: () => Bcrypt) {
   let users = first;
   let bcrypt: Bcrypt | undefined;
   const secret = randomBytes(32).toString('base64');
@@ -72,7 +63,8 @@ export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: 
   }
 
   return {
-    admit(authorization, from = '') {
+    /** Decides about an Authorization header from an address; without waiting if the header is known. */
+    admit(authorization: string | undefined, from = ''): Admission | Promise<Admission> {
       if (users.size === 0) return 'admitted';
       if (authorization === undefined) return 'refused';
       const key = toKey(authorization);
@@ -82,9 +74,11 @@ export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: 
       if (login === undefined) return 'refused';
       return isBusy(from) ? 'busy' : judgeInTurn(login, key, from);
     },
-    recognize: (authorization) =>
+    /** Returns the user whose password was accepted before. */
+    recognize: (authorization: string | undefined): string | undefined =>
       users.size === 0 || authorization === undefined ? undefined : admitted.get(toKey(authorization))?.name,
-    take(next) {
+    /** Applies other users; users with unchanged hashes stay known. */
+    take(next: ReadonlyMap<string, BcryptHash>): void {
       for (const judgements of [admitted, refused, underWay]) {
         for (const [key, { name }] of judgements) if (!isSameUser(name, users, next)) judgements.delete(key);
       }
@@ -92,6 +86,8 @@ export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: 
     },
   };
 }
+
+export type Users = ReturnType<typeof createUsers>;
 
 type Judged = { readonly name: string; readonly admission: Admission };
 type UnderWay = { readonly name: string; readonly from: string; readonly admission: Promise<Admission> };
