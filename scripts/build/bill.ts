@@ -5,11 +5,14 @@ type Contents = {
   readonly version: string;
   readonly license: string;
   readonly inside: readonly Inside[];
+  /** The version of the Node.js that comes along. */
+  readonly node: string;
 };
 
 /** The bill of materials, as CycloneDX 1.6; without a date or a random number, so that the same sources give the same bytes. */
-export function renderBill({ name, version, license, inside }: Contents) {
+export function renderBill({ name, version, license, inside, node }: Contents) {
   const own = toPurl(name, version);
+  const runtime = `pkg:generic/nodejs@${node}`;
   return {
     bomFormat: 'CycloneDX',
     specVersion: '1.6',
@@ -17,16 +20,27 @@ export function renderBill({ name, version, license, inside }: Contents) {
     metadata: {
       component: { type: 'application', 'bom-ref': own, name, version, licenses: toLicenses(license), purl: own },
     },
-    components: inside.map((part) => ({
-      type: 'library',
-      'bom-ref': toPurl(part.name, part.version),
-      name: part.name,
-      version: part.version,
-      ...(part.integrity === undefined ? {} : { hashes: [toHash(part.integrity)] }),
-      licenses: toLicenses(part.license),
-      purl: toPurl(part.name, part.version),
-    })),
-    dependencies: [{ ref: own, dependsOn: inside.map((part) => toPurl(part.name, part.version)) }],
+    components: [
+      // Scanners know Node.js by this CPE.
+      {
+        type: 'platform',
+        'bom-ref': runtime,
+        name: 'nodejs',
+        version: node,
+        cpe: `cpe:2.3:a:nodejs:node.js:${node}:*:*:*:*:*:*:*`,
+        purl: runtime,
+      },
+      ...inside.map((part) => ({
+        type: 'library',
+        'bom-ref': toPurl(part.name, part.version),
+        name: part.name,
+        version: part.version,
+        ...(part.integrity === undefined ? {} : { hashes: [toHash(part.integrity)] }),
+        licenses: toLicenses(part.license),
+        purl: toPurl(part.name, part.version),
+      })),
+    ],
+    dependencies: [{ ref: own, dependsOn: [runtime, ...inside.map((part) => toPurl(part.name, part.version))] }],
   };
 }
 

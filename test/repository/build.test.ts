@@ -40,8 +40,8 @@ Its package carries no text of its licence, (MIT OR GPL-3.0).
 `);
   });
 
-  it('lists its packages as CycloneDX', () => {
-    expect(renderBill({ name: 'exporter', version: '1.0.0', license: 'Apache-2.0', inside })).toEqual({
+  it('lists its packages and its Node.js as CycloneDX', () => {
+    expect(renderBill({ name: 'exporter', version: '1.0.0', license: 'Apache-2.0', inside, node: '24.1.0' })).toEqual({
       bomFormat: 'CycloneDX',
       specVersion: '1.6',
       version: 1,
@@ -56,6 +56,14 @@ Its package carries no text of its licence, (MIT OR GPL-3.0).
         },
       },
       components: [
+        {
+          type: 'platform',
+          'bom-ref': 'pkg:generic/nodejs@24.1.0',
+          name: 'nodejs',
+          version: '24.1.0',
+          cpe: 'cpe:2.3:a:nodejs:node.js:24.1.0:*:*:*:*:*:*:*',
+          purl: 'pkg:generic/nodejs@24.1.0',
+        },
         {
           type: 'library',
           'bom-ref': 'pkg:npm/%40a/b@1.2.3',
@@ -74,7 +82,12 @@ Its package carries no text of its licence, (MIT OR GPL-3.0).
           purl: 'pkg:npm/c@4.0.0',
         },
       ],
-      dependencies: [{ ref: 'pkg:npm/exporter@1.0.0', dependsOn: ['pkg:npm/%40a/b@1.2.3', 'pkg:npm/c@4.0.0'] }],
+      dependencies: [
+        {
+          ref: 'pkg:npm/exporter@1.0.0',
+          dependsOn: ['pkg:generic/nodejs@24.1.0', 'pkg:npm/%40a/b@1.2.3', 'pkg:npm/c@4.0.0'],
+        },
+      ],
     });
   });
 
