@@ -6,7 +6,7 @@ import type { FailedRun } from '../../src/domain/failure-class.ts';
 import type { Why } from '../../src/expected-runs/deciding/why.ts';
 import { ownerRoute } from '../../src/http/pages/owner-page.ts';
 import { type FindFailures, whyRoute } from '../../src/http/routes/why.ts';
-import type { Watcher } from '../../src/status/status.ts';
+import type { EndedStatus, Watcher } from '../../src/status/status.ts';
 import { explainExecution, explainUnscheduled } from '../../src/status/why-failed.ts';
 import { serve } from '../http/serve.ts';
 import { runHere } from './run-cli.ts';
@@ -51,7 +51,7 @@ const endedRun = {
   project: 'pay',
   job: 'nightly/settle',
   ending: 'failed',
-  startedAtMs: atMs,
+  startedAtMs: atMs - 90_000,
   endedAtMs: atMs,
 };
 
@@ -93,12 +93,16 @@ const failures: FindFailures = {
     failure: undefined,
     ...(name === 'index' ? { owner: 'payments', runbook: 'https://wiki.example.org/settle' } : {}),
   }),
-  unscheduled: (server, path) =>
-    path === 'pay/adhoc/clean'
-      ? explainUnscheduled({ ...shown, server, path, runs: [endedRun], lastFailure: failed })
-      : undefined,
+  unscheduled: (server, path) => {
+    const runs = runsByPath[path];
+    return runs && explainUnscheduled({ ...shown, server, path, runs, lastFailure: failed });
+  },
 };
-const shown = { nowMs: atMs, schedule: undefined, running: [], usualMs: undefined, overdueMs: undefined };
+const runsByPath: Readonly<Record<string, readonly EndedStatus[]>> = {
+  'pay/adhoc/clean': [endedRun],
+  'pay/adhoc/tidy': [{ ...endedRun, id: 4712, ending: 'succeeded' }, endedRun],
+};
+const shown = { nowMs: atMs, schedule: undefined, running: [], usualMs: undefined, overdueMs: undefined, explanation };
 
 let unseen: string | undefined;
 afterEach(() => {
@@ -240,11 +244,22 @@ First cause: access (AuthenticationFailure), exit code 5, step 2 (Settle) on db0
   });
 
   it('explains the last failure of a job without a watched schedule, and fails while it is the last run', async () => {
+    const sentence =
+      'pay/nightly/settle failed at 02:04 UTC on db03: access (AuthenticationFailure), for the first time.';
     const { code, stdout } = await ask('prod', 'pay/adhoc/clean');
-    expect([code, stdout]).toEqual([
-      1,
-      'pay/nightly/settle failed at 02:04 UTC on db03: access (AuthenticationFailure), for the first time.\nNo schedule of this job is watched.\n',
-    ]);
+    const [first, ...rest] = stdout.split('\n');
+    expect([code, first]).toEqual([1, sentence]);
+    expect(rest[0]).toMatch(/^ {2}Changed: key keys\/db: changed by bob/);
+    // What changed before the last run is not about an earlier failure.
+    expect(await ask('prod', 'pay/adhoc/tidy')).toMatchObject({
+      code: 0,
+      stdout: `${sentence}\nNo schedule of this job is watched.\n`,
+    });
+    expect(JSON.parse((await ask('prod', 'pay/adhoc/tidy', '--json')).stdout)).toMatchObject({
+      group: 'adhoc',
+      name: 'tidy',
+      last_run: { id: 4712, status: 'succeeded', started: '2026-11-26T02:02:30.000Z', seconds: 90 },
+    });
   });
 
   it('requires a server and a job', async () => {

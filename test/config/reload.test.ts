@@ -77,6 +77,12 @@ state: { dir: /elsewhere }
       'web.yml: switches TLS or client certificates on or off, which takes effect only after a restart',
     ]);
     expect(reloaded.ok && reloaded.config.webConfig).toBe(config.webConfig);
+
+    const without = await reloadConfig(() => loadIn({ yaml: before }), config);
+    expect(without.ok && without.warnings.map(formatComplaint)).toEqual([
+      'web.config_file: takes effect only after a restart',
+    ]);
+    expect(without.ok && without.config).toMatchObject({ web: config.web, webConfig: config.webConfig });
   });
 
   it('gives every complaint about a bad file', async () => {
@@ -92,5 +98,8 @@ state: { dir: /elsewhere }
     expect(reloaded.ok || reloaded.complaints.map(formatComplaint)).toEqual([
       'config.yaml: no longer names a server (stop the daemon)',
     ]);
+    const { config } = await load({ yaml: 'log: { level: info }' });
+    const still = await reloadConfig(() => loadIn({ yaml: 'log: { level: debug }' }), config);
+    expect(still).toMatchObject({ ok: true, config: { servers: [], log: { level: 'debug' } } });
   });
 });

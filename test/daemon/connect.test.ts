@@ -12,12 +12,19 @@ import { executionMode } from '../../src/api/endpoints/system.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { parseArguments } from '../../src/config/read/command-line.ts';
 import { connectServer } from '../../src/daemon/connect.ts';
+import { type Watching, watchAll } from '../../src/daemon/generation.ts';
 import { systemClock } from '../../src/domain/system-clock.ts';
+import { createSelf } from '../../src/metrics/self.ts';
+import { createSnapshots } from '../../src/metrics/snapshot.ts';
 import { startGuardedServer, startServer } from '../api/auth/guarded-server.ts';
 import { type Certificates, createCertificates, hasOpenssl, withoutOpenssl } from '../api/certificates.ts';
+import { load } from '../config/fixtures.ts';
 import { eventually } from '../support/eventually.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { makeFolder } from '../support/folder.ts';
+import { createDisk, openMemoryState } from '../world/memory-state.ts';
+
+const ignore = (): void => {};
 
 let folder: string;
 beforeEach(() => {
@@ -45,7 +52,6 @@ async function connect(url: string, credentials: string, hands = { aheadMs: 0 })
   if (server === undefined) throw new Error(JSON.stringify(loaded));
   const secrets: string[] = [];
   const changes: string[] = [];
-  const ignore = (): void => {};
   const observe = { request: ignore, error: ignore, waited: ignore, inFlight: ignore, circuit: ignore };
   const { client, close } = connectServer(server, {
     clock: fakeClock({ ticks: () => performance.now() + hands.aheadMs }),
@@ -147,6 +153,32 @@ describe('daemon/connect', () => {
     expect(await read()).toEqual(scrubbed);
     isLarge = true;
     expect(await read()).toEqual(scrubbed);
+  });
+
+  it('keeps what is known of an address over a reload: the budget of its URL, and all of it for the same way', async () => {
+    const parts = {
+      ...{
+        clock: systemClock,
+        log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
+        version: 'test',
+        onSecret: () => undefined,
+      },
+      self: createSelf({ version: 'test', nodeVersion: 'test' }),
+      snapshots: createSnapshots(systemClock),
+      state: openMemoryState(createDisk(), { wait: async () => undefined }),
+      toPollTimes: () => ({ start: () => undefined, stop: async () => undefined, nextRunsAtMs: () => [] }),
+    };
+    const watch = async (yaml: string, before?: Watching) =>
+      watchAll({ ...parts, ...(await load({ yaml: `servers: [{ ${yaml}, token_file: /run/token }]` })) }, before);
+    const memoryOf = ({ watched }: Watching) => [...watched.values()][0]?.toHandover().addresses[0]?.memory;
+    const first = await watch('name: one, url: http://127.0.0.1:9');
+    const known = memoryOf(first);
+    expect(memoryOf(await watch('name: renamed, url: http://127.0.0.1:9', first))).toBe(known);
+
+    const through = memoryOf(await watch('name: one, url: http://127.0.0.1:9, proxy_url: http://127.0.0.1:8', first));
+    expect([through?.budget === known?.budget, through?.breaker === known?.breaker]).toEqual([true, false]);
+    const other = memoryOf(await watch('name: one, url: http://127.0.0.1:7', first));
+    expect(other?.budget).not.toBe(known?.budget);
   });
 });
 

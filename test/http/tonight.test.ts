@@ -59,6 +59,19 @@ describe('http/tonight', () => {
     ]);
   });
 
+  it('counts the trouble and the runs that it does not list', async () => {
+    const jobs = Array.from({ length: 510 }, (_, index) => job(`j${index}`, [1], { nodes: {} }));
+    const { troubles, ...risks } = await risksOf(jobs, { sources: passive });
+    const many = {
+      ...risks,
+      troubles: Array.from({ length: 103 }, () => troubles[0]).filter((one) => one !== undefined),
+    };
+    expect(toServerTonight('prod', { risks: many, skipped: undefined }, undefined).risks).toMatchObject({
+      troubles_left_out: 3,
+      runs_left_out: 10,
+    });
+  });
+
   it('answers with the same as JSON, with times in ISO UTC', async () => {
     const { ask } = await serveTonight();
     const { hours, servers } = JSON.parse((await ask('/api/tonight?server=prod&hours=6')).body) as Tonight;

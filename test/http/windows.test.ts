@@ -14,8 +14,8 @@ const settle = { project: 'pay', group: 'nightly', name: 'settle' };
 const found: WindowsAhead = {
   nowMs,
   passive: undefined,
-  running: [{ job: settle, isCritical: true, endMs: nowMs + 20 * minuteMs }],
-  overdue: 0,
+  running: [20, 5].map((minutes) => ({ job: settle, isCritical: true, endMs: nowMs + minutes * minuteMs })),
+  overdue: 1,
   jobCount: 4,
   untimed: 1,
   unmeasured: 2,
@@ -53,7 +53,7 @@ describe('http/windows', () => {
     expect(asked).toEqual([{ forMs: hourMs, withinMs: 90 * minuteMs, count: 2 }]);
     expect(lines).toEqual([
       '!Best time to restart prod: 18:10 UTC to 18:40 UTC affects 31 runs, 1 critical; then pay/nightly/settle at 19:00 UTC',
-      'Now 1 run in progress, the last one until about 18:20 UTC.',
+      'Now 2 runs in progress, the last one until about 18:20 UTC; 1 of them takes longer than usual.',
       'Windows of 60 min within the next 1.5 h. First come windows in which a restart affects the fewest critical runs, then the fewest runs, then the earliest windows. Manual runs are not included. Other lengths: 15m, 30m, 1h, 2h.',
       '18:10 UTC to 18:40 UTC affects 31 runs, 1 critical; then pay/nightly/settle at 19:00 UTC',
       'Affected job | Runs',
@@ -63,9 +63,27 @@ describe('http/windows', () => {
     ]);
   });
 
+  it('counts the affected jobs that it does not list', async () => {
+    const [best] = found.windows;
+    const touched = Array.from({ length: 52 }, () => ({ job: settle, isCritical: false, count: 1 }));
+    const { ask } = await serveWindows({
+      prod: { ...found, windows: best === undefined ? [] : [{ ...best, touched }] },
+    });
+    const lines = toText((await ask('/windows/prod')).body).split('\n');
+    expect(lines.filter((line) => line === 'pay/nightly/settle | 1')).toHaveLength(50);
+    expect(lines).toContain('and 2 more jobs.');
+  });
+
   it('says that nothing starts on a passive server, and how long runs last', async () => {
     const fact = { fact: 'the server is passive', atMs: nowMs - hourMs, source: 'execution-mode' };
-    const passive = { ...found, passive: { reason: 'passive', fact, fix: '' }, windows: [] } as const;
+    const running = found.running.slice(0, 1);
+    const passive = {
+      ...found,
+      running,
+      overdue: 0,
+      passive: { reason: 'passive', fact, fix: '' },
+      windows: [],
+    } as const;
     const { ask } = await serveWindows({ prod: passive });
     const { sentence, passive_since: since } = JSON.parse((await ask('/api/windows?server=prod')).body) as Windows;
     expect(sentence).toBe(
@@ -96,7 +114,7 @@ describe('http/windows', () => {
     const ask = (...words: readonly string[]) => runHere(['window', ...words, `--url=${url}`]);
     expect(await ask('prod', '--for=30m')).toMatchObject({
       code: 1,
-      stdout: `Now 1 run in progress, the last one until about 18:20 UTC.
+      stdout: `Now 2 runs in progress, the last one until about 18:20 UTC; 1 of them takes longer than usual.
 18:10 UTC to 18:40 UTC affects 31 runs, 1 critical; then pay/nightly/settle at 19:00 UTC
   pay/nightly/settle [critical]
   pay/heartbeat ×30

@@ -147,6 +147,22 @@ describe('status/problems', () => {
     expect(isWell(findProblems(status(server('prod', { state: 'down' }))))).toBe(false);
   });
 
+  it('lists a problem last, and as no problem, only if all its alerts are off', () => {
+    const troubles = [{ kind: 'unpunctual', text: '9 % of the scheduled runs are late or missing' }] as const;
+    const collectors = [collector('tokens', { complaints: ['a token expires'] })];
+    const told = status(server('prod', { troubles, collectors, hidesMembers: true }));
+    const listOff = (...alertsOff: readonly string[]) =>
+      findProblems({ ...told, alertsOff }).map(({ kind, isOff }) => [kind, isOff === true]);
+    const burns = ['AutomationPunctualityBurnFast', 'AutomationPunctualityBurnSlow'];
+    const on = [
+      ['unpunctual', false],
+      ['token', false],
+      ['hidden', false],
+    ];
+    expect(listOff(burns[0] ?? '')).toEqual(on);
+    expect(listOff(...burns)).toEqual([...on.slice(1), ['unpunctual', true]]);
+  });
+
   it('shows for ten minutes that a server was passive', () => {
     const was = (agoMs: number) => tell(server('prod', { executionModeSinceMs: atMs - agoMs }));
     expect(was(599_000)).toEqual(['"prod" was passive. Until 03:09 UTC (9 min ago).']);
