@@ -157,12 +157,10 @@ describe('daemon/connect', () => {
 
   it('keeps what is known of an address over a reload: the budget of its URL, and all of it for the same way', async () => {
     const parts = {
-      ...{
-        clock: systemClock,
-        log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
-        version: 'test',
-        onSecret: () => undefined,
-      },
+      clock: systemClock,
+      log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
+      version: 'test',
+      onSecret: ignore,
       self: createSelf({ version: 'test', nodeVersion: 'test' }),
       snapshots: createSnapshots(systemClock),
       state: openMemoryState(createDisk(), { wait: async () => undefined }),

@@ -23,7 +23,10 @@ const toLogs =
 
 describe('end-to-end/failed-job', { timeout: 60_000 }, () => {
   it('explains a failure by its first cause and whether it came before', async () => {
-    const { simulator, daemon } = await watchExecutions('db03', { simulated });
+    const { simulator, daemon } = await watchExecutions('db03', {
+      simulated,
+      yaml: "jobs: { overrides: [{ match: 'pay/nightly/job 0', owner: payments }] }\n",
+    });
     const withSecrets = programs.filter((template) => template.includes('{secret}'));
     const jobs = withSecrets.map((template, at) =>
       simulator.control.createJob('pay', { name: `job ${at}`, group: 'nightly', work: failingWork(template) }),
@@ -53,10 +56,13 @@ describe('end-to-end/failed-job', { timeout: 60_000 }, () => {
       return text;
     });
     expect(metrics).toMatch(/automation_job_last_failure_info\{.*job_name="job 0",class="work",new="false"\} 1/);
+    const failure = { class: 'work', node: 'db03', exit_code: 1, seen: 2 };
+    const told = { owner: 'payments', failure };
     expect(JSON.parse(await read(`/api/why?server=prod&execution=${again}`))).toMatchObject({
       verdict: 'failed',
-      failure: { class: 'work', node: 'db03', exit_code: 1, seen: 2 },
+      ...told,
     });
+    expect(JSON.parse(await read('/api/why?server=prod&job=pay/nightly/job%200'))).toMatchObject(told);
   });
 
   it('names on the trace what changed before the failure, as its definition and the keys are read at once', async () => {

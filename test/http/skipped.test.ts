@@ -73,6 +73,8 @@ describe('http/skipped', () => {
     ]);
     expect(body).toContain('href="https://server.example/project/p%20ay/job/show/j%201"');
     expect(body).not.toContain('<form');
+    await ask('/skipped/prod?until=90m');
+    expect(asked[1]).toEqual({ since: { agoMs: 12 * hourMs }, until: { agoMs: 1.5 * hourMs } });
   });
 
   it.each([

@@ -18,11 +18,15 @@ async function serveTonight(servers: readonly string[] = ['prod', 'test', 'dark'
     prod: await risksOf(jobs, { sources: passive }),
     test: await risksOf([job('a', [1]), job('b', [2])], { factsOf: () => undefined }),
   };
-  return serve([
+  const asked: number[] = [];
+  const served = await serve([
     ownerRoute({ servers: () => servers, watcherOf: (server) => ({ is: server === 'away' ? 'nobody' : 'us' }) }),
     tonightRoutes({
       servers: () => servers,
-      risks: async (server) => risks[server as keyof typeof risks],
+      risks: async (server, hours) => {
+        asked.push(hours);
+        return risks[server as keyof typeof risks];
+      },
       skipped: async (server) =>
         server === 'test'
           ? { sinceMs: nowMs - 12 * hourMs, untilMs: nowMs, missed: 3, left: 1, watchedMs: 0, undecided: 0, runs: [] }
@@ -30,6 +34,7 @@ async function serveTonight(servers: readonly string[] = ['prod', 'test', 'dark'
       silence,
     }),
   ]);
+  return { ...served, asked };
 }
 
 const troubled = ['the server is passive since 17:00 UTC: 4 runs, first pay/beat at 18:01 UTC', 'pay/beat'];
@@ -73,9 +78,9 @@ describe('http/tonight', () => {
   });
 
   it('answers with the same as JSON, with times in ISO UTC', async () => {
-    const { ask } = await serveTonight();
+    const { ask, asked } = await serveTonight();
     const { hours, servers } = JSON.parse((await ask('/api/tonight?server=prod&hours=6')).body) as Tonight;
-    expect(hours).toBe(6);
+    expect([hours, asked]).toEqual([6, [6]]);
     expect(servers).toMatchObject([
       {
         server: 'prod',
