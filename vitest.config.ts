@@ -120,10 +120,7 @@ export default defineConfig({
     retry: process.env['CI'] === 'true' ? 1 : 0,
     sequence: { sequencer: Sequencer },
     projects: [
-      {
-        extends: true,
-        test: { name: 'apart', include: apart, exclude: leftOut, maxWorkers },
-      },
+      { extends: true, test: { name: 'apart', include: apart, exclude: leftOut, maxWorkers } },
       {
         extends: true,
         test: {

@@ -36,11 +36,7 @@ export const optionNames: Readonly<Record<string, string>> = {
 };
 
 function toChanges({ consecutiveFailures, serviceDownForMs, ...others }: Site['thresholds']): Partial<Thresholds> {
-  return {
-    ...others,
-    jobConsecutiveFailures: consecutiveFailures,
-    serviceDownFor: formatDuration(serviceDownForMs),
-  };
+  return { ...others, jobConsecutiveFailures: consecutiveFailures, serviceDownFor: formatDuration(serviceDownForMs) };
 }
 
 /** The whole rule as text, for comparisons. */

@@ -6,11 +6,7 @@ const {
   port,
   scrapes,
   authorization = '',
-} = workerData as {
-  readonly port: number;
-  readonly scrapes: number;
-  readonly authorization?: string;
-};
+} = workerData as { readonly port: number; readonly scrapes: number; readonly authorization?: string };
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 const headers = {
   accept: 'application/openmetrics-text',

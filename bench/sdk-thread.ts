@@ -17,10 +17,7 @@ process.env['OTEL_EXPORTER_OTLP_COMPRESSION'] = 'gzip';
 const trace = planExecution(createSource(10, 4), 1);
 const exporter = new OTLPTraceExporter({ url: `${workerData as string}/v1/traces` });
 const processor = new BatchSpanProcessor({ exporter });
-const provider = new TracerProvider({
-  resource: resourceFromAttributes(trace.resource),
-  spanProcessors: [processor],
-});
+const provider = new TracerProvider({ resource: resourceFromAttributes(trace.resource), spanProcessors: [processor] });
 const tracer = provider.getTracer(trace.scope.name, trace.scope.version);
 
 async function make(traces: number, isFlushing: boolean): Promise<void> {

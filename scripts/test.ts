@@ -23,11 +23,7 @@ provideBuilt();
 
 const [results, vitest] = await Promise.all([
   runSteps(staticSteps),
-  startVitest(filters, {
-    run: true,
-    watch: false,
-    reporters: ['default', createTallyReporter(tally)],
-  }),
+  startVitest(filters, { run: true, watch: false, reporters: ['default', createTallyReporter(tally)] }),
 ]);
 for (const { name, passed } of results) {
   if (passed) tally.passed += 1;

@@ -64,12 +64,7 @@ export const tools = [
     usedBy: 'the test of the image',
     isForAll: true,
   },
-  {
-    name: 'curl',
-    commands: ['curl'],
-    packages: ['curl'],
-    usedBy: 'the test of TLS and users from outside',
-  },
+  { name: 'curl', commands: ['curl'], packages: ['curl'], usedBy: 'the test of TLS and users from outside' },
   {
     name: 'helm',
     commands: [join(cacheDirectory(), 'helm-3.22.0', 'helm')],
@@ -98,12 +93,7 @@ export const tools = [
     usedBy: 'the tests that run the packages for arm64',
     isForAll: true,
   },
-  {
-    name: 'systemd-analyze',
-    commands: ['systemd-analyze'],
-    packages: ['systemd'],
-    usedBy: 'the test of the unit',
-  },
+  { name: 'systemd-analyze', commands: ['systemd-analyze'], packages: ['systemd'], usedBy: 'the test of the unit' },
   {
     name: 'postgresql',
     commands: ['/usr/lib/postgresql/15/bin/postgres', '/usr/lib/postgresql/15/bin/initdb', 'setpriv'],
@@ -116,18 +106,8 @@ export const tools = [
     packages: ['faketime'],
     usedBy: 'the test of a process whose wall clock jumps',
   },
-  {
-    name: 'man',
-    commands: ['man'],
-    packages: ['man-db', 'groff-base'],
-    usedBy: 'the test of the manual page',
-  },
-  {
-    name: 'zsh',
-    commands: ['zsh'],
-    packages: ['zsh'],
-    usedBy: 'the test of its completion',
-  },
+  { name: 'man', commands: ['man'], packages: ['man-db', 'groff-base'], usedBy: 'the test of the manual page' },
+  { name: 'zsh', commands: ['zsh'], packages: ['zsh'], usedBy: 'the test of its completion' },
   {
     name: 'chromium',
     commands: ['chromium'],

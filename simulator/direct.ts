@@ -62,9 +62,7 @@ export function answerDirectly(world: World, { path, headers, member }: DirectRe
   };
 }
 
-const noSessions = {
-  callerOf: () => undefined,
-};
+const noSessions = { callerOf: () => undefined };
 
 type Found = { readonly endpoint: Endpoint; readonly parameters: Readonly<Record<string, string>> };
 

@@ -96,11 +96,7 @@ function toMetadata(objective: Objective, target: number): Recording[] {
       expr: `slo:sli_error:ratio_rate${periodDays}d${selector}\n${budget}`,
       labels,
     },
-    {
-      record: 'slo:period_error_budget_remaining:ratio',
-      expr: `1 - slo:period_burn_rate:ratio${selector}`,
-      labels,
-    },
+    { record: 'slo:period_error_budget_remaining:ratio', expr: `1 - slo:period_burn_rate:ratio${selector}`, labels },
     {
       record: 'sloth_slo_info',
       expr: 'vector(1)',

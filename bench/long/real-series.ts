@@ -1,8 +1,5 @@
 /** One reading of `/metrics`. */
-export type Series = {
-  readonly of: (name: string) => readonly Sample[];
-  readonly names: readonly string[];
-};
+export type Series = { readonly of: (name: string) => readonly Sample[]; readonly names: readonly string[] };
 export type Sample = { readonly labels: Readonly<Record<string, string>>; readonly value: number };
 
 export async function readSeries(exporterUrl: string): Promise<Series> {

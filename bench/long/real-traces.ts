@@ -169,13 +169,7 @@ function addSteps(spans: Map<string, Expected>, steps: readonly StepNote[], leve
     const result = toResult(step.executionState, failedBelow);
     const { startTime, duration: durationMs } = step;
     const times = isRunning(step) ? {} : { startTime, durationMs };
-    spans.set(step.stepctx, {
-      name,
-      parent: level.parent,
-      result,
-      isError: errors.includes(result),
-      ...times,
-    });
+    spans.set(step.stepctx, { name, parent: level.parent, result, isError: errors.includes(result), ...times });
     hasFailed ||= result === 'failure' && !isRecovered;
   }
   return hasFailed;

@@ -31,12 +31,7 @@ export async function startServe(
   const daemon = spawn(command, [...before, cli, 'serve', ...flags], {
     cwd: directory,
     // As `npm start` and the image set them.
-    env: {
-      PATH: process.env['PATH'],
-      HOME: directory,
-      ...allocatorSettings,
-      ...env,
-    },
+    env: { PATH: process.env['PATH'], HOME: directory, ...allocatorSettings, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const ended = new Promise((resolve) => daemon.once('close', resolve));

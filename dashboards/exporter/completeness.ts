@@ -78,10 +78,7 @@ export function completenessRow(): QuestionRow {
         height: 8,
         emptyReason: 'Empty until something is skipped or hidden.',
         queries: [
-          {
-            expr: toIncrease('executions_skipped_total', 'server, reason'),
-            legend: '{{server}} skipped: {{reason}}',
-          },
+          { expr: toIncrease('executions_skipped_total', 'server, reason'), legend: '{{server}} skipped: {{reason}}' },
           {
             expr: 'topk(15, max by (server, project) (automation_exporter_executions_hidden{server=~"$server"}) > 0)',
             legend: '{{server}} hidden: {{project}}',

@@ -193,7 +193,4 @@ const noErrors = 'Empty until the first request fails.';
 
 const success = 'automation_exporter_collector_success{server=~"$server"}';
 
-const requestTimes = {
-  name: 'automation_exporter_api_request_duration_seconds',
-  matchers: 'server=~"$server"',
-};
+const requestTimes = { name: 'automation_exporter_api_request_duration_seconds', matchers: 'server=~"$server"' };

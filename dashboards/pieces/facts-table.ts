@@ -13,14 +13,16 @@ export function factsTable(
 ): GridPanel {
   const { state } = facts;
   const names = { ...facts.columns, ...(state ? { Value: state.heading } : {}) };
-  const table = new PanelBuilder().showHeader(true).withTransformation({
-    id: 'organize',
-    options: {
-      excludeByName: { Time: true, ...(state ? {} : { Value: true }) },
-      indexByName: Object.fromEntries(Object.keys(names).map((name, index) => [name, index])),
-      renameByName: names,
-    },
-  });
+  const table = new PanelBuilder()
+    .showHeader(true)
+    .withTransformation({
+      id: 'organize',
+      options: {
+        excludeByName: { Time: true, ...(state ? {} : { Value: true }) },
+        indexByName: Object.fromEntries(Object.keys(names).map((name, index) => [name, index])),
+        renameByName: names,
+      },
+    });
   if (state) {
     table.overrideByName(state.heading, [
       { id: 'mappings', value: toValueMappings(state.words) },

@@ -35,12 +35,7 @@ export function missesRow(): QuestionRow {
         unit: 'short',
         width: 6,
         height: 4,
-        queries: [
-          {
-            expr: increaseOf('count', 'server', delays),
-            legend: '{{server}}',
-          },
-        ],
+        queries: [{ expr: increaseOf('count', 'server', delays), legend: '{{server}}' }],
       }),
       numberTile({
         id: 637,
@@ -95,12 +90,7 @@ export function missesRow(): QuestionRow {
         unit: 's',
         width: 12,
         height: 8,
-        queries: [
-          {
-            expr: quantileOf(0.95, 'server', delays),
-            legend: '{{server}}',
-          },
-        ],
+        queries: [{ expr: quantileOf(0.95, 'server', delays), legend: '{{server}}' }],
       }),
       joinedTable({
         id: 633,

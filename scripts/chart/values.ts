@@ -23,11 +23,7 @@ const size: Schema = { type: 'string', pattern: '^[0-9]+(Ki|Mi|Gi|Ti)$' };
 const percentOrNumber: Schema = { type: ['integer', 'string'], pattern: '^[0-9]+%$', minimum: 0 };
 
 /** What every container of the chart may do: nothing but what it needs. */
-const restricted = {
-  allowPrivilegeEscalation: false,
-  readOnlyRootFilesystem: true,
-  capabilities: { drop: ['ALL'] },
-};
+const restricted = { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } };
 const restrictedPod = {
   runAsNonRoot: true,
   runAsUser: 65532,

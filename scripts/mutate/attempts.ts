@@ -9,10 +9,7 @@ export type Lost = { readonly lost: string };
 
 type Ending = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 
-export type Attempts = {
-  readonly attempt: (order: Order) => Promise<Answer | Lost>;
-  readonly close: () => void;
-};
+export type Attempts = { readonly attempt: (order: Order) => Promise<Answer | Lost>; readonly close: () => void };
 
 /** A session grows with what it loads. */
 const maxOfSession = 80;

@@ -54,11 +54,7 @@ function countRows(json: unknown): number {
   return Array.isArray(executions) ? executions.length : 0;
 }
 
-export type Caller = {
-  readonly user: string;
-  readonly policy: Policy;
-  readonly by: 'token' | 'session' | 'bearer';
-};
+export type Caller = { readonly user: string; readonly policy: Policy; readonly by: 'token' | 'session' | 'bearer' };
 
 /** One API call after authentication and version check. */
 export type ApiRequest = {

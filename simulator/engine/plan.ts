@@ -157,13 +157,7 @@ function planNode(step: Step, node: string, startMs: number, { conditions, rando
   }
   const endMs = failMs + Math.max(5, Math.round(step.handler.seconds * 1000));
   const recovers = !isDown && !isRefused && random() >= step.handler.failureChance;
-  return {
-    startMs: begin,
-    endMs,
-    handlerMs: failMs,
-    state: recovers ? 'SUCCEEDED' : 'FAILED',
-    reason,
-  };
+  return { startMs: begin, endMs, handlerMs: failMs, state: recovers ? 'SUCCEEDED' : 'FAILED', reason };
 }
 
 function toNodeRun(workflow: WorkflowRun, startMs: number): NodeRun {

@@ -17,12 +17,7 @@ export type WorldEvent =
   | { readonly kind: 'end'; readonly execution: Execution }
   | { readonly kind: 'show'; readonly execution: Execution }
   /** A run counts for the average of a job; as a step of another one, while that runs. */
-  | {
-      readonly kind: 'count';
-      readonly job: Job;
-      readonly ms: number;
-      readonly during: Execution | undefined;
-    }
+  | { readonly kind: 'count'; readonly job: Job; readonly ms: number; readonly during: Execution | undefined }
   | { readonly kind: 'store'; readonly execution: Execution; readonly attempt: number }
   | { readonly kind: 'incident'; readonly apply: (world: World) => void; readonly everyMs: number | undefined };
 

@@ -12,11 +12,7 @@ export type Rights = {
   readonly excess: readonly string[];
 };
 
-export type CollectorRight = {
-  readonly collector: string;
-  readonly may: boolean;
-  readonly missing: readonly string[];
-};
+export type CollectorRight = { readonly collector: string; readonly may: boolean; readonly missing: readonly string[] };
 
 /** An enabled purpose, and the endpoints it reads. */
 type Purpose = { readonly name: string; readonly reads: readonly Pick<Endpoint<unknown>, 'allowedBy'>[] };
@@ -52,11 +48,7 @@ function toNeeded(reads: Purpose['reads']): Purpose['reads'] {
 }
 
 /** A kind of thing: the action that allows reading it, and actions that an exporter does not need. */
-type Subject = {
-  readonly name: string;
-  readonly isOfProject: boolean;
-  readonly changes: readonly string[];
-};
+type Subject = { readonly name: string; readonly isOfProject: boolean; readonly changes: readonly string[] };
 
 const subjects: readonly Subject[] = [
   { name: 'system', isOfProject: false, changes: ['enable_executions', 'disable_executions'] },

@@ -170,12 +170,7 @@ export const commandFlags: readonly CommandFlag[] = [
     commands: ['check'],
   },
   { name: 'schema', help: 'Print the JSON Schema of the configuration file.', commands: ['config'] },
-  {
-    name: 'scenario',
-    placeholder: 'NAME',
-    help: 'Scenario of the simulated server.',
-    commands: ['demo', 'simulate'],
-  },
+  { name: 'scenario', placeholder: 'NAME', help: 'Scenario of the simulated server.', commands: ['demo', 'simulate'] },
   { name: 'speed', placeholder: 'N', help: 'Speed factor of the simulated server.', commands: ['demo', 'simulate'] },
   {
     name: 'port',

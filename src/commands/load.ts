@@ -8,9 +8,7 @@ import { checkInterval } from '../domain/interval.ts';
 import type { CommandContext } from './command.ts';
 import { listFamilies, listTakenLabels } from './reserved-labels.ts';
 
-export type Loaded = Extract<LoadedConfig, { ok: true }> & {
-  readonly loadAgain: () => Promise<LoadedConfig>;
-};
+export type Loaded = Extract<LoadedConfig, { ok: true }> & { readonly loadAgain: () => Promise<LoadedConfig> };
 
 /** Returns the checked configuration; undefined after all complaints were printed. */
 export async function loadOrComplain(

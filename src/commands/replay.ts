@@ -106,12 +106,7 @@ type Replayed = {
   readonly complaint: string | undefined;
 };
 
-type About = {
-  traces: Config['traces'];
-  namespace: string | undefined;
-  format: ReplayFormat;
-  version: string;
-};
+type About = { traces: Config['traces']; namespace: string | undefined; format: ReplayFormat; version: string };
 
 /** Builds the trace of an execution as the daemon does, from its server's present answers. */
 async function replayFromServer(configured: ServerConfig, id: number, about: About): Promise<Replayed> {

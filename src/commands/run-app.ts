@@ -17,9 +17,7 @@ import { awaitStopSignal } from './stop-signals.ts';
 import { loadBackendsOrComplain, secretsOfBackends } from './trace-backend.ts';
 import { startWatchdog } from './watchdog.ts';
 
-type RunOptions = {
-  onStarted?: (url: string) => void;
-};
+type RunOptions = { onStarted?: (url: string) => void };
 
 /** Runs the daemon until it gets a signal to end. */
 export async function runApp(loaded: Loaded, context: CommandContext, { onStarted }: RunOptions = {}): Promise<number> {

@@ -120,10 +120,7 @@ function toCredentials(
 /** Reports the secret now, and whenever it is read again. */
 function announced(secret: SecretSource, onSecret: (value: string) => void): SecretSource {
   onSecret(secret.reveal());
-  return {
-    reveal: () => secret.reveal(),
-    reread: async () => announced(await secret.reread(), onSecret),
-  };
+  return { reveal: () => secret.reveal(), reread: async () => announced(await secret.reread(), onSecret) };
 }
 
 function toTlsOptions({ tls }: ServerConfig, material: TlsMaterial): TlsOptions {

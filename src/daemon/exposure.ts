@@ -28,11 +28,7 @@ export function listFileExposures(
     configFile,
     webConfigFile,
     stateDirectory,
-  }: {
-    configFile: string | undefined;
-    webConfigFile: string | undefined;
-    stateDirectory: string | undefined;
-  },
+  }: { configFile: string | undefined; webConfigFile: string | undefined; stateDirectory: string | undefined },
   modeOf: (path: string) => number | undefined = readMode,
 ): string[] {
   const isOpen = (path: string | undefined): path is string =>

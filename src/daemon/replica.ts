@@ -167,10 +167,7 @@ function createUnits(options: UnitsOptions) {
 /** Counters of this process, which remain when the owner of a server changes. */
 const ofProcess = new Set(['automation_exporter_lease_takeovers_total']);
 
-type Unit = {
-  readonly watching: Watching;
-  readonly shut: () => void;
-};
+type Unit = { readonly watching: Watching; readonly shut: () => void };
 
 function createGate(snapshots: Snapshots): { readonly snapshots: Snapshots; readonly shut: () => void } {
   let isOpen = true;

@@ -267,10 +267,7 @@ function toExecutionPage(served: Served, { hasPage, endedOf }: Kept) {
     explain: (server, run) => watching().watched.get(server)?.explain(run),
     aboutJob: (path) => current().jobs.aboutOf(path),
     urlOf: (name) => current().servers.find((server) => server.name === name)?.url,
-    tracing: () => ({
-      isOn: watching().traces !== undefined,
-      servers: current().servers.map(({ name }) => name),
-    }),
+    tracing: () => ({ isOn: watching().traces !== undefined, servers: current().servers.map(({ name }) => name) }),
     traceLink: () => current().traces.link,
     silence: toFindSilence(served),
     nowMs: clock.now,

@@ -105,10 +105,7 @@ export function createTraces(options: TracesOptions) {
   };
 }
 
-type Shared = TracesOptions & {
-  readonly keptPlans: KeptPlans;
-  readonly wait: Wait;
-};
+type Shared = TracesOptions & { readonly keptPlans: KeptPlans; readonly wait: Wait };
 
 type OfServer = Shared & { readonly attempts: Attempts };
 

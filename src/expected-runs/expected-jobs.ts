@@ -135,10 +135,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
         [...answered].flatMap(([id, each]) => findAll(all, [id]).map((job) => noteAnswered(job, each, doubtMs))),
       ),
     release: (keys) =>
-      commit(() => ({
-        jobs: [],
-        tallies: findAll(tallies, keys).map((tally) => ({ ...tally, isReleased: true })),
-      })),
+      commit(() => ({ jobs: [], tallies: findAll(tallies, keys).map((tally) => ({ ...tally, isReleased: true })) })),
     forgetGone: (nowMs) => forgetLongGone({ all, tallies }, options, nowMs),
   };
 }

@@ -3,10 +3,7 @@ import type { Family, MergeRule, Row } from './family.ts';
 
 export type FamilyRule = { readonly off: boolean; readonly dropLabels: readonly string[] };
 
-export type BoundRules = {
-  readonly families: ReadonlyMap<string, FamilyRule>;
-  readonly maxSeries: number;
-};
+export type BoundRules = { readonly families: ReadonlyMap<string, FamilyRule>; readonly maxSeries: number };
 
 export const dropReasons = ['merged', 'cap', 'several_members'] as const;
 export type DropReason = (typeof dropReasons)[number];

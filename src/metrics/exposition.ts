@@ -86,11 +86,7 @@ const ownAgeMs = 1000;
 
 type Whose = { servers: ReadonlySet<string> | undefined; owned: ReadonlySet<string> | undefined };
 
-type Reading = {
-  families: Promise<readonly OwnFamily[]>;
-  blocks: Map<string, Promise<Block>>;
-  untilTicks: number;
-};
+type Reading = { families: Promise<readonly OwnFamily[]>; blocks: Map<string, Promise<Block>>; untilTicks: number };
 
 async function renderOwn(families: readonly OwnFamily[], format: Format, { servers, owned }: Whose): Promise<Block> {
   const shown = families.map(({ family, rows }) => {

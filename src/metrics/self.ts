@@ -4,11 +4,7 @@ import { counter, gauge, histogram, measureProcess } from './instrument.ts';
 /** The exporter's metrics about itself and about each watched server as a whole. */
 export type Self = { readonly registry: Registry } & Instruments;
 
-type Build = {
-  version: string;
-  nodeVersion: string;
-  measuresProcess?: boolean;
-};
+type Build = { version: string; nodeVersion: string; measuresProcess?: boolean };
 
 export function createSelf({ measuresProcess = true, version, nodeVersion }: Build): Self {
   const registry = new Registry();

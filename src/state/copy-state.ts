@@ -53,14 +53,7 @@ export async function summarizeUnit(rows: StateRows, unit: string): Promise<Unit
     traces += batch.length;
     parts.splice(0, parts.length, toChecksum([...parts, ...batch.map(toTraceChecksum)]));
   }
-  return {
-    unit,
-    documents: documents.length,
-    memories: memories.length,
-    entries,
-    traces,
-    checksum: toChecksum(parts),
-  };
+  return { unit, documents: documents.length, memories: memories.length, entries, traces, checksum: toChecksum(parts) };
 }
 
 function toEntryParts({ project, id, startedAtMs, endedAtMs }: LedgerEntry): readonly (string | number)[] {

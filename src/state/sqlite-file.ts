@@ -70,11 +70,7 @@ export function openStateFile(options: FileOptions): OpenedFile {
 }
 
 function toPaths(dir: string): Paths {
-  return {
-    file: join(dir, 'state.sqlite'),
-    copy: join(dir, 'backup.sqlite'),
-    commits: join(dir, 'state.commits'),
-  };
+  return { file: join(dir, 'state.sqlite'), copy: join(dir, 'backup.sqlite'), commits: join(dir, 'state.commits') };
 }
 
 function explained<Answer>(dir: string, work: () => Answer): Answer {

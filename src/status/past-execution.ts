@@ -26,11 +26,7 @@ export type PastExecution = {
   readonly spans: readonly [SpanRow, ...SpanRow[]];
 };
 
-export type Attempt = {
-  readonly relation: 'retry of' | 'retried by';
-  readonly id: number;
-  readonly hasPage: boolean;
-};
+export type Attempt = { readonly relation: 'retry of' | 'retried by'; readonly id: number; readonly hasPage: boolean };
 
 export type Fact = { readonly name: string; readonly value: string | number };
 

@@ -121,10 +121,7 @@ describe('api/client', () => {
   });
 
   it('keeps the configured dialect, whatever the server reports', async () => {
-    const { api } = await connect({
-      configured: { dialect: 'rundeck' },
-      answers: { ...info('service'), ...active },
-    });
+    const { api } = await connect({ configured: { dialect: 'rundeck' }, answers: { ...info('service'), ...active } });
 
     await api.get(executionMode);
 

@@ -36,12 +36,7 @@ describe('api/endpoints/execution-state', () => {
         },
       ],
     };
-    const nothing = {
-      startedAtMs: undefined,
-      endedAtMs: undefined,
-      durationMs: undefined,
-      failureReason: undefined,
-    };
+    const nothing = { startedAtMs: undefined, endedAtMs: undefined, durationMs: undefined, failureReason: undefined };
     const noBelow = { isNodeStep: false, nodes: [], workflow: undefined, perNode: [] };
     expect(executionState.body.parse(answer)).toEqual({
       ...nothing,

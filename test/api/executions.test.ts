@@ -31,13 +31,7 @@ describe('api/executions', () => {
       total: 3,
       max: 20,
       origins: [
-        {
-          id: 4711,
-          arguments: undefined,
-          user: undefined,
-          memberUuid: undefined,
-          nodes: ['web01', 'web03', 'web02'],
-        },
+        { id: 4711, arguments: undefined, user: undefined, memberUuid: undefined, nodes: ['web01', 'web03', 'web02'] },
       ],
       items: [
         {

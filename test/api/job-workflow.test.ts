@@ -1,13 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { jobWorkflow } from '../../src/api/endpoints/job-workflow.ts';
 
-const plain = {
-  description: undefined,
-  target: undefined,
-  jobId: undefined,
-  workflow: undefined,
-  handler: undefined,
-};
+const plain = { description: undefined, target: undefined, jobId: undefined, workflow: undefined, handler: undefined };
 
 describe('api/endpoints/job-workflow', () => {
   it('reads kinds, names and references, and ignores commands and scripts', () => {

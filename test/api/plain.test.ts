@@ -117,10 +117,7 @@ describe('api/plain answers', () => {
     ['<html>Forbidden</html>', 'forbidden', 'refused by a proxy or firewall in front of the server'],
     ['', 'forbidden', 'refused by a proxy or firewall in front of the server'],
   ])('finds out what was refused by a 403 with the body %j', async (body, kind, says) => {
-    expect(await fail({ status: 403, body })).toMatchObject({
-      kind,
-      message: `GET execution-mode: HTTP 403, ${says}`,
-    });
+    expect(await fail({ status: 403, body })).toMatchObject({ kind, message: `GET execution-mode: HTTP 403, ${says}` });
   });
 
   it.each([

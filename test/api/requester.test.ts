@@ -59,15 +59,7 @@ function setUp(
     waited: () => {},
     inFlight: () => {},
   };
-  const requester = createRequester({
-    transport,
-    credentials,
-    contact,
-    budget,
-    breaker,
-    clock,
-    observe,
-  });
+  const requester = createRequester({ transport, credentials, contact, budget, breaker, clock, observe });
   const ask = (scope: Partial<Scope> = {}) => {
     const { lane = 'normal', forMs = 10_000, untilTicks, signal } = scope;
     const asking = requester(endpoint, '/', { lane, forMs, untilTicks, signal });

@@ -216,9 +216,7 @@ describe('api/transport', () => {
     const outcome = second.catch((error: unknown) => error);
     await eventually(async () => expect(replies.length).toBe(1), { everyMs: 5 });
     ending.abort();
-    expect(await outcome).toMatchObject({
-      message: 'GET system-info: the caller stopped waiting (ExchangeStopped)',
-    });
+    expect(await outcome).toMatchObject({ message: 'GET system-info: the caller stopped waiting (ExchangeStopped)' });
     expect(getEventListeners(ending.signal, 'abort').length).toBe(0);
     replies[0]?.();
     await first;

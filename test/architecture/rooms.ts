@@ -57,30 +57,16 @@ export const rooms: readonly Room[] = [
   { room: 'ownership/tenure', pure: true },
 
   // node:net tells addresses from names.
-  {
-    room: 'config/values',
-    knows: ['domain'],
-    types: ['config'],
-    packages: ['zod', 'node:net'],
-  },
+  { room: 'config/values', knows: ['domain'], types: ['config'], packages: ['zod', 'node:net'] },
   { room: 'config/patterns', knows: ['config/values'], packages: ['zod'] },
-  {
-    room: 'config/declare',
-    knows: ['config/values', 'config/patterns'],
-    types: ['config', 'domain'],
-  },
+  { room: 'config/declare', knows: ['config/values', 'config/patterns'], types: ['config', 'domain'] },
   {
     room: 'config/read',
     knows: ['domain', 'config/values', 'config/patterns', 'config/declare'],
     types: ['config'],
     packages: ['yaml'],
   },
-  {
-    room: 'config/show',
-    knows: ['domain', 'config/declare'],
-    types: ['config'],
-    packages: ['yaml', 'zod'],
-  },
+  { room: 'config/show', knows: ['domain', 'config/declare'], types: ['config'], packages: ['yaml', 'zod'] },
   { room: 'config', knows: ['domain'] },
 
   { room: 'schedule', knows: ['domain', 'api/errors', 'api/verdict', 'metrics'], packages: ['node-cron'] },

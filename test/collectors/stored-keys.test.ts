@@ -60,10 +60,7 @@ describe('collectors/stored-keys', () => {
   });
 
   it('treats a folder that was deleted meanwhile as empty', async () => {
-    const answers = {
-      [ROOT]: folder('{"path":"keys/gone","type":"directory"}'),
-      'storage/keys/gone/': missing,
-    };
+    const answers = { [ROOT]: folder('{"path":"keys/gone","type":"directory"}'), 'storage/keys/gone/': missing };
     expect(await scrape({ answers })).toEqual({
       outcome: 'success',
       text: kinds({ password: 0, private: 0, public: 0 }),

@@ -122,10 +122,7 @@ function leaveOutEach(policy: string): readonly { readonly without: string; read
       rules.map((rule, place) => {
         const all = documents();
         all[index]?.for[type]?.splice(place, 1);
-        return {
-          without: `${type} ${JSON.stringify(rule)}`,
-          policy: all.map((one) => stringify(one)).join('---\n'),
-        };
+        return { without: `${type} ${JSON.stringify(rule)}`, policy: all.map((one) => stringify(one)).join('---\n') };
       }),
     ),
   );

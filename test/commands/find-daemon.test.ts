@@ -44,10 +44,7 @@ describe('commands/find-daemon', () => {
     const list = ['quarantine', 'list'];
     const well = { code: 0, stdout: 'No trace is quarantined\n', stderr: '' };
     expect(await runHere([...list, `--url=${url}`, ...login], { files })).toMatchObject(well);
-    const env = {
-      AUTOMATION_EXPORTER_WEB_USERNAME: 'night',
-      AUTOMATION_EXPORTER_WEB_PASSWORD_FILE: 'password',
-    };
+    const env = { AUTOMATION_EXPORTER_WEB_USERNAME: 'night', AUTOMATION_EXPORTER_WEB_PASSWORD_FILE: 'password' };
     expect(await runHere([...list, `--url=${url}`], { files, env })).toMatchObject(well);
     const web = `{ listen_address: '127.0.0.1:${port}', username: night, password_file: password }`;
     const configured = { ...files, 'config.yaml': `web: ${web}\n` };

@@ -31,12 +31,7 @@ async function replay(
   const argv = ['replay', ...words];
   const said = { stdout: '', stderr: '' };
   const code = await replayCommand({
-    env: {
-      AUTOMATION_EXPORTER_NAME: 'prod',
-      AUTOMATION_EXPORTER_URL: url,
-      AUTOMATION_EXPORTER_TOKEN: token,
-      ...env,
-    },
+    env: { AUTOMATION_EXPORTER_NAME: 'prod', AUTOMATION_EXPORTER_URL: url, AUTOMATION_EXPORTER_TOKEN: token, ...env },
     arguments: parseArguments(argv, { collectors, commandLine: { commands: commandWords, flags: commandFlags } }),
     version: '0.1.0',
     write: (text) => (said.stdout += text),

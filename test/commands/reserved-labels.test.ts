@@ -23,11 +23,7 @@ describe('commands/reserved-labels', () => {
 
   it('cover the families of every collector', () => {
     const families = listFamilies();
-    expect(families).toContainEqual({
-      name: 'automation_log_storage_info',
-      type: 'info',
-      labels: ['plugin'],
-    });
+    expect(families).toContainEqual({ name: 'automation_log_storage_info', type: 'info', labels: ['plugin'] });
     expect(new Set(families.map(({ name }) => name)).size).toBe(families.length);
   });
 });

@@ -43,10 +43,7 @@ describe('config/labels', () => {
       labels: '{ tier: "" }',
       complaint: '4:21 servers[0].labels.tier: is empty (a label without a value does not exist: remove it)',
     },
-    {
-      labels: `{ tier: ${'a'.repeat(201)} }`,
-      complaint: '4:21 servers[0].labels.tier: is longer than 200 characters',
-    },
+    { labels: `{ tier: ${'a'.repeat(201)} }`, complaint: '4:21 servers[0].labels.tier: is longer than 200 characters' },
     {
       labels: '{ 2nd: a }',
       complaint: '4:15 servers[0].labels.2nd: is not a label name (letters, digits and _, and no digit first)',

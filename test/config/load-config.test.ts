@@ -267,10 +267,7 @@ config.yaml:24:10 state.dir: has no value (write one, or remove the key)`);
     { url: 'https://exa mple.org', problem: 'is not a web address (for example https://automation.example.org)' },
     { url: 'https://example.org:99999', problem: 'is not a web address (for example https://automation.example.org)' },
     { url: 'https://@example.org', problem: 'holds a user or a password (secrets come from files or the environment)' },
-    {
-      url: 'https://example.org/#',
-      problem: 'holds a query or a fragment (remove the part after ? or #)',
-    },
+    { url: 'https://example.org/#', problem: 'holds a query or a fragment (remove the part after ? or #)' },
   ])('refuses to watch $url', async ({ url, problem }) => {
     const env = { AUTOMATION_EXPORTER_URL: url, AUTOMATION_EXPORTER_TOKEN: 'k3y' };
     expect(await complain({ env })).toEqual([`AUTOMATION_EXPORTER_URL: ${problem}`]);

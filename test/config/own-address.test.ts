@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { toOwnAddress } from '../../src/config/values/address.ts';
 
-const web = {
-  telemetryPath: '/metrics',
-  externalUrl: undefined,
-  enableLifecycle: false,
-  maxRequests: 40,
-};
+const web = { telemetryPath: '/metrics', externalUrl: undefined, enableLifecycle: false, maxRequests: 40 };
 
 describe('config/own-address', () => {
   it.each([

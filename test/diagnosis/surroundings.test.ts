@@ -103,10 +103,7 @@ describe('diagnosis/surroundings, of coming runs', () => {
     const control = await begin();
     const names = Array.from({ length: 20 }, (_none, index) => `job${index}`);
     const ids = names.map((name, index) =>
-      control.createJob('pay', {
-        name,
-        work: work([index % 2 === 0 ? 'db03' : 'db01'], [command('run', 1, 0)]),
-      }),
+      control.createJob('pay', { name, work: work([index % 2 === 0 ? 'db03' : 'db01'], [command('run', 1, 0)]) }),
     );
     const own = control.createJob('pay', {
       name: 'night',

@@ -17,10 +17,7 @@ async function watch(wrongByMs: number) {
   simulator.control.createProject('shop');
   simulator.control.createJob('shop', { name: 'settle', group: 'nightly' }, 'settle');
   const hands = { wrongByMs, aheadMs: 0 };
-  const clock = fakeClock({
-    now: () => Date.now() + hands.wrongByMs,
-    ticks: () => performance.now() + hands.aheadMs,
-  });
+  const clock = fakeClock({ now: () => Date.now() + hands.wrongByMs, ticks: () => performance.now() + hands.aheadMs });
   const yaml = `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN }]
 collectors: { system-info: { every: 1s }, execution-mode: { every: 1s }, executions: { every: 1s } }
 `;

@@ -19,10 +19,7 @@ describeWithTools('end-to-end/exemplars', ['prometheus'], ({ prometheus }) => {
       const range = `start=0&end=${Date.now() / 1000 + 86_400}`;
       const query = 'automation_execution_duration_seconds_bucket{job_name="settle"}';
       const found = await watching.get(`/api/v1/query_exemplars?query=${encodeURIComponent(query)}&${range}`);
-      const labels = {
-        trace_id: toTraceId(simulator.url, id),
-        span_id: toSpanId(simulator.url, id, { kind: 'root' }),
-      };
+      const labels = { trace_id: toTraceId(simulator.url, id), span_id: toSpanId(simulator.url, id, { kind: 'root' }) };
       const seconds = ((run?.endedAtMs ?? 0) - (run?.startedAtMs ?? 0)) / 1000;
       expect(found).toMatchObject([{ exemplars: [{ labels, value: String(seconds) }] }]);
     });

@@ -16,10 +16,7 @@ const simulated = { apiVersion: 47 };
 
 const toLogs =
   ({ url }: Sink) =>
-  () => ({
-    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
-    OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: url.replace('traces', 'logs'),
-  });
+  () => ({ OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json', OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: url.replace('traces', 'logs') });
 
 describe('end-to-end/failed-job', { timeout: 60_000 }, () => {
   it('explains a failure by its first cause and whether it came before', async () => {

@@ -87,9 +87,7 @@ metrics: { hold_new_series: 6s }
     execFileSync(
       promtool,
       ['tsdb', 'create-blocks-from', 'openmetrics', '--max-block-duration=162h', 'history.om', data],
-      {
-        cwd: dir,
-      },
+      { cwd: dir },
     );
     server = await startPrometheus({ prometheus, target, job: 'automation', data });
     await settled(async () => (await valueOf('up')) === 1);

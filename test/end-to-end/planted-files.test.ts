@@ -49,11 +49,7 @@ function startDaemon() {
   const flags = ['--config.file=config.yaml', '--state.dir=state', '--web.listen-address=127.0.0.1:0'];
   return startCli(['serve', ...flags], {
     cwd: directory,
-    env: {
-      HOME: join(directory, 'home'),
-      OTEL_EXPORTER_OTLP_ENDPOINT: simulator.url,
-      OTEL_TRACES_EXPORTER: 'otlp',
-    },
+    env: { HOME: join(directory, 'home'), OTEL_EXPORTER_OTLP_ENDPOINT: simulator.url, OTEL_TRACES_EXPORTER: 'otlp' },
   });
 }
 

@@ -67,8 +67,4 @@ log: { level: error }
   );
 });
 
-type Measure = {
-  readonly heap: number;
-  readonly timers: number;
-  readonly descriptors: number;
-};
+type Measure = { readonly heap: number; readonly timers: number; readonly descriptors: number };

@@ -31,10 +31,7 @@ async function watch() {
   control.setConditions({ stuckJobs: ['l'] });
   const runningId = control.runJob('l') ?? 0;
   const hands = { aheadMs: 0 };
-  const clock = fakeClock({
-    now: () => Date.now() + hands.aheadMs,
-    ticks: () => performance.now() + hands.aheadMs,
-  });
+  const clock = fakeClock({ now: () => Date.now() + hands.aheadMs, ticks: () => performance.now() + hands.aheadMs });
   const stateDirectory = mkdtempSync(join(tmpdir(), 'automation-exporter-silent-'));
   endings.push(async () => rmSync(stateDirectory, { recursive: true, force: true }));
   const yaml = `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN }]\ncollectors: { ${often} }\n`;

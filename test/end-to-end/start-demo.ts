@@ -11,10 +11,7 @@ export type Demo = Child & {
   readonly directory: string;
 };
 
-export type DemoOptions = {
-  readonly flags?: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
-};
+export type DemoOptions = { readonly flags?: readonly string[]; readonly env?: Readonly<Record<string, string>> };
 
 /** Starts the demo as a person does, on free ports, and waits for its links. */
 export async function startDemo({ flags = [], env = {} }: DemoOptions = {}): Promise<Demo> {

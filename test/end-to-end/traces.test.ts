@@ -31,9 +31,7 @@ type SentSpan = {
 
 function toSpans(bodies: readonly string[]): SentSpan[] {
   return bodies.flatMap((body) => {
-    const { resourceSpans } = JSON.parse(body) as {
-      resourceSpans: { scopeSpans: { spans: SentSpan[] }[] }[];
-    };
+    const { resourceSpans } = JSON.parse(body) as { resourceSpans: { scopeSpans: { spans: SentSpan[] }[] }[] };
     return resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans));
   });
 }

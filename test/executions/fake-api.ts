@@ -32,10 +32,7 @@ export function createFakeApi(answer: (question: Question) => unknown) {
   return { api: api as unknown as Api, asked };
 }
 
-type Input = {
-  readonly path?: { readonly project?: string };
-  readonly query?: Readonly<Record<string, number>>;
-};
+type Input = { readonly path?: { readonly project?: string }; readonly query?: Readonly<Record<string, number>> };
 
 /** What a list of executions answers: the newest end first, cut into pages. */
 export function toPage(rows: readonly Execution[], { query }: Question) {

@@ -8,11 +8,7 @@ import { createVisibility } from '../../src/executions/reading/visibility.ts';
 
 const nowMs = 1_000_000_000;
 const hourMs = 3_600_000;
-const behind: ProjectState = {
-  ...toNewProject('pay', 0),
-  aheadThroughMs: nowMs,
-  backlog: [{ beginMs: 0, endMs: 1 }],
-};
+const behind: ProjectState = { ...toNewProject('pay', 0), aheadThroughMs: nowMs, backlog: [{ beginMs: 0, endMs: 1 }] };
 
 describe('executions/read-notes', () => {
   it('compares the last day again in an hour, and as soon as possible if it could not be read at once', () => {

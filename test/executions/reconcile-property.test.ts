@@ -60,11 +60,7 @@ type Listed = Named & { readonly cutMs: number; readonly hasEnd: boolean };
 
 const named = { id: fc.integer({ min: 1, max: 3 }), turn: fc.integer({ min: 0, max: 3 }) };
 const run: fc.Arbitrary<Named> = fc.record(named);
-const listing: fc.Arbitrary<Listed> = fc.record({
-  ...named,
-  cutMs: fc.constantFrom(0, 999),
-  hasEnd: fc.boolean(),
-});
+const listing: fc.Arbitrary<Listed> = fc.record({ ...named, cutMs: fc.constantFrom(0, 999), hasEnd: fc.boolean() });
 const calls = fc.array(fc.array(listing, few), few);
 
 function toRun({ id, turn }: Named): Run {

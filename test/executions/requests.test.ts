@@ -117,12 +117,7 @@ const projects = 1000;
 const unreadable = 200;
 const active = 10;
 
-type Run = {
-  readonly project: string;
-  readonly endedAtMs: number;
-  readonly round: number;
-  readonly isIdle: boolean;
-};
+type Run = { readonly project: string; readonly endedAtMs: number; readonly round: number; readonly isIdle: boolean };
 
 /** Rounds over many projects: few are active, some may not be read, and now and then an idle one has a run. */
 async function watch({ rounds, ...options }: SceneOptions & { readonly rounds: number }) {

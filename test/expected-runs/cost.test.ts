@@ -152,9 +152,7 @@ describe('expected-runs, the processor of a server with ten projects of 400 jobs
 });
 
 describe('expected-runs, a server that cannot list the times of a job', () => {
-  it('requests less after a timeout, never the same again, and names the job', {
-    timeout: 60_000,
-  }, async () => {
+  it('requests less after a timeout, never the same again, and names the job', { timeout: 60_000 }, async () => {
     const { minutes, polls, away, control, forecasts, outcome, shown } = createAsked(
       { 'every minute': kinds['every minute'] },
       2,

@@ -23,9 +23,7 @@ describe('fuzz/otlp-answers', () => {
         contentType: fc.constantFrom('', 'application/json', 'application/x-protobuf', 'text/html', 'x\u0000'),
         retryAfter: fc.option(
           fc.oneof(fc.string(), fc.constantFrom('1', '-1', '1e99', 'Wed, 21 Oct 2065 07:28:00 GMT')),
-          {
-            nil: undefined,
-          },
+          { nil: undefined },
         ),
         bytes: bytes.map((given) => Buffer.from(given)),
         isCut: fc.boolean(),

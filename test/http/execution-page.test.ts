@@ -33,10 +33,7 @@ async function read({ path = '/executions/prod/4711', isOn = true, ...given }: G
     urlOf: () => given.url,
     ended: (server) => (server === 'prod' ? (given.ended ?? []) : []),
     running: (server, id) => (server === 'prod' && id === 4711 ? given.running : undefined),
-    tracing: () => ({
-      isOn,
-      servers: ['prod', 'test'],
-    }),
+    tracing: () => ({ isOn, servers: ['prod', 'test'] }),
     silence,
     traceLink: () => given.link,
     nowMs: () => startMs + 400_000,

@@ -239,9 +239,7 @@ describeWithTools('deploy/helm', ['helm'], ({ helm }) => {
       scheduler_used_ratio: 1, executions_objective: 0.999, punctuality_objective: 0.9, service_down_for: 10m },
     off: [AutomationServerRestarted, AutomationNodeFailingEverywhere] }`;
     const values = `${server}  alerts: ${alerts}\nprometheusRule: { enabled: true, grafanaUrl: http://localhost:3000 }\n`;
-    const { groups } = find(render(helm, values), 'PrometheusRule').spec as {
-      readonly groups: readonly unknown[];
-    };
+    const { groups } = find(render(helm, values), 'PrometheusRule').spec as { readonly groups: readonly unknown[] };
     const yaml = `${configured.replace('secrets: [automation]\nconfig:', '').replaceAll('\n  ', '\n')}alerts: ${alerts}`;
     const { config } = await load({ yaml, files: { '/run/secrets/automation/token': 'a-token' } });
     const served = buildSiteRules(config.alerts).replaceAll(

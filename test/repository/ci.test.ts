@@ -104,11 +104,7 @@ describe('repository/ci', () => {
   });
 });
 
-type Step = {
-  readonly id?: string;
-  readonly run?: string;
-  readonly with?: Readonly<Record<string, string>>;
-};
+type Step = { readonly id?: string; readonly run?: string; readonly with?: Readonly<Record<string, string>> };
 
 type Workflow = { readonly jobs: Readonly<Record<string, { readonly steps: readonly Step[] }>> };
 

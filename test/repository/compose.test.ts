@@ -44,10 +44,7 @@ describe('repository/compose', () => {
       ['serve', '--web.listen-address=:9731'],
       ['serve', '--web.listen-address=:9732'],
     ]);
-    const files = {
-      '/run/secrets/automation-token': 'a-token',
-      '/run/secrets/database-password': 'a-password',
-    };
+    const files = { '/run/secrets/automation-token': 'a-token', '/run/secrets/database-password': 'a-password' };
     for (const replica of replicas) {
       const { config } = await load({ env: { ...replica?.environment }, files });
       expect(config.state.postgres).toMatchObject({ host: 'database' });

@@ -102,9 +102,7 @@ describeWithTools('state/postgres, upgraded while it is in use', ['postgresql'],
     expect(taken).toMatchObject({ isOurs: true, lease: { epoch: 2, commits: last, configuration: 'digest' } });
     expect(await commit(1, last + 1)).toBe(false);
     const state = owned('prod', taken.lease);
-    await state.ledger.commit('prod', {
-      entries: [{ project: 'pay', id: last + 1, startedAtMs: 1, endedAtMs: 100 }],
-    });
+    await state.ledger.commit('prod', { entries: [{ project: 'pay', id: last + 1, startedAtMs: 1, endedAtMs: 100 }] });
     expect(await state.ledger.size('prod')).toBe(last + 1);
 
     expect(await acquireAsOld()).toBeUndefined();

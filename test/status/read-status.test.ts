@@ -134,11 +134,7 @@ describe('status/read-status', () => {
       state: { recall },
     });
 
-    expect(server).toMatchObject({
-      ...told,
-      executionMode: 'passive',
-      executionModeSinceMs: nowMs - 60_000,
-    });
+    expect(server).toMatchObject({ ...told, executionMode: 'passive', executionModeSinceMs: nowMs - 60_000 });
   });
 
   it('shows no mode that is no longer read, or cannot be loaded', async () => {
@@ -191,9 +187,7 @@ describe('status/read-status', () => {
     const endedAtMs = nowMs - agoMs;
     const seen: Seen = { state, sinceMs: nowMs - sinceAgoMs, message: undefined };
     const last = { outcome: timedOut, endedAtMs, tookMs: 23, succeededAtMs: undefined, restsForMs: 0 };
-    const { collectors } = await read([poll({ collector: 'tokens' }, timedOut, { last })], {
-      seen: () => seen,
-    });
+    const { collectors } = await read([poll({ collector: 'tokens' }, timedOut, { last })], { seen: () => seen });
     expect(collectors[0]?.result).toBe(result);
   });
 
@@ -318,13 +312,7 @@ describe('status/read-status', () => {
     const rest = { lastDeliveredMs: undefined, pending: 2, bounds, quarantineBounds: bounds };
     const delivery = { collector: 'collector.example.org', failing, ...rest };
     const { traces } = await readAll([], { spool: { size: async () => size }, delivery: () => delivery });
-    const counts = {
-      waiting: 3,
-      waitingBytes: 9000,
-      oldestMs: nowMs - 5000,
-      quarantine: 1,
-      quarantinedBytes: 400,
-    };
+    const counts = { waiting: 3, waitingBytes: 9000, oldestMs: nowMs - 5000, quarantine: 1, quarantinedBytes: 400 };
     expect(traces).toEqual({ ...counts, delivery });
   });
 

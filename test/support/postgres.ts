@@ -47,12 +47,7 @@ export async function startPostgres(
       : [join(bin, 'pg_basebackup'), '-R', '-c', 'fast', '-D', data, '-d', toReplicationAddress(primary)];
   await runCommand(...asUser(create));
   const port = await freePort();
-  const all = {
-    listen_addresses: '127.0.0.1',
-    unix_socket_directories: '',
-    shared_buffers: '16MB',
-    ...settings,
-  };
+  const all = { listen_addresses: '127.0.0.1', unix_socket_directories: '', shared_buffers: '16MB', ...settings };
   const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   let child: Child | undefined;
 

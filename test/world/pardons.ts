@@ -22,11 +22,7 @@ const minuteMs = 60_000;
 
 /** Why an execution may be uncounted. */
 const pardons: readonly Pardon[] = [
-  {
-    name: 'import',
-    why: 'It ended days before it came: it is passed over on purpose.',
-    holds: isImport,
-  },
+  { name: 'import', why: 'It ended days before it came: it is passed over on purpose.', holds: isImport },
   {
     name: 'before counting',
     why: 'It ended before counting began; ends are told to the second, and the first answer takes its time.',

@@ -127,11 +127,7 @@ export const plants: readonly Plant[] = [
         find: 'cell.isReleased ? [] : [{ ...cell, isReleased: true }],',
         replace: 'cell.isReleased ? [] : [],',
       },
-      {
-        file: 'src/executions/ledger/count-executions.ts',
-        find: 'isShown: isRestored',
-        replace: 'isShown: false',
-      },
+      { file: 'src/executions/ledger/count-executions.ts', find: 'isShown: isRestored', replace: 'isShown: false' },
     ],
     shownBy: '--seed=20',
   },

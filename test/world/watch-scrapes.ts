@@ -18,10 +18,7 @@ export type Sight = {
   readonly isKnown: (execution: Execution) => boolean;
 };
 
-export type ScrapeWatch = {
-  readonly look: (sight: Sight) => Promise<void>;
-  readonly latest: () => Shown;
-};
+export type ScrapeWatch = { readonly look: (sight: Sight) => Promise<void>; readonly latest: () => Shown };
 
 const minuteMs = 60_000;
 

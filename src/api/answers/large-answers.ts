@@ -110,10 +110,7 @@ function toApiError(error: unknown, { name, maxBytes }: Endpoint<unknown>, statu
   const { code } = error as { code?: unknown };
   const details = { kind: 'too_large', apiEndpoint: name, status } as const;
   if (error instanceof TooManyValues) {
-    return new ApiError(`GET ${name}: HTTP ${status}, more values than any valid answer`, {
-      ...details,
-      cause: error,
-    });
+    return new ApiError(`GET ${name}: HTTP ${status}, more values than any valid answer`, { ...details, cause: error });
   }
   if (error instanceof InflatedTooLarge) {
     const says = `the answer is too large, more than ${maxBytes / 2 ** 20} MB`;

@@ -92,10 +92,7 @@ export function createBearerCredentials(secret: SecretSource): Credentials {
   const token = createRereadable(secret);
   return {
     isSession: false,
-    authorize: async () => ({
-      headers: { authorization: `Bearer ${token.value()}` },
-      generation: token.generation(),
-    }),
+    authorize: async () => ({ headers: { authorization: `Bearer ${token.value()}` }, generation: token.generation() }),
     renew: token.reread,
     refresh: token.refresh,
   };

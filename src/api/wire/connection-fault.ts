@@ -40,11 +40,7 @@ const faults: readonly Row[] = [
     says: ({ name }) => `the connection was refused; is the ${name} running?`,
   },
   { codes: /^(ENOTFOUND|EAI_)/, kind: 'network', says: 'the host name could not be resolved' },
-  {
-    codes: /^UND_ERR_SOCKET$/,
-    kind: 'network',
-    says: 'the connection was closed before the answer was complete',
-  },
+  { codes: /^UND_ERR_SOCKET$/, kind: 'network', says: 'the connection was closed before the answer was complete' },
   { codes: /^UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT$/, kind: 'timeout', says: 'no answer in time' },
   {
     codes: /^(ExchangeTooLarge|UND_ERR_HEADERS_OVERFLOW|HPE_HEADER_OVERFLOW|InflatedTooLarge)$/,

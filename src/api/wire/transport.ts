@@ -49,11 +49,7 @@ export type TransportAnswer = {
   readonly large?: LargeBody | undefined;
 };
 
-export type LargeBody = {
-  readonly bytes: Buffer;
-  readonly isGzip: boolean;
-  readonly release: () => void;
-};
+export type LargeBody = { readonly bytes: Buffer; readonly isGzip: boolean; readonly release: () => void };
 
 export type Transport = {
   readonly get: (request: TransportRequest) => Promise<TransportAnswer>;

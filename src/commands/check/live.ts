@@ -180,11 +180,7 @@ async function probeCredentials(server: ServerConfig): Promise<LiveReport> {
     const seen = `${toCount(valid.length, 'valid token')} visible to these credentials`;
     // The server does not report which token is in use.
     if (next === undefined)
-      return {
-        name,
-        verdict: 'ok',
-        message: `${seen}; none expires, but the token in use may not be one of them`,
-      };
+      return { name, verdict: 'ok', message: `${seen}; none expires, but the token in use may not be one of them` };
     const message = `${seen}, the first expires ${toWait(next, midRequestMs)}`;
     return { name, verdict: next - midRequestMs < expiryWarnedMs ? 'warning' : 'ok', message };
   } catch (error) {

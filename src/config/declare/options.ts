@@ -241,9 +241,7 @@ export const launchOptions = {
     file: optional(path('/etc/automation-exporter/config.yaml')).help('Configuration file, in YAML.'),
     check: option(boolean, false).help('Check the configuration and exit.'),
   },
-  collector: {
-    disable_defaults: option(boolean, false).help('Disable all collectors that are not enabled by name.'),
-  },
+  collector: { disable_defaults: option(boolean, false).help('Disable all collectors that are not enabled by name.') },
   shard: optional(shard).help(
     'Share of the configured servers to watch, chosen by their names: each of N exporters with the same file watches the servers of one shard.',
   ),

@@ -10,11 +10,7 @@ import { type OptionTree, option, optional, required } from './option.ts';
 
 const projectLabels = mapList(
   { match: pattern.schema, labels: labels.schema },
-  {
-    takes: 'a list of patterns with labels',
-    example: '[{ match: "pay-.*", labels: { team: payments } }]',
-    unique: [],
-  },
+  { takes: 'a list of patterns with labels', example: '[{ match: "pay-.*", labels: { team: payments } }]', unique: [] },
 );
 
 const members = mapList(

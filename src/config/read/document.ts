@@ -21,11 +21,7 @@ export type ReadDocument = {
   readonly toPlace: (offset: number, path: string) => Place;
 };
 
-export type FileOptions = {
-  readonly place: string;
-  readonly readFile: ReadFile;
-  readonly complaints: Complaints;
-};
+export type FileOptions = { readonly place: string; readonly readFile: ReadFile; readonly complaints: Complaints };
 
 const maxBytes = 1024 * 1024;
 

@@ -35,11 +35,7 @@ export function toPage(project: string, runs: readonly Finished[]): LedgerDocume
   });
   const [first] = runs;
   const page: Page = { project, jobs: named, runs: kept };
-  return {
-    kind: pageKind,
-    key: JSON.stringify([project, first?.id, first?.startedAtMs]),
-    body: JSON.stringify(page),
-  };
+  return { kind: pageKind, key: JSON.stringify([project, first?.id, first?.startedAtMs]), body: JSON.stringify(page) };
 }
 
 /** Returns the executions of a page, complete enough to be counted. */

@@ -23,10 +23,7 @@ export type Failure = {
   readonly isOfGap?: boolean | undefined;
 };
 
-type Counting = {
-  readonly totals: Totals;
-  readonly update: (make: () => Promise<LedgerChange>) => Promise<void>;
-};
+type Counting = { readonly totals: Totals; readonly update: (make: () => Promise<LedgerChange>) => Promise<void> };
 
 /** Documents to commit; `done` is called after the commit. */
 export type Noted = { readonly documents: readonly LedgerDocument[]; readonly done: () => void };

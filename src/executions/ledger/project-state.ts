@@ -97,10 +97,7 @@ export function rewindUnseen(state: ProjectState, nowMs: number): ProjectState {
   const aheadMs = Math.max(0, readThroughMs(state) - nowMs);
   const unreadMs = aheadMs === 0 ? 0 : Math.max(aheadMs, usualAheadMs - aheadMs);
   const beganMs = countedFromMs > nowMs ? Math.max(countedFromMs - aheadMs, prunedThroughMs) : countedFromMs;
-  return {
-    ...withReadUntil(state, nowMs - Math.min(unreadMs, maxUnseenMs)),
-    countedFromMs: beganMs,
-  };
+  return { ...withReadUntil(state, nowMs - Math.min(unreadMs, maxUnseenMs)), countedFromMs: beganMs };
 }
 
 /**

@@ -205,11 +205,7 @@ function joinRuns(ended: readonly SeenRun[], running: readonly SeenRun[]): reado
   return [...ended, ...running.filter(({ id }) => !known.has(id))];
 }
 
-type After = {
-  readonly decidedMs: number;
-  readonly used: ReadonlySet<number>;
-  readonly held: readonly Missed[];
-};
+type After = { readonly decidedMs: number; readonly used: ReadonlySet<number>; readonly held: readonly Missed[] };
 
 function toDecided(before: WatchedJob, verdicts: readonly Verdict[], { decidedMs, used, held }: After): WatchedJob {
   const { held: _before, ...job } = before;

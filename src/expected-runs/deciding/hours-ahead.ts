@@ -63,12 +63,7 @@ export async function planHoursAhead(input: AheadInput): Promise<PlannedAhead> {
     const contention = within(found, Math.max(startMs, fromMs));
     day = { most: Math.max(day.most, contention.most), exceededMs: day.exceededMs ?? contention.exceededMs };
     if (hours.length < 24)
-      hours.push({
-        startMs,
-        starts: own.length,
-        most: contention.most,
-        exceeded: toExceeded(contention, before, own),
-      });
+      hours.push({ startMs, starts: own.length, most: contention.most, exceeded: toExceeded(contention, before, own) });
     lasting = [...before, ...toLasting(own, startMs + hourMs)];
     await pause();
   }

@@ -21,10 +21,9 @@ export function apiChangesRoute({ changes, begin }: ApiChangesOptions): Router {
     const cursor = readCursor(query.get('cursor') ?? '');
     const chosen = await chooseChanges(await changes(), readChangeFilter(query), begin());
     const shown = takePage(chosen, cursor);
-    response.set('cache-control', 'no-store').json({
-      changes: shown.map(toJson),
-      next_cursor: shown.length < onePage ? null : toCursor(shown, cursor),
-    });
+    response
+      .set('cache-control', 'no-store')
+      .json({ changes: shown.map(toJson), next_cursor: shown.length < onePage ? null : toCursor(shown, cursor) });
   });
   return router;
 }

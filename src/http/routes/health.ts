@@ -18,9 +18,7 @@ export function healthRoutes(waitingFor: () => readonly string[]): Router {
   return router;
 }
 
-type ReloadOptions = Lifecycle & {
-  readonly reload: (() => Promise<ReloadOutcome>) | undefined;
-};
+type ReloadOptions = Lifecycle & { readonly reload: (() => Promise<ReloadOutcome>) | undefined };
 
 /** `POST /-/reload`: reads the configuration again, for permitted callers only. */
 export function reloadRoute({ reload, ...lifecycle }: ReloadOptions): Router {

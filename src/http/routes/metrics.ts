@@ -9,10 +9,7 @@ export type ScrapeWish = {
   readonly collectors?: ReadonlySet<string>;
 };
 
-export type Scraped = {
-  readonly contentType: string;
-  readonly chunks: readonly Buffer[];
-};
+export type Scraped = { readonly contentType: string; readonly chunks: readonly Buffer[] };
 
 export type MetricsOptions = {
   readonly path: string;

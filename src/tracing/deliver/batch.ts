@@ -50,10 +50,7 @@ export function isJson(encoding: SpoolEncoding): boolean {
   return encoding.endsWith('json');
 }
 
-const jsonHeads = {
-  traces: Buffer.from('{"resourceSpans":['),
-  logs: Buffer.from('{"resourceLogs":['),
-};
+const jsonHeads = { traces: Buffer.from('{"resourceSpans":['), logs: Buffer.from('{"resourceLogs":[') };
 const jsonTail = Buffer.from(']}');
 const comma = Buffer.from(',');
 

@@ -159,11 +159,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
 /** Reads the parts of one execution; undefined if more parts may come later. */
 function createFind(options: EnricherOptions, waiting: WaitingTraces) {
   const { client, timeoutMs, detail, attempts, clock } = options;
-  const wanted = {
-    detail,
-    isDiagnosed: options.isDiagnosed,
-    workflows: createWorkflows(clock.ticks),
-  };
+  const wanted = { detail, isDiagnosed: options.isDiagnosed, workflows: createWorkflows(clock.ticks) };
 
   return async (entry: Waiting, signal: AbortSignal): Promise<SpanSource | undefined> => {
     const { pending } = entry;
@@ -227,11 +223,7 @@ function createSeal(options: EnricherOptions, causes: Causes) {
     const failure = options.failures.settle(
       pending,
       plan?.failure?.failureClass ?? 'unread',
-      seen && {
-        fingerprint: seen.fingerprint,
-        isNew: seen.firstMs >= pending.endedAtMs,
-        beforeMs: seen.beforeMs,
-      },
+      seen && { fingerprint: seen.fingerprint, isNew: seen.firstMs >= pending.endedAtMs, beforeMs: seen.beforeMs },
     );
     const documents = [
       toForgetting(pending),

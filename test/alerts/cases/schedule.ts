@@ -104,9 +104,7 @@ export const scheduleCases: readonly Case[] = [
       'automation_schedule_at_risk_runs{server="prod",reason="passive",horizon="12h"}': gauge(0, 0),
       [`automation_job_next_run_at_risk{${job},reason="node_failing"}`]: gauge('none', 1),
     },
-    below: {
-      'automation_schedule_at_risk_runs{server="prod",reason="node_failing",horizon="12h"}': gauge('none', 0),
-    },
+    below: { 'automation_schedule_at_risk_runs{server="prod",reason="node_failing",horizon="12h"}': gauge('none', 0) },
     firesAfter: 60,
     lastsMinutes: 80,
     resolvesAfter: 3,
@@ -142,9 +140,7 @@ export const scheduleCases: readonly Case[] = [
   },
   {
     alert: 'AutomationJobDisabledTooLong',
-    series: {
-      [`automation_job_disabled_since_timestamp_seconds{${job},what="schedule"}`]: gauge('none', -700_000),
-    },
+    series: { [`automation_job_disabled_since_timestamp_seconds{${job},what="schedule"}`]: gauge('none', -700_000) },
     below: { [`automation_job_disabled_since_timestamp_seconds{${job},what="schedule"}`]: gauge('none', -500_000) },
     firesAfter: 15,
     lastsMinutes: 30,

@@ -39,10 +39,7 @@ function stateOfTwo(
         nodeStates: { web01: onNode, web02: onNode },
       },
     ],
-    nodes: {
-      web01: [{ stepctx: '1', executionState: 'FAILED' }],
-      web02: [{ stepctx: '1', executionState: 'FAILED' }],
-    },
+    nodes: { web01: [{ stepctx: '1', executionState: 'FAILED' }], web02: [{ stepctx: '1', executionState: 'FAILED' }] },
   };
 }
 
@@ -80,12 +77,7 @@ const rows: readonly Row[] = [
     says: [
       { at: [14, 47], dialect: 'rundeck', json: real.one },
       { at: [14, 47], dialect: 'service', json: one },
-      {
-        at: [47],
-        dialect: 'service',
-        options: { members: 2 },
-        json: { ...one, serverUUID: anyUuid },
-      },
+      { at: [47], dialect: 'service', options: { members: 2 }, json: { ...one, serverUUID: anyUuid } },
     ],
   },
   {

@@ -47,12 +47,7 @@ const rows: readonly Row[] = [
     ],
   },
   { section: 'B 4.2', path: 'project/*/executions/running', since: 14, says: [{ at: [14, 47, 58], json: none }] },
-  {
-    section: 'B 4.2',
-    path: 'project/pay/executions/running',
-    since: 14,
-    says: [{ at: [14, 47, 58], json: none }],
-  },
+  { section: 'B 4.2', path: 'project/pay/executions/running', since: 14, says: [{ at: [14, 47, 58], json: none }] },
   {
     section: 'B 4.2',
     path: 'executions/metrics',

@@ -14,12 +14,7 @@ const rows: readonly Row[] = [
     says: [
       {
         at: [18, 47],
-        json: {
-          ...settle,
-          ...scheduled,
-          averageDuration: 10333,
-          nextScheduledExecution: '2026-01-15T13:00:00Z',
-        },
+        json: { ...settle, ...scheduled, averageDuration: 10333, nextScheduledExecution: '2026-01-15T13:00:00Z' },
       },
       {
         at: [58],
@@ -34,22 +29,13 @@ const rows: readonly Row[] = [
       },
     ],
   },
-  {
-    section: 'J 2',
-    path: `job/${backupId}/info`,
-    since: 18,
-    says: [{ at: [18, 47], json: { ...backup, ...byHand } }],
-  },
+  { section: 'J 2', path: `job/${backupId}/info`, since: 18, says: [{ at: [18, 47], json: { ...backup, ...byHand } }] },
   {
     section: 'B 4.1',
     path: `job/${settle.id}/forecast`,
     since: 31,
     says: [
-      {
-        at: [31, 47],
-        query: '?time=3h',
-        json: { ...settle, ...scheduled, futureScheduledExecutions: hours },
-      },
+      { at: [31, 47], query: '?time=3h', json: { ...settle, ...scheduled, futureScheduledExecutions: hours } },
       { at: [47], query: '?max=1', json: { ...settle, ...scheduled, futureScheduledExecutions: hours.slice(0, 1) } },
       // The inverse came with v32; before, the parameter means nothing.
       {
@@ -60,11 +46,7 @@ const rows: readonly Row[] = [
       {
         at: [32, 47],
         query: '?time=2h&past=true',
-        json: {
-          ...settle,
-          ...scheduled,
-          futureScheduledExecutions: ['2026-01-15T11:00:00Z', '2026-01-15T12:00:00Z'],
-        },
+        json: { ...settle, ...scheduled, futureScheduledExecutions: ['2026-01-15T11:00:00Z', '2026-01-15T12:00:00Z'] },
       },
       {
         at: [58],

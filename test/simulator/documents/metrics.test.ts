@@ -19,10 +19,7 @@ const rows: readonly Row[] = [
     path: 'metrics/threads',
     since: 25,
     says: [
-      {
-        at: [25, 47],
-        text: '"main" id=1 state=RUNNABLE\n\n"scheduler-worker-1" id=2 state=RUNNABLE\n',
-      },
+      { at: [25, 47], text: '"main" id=1 state=RUNNABLE\n\n"scheduler-worker-1" id=2 state=RUNNABLE\n' },
       {
         at: [25, 58],
         server: 58,

@@ -83,11 +83,7 @@ const rows: readonly Row[] = [
     path: 'storage/keys/team/',
     since: 11,
     says: [
-      {
-        at: [14, 47],
-        dialect: 'rundeck',
-        json: { ...team, ...noFile, resources: [{ ...payments, ...noFile }] },
-      },
+      { at: [14, 47], dialect: 'rundeck', json: { ...team, ...noFile, resources: [{ ...payments, ...noFile }] } },
       { at: [14, 47], dialect: 'service', json: { ...team, resources: [payments] } },
     ],
   },

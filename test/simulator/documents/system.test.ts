@@ -7,12 +7,7 @@ const parts = {
   timestamp: noonTime,
   executions: { active: true, executionMode: 'active' },
   os: { arch: 'amd64', name: 'Linux', version: '6.1' },
-  jvm: {
-    name: 'OpenJDK 64-Bit Server VM',
-    vendor: 'Example',
-    version: '11.0.23',
-    implementationVersion: '11.0.23+9',
-  },
+  jvm: { name: 'OpenJDK 64-Bit Server VM', vendor: 'Example', version: '11.0.23', implementationVersion: '11.0.23+9' },
   stats: {
     uptime: { duration: 0, unit: 'ms', since: noonTime },
     cpu: { loadAverage: { unit: 'percent', average: 0.42 }, processors: 4 },
@@ -180,11 +175,7 @@ const rows: readonly Row[] = [
           max: 5,
           offset: 2,
           executions: [
-            {
-              ...lost(3),
-              storage: { ...lost(3).storage, queued: true, failed: false, date: anyText },
-              errors: null,
-            },
+            { ...lost(3), storage: { ...lost(3).storage, queued: true, failed: false, date: anyText }, errors: null },
           ],
         },
       },
@@ -199,11 +190,7 @@ const rows: readonly Row[] = [
           max: 5,
           offset: 2,
           executions: [
-            {
-              ...lost(3),
-              storage: { ...lost(3).storage, queued: true, failed: false, date: anyText },
-              errors: [],
-            },
+            { ...lost(3), storage: { ...lost(3).storage, queued: true, failed: false, date: anyText }, errors: [] },
           ],
         },
       },

@@ -90,10 +90,7 @@ describe('tracing/enrich/gather', () => {
     const { gatherOnce, server } = await start();
     server.answer({
       'execution/7/state': { body: stateOf('{"executionState":"FAILED"}') },
-      'execution/7/output': {
-        status: 403,
-        body: '{"error":"Not authorized","id":"7","offset":"0","completed":false}',
-      },
+      'execution/7/output': { status: 403, body: '{"error":"Not authorized","id":"7","offset":"0","completed":false}' },
     });
     const { source, isPending } = await gatherOnce();
     expect([isPending, source.loggedReason, source.state?.steps.length]).toEqual([false, undefined, 1]);

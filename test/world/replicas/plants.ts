@@ -33,11 +33,7 @@ export const replicaPlants: readonly Plant[] = [
   {
     name: 'leases expire by the clock on the wall',
     patches: [
-      {
-        file: engine,
-        find: 'found.lease.expiresMs <= nowMs()',
-        replace: 'found.lease.expiresMs <= link.wallMs()',
-      },
+      { file: engine, find: 'found.lease.expiresMs <= nowMs()', replace: 'found.lease.expiresMs <= link.wallMs()' },
     ],
     shownBy: '--seed=3 --cards=kill_owner@200000+300000',
   },

@@ -139,17 +139,9 @@ function renderRow(execution: EndedExecution, { root, nowMs }: About, isOne: boo
 }
 
 /** The settings that decide which executions have a page, and whether it shows their steps. */
-export type Tracing = {
-  readonly isOn: boolean;
-  readonly servers: readonly string[];
-};
+export type Tracing = { readonly isOn: boolean; readonly servers: readonly string[] };
 
-type Missing = {
-  readonly server: string;
-  readonly id: string;
-  readonly isId: boolean;
-  readonly tracing: Tracing;
-};
+type Missing = { readonly server: string; readonly id: string; readonly isId: boolean; readonly tracing: Tracing };
 
 /** Explains which executions have a page, and why this one may not. */
 export function renderMissing({ server, id, isId, tracing }: Missing): Html {

@@ -15,12 +15,7 @@ import { renderCollectors } from './collector-table.ts';
 import { renderLease, renderMode, renderState, renderTime, states, toAnchor, toRightsAnchor } from './server-state.ts';
 import { renderMembers } from './server-table.ts';
 
-type About = {
-  readonly root: string;
-  readonly nowMs: number;
-  readonly isOnly: boolean;
-  readonly isOpen: boolean;
-};
+type About = { readonly root: string; readonly nowMs: number; readonly isOnly: boolean; readonly isOpen: boolean };
 
 /** Renders a server, its cluster members, and the missing policy. It is folded if it has no problem and other servers exist. */
 export function renderServer(server: ServerStatus, about: About): Html {

@@ -45,11 +45,7 @@ export function jobPageRoute({ find, silence }: JobPageOptions): Router {
   return router;
 }
 
-type About = {
-  readonly title: string;
-  readonly root: string;
-  readonly isSilent: boolean;
-};
+type About = { readonly title: string; readonly root: string; readonly isSilent: boolean };
 
 function renderWhatChanged({ server, runs: [last], explanation, shift, nowMs }: ShownJob, root: string): Html {
   const about = { server, root, nowMs };
