@@ -1,7 +1,10 @@
 import { type Case, counter, gauge } from './case.ts';
 
 const job = 'server="prod",project="pay",job_group="nightly",job_name="settle"';
-const ofJob = '/d/automation-job?var-server=prod&var-project=pay&var-group=nightly&var-job=settle';
+const ofJob = {
+  dashboard: '/d/automation-job?var-server=prod&var-project=pay&var-group=nightly&var-job=settle',
+  page: '/jobs/prod/pay/nightly/settle',
+};
 const jobLabels = { server: 'prod', project: 'pay', job_group: 'nightly', job_name: 'settle', severity: 'warning' };
 const ended = 'automation_project_executions_total{server="prod",project="pay",trigger="scheduled",status=';
 const page = 'http://localhost:9720/executions/prod/642';
@@ -31,8 +34,7 @@ export const executionCases: readonly Case[] = [
     labels: jobLabels,
     summary: 'Job pay/nightly/settle keeps failing',
     description: `pay/nightly/settle on prod has failed 3 times in a row. Last failed: #642 (${page}).`,
-    dashboard: ofJob,
-    page: '/jobs/prod/pay/nightly/settle',
+    ...ofJob,
   },
   {
     alert: 'AutomationJobFailsForAccess',
@@ -48,8 +50,7 @@ export const executionCases: readonly Case[] = [
     labels: { ...jobLabels, owner: 'payments' },
     summary: 'Job pay/nightly/settle is refused',
     description: `pay/nightly/settle on prod failed because a key, a password or a right is refused; failures in a row: 1. Last failed: #642 (${page}).`,
-    dashboard: ofJob,
-    page: '/jobs/prod/pay/nightly/settle',
+    ...ofJob,
   },
   {
     alert: 'AutomationJobFailsForTarget',
@@ -64,8 +65,7 @@ export const executionCases: readonly Case[] = [
     labels: jobLabels,
     summary: 'Job pay/nightly/settle does not reach its node',
     description: `pay/nightly/settle on prod failed because a node cannot be reached; failures in a row: 1. Last failed: #642 (${page}).`,
-    dashboard: ofJob,
-    page: '/jobs/prod/pay/nightly/settle',
+    ...ofJob,
   },
   {
     alert: 'AutomationJobNoRecentSuccess',
@@ -79,8 +79,7 @@ export const executionCases: readonly Case[] = [
     labels: jobLabels,
     summary: 'Job pay/nightly/settle has not succeeded for too long',
     description: 'pay/nightly/settle on prod last succeeded 15m 29s ago, which exceeds its success_age.',
-    dashboard: ofJob,
-    page: '/jobs/prod/pay/nightly/settle',
+    ...ofJob,
   },
   {
     alert: 'AutomationExecutionOverdue',
@@ -93,8 +92,7 @@ export const executionCases: readonly Case[] = [
     labels: jobLabels,
     summary: 'Job pay/nightly/settle takes much longer than usual',
     description: `Executions of pay/nightly/settle on prod that have been overdue for at least 5m, because they take much longer than the average of the job: 1. The previous one: #642 (${page}).`,
-    dashboard: ofJob,
-    page: '/jobs/prod/pay/nightly/settle',
+    ...ofJob,
   },
   {
     alert: 'AutomationNodeFailingEverywhere',
@@ -125,8 +123,7 @@ export const executionCases: readonly Case[] = [
     labels: { ...jobLabels, severity: 'info' },
     summary: 'Job pay/nightly/settle has become slower',
     description: `The successful executions of pay/nightly/settle on prod take 1.5 times as long as before. The last one: #642 (${page}).`,
-    dashboard: ofJob,
-    page: '/jobs/prod/pay/nightly/settle',
+    ...ofJob,
   },
   {
     alert: 'AutomationErrorBudgetBurnFast',

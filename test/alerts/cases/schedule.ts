@@ -11,7 +11,7 @@ const punctuality = {
   sloth_service: 'automation',
   sloth_slo: 'schedules-by-server',
 };
-const ofSchedule = '/d/automation-schedule?var-server=prod';
+const ofSchedule = { dashboard: '/d/automation-schedule?var-server=prod', page: '/schedule/prod' };
 
 /** Troubles of schedules. */
 export const scheduleCases: readonly Case[] = [
@@ -31,8 +31,7 @@ export const scheduleCases: readonly Case[] = [
     labels: { server: 'prod', reason: 'passive', severity: 'warning' },
     summary: 'Scheduled runs on prod did not happen: passive',
     description: 'About 1 scheduled runs on prod did not happen within the last 30m; the cause is passive.',
-    dashboard: ofSchedule,
-    page: '/schedule/prod',
+    ...ofSchedule,
   },
   {
     alert: 'AutomationScheduleMissedCritical',
@@ -51,8 +50,7 @@ export const scheduleCases: readonly Case[] = [
     summary: 'Critical scheduled runs on prod did not happen: passive',
     description:
       'About 1 scheduled runs of critical jobs on prod did not happen within the last 30m; the cause is passive.',
-    dashboard: ofSchedule,
-    page: '/schedule/prod',
+    ...ofSchedule,
   },
   {
     alert: 'AutomationScheduleOwnerGone',
@@ -64,8 +62,7 @@ export const scheduleCases: readonly Case[] = [
     summary: 'Jobs on prod belong to a member that does not respond',
     description:
       'About 1 scheduled runs on prod did not happen within the last 30m, because the member that owns their schedules does not respond.',
-    dashboard: ofSchedule,
-    page: '/schedule/prod',
+    ...ofSchedule,
   },
   {
     alert: 'AutomationScheduleLate',
@@ -80,8 +77,7 @@ export const scheduleCases: readonly Case[] = [
     labels: { server: 'prod', project: 'pay', severity: 'warning' },
     summary: 'Scheduled runs of pay on prod start late',
     description: 'Of the scheduled runs of pay on prod within the last 30m, 5 % started more than 5 minutes late.',
-    dashboard: ofSchedule,
-    page: '/schedule/prod',
+    ...ofSchedule,
   },
   {
     alert: 'AutomationSchedulerWillSaturate',
@@ -94,8 +90,7 @@ export const scheduleCases: readonly Case[] = [
     summary: 'More runs than threads are expected on prod',
     description:
       'At 1970-01-02 01:00:00 +0000 UTC, more runs are expected at the same time on prod than its scheduler has threads: some runs will start late.',
-    dashboard: ofSchedule,
-    page: '/schedule/prod',
+    ...ofSchedule,
   },
   {
     alert: 'AutomationRunsAtRisk',
@@ -112,7 +107,7 @@ export const scheduleCases: readonly Case[] = [
     summary: 'Coming runs on prod are at risk: node_failing',
     description:
       '14 scheduled runs of the next 12 hours on prod are at risk; the reason is node_failing. Next: pay/nightly/settle.',
-    dashboard: ofSchedule,
+    ...ofSchedule,
     page: '/tonight?server=prod',
   },
   {
@@ -135,7 +130,7 @@ export const scheduleCases: readonly Case[] = [
     summary: 'Critical runs on prod are at risk: passive',
     description:
       'The next run of 1 critical jobs on prod starts within 2 hours and is at risk; the reason is passive. Next: pay/nightly/settle.',
-    dashboard: ofSchedule,
+    ...ofSchedule,
     page: '/tonight?server=prod',
   },
   {
@@ -148,7 +143,7 @@ export const scheduleCases: readonly Case[] = [
     labels: { server: 'prod', project: 'pay', severity: 'info' },
     summary: 'Scheduled jobs of pay on prod have been off for a long time',
     description: '1 scheduled jobs of pay on prod, or their schedules, have been switched off for more than 7 days.',
-    dashboard: ofSchedule,
+    ...ofSchedule,
     page: '/jobs?state=off&server=prod',
   },
   {
@@ -161,8 +156,7 @@ export const scheduleCases: readonly Case[] = [
     summary: 'High rate of late or missed scheduled runs on prod',
     description:
       '60% of the scheduled runs on prod start more than 5 minutes late, or not at all. At this rate the budget of 30 days is spent in less than five days.',
-    dashboard: ofSchedule,
-    page: '/schedule/prod',
+    ...ofSchedule,
   },
   {
     alert: 'AutomationPunctualityBurnSlow',
@@ -175,7 +169,6 @@ export const scheduleCases: readonly Case[] = [
     summary: 'Too many scheduled runs on prod are late or missing',
     description:
       '3.232% of the scheduled runs on prod start more than 5 minutes late, or not at all. At this rate the budget of 30 days is spent before 30 days are over.',
-    dashboard: ofSchedule,
-    page: '/schedule/prod',
+    ...ofSchedule,
   },
 ];

@@ -1,7 +1,7 @@
 import { type Case, counter, gauge, pulse } from './case.ts';
 
-const ofServer = '/d/automation-server?var-server=prod';
-const ofLogStorage = '/d/automation-log-storage?var-server=prod';
+const ofServer = { dashboard: '/d/automation-server?var-server=prod', page: '/?server=prod#server-prod' };
+const ofLogStorage = { ...ofServer, dashboard: '/d/automation-log-storage?var-server=prod' };
 
 /** Troubles of the service and of its server. */
 export const serviceCases: readonly Case[] = [
@@ -17,8 +17,7 @@ export const serviceCases: readonly Case[] = [
     labels: { server: 'prod', severity: 'critical' },
     summary: 'Automation service prod is not responding',
     description: 'The exporter receives no usable response from prod. Jobs may not run.',
-    dashboard: ofServer,
-    page: '/?server=prod#server-prod',
+    ...ofServer,
   },
   {
     alert: 'AutomationCredentialsRejected',
@@ -32,8 +31,7 @@ export const serviceCases: readonly Case[] = [
     summary: 'Automation service prod rejects the credentials of the exporter',
     description:
       'prod responds, but rejects the credentials of the exporter. No other alert on this server can fire until the credentials are replaced.',
-    dashboard: ofServer,
-    page: '/?server=prod#server-prod',
+    ...ofServer,
   },
   {
     alert: 'AutomationExecutionModePassive',
@@ -47,8 +45,7 @@ export const serviceCases: readonly Case[] = [
     summary: 'Automation service prod is in passive mode',
     description:
       'prod has been passive for at least 5m: it does not start scheduled, manual or ad hoc executions until it is made active again.',
-    dashboard: ofServer,
-    page: '/?server=prod#server-prod',
+    ...ofServer,
   },
   {
     alert: 'AutomationExecutionModePassiveBriefly',
@@ -60,8 +57,7 @@ export const serviceCases: readonly Case[] = [
     summary: 'Automation service prod was briefly passive',
     description:
       'prod is active, but was in passive mode for less than 5m within the last 10m. Executions that were due during this time did not start.',
-    dashboard: ofServer,
-    page: '/?server=prod#server-prod',
+    ...ofServer,
   },
   {
     alert: 'AutomationHealthcheckFailing',
@@ -76,8 +72,7 @@ export const serviceCases: readonly Case[] = [
     labels: { server: 'prod', check: 'dataSource.connection.time', severity: 'warning' },
     summary: 'Health check dataSource.connection.time of prod fails',
     description: 'The server prod reports its health check dataSource.connection.time as unhealthy.',
-    dashboard: ofServer,
-    page: '/?server=prod#server-prod',
+    ...ofServer,
   },
   {
     alert: 'AutomationLogStorageFailing',
@@ -91,8 +86,7 @@ export const serviceCases: readonly Case[] = [
     labels: { server: 'prod', severity: 'critical' },
     summary: 'Automation service prod fails to store execution logs',
     description: 'About 7 log storage requests of prod failed within the last 30m. Logs of executions may be lost.',
-    dashboard: ofLogStorage,
-    page: '/?server=prod#server-prod',
+    ...ofLogStorage,
   },
   {
     alert: 'AutomationLogStorageBacklog',
@@ -102,8 +96,7 @@ export const serviceCases: readonly Case[] = [
     labels: { server: 'prod', severity: 'warning' },
     summary: 'Log storage of prod does not keep up',
     description: '51 log storage requests of prod are queued or incomplete; the number has been above 50 for 30m.',
-    dashboard: ofLogStorage,
-    page: '/?server=prod#server-prod',
+    ...ofLogStorage,
   },
   {
     alert: 'AutomationLogStorageMissing',
@@ -113,8 +106,7 @@ export const serviceCases: readonly Case[] = [
     labels: { server: 'prod', severity: 'warning' },
     summary: 'Executions of prod have no log storage request',
     description: '1 executions of prod have no request to store their log.',
-    dashboard: ofLogStorage,
-    page: '/?server=prod#server-prod',
+    ...ofLogStorage,
   },
   {
     alert: 'AutomationServerRestarted',
@@ -128,8 +120,7 @@ export const serviceCases: readonly Case[] = [
     labels: { server: 'prod', severity: 'warning' },
     summary: 'Automation service prod restarted',
     description: 'prod started again within the last 30m. Executions that were running at that time were interrupted.',
-    dashboard: ofServer,
-    page: '/?server=prod#server-prod',
+    ...ofServer,
   },
   {
     alert: 'AutomationServerMemoryLow',
@@ -143,8 +134,7 @@ export const serviceCases: readonly Case[] = [
     labels: { server: 'prod', severity: 'warning' },
     summary: 'Automation service prod is running out of heap',
     description: 'prod has used at least 95% of its heap all the time within the last 30m.',
-    dashboard: ofServer,
-    page: '/?server=prod#server-prod',
+    ...ofServer,
   },
   {
     alert: 'AutomationServerClockSkewed',
@@ -155,8 +145,7 @@ export const serviceCases: readonly Case[] = [
     summary: "The clock of prod differs from the exporter's",
     description:
       'The clocks of prod and of the exporter differ by 31s. Schedules and execution times are off by the same amount.',
-    dashboard: ofServer,
-    page: '/?server=prod#server-prod',
+    ...ofServer,
   },
   {
     alert: 'AutomationSchedulerSaturated',
@@ -170,8 +159,7 @@ export const serviceCases: readonly Case[] = [
     summary: 'All scheduler threads of prod are busy',
     description:
       'On average 10.0 scheduler threads of prod were busy within the last 5m: all or nearly all threads. New executions start late or not at all.',
-    dashboard: ofServer,
-    page: '/?server=prod#server-prod',
+    ...ofServer,
   },
   {
     alert: 'AutomationTokenExpiringSoon',
@@ -182,7 +170,6 @@ export const serviceCases: readonly Case[] = [
     summary: 'An API token of prod expires soon',
     description:
       'The API token deploy of prod expires in 6d 22h 15m 0s. Programs that use this token are then locked out.',
-    dashboard: ofServer,
-    page: '/?server=prod#server-prod',
+    ...ofServer,
   },
 ];
