@@ -34,8 +34,3 @@ export function readDashboard(json: string): DashboardShape {
 export function listPanels({ panels }: DashboardShape): Panel[] {
   return panels.flatMap((panel) => [panel, ...(panel.panels ?? [])]);
 }
-
-/** The questions of a dashboard, from the top. */
-export function readQuestions({ panels }: DashboardShape): string[] {
-  return panels.filter((panel) => panel.type === 'row').map(({ title }) => title);
-}
