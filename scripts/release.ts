@@ -80,11 +80,7 @@ function checkBill(): void {
   const [bill = ''] = globSync('sbom.cdx.json', { cwd: folder });
   // This cast is safe: `renderBill` wrote it.
   const { components } = JSON.parse(readFileSync(join(folder, bill), 'utf8')) as {
-    readonly components: readonly {
-      readonly type: string;
-      readonly name: string;
-      readonly version: string;
-    }[];
+    readonly components: readonly { readonly type: string; readonly name: string; readonly version: string }[];
   };
   const texts = readFileSync(join(folder, 'THIRD-PARTY-LICENSES'), 'utf8');
   const listed = [...texts.matchAll(/^-{80}\n(\S+) (\S+) \((.+)\)$/gm)].map(([, name, at]) => `${name} ${at}`);

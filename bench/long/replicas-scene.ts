@@ -7,7 +7,8 @@ import { startSimulator } from '../../simulator/simulator.ts';
 import { toTraceId } from '../../src/tracing/plan/ids.ts';
 import { type Child, startCli } from '../../test/support/child.ts';
 import { type CutProxy, startCutProxy } from '../../test/support/cut-proxy.ts';
-import { freePort, type PostgresServer, startPostgres, writeReplicaConfig } from '../../test/support/postgres.ts';
+import { freePort } from '../../test/support/listen.ts';
+import { type PostgresServer, startPostgres, writeReplicaConfig } from '../../test/support/postgres.ts';
 import { startPrometheus } from '../../test/support/prometheus.ts';
 import { createBalancer, createReplicaWatch, pause, startDigests } from './replicas-watch.ts';
 

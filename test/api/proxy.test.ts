@@ -1,10 +1,11 @@
 import { createServer, request as forward, type IncomingMessage } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { executionMode } from '../../src/api/endpoints/system.ts';
 import { createTransport } from '../../src/api/wire/transport.ts';
 import { systemClock } from '../../src/domain/system-clock.ts';
 import { createTestClient, fixedSecret } from '../support/client.ts';
+import { listen } from '../support/listen.ts';
 import { startGuardedServer, startServer } from './auth/guarded-server.ts';
 
 describe('api/transport through a proxy', () => {
@@ -100,9 +101,7 @@ async function startProxy() {
       socket.on('error', () => socket.destroy());
     }
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // This cast is safe: a TCP server has such an address.
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   onTestFinished(async () => {
     for (const socket of sockets) socket.destroy();
     server.closeAllConnections();

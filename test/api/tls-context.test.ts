@@ -1,9 +1,9 @@
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import tls from 'node:tls';
 import { describe, expect, it, vi } from 'vitest';
 import { createTransport } from '../../src/api/wire/transport.ts';
 import { systemClock } from '../../src/domain/system-clock.ts';
+import { listen } from '../support/listen.ts';
 import { createCertificates, hasOpenssl, withoutOpenssl } from './certificates.ts';
 
 describe('api/transport over TLS', () => {
@@ -14,9 +14,7 @@ describe('api/transport over TLS', () => {
     const server = createServer({ cert: pem('good.pem'), key: pem('good.key') }, (_request, response) =>
       response.writeHead(200, { connection: 'close' }).end('{}'),
     );
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    // This cast is safe: a TCP server has such an address.
-    const { port } = server.address() as AddressInfo;
+    const port = await listen(server);
     const transport = createTransport({
       url: `https://127.0.0.1:${port}`,
       timeoutMs: 5000,

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer as createPlainServer } from 'node:http';
 import { createServer, type ServerOptions } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -10,6 +9,7 @@ import type { ApiError } from '../../src/api/errors.ts';
 import type { TlsOptions } from '../../src/api/wire/tls-material.ts';
 import { createTransport } from '../../src/api/wire/transport.ts';
 import { systemClock } from '../../src/domain/system-clock.ts';
+import { listen } from '../support/listen.ts';
 import { type Certificates, createCertificates, hasOpenssl, withoutOpenssl } from './certificates.ts';
 
 let certificates: Certificates;
@@ -101,9 +101,7 @@ describe.skipIf(!hasOpenssl)(`api/transport over TLS${withoutOpenssl}`, () => {
 
   it('reports that a server uses http', async () => {
     const server = createPlainServer((_request, response) => response.end('{}'));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    // This cast is safe: a TCP server has such an address.
-    const { port } = server.address() as AddressInfo;
+    const port = await listen(server);
     const transport = createTransport({ url: `https://127.0.0.1:${port}`, timeoutMs: 5000, clock: systemClock });
     onTestFinished(transport.close);
     onTestFinished(async () => {
@@ -126,9 +124,7 @@ async function ask(name: string, tls: TlsOptions = {}, options: ServerOptions = 
   const server = createServer({ cert: pem(`${name}.pem`), key: pem(`${name}.key`), ...options }, (_request, response) =>
     response.end('{}'),
   );
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // This cast is safe: a TCP server has such an address.
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   const transport = createTransport({ url: `https://127.0.0.1:${port}`, timeoutMs: 5000, tls, clock: systemClock });
   onTestFinished(transport.close);
   onTestFinished(async () => {

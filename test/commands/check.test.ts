@@ -1,6 +1,5 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../simulator/simulator.ts';
@@ -8,6 +7,7 @@ import { readerPolicy, strangerPolicy } from '../../simulator/world/access.ts';
 import { toAccessPolicy } from '../../src/api/access-policy.ts';
 import { executionsCollector } from '../../src/daemon/catalogue/collectors.ts';
 import { makeFolder } from '../support/folder.ts';
+import { listen } from '../support/listen.ts';
 import { type CliRun, runCli, runHere, toEnvironment } from './run-cli.ts';
 
 type Start = SimulatorOptions & { readonly projects?: readonly string[] };
@@ -381,9 +381,7 @@ describe('commands/check', () => {
 
   it('reports once that the address belongs to another service, without a version', async () => {
     const server = createServer((_request, response) => response.writeHead(404).end('<html>Not here</html>'));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    // This cast is safe: a TCP server has such an address.
-    const { port } = server.address() as AddressInfo;
+    const port = await listen(server);
     const { stdout, ...ended } = await check({ url: `http://127.0.0.1:${port}`, token: 'a-token' });
     server.close();
 
@@ -424,9 +422,7 @@ describe('commands/check', () => {
       const location = request.method === 'POST' ? '/user/error' : '/user/login';
       response.writeHead(302, { location, 'set-cookie': 'JSESSIONID=one' }).end();
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    // This cast is safe: a TCP server has such an address.
-    const { port } = server.address() as AddressInfo;
+    const port = await listen(server);
     const user = name.endsWith('PASSWORD') ? { AUTOMATION_EXPORTER_USERNAME: 'reader' } : {};
     const env = {
       ...user,

@@ -1,8 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -11,6 +9,7 @@ import { provideCli } from '../support/built.ts';
 import { startChild, startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeFolder } from '../support/folder.ts';
+import { freePort } from '../support/listen.ts';
 
 const env = { AUTOMATION_EXPORTER_URL: 'http://127.0.0.1:9', AUTOMATION_EXPORTER_TOKEN: 'a-token' };
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -143,11 +142,7 @@ describe('cli: process', () => {
 
   /** The daemon on a port that is known without its log, whose reader may do as it likes. */
   async function startWithPipes(): Promise<{ child: ChildProcess; url: string; configFile: string }> {
-    const holder = createServer();
-    await once(holder.listen(0, '127.0.0.1'), 'listening');
-    // This cast is safe: a TCP server has such an address.
-    const { port } = holder.address() as AddressInfo;
-    await new Promise((resolve) => holder.close(resolve));
+    const port = await freePort();
     const configFile = join(home, 'config.yaml');
     writeFileSync(configFile, 'log: { level: debug }\n');
     const args = [provideCli(), 'serve', '--state.memory', `--config.file=${configFile}`, '--web.enable-lifecycle'];

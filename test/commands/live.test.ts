@@ -1,6 +1,5 @@
 import { readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { check } from '../../src/commands/check.ts';
@@ -8,6 +7,7 @@ import { commandFlags, commandWords } from '../../src/commands/command-table.ts'
 import { parseArguments } from '../../src/config/read/command-line.ts';
 import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 import { makeFolder } from '../support/folder.ts';
+import { listen } from '../support/listen.ts';
 import { runCli, toEnvironment } from './run-cli.ts';
 
 async function start(): Promise<Simulator> {
@@ -25,10 +25,9 @@ async function startBackend(status: number) {
     request.resume();
     request.on('end', () => response.writeHead(status).end());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = await listen(server);
   onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
-  // This cast is safe: a TCP server has such an address.
-  const { port } = server.address() as AddressInfo;
+
   return { url: `http://127.0.0.1:${port}`, paths };
 }
 

@@ -1,10 +1,10 @@
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { quarantineRoutes } from '../../src/http/routes/quarantine.ts';
 import type { Elsewhere } from '../../src/status/status.ts';
 import { serve } from '../http/serve.ts';
 import { quarantine } from '../http/some-status.ts';
+import { listen } from '../support/listen.ts';
 import { runHere } from './run-cli.ts';
 
 type Given = {
@@ -38,10 +38,9 @@ async function startRoutes({ isOn = true, isEnabled = true, listed = true, elsew
 
 async function startOther(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = await listen(server);
   onTestFinished(() => void server.close());
-  // This cast is safe: a TCP server has such an address.
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${port}`;
 }
 
 describe('commands/quarantine', () => {

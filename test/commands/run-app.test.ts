@@ -1,11 +1,11 @@
-import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
+import { listen } from '../support/listen.ts';
 import { runCli, runHere } from './run-cli.ts';
 
 const env = { AUTOMATION_EXPORTER_URL: 'http://127.0.0.1:9', AUTOMATION_EXPORTER_TOKEN: 'a-token' };
@@ -163,9 +163,7 @@ describe.concurrent('commands/run-app', () => {
 
   it('reports which port is taken', async () => {
     const holder = createServer();
-    await once(holder.listen(0, '127.0.0.1'), 'listening');
-    // This cast is safe: a TCP server has such an address.
-    const { port } = holder.address() as AddressInfo;
+    const port = await listen(holder);
     try {
       const args = ['serve', `--web.listen-address=127.0.0.1:${port}`];
       expect(await runHere(args, { env })).toEqual({

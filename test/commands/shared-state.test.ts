@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parseDatabaseUrl, toPostgresSettings } from '../../src/commands/shared-state.ts';
 import { load } from '../config/fixtures.ts';
 import { makeFolder } from '../support/folder.ts';
-import { freePort } from '../support/postgres.ts';
+import { freePort } from '../support/listen.ts';
 import { runCli } from './run-cli.ts';
 
 describe('commands/shared-state', () => {

@@ -1,6 +1,6 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { listen } from '../support/listen.ts';
 import { runCli, runHere } from './run-cli.ts';
 
 const wrong: readonly (readonly [args: string, stderr: string])[] = [
@@ -34,9 +34,7 @@ describe.concurrent('commands/simulation', () => {
 
   it.each(['demo', 'simulate'])('says how %s gets another port if its own is taken', async (command) => {
     const holder = createServer();
-    await once(holder.listen(0, '127.0.0.1'), 'listening');
-    // This cast is safe: a TCP server has such an address.
-    const { port } = holder.address() as AddressInfo;
+    const port = await listen(holder);
     try {
       expect(await runCli([command, `--port=${port}`])).toEqual({
         code: 1,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Child, startChild } from '../support/child.ts';
 import { makeFolder } from '../support/folder.ts';
-import { freePort } from '../support/prometheus.ts';
+import { freePort } from '../support/listen.ts';
 import { describeWithTools } from '../support/tools.ts';
 
 const top = join(import.meta.dirname, '..', '..');

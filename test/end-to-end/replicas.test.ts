@@ -5,7 +5,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { type Child, startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
-import { freePort, type PostgresServer, startPostgres, writeReplicaConfig } from '../support/postgres.ts';
+import { freePort } from '../support/listen.ts';
+import { type PostgresServer, startPostgres, writeReplicaConfig } from '../support/postgres.ts';
 import { describeWithTools } from '../support/tools.ts';
 import { toSeries } from './scraped.ts';
 

@@ -1,6 +1,7 @@
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { SunkPoint } from '../../simulator/traces/read-metrics.ts';
+import { listen } from '../support/listen.ts';
 import { createScene, type Receiver, startReceiver, startSeconds } from './scene.ts';
 
 type Response = Parameters<Extract<Receiver['answers'][number], (...given: never) => unknown>>[0];
@@ -183,10 +184,9 @@ describe('push/pusher', () => {
 
   it('repeats what was never sent because the connection took too long', async () => {
     const silent = createServer();
-    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const port = await listen(silent);
     onTestFinished(() => void silent.close());
-    // This cast is safe: a TCP server has such an address.
-    const { port } = silent.address() as AddressInfo;
+
     // It accepts connections, and never answers the TLS handshake.
     const scene = createScene(`https://127.0.0.1:${port}`, { ...delta, OTEL_EXPORTER_OTLP_TIMEOUT: '100' });
     const pusher = scene.createPusher();

@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import { readMetricsRequest, type SunkPoint } from '../../simulator/traces/read-metrics.ts';
 import { observe, type StoredHistogram, toNativePart } from '../../src/domain/histograms/stored-histogram.ts';
@@ -13,6 +12,7 @@ import { createPusher, type LostReason, type PushResult } from '../../src/push/p
 import { createPost } from '../../src/tracing/deliver/post.ts';
 import { type PushSettings, readPushSettings } from '../../src/tracing/deliver/push-settings.ts';
 import { fakeClock } from '../support/fake-clock.ts';
+import { listen } from '../support/listen.ts';
 
 export type Receiver = {
   readonly url: string;
@@ -37,9 +37,7 @@ export async function startReceiver(port = 0): Promise<Receiver> {
       return response.setHeader('content-type', 'application/x-protobuf').end();
     });
   });
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  // This cast is safe: a TCP server has such an address.
-  const { port: used } = server.address() as AddressInfo;
+  const used = await listen(server, port);
   return {
     url: `http://127.0.0.1:${used}`,
     points,

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from './listen.ts';
 
 export type CannedAnswer = {
   readonly status?: number;
@@ -37,8 +37,7 @@ export async function startCannedServer({ apiVersion, dialect }: CannedOptions):
     response.writeHead(status, { 'content-type': 'application/json;charset=utf-8', ...headers });
     response.end(body);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   return {
     url: `http://127.0.0.1:${port}`,
     token,

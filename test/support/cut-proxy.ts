@@ -1,4 +1,5 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { listen } from './listen.ts';
 
 export type CutProxy = {
   readonly port: number;
@@ -61,9 +62,7 @@ export async function startCutProxy(target: number | (() => number)): Promise<Cu
     });
     upstream.on('data', (bytes) => client.write(bytes));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // This cast is safe: a TCP server has such an address.
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   return {
     port,
     cutAfter: (text) => {

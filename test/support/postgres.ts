@@ -1,11 +1,11 @@
 import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
 import type { Login, PostgresSettings } from '../../src/state/postgres/connections.ts';
 import { type Child, startChild } from './child.ts';
 import { eventually } from './eventually.ts';
+import { freePort } from './listen.ts';
 import { runCommand } from './process.ts';
 
 export type PostgresServer = {
@@ -135,16 +135,6 @@ async function readUser(): Promise<{ readonly uid: number; readonly gid: number 
   if (process.getuid?.() !== 0) return undefined;
   const [uid = '', gid = ''] = (await runCommand('getent', ['passwd', 'postgres'])).split(':').slice(2, 4);
   return { uid: Number(uid), gid: Number(gid) };
-}
-
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // This cast is safe: a TCP server has such an address.
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** Writes `config.yaml` for replicas that watch one server as `prod` and share a database, with the secrets that it names. */

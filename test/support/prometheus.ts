@@ -1,10 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startChild } from './child.ts';
 import { eventually } from './eventually.ts';
+import { freePort } from './listen.ts';
 
 export type Prometheus = {
   readonly url: string;
@@ -117,14 +116,4 @@ function deliverAtOnce(webhookUrl: string): string {
   return `route: { receiver: hook, group_by: [alertname, server], group_wait: 0s, group_interval: 1s, repeat_interval: 1h }
 receivers: [{ name: hook, webhook_configs: [{ url: '${webhookUrl}', send_resolved: true }] }]
 `;
-}
-
-/** A port that was free a moment ago, for programs that cannot say which one they took. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // This cast is safe: a TCP server has such an address.
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

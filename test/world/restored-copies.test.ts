@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
+import { listen } from '../support/listen.ts';
 import { type Prometheus, startPrometheus } from '../support/prometheus.ts';
 import { describeWithTools } from '../support/tools.ts';
 import { allCards } from './cards.ts';
@@ -101,9 +101,7 @@ async function serveInTurn(recorded: ReadonlyMap<string, Scrapes>) {
     response.statusCode = text === undefined ? 503 : 200;
     response.end(text);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // This cast is safe: a TCP server has such an address.
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   return {
     address: `127.0.0.1:${port}`,
     left: () => [...recorded].filter(([path, scrapes]) => (places.get(path) ?? 0) < scrapes.length).length,

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { listen } from '../../support/listen.ts';
 
 export type Gateway = {
   readonly url: string;
@@ -30,9 +31,7 @@ export async function startGateway({ maxBytes }: { readonly maxBytes: number }):
     socket.on('error', () => {});
     socket.on('close', () => sockets.delete(socket));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // This cast is safe: a TCP server has such an address.
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   return {
     url: `http://127.0.0.1:${port}/v1/traces`,
     taken: () => taken,
