@@ -1,3 +1,4 @@
+import { type Peer, toConnectionFault } from '../api/wire/connection-fault.ts';
 import type { Daemon, Login } from './find-daemon.ts';
 
 export type Question = Daemon & {
@@ -76,13 +77,11 @@ function toLine(text: string): string {
 
 const maxLineLength = 500;
 
+const daemon: Peer = { name: 'daemon', caOption: 'NODE_EXTRA_CA_CERTS', certOption: 'client_auth_type' };
+
 function explain(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error.name === 'TimeoutError') return `no answer within ${limitMs / 1000} s`;
+  if (error instanceof Error && error.name === 'TimeoutError') return `no answer within ${limitMs / 1000} s`;
   if (error instanceof SyntaxError) return 'a response that is not JSON';
-  const cause: unknown = error.cause instanceof AggregateError ? error.cause.errors[0] : error.cause;
-  if (!(cause instanceof Error)) return error.message;
-  const code = 'code' in cause ? String(cause.code) : '';
-  if (code === 'ECONNREFUSED') return 'the connection was refused (ECONNREFUSED); is the daemon running?';
-  return code === '' ? cause.message : `the connection failed (${code})`;
+  const { says, code } = toConnectionFault(error, daemon);
+  return `${says} (${code})`;
 }

@@ -2,9 +2,11 @@ import { createServer, type RequestListener } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { quarantineRoutes } from '../../src/http/routes/quarantine.ts';
 import type { Elsewhere } from '../../src/status/status.ts';
+import { createCertificates, hasOpenssl, withoutOpenssl } from '../api/certificates.ts';
 import { serve } from '../http/serve.ts';
 import { quarantine } from '../http/some-status.ts';
 import { listen } from '../support/listen.ts';
+import { startSink } from '../tracing/deliver/sink.ts';
 import { runHere } from './run-cli.ts';
 
 type Given = {
@@ -152,6 +154,18 @@ another | 5 | 999 | 68 KiB | 2024-05-20 03:07 UTC, long ago | too old
     expect(stderr).toMatch(/^http:\/\/127\.0\.0\.1:1: .+\nIf it listens elsewhere, set --url\n$/);
   });
 
+  it.skipIf(!hasOpenssl)(`names the variable for your own certificate authority${withoutOpenssl}`, async () => {
+    const { makeSelfSigned, pem, remove } = createCertificates();
+    onTestFinished(remove);
+    makeSelfSigned('own', '/CN=own');
+    const tls = { cert: pem('own.pem'), key: pem('own.key') };
+    const { port, stop } = await startSink((response) => response.end(), { tls });
+    onTestFinished(stop);
+    const { code, stderr } = await runHere(['quarantine', 'list', `--url=https://127.0.0.1:${port}`]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("the daemon's certificate is not trusted; see NODE_EXTRA_CA_CERTS");
+  });
+
   it.each<[string, RequestListener]>([
     ['HTTP 200', (_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<form>')],
     ['HTTP 302', (_, response) => response.writeHead(302, { location: '/login' }).end()],
@@ -166,7 +180,7 @@ another | 5 | 999 | 68 KiB | 2024-05-20 03:07 UTC, long ago | too old
         response.writeHead(200, { 'content-type': 'application/json' }).end('{"quarantined":[null,{"server":1}]}'),
     ],
     ['not from the daemon', (_, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{}')],
-    ['the connection failed', (request) => request.socket.destroy()],
+    ['the connection was closed before the answer was complete', (request) => request.socket.destroy()],
   ])('recognizes that something else answers: %s', async (says, listener) => {
     const { code, stdout, stderr } = await runHere(['quarantine', 'list', `--url=${await startOther(listener)}`]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
