@@ -139,9 +139,14 @@ export function momentOf(span: Span, progress: Progress, handlerMs?: number): Mo
 
 /** A failure in the words of a release: its reason, the exit code if there is one, and the message. */
 export function wordFailure(reason: string, { kind }: Step, { failsUnknown }: Release) {
+  const isCommand = kind === 'exec' || kind === 'script';
+  // A command that was stopped has no exit code of its own.
+  const stoppedCode = 2_147_483_647;
+  if (reason === 'Interrupted' && isCommand && !failsUnknown)
+    return { reason: 'NonZeroResultCode', code: stoppedCode, message: `Result code was ${stoppedCode}` };
   const isExit = reason === 'NonZeroResultCode';
   const code = isExit ? 1 : undefined;
-  const isBySsh = failsUnknown && (kind === 'exec' || kind === 'script') && (isExit || reason === 'ConnectionFailure');
+  const isBySsh = failsUnknown && isCommand && (isExit || reason === 'ConnectionFailure');
   if (!isBySsh) return { reason, code, message: isExit ? 'Result code was 1' : `${reason} on demand` };
   const message = isExit ? 'Remote command failed with exit status 1' : 'Connection refused';
   return { reason: 'Unknown', code: code ?? -1, message };

@@ -31,7 +31,8 @@ describe('api/endpoints/execution-output', () => {
     ['Failed: Unknown: Remote command failed with exit status 1', 'NonZeroResultCode'],
     ['Failed: Unknown: Exhausted available authentication methods', 'AuthenticationFailure'],
     ['Failed: Unknown: Connection refused', undefined],
-  ])('recognises the message of the default SSH executor: %s', (log, failureReason) => {
+    ['Failed: NonZeroResultCode: Result code was 2147483647', 'Interrupted'],
+  ])('recognises the message of an executor: %s', (log, failureReason) => {
     expect(tail({ completed: true, entries: [{ level: 'ERROR', log }] }).failureReason).toBe(failureReason);
   });
 

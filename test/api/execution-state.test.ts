@@ -99,10 +99,13 @@ describe('api/endpoints/execution-state', () => {
     [{ resultCode: -1 }, 'Connection refused', 'ConnectionFailure'],
     [{ resultCode: 0 }, 'odd', undefined],
     [{}, 'odd', undefined],
-  ])('reads the word of the default SSH executor by its exit code: %j, %s', (meta, errorMessage, failureReason) => {
+    // The server stopped the command: a timeout, also of a referenced job, or the limit of the log.
+    [{ failureReason: 'NonZeroResultCode', resultCode: 2_147_483_647 }, 'Result code was 2147483647', 'Interrupted'],
+  ])('reads the reason of a command by its exit code: %j, %s', (meta, errorMessage, failureReason) => {
     const state = { executionState: 'FAILED', errorMessage, meta: { failureReason: 'Unknown', ...meta } };
     const answer = { executionState: 'FAILED', steps: [{ nodeStep: true, nodeStates: { web01: state } }] };
     const read = executionState.body.parse(answer);
     expect(read).toMatchObject({ steps: [{ nodes: [{ node: 'web01', failureReason }] }] });
+    expect(JSON.stringify(read)).not.toContain('2147483647');
   });
 });

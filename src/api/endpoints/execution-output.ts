@@ -3,7 +3,7 @@ import type { LogLine } from '../../domain/failure-class.ts';
 import { toTimestampMs } from '../../domain/time.ts';
 import { defineEndpoint, executionRead, largeListBytes } from '../endpoint.ts';
 import { flag, text } from '../lenient.ts';
-import { isExitMessage, isLoginMessage } from './execution-state.ts';
+import { isExitMessage, isLoginMessage, unendedCode } from './execution-state.ts';
 
 /** The end of a log. Its lines may contain anything, including secrets. */
 export type LogTail = {
@@ -72,8 +72,9 @@ function toReason(line: string | undefined): string | undefined {
   return toKnownReason(reason, message);
 }
 
-/** Servers report `Unknown` if a step fails without a reason, and the default SSH executor always does. */
+/** A stopped command has a special exit code. Servers report `Unknown` if a step fails without a reason, and the default SSH executor always does. */
 function toKnownReason(reason: string | undefined, message: string): string | undefined {
+  if (reason === 'NonZeroResultCode' && message.startsWith(`Result code was ${unendedCode}`)) return 'Interrupted';
   if (reason !== 'Unknown') return reason;
   if (isExitMessage(message)) return 'NonZeroResultCode';
   return isLoginMessage(message) ? 'AuthenticationFailure' : undefined;

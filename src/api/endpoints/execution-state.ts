@@ -73,7 +73,8 @@ function toProgress(fields: Fields): Progress {
   const meta = toFields(fields.meta);
   const word = toText(fields.executionState) ?? '';
   const durationMs = toNumber(fields.duration);
-  const exitCode = toNumber(meta.resultCode);
+  const code = toNumber(meta.resultCode);
+  const hasExited = code !== undefined && code > 0 && code !== unendedCode;
   return {
     condition: (Object.hasOwn(conditions, word) ? conditions[word] : undefined) ?? 'unknown',
     startedAtMs: toTimestampMs(fields.startTime),
@@ -81,7 +82,7 @@ function toProgress(fields: Fields): Progress {
     // −1 means "not started".
     durationMs: durationMs !== undefined && durationMs >= 0 ? durationMs : undefined,
     failureReason: toReason(meta, toText(fields.errorMessage)),
-    ...(exitCode === undefined || exitCode <= 0 ? {} : { exitCode }),
+    ...(hasExited ? { exitCode: code } : {}),
     ...(toText(meta.handlerTriggered) === 'true' ? { hadHandler: true } : {}),
   };
 }
@@ -93,12 +94,19 @@ function toProgress(fields: Fields): Progress {
  */
 function toReason(meta: Fields, message = ''): string | undefined {
   const reason = toText(meta.failureReason);
-  if (reason !== 'Unknown') return reason;
   const code = toNumber(meta.resultCode);
+  if (code === unendedCode) return 'Interrupted';
+  if (reason !== 'Unknown') return reason;
   if (isExitMessage(message) || (code !== undefined && code > 0)) return 'NonZeroResultCode';
   if (code !== -1) return undefined;
   return isLoginMessage(message) ? 'AuthenticationFailure' : 'ConnectionFailure';
 }
+
+/**
+ * The exit code of a command that the server stopped: by the timeout of the job or of a referenced job, or by the limit of its
+ * log.
+ */
+export const unendedCode = 2_147_483_647;
 
 /** Reports whether a message of the default SSH executor means that a key or a password was refused. */
 export function isLoginMessage(message: string): boolean {
