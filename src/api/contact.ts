@@ -1,3 +1,4 @@
+import type { ExecutionMode } from '../domain/execution.ts';
 import { createJoin } from '../domain/pause.ts';
 import { type Dialect, dialectOfHeaders } from './dialect.ts';
 import type { SystemInfo } from './endpoints/system.ts';
@@ -16,6 +17,8 @@ export type ServerFacts = {
   readonly startedAtMs?: number | undefined;
   /** True if several cluster members answer at this address. */
   readonly hidesMembers: boolean;
+  /** The mode of all members that answered lately; undefined if they differ. */
+  readonly mode?: ExecutionMode | undefined;
 };
 
 export type Contact = {
@@ -52,7 +55,7 @@ export function createContact(settings: Settings, memory: VersionMemory = {}): C
   function learn(info: SystemInfo): void {
     if (settings.dialect === 'auto') dialect = info.dialect ?? dialect;
     seen = { release: info.server.version ?? seen.release, startedAtMs: info.stats.uptime.since ?? seen.startedAtMs };
-    members.note(info.server.serverUUID);
+    members.note(info);
     // A newer version shows that the server was upgraded.
     const newest = Number(info.server.apiVersion);
     if (settings.apiVersion !== 'auto' || !(newest >= oldestApiVersion)) return;
@@ -87,7 +90,7 @@ export function createContact(settings: Settings, memory: VersionMemory = {}): C
   }
 
   return {
-    facts: () => ({ ...seen, dialect, apiVersion, hidesMembers: members.hasSeveral() }),
+    facts: () => ({ ...seen, dialect, apiVersion, hidesMembers: members.hasSeveral(), mode: members.mode() }),
     version: () => (isMet ? apiVersion : undefined),
     hasVersion: (version) => newestOfServer !== undefined && newestOfServer >= version,
     settle: async (ask) => {
@@ -155,17 +158,22 @@ const remembered = 20;
 
 /** If a member answers again after another one, both exist; a member that never answers again was replaced. */
 function createMemberSight() {
-  const seen: string[] = [];
+  const seen: { readonly uuid: string; readonly mode: ExecutionMode | undefined }[] = [];
   let hasSeveral = false;
   return {
-    /** Call with the member that an answer names. */
-    note: (uuid: string | undefined): void => {
-      if (uuid === undefined || uuid === '') return;
-      seen.push(uuid);
+    /** Call with an answer, which may name its member. */
+    note: ({ server: { serverUUID: uuid = '' }, executionMode: mode }: SystemInfo): void => {
+      if (uuid === '') return;
+      seen.push({ uuid, mode });
       if (seen.length > remembered) seen.shift();
-      const changes = seen.filter((each, index) => each !== seen[index - 1]).length;
-      hasSeveral = changes > new Set(seen).size;
+      const changes = seen.filter((each, index) => each.uuid !== seen[index - 1]?.uuid).length;
+      hasSeveral = changes > new Set(seen.map((each) => each.uuid)).size;
     },
+    /** Reports whether several members answer at one address. */
     hasSeveral: (): boolean => hasSeveral,
+    mode: (): ExecutionMode | undefined => {
+      const modes = new Set(new Map(seen.map((each) => [each.uuid, each.mode])).values());
+      return modes.size === 1 ? [...modes][0] : undefined;
+    },
   };
 }

@@ -17,7 +17,7 @@ export const executionModeCollector = defineCollector({
   metrics: {
     mode: stateSet(
       'automation_execution_mode',
-      'Execution mode of the server; a passive server does not run jobs; absent if several members answer at one address [system/executions/status, before v32 system/info].',
+      'Execution mode of the server; a passive server does not run jobs; absent while several members at one address have different ones [system/executions/status, before v32 system/info].',
       { label: 'mode', states: executionModes },
     ),
     change: gauge(
@@ -40,31 +40,26 @@ const restricted = {
   message: `these credentials see the release of the server and nothing else; allow ${formatRights(systemInfo.allowedBy)}`,
 } as const;
 
-type Read = { mode: ExecutionMode | undefined; isRestricted: boolean; hidesMembers: boolean };
+type Read = { mode: ExecutionMode | undefined; isRestricted: boolean };
 
-/** The mode of one of several members is not the mode of the server. */
+/** Of several members at one address, system info names the one that answered; the mode is the one that all have. */
 async function readMode(api: Api): Promise<Read> {
-  const { mode, isRestricted } = await askMode(api);
   const { hidesMembers } = api.server();
-  return { mode: hidesMembers ? undefined : mode, isRestricted, hidesMembers };
-}
-
-async function askMode(api: Api): Promise<Pick<Read, 'mode' | 'isRestricted'>> {
-  if (await api.supports(executionMode)) return { mode: await api.get(executionMode), isRestricted: false };
+  if (!hidesMembers && (await api.supports(executionMode)))
+    return { mode: await api.get(executionMode), isRestricted: false };
   const { executionMode: mode, isRestricted } = await api.get(systemInfo);
-  return { mode, isRestricted };
+  return { mode: hidesMembers ? api.server().mode : mode, isRestricted };
 }
 
 /** Stores the last change of the mode. The first known mode is not a change, because its start is unknown. */
-function rememberChange({ mode, hidesMembers }: Read, before: Memory, nowMs: number): Memory {
-  if (hidesMembers) return {};
+function rememberChange({ mode }: Read, before: Memory, nowMs: number): Memory {
   if (mode === undefined || mode === before.mode) return before;
   return before.mode === undefined ? { mode } : { mode, changedAtMs: nowMs };
 }
 
 /** The first known mode is logged only if it is passive. */
 function toNews({ mode, changedAtMs }: Memory, before: Memory): News | undefined {
-  if (mode === undefined || mode === before.mode || (before.mode === undefined && mode === 'active')) return undefined;
+  if (mode === before.mode || (before.mode === undefined && mode === 'active')) return undefined;
   const { changedAtMs: beganMs } = before;
   const isKnown = typeof changedAtMs === 'number' && typeof beganMs === 'number';
   const after = isKnown ? { afterSeconds: Math.round((changedAtMs - beganMs) / 1000) } : {};

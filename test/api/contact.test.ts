@@ -97,6 +97,20 @@ describe('api/contact', () => {
   });
 
   it.each([
+    ['passive', 'passive'],
+    ['active', undefined],
+  ])('takes the mode that all members at an address have: passive and %s', async (other, mode) => {
+    const { api, server } = await connect(47);
+    for (const member of ['a', 'b', 'a', 'b']) {
+      const executions = `{"executionMode":"${member === 'a' ? 'passive' : other}"}`;
+      const body = `{"system":{"rundeck":{"apiversion":"47","serverUUID":"${member}"},"executions":${executions}}}`;
+      server.answer({ 'system/info': { body } });
+      await api.get(systemInfo);
+    }
+    expect(api.server()).toMatchObject({ hidesMembers: true, mode });
+  });
+
+  it.each([
     [13, 'the server supports none of 14 to 47 (its newest is 13)'],
     [60, 'the server supports none of 14 to 47 (its newest is 60); set `api_version` to a version that it supports'],
   ])('says what to do if the server supports only %d', async (apiVersion, says) => {
