@@ -42,7 +42,7 @@ describeWithTools('alerts/weathers', ['promtool'], ({ promtool }) => {
   });
 
   it.each(weathers)(
-    'fires in time but not too soon, and resolves when the trouble is over: %s',
+    'fires in time, not too early, and resolves when the trouble is over: %s',
     (weather) => {
       const some = pickPart(cases, parts[weather] ?? 6);
       const exposed = some.filter((each) => isExposed(each, weather));

@@ -25,7 +25,7 @@ by:
 `);
   });
 
-  it('allows what belongs to projects in the project context', () => {
+  it("puts the rights on projects' content into the project context", () => {
     expect(toAccessPolicy([events, system, jobs], 'service')).toBe(`description: what automation-exporter reads
 context:
   application: service

@@ -51,7 +51,7 @@ describe('api/classify', () => {
     );
   });
 
-  it('takes the first of several refusals in a row, even if the last is cut off', () => {
+  it('uses the first of several joined refusals, even if the last one is incomplete', () => {
     const refusal = '{"error":true,"errorCode":"api.error.item.unauthorized","apiversion":58,"message":"no"}';
     expect(read(executionMode, { status: 403, body: `${refusal}${refusal}{"error":tr` })).toBe(
       'forbidden: GET execution-mode: HTTP 403, these credentials may not read it',

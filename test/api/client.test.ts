@@ -88,7 +88,7 @@ describe('api/client', () => {
     expect(seen.slice(0, 2)).toEqual(['system-info 400', 'system-info unsupported_version']);
   });
 
-  it('asks with the version of before when a reload has replaced it', async () => {
+  it('continues with the previous version after a reload has replaced the client', async () => {
     const { server, memory, connectAgain } = await connect({
       serverSpeaks: 36,
       answers: { ...info('rundeck', '3.3.3', 36), ...active },

@@ -142,7 +142,7 @@ describe('api/plain answers', () => {
     });
   });
 
-  it('tries again after the requested pause', async () => {
+  it('retries after the requested pause', async () => {
     const headers = { 'retry-after': 'Sat, 01 Jan 2000 00:00:00 GMT' };
     expect(await fail({ status: 503, headers }, 3)).toEqual({
       kind: 'server',

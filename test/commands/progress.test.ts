@@ -39,7 +39,7 @@ describe('commands/progress', () => {
     expect(draw(terminal, env, 'prod: 1 of 2, ping')).toBe('');
   });
 
-  it('shows on a terminal what check requests, and only the report elsewhere', async () => {
+  it('shows the requests of check on a terminal, and only its report elsewhere', async () => {
     const simulator = await startSimulator();
     try {
       const variables = Object.entries(toEnvironment(simulator)).map(([name, value]) => `${name}=${value}`);

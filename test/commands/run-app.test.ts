@@ -178,7 +178,7 @@ describe.concurrent('commands/run-app', () => {
     }
   });
 
-  it('reports that an address is not of this machine', async () => {
+  it('reports that an address does not belong to this machine', async () => {
     const args = ['serve', '--state.memory', '--web.listen-address=192.0.2.1:0'];
 
     expect(await runHere(args, { env })).toEqual({

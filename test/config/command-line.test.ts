@@ -121,7 +121,7 @@ describe('config/command-line', () => {
     expect(parse(...argv).problems).toEqual(problems);
   });
 
-  it('expects only flags if there are no commands', () => {
+  it('accepts only flags if there are no commands', () => {
     const { problems } = parseArguments(['serve'], { collectors });
     expect(problems).toEqual([{ place: '"serve"', message: 'is not expected here', hint: 'only flags are taken' }]);
   });

@@ -77,7 +77,7 @@ jobs:
     ]);
   });
 
-  it('writes settings so that they load again', async () => {
+  it('writes settings that load again', async () => {
     const yaml = 'jobs: { overrides: [{ match: "pay/.*", success_age: 26h }, { match: ".*", overdue_factor: 2.5 }] }';
     const text = toEffectiveYaml((await load({ yaml })).config);
     expect(text).toContain(`

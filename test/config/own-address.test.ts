@@ -19,7 +19,7 @@ describe('config/own-address', () => {
     expect(toOwnAddress({ ...web, listenAddress, routePrefix: '/' }, { isTls: true })).toBe('https://localhost:9720');
   });
 
-  it('has the port that the system chose', () => {
+  it('contains the port that the system chose', () => {
     const listenAddress = { host: '127.0.0.1', port: 0 };
     expect(toOwnAddress({ ...web, listenAddress, routePrefix: '/' }, { port: 4711 })).toBe('http://127.0.0.1:4711');
   });

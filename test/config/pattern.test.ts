@@ -92,7 +92,7 @@ describe('config/pattern', () => {
     expect(user).toBeLessThan(5_000_000);
   });
 
-  it('is right for names with more different characters than it caches', () => {
+  it('gives correct results for names with more different characters than the cache holds', () => {
     const { matches } = compile('(.*a){3}b?');
     const long = Array.from({ length: 3000 }, (_, index) => String.fromCodePoint(0x4e00 + index)).join('');
     const names = [`${long}a${long}a${long}a`, `${long}aa`, `aa${long}ab`, `aa${long}b`];

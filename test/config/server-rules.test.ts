@@ -159,7 +159,7 @@ describe('config/server-rules', () => {
     ]);
   });
 
-  it('allows verification to be left on for any address', async () => {
+  it('accepts enabled verification for an address of any kind', async () => {
     const tls = 'token_file: /run/token\ntls: { insecure_skip_verify: false }';
     expect(await complain({ yaml: watch(tls, 'http://a.example.org') })).toEqual([]);
   });

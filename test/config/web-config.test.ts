@@ -61,7 +61,7 @@ rate_limit: { interval: 100ms, burst: 20 }
   });
 
   it.each(['', '# nothing yet\n', 'tls_server_config:\nhttp_server_config:\nrate_limit:\n'])(
-    'is plain HTTP for everyone with %j',
+    'serves plain HTTP to everyone with %j',
     async (web) => {
       const nothing = { tls: undefined, headers: new Map(), users: new Map(), rateLimit: undefined };
       expect(await read(web)).toEqual(nothing);
@@ -182,7 +182,7 @@ basic_auth: {}
     ]);
   });
 
-  it('is named by a flag, a variable or the file', async () => {
+  it('can be named by a flag, a variable or the file', async () => {
     const files = { '/etc/web/web.yml': `basic_auth_users: { prometheus: ${hash} }` };
     const users = async (world: Parameters<typeof load>[0]) =>
       (await load({ files, ...world })).config.webConfig?.users.size;

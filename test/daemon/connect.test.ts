@@ -155,7 +155,7 @@ describe('daemon/connect', () => {
     expect(await read()).toEqual(scrubbed);
   });
 
-  it('keeps what is known of an address over a reload: the budget of its URL, and all of it for the same way', async () => {
+  it('keeps across a reload the budget of a URL, and all that is known of an address with the same settings', async () => {
     const parts = {
       clock: systemClock,
       log: { debug: ignore, info: ignore, warn: ignore, error: ignore },

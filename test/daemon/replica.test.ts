@@ -94,7 +94,7 @@ describe('daemon/replica', () => {
     expect(told).toEqual(['start', 'wake']);
   });
 
-  it('goes over to other servers with a new configuration, and leaves the old ones to other replicas', async () => {
+  it('watches the servers of a new configuration, and leaves the old ones to other replicas', async () => {
     const { replica, shared, told, config, toTraces } = await start();
     const next = await loadServer('other');
     const over = replica.goOver(next, toTraces);

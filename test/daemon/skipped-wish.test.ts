@@ -17,6 +17,6 @@ it('finds the last success of a job that failed later, even if the success is no
   expect(successes.get('pay/beat')).toEqual([{ startedAtMs: lastSuccessMs - 90_000 }]);
 });
 
-it('makes no claim about a period whose missed starts are no longer kept', () => {
+it('makes no claim about a period whose missed starts are already deleted', () => {
   expect(toSkippedWish(all, nowMs, undefined)).toMatchObject({ sinceMs: nowMs - 7 * 24 * hourMs, untilMs: nowMs });
 });

@@ -46,7 +46,7 @@ describe('diagnosis/lines/diagnoses', () => {
     expect((await later('sync', 'key 9 refused', 3))?.alsoIn).toBe('pay/nightly/settle');
   });
 
-  it('looks at what a progress bar left, and not at each of its steps', async () => {
+  it('uses the final text of a progress bar, and not each of its steps', async () => {
     const note = await setScene().open();
     const bar = (steps: number): string =>
       `${'\rcopied   1 of 900 files'.repeat(steps)}\rcopy refused by the server\r\n`;
@@ -55,7 +55,7 @@ describe('diagnosis/lines/diagnoses', () => {
     expect(await note('copy', 'copy refused by the server', 2)).toMatchObject({ count: 3 });
   });
 
-  it('keeps no line, and fifty fingerprints of a job', async () => {
+  it('keeps fifty fingerprints of a job, and no line', async () => {
     const { ledger, open } = setScene();
     const note = await open();
     for (let code = 100; code < 160; code += 1) await note('settle', `ORA-${code}: canary`, code);

@@ -69,7 +69,7 @@ describe('diagnosis/lines/choose', () => {
     expect(choose(line('a'), line('b'), line('c'), line('d'))).toEqual(['b', 'c', 'd']);
   });
 
-  it('uses lines of no step if the step wrote none', () => {
+  it('uses lines without a step if the step wrote none', () => {
     const noNodes = 'com.dtolabs.rundeck.core.NodesetEmptyException: No matched nodes';
     expect(choose(line(noNodes, { level: 'ERROR', context: undefined, node: undefined }))).toEqual([noNodes]);
   });

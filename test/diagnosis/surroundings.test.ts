@@ -160,7 +160,7 @@ describe('diagnosis/surroundings, of coming runs', () => {
     expect(isUnchanged()).toBe(false);
   });
 
-  it('knows nothing about keys and nodes that may not be read', async () => {
+  it('makes no claim about keys and nodes that may not be read', async () => {
     scene = createScene({ token: 'narrow' });
     scene.control.createProject('pay');
     const id = scene.control.createJob('pay', { name: 'settle', schedule: hourly });

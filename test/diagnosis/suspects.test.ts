@@ -78,7 +78,7 @@ describe('diagnosis/suspects', () => {
     expect(explain(failed(times)).suspects).toEqual([]);
   });
 
-  it('names how a run was started only for a run with this start', async () => {
+  it('names the start of a run only for a run that was started in this way', async () => {
     const { control, minutes, explain, truth, id } = await begin();
     const find = async (given: { readonly user?: string } = {}) => {
       control.runJob(id, given);
@@ -121,7 +121,7 @@ describe('diagnosis/suspects', () => {
     ]);
   });
 
-  it('says nothing is unchanged that changed, although more is named before it', async () => {
+  it('never lists a change as unchanged, even if likelier changes are named before it', async () => {
     const { control, minutes, explain } = await begin();
     await minutes(3);
     for (let index = 0; index < 6; index += 1) control.writeKey(`keys/other${index}`, { user: 'lee' });

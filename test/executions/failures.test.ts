@@ -72,7 +72,7 @@ describe('executions/failures', () => {
     expect(totals()).toEqual(['failures pay//__other__/work 1']);
   });
 
-  it('does not count again what a second ledger has counted meanwhile', async () => {
+  it('does not count failures again that a second ledger has counted meanwhile', async () => {
     const { ledger, open, commit } = await setScene();
     const { failures, totals, count } = await open();
     await commit(failures.expect('pay', run));

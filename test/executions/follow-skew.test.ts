@@ -15,7 +15,7 @@ describe('executions/follow-skew', () => {
     expect(facts()).toMatchObject({ leap, skewMs: 660_000 });
   });
 
-  it('stores the time that a fast clock has reached, and again after one more day', async () => {
+  it('stores the time that a fast clock has reached, and again once it is a day later', async () => {
     const { follow, facts } = await start(createMemoryLedger());
     const dayMs = 86_400_000;
     for (const [reachedMs, kept] of [

@@ -35,7 +35,7 @@ describe('executions/id-hours', () => {
     expect(startsAgain({ id: 3, startedAtMs: 110 * hourMs })).toBe(false);
   });
 
-  it('compares with all hours on one side, in whatever order they became known', () => {
+  it('compares an id with all earlier or all later hours, in whatever order they became known', () => {
     const order = createIdOrder(hours([300, 70, 80], [100, 50, 90], [200, 60, 65]), laterMs);
     expect(order.startsAgain({ id: 85, startedAtMs: 250 * hourMs })).toBe(true);
     expect(order.startsAgain({ id: 91, startedAtMs: 400 * hourMs })).toBe(false);

@@ -34,7 +34,7 @@ describe('executions/overlap', () => {
     expect(overlap.ms(86_405_000)).toBe(120_000);
   });
 
-  it('ends after now until a clock that was set back has caught up', () => {
+  it('reaches beyond now until a clock that was set back has caught up', () => {
     const overlap = createOverlap(120_000);
     expect(overlap.untilMs(1000)).toBe(1000);
     overlap.noteReached(600_000);
@@ -43,7 +43,7 @@ describe('executions/overlap', () => {
     expect(overlap.untilMs(600_001)).toBe(600_001);
   });
 
-  it('ends a day after now if nothing is known about the clock', () => {
+  it('reaches a day beyond now if nothing is known about the clock', () => {
     const overlap = createOverlap(120_000, { isPastUnknown: true });
     expect(overlap.untilMs(1000)).toBe(86_401_000);
     expect(overlap.untilMs(86_401_001)).toBe(86_401_001);
@@ -51,20 +51,20 @@ describe('executions/overlap', () => {
     expect(overlap.untilMs(90_000_000)).toBe(176_400_000);
   });
 
-  it('ends late enough after a clock that was days ahead, even if the clock was unknown for a while', () => {
+  it('reaches far enough after a clock was days ahead, even if the clock was unknown for a while', () => {
     const overlap = createOverlap(120_000);
     overlap.noteReached(30 * 86_400_000);
     overlap.noteUnseen();
     expect(overlap.untilMs(1000)).toBe(30 * 86_400_000);
   });
 
-  it('ends a day after the last read if the clock may have been set ahead since', () => {
+  it('reaches a day beyond the last read if the clock may have been set ahead since', () => {
     const overlap = createOverlap(120_000, { isPastUnknown: true });
     overlap.noteReached(600_000);
     expect(overlap.untilMs(1000)).toBe(87_000_000);
   });
 
-  it('after a restart, ends a day after the time that a clock days ahead had reached', () => {
+  it('after a restart, reaches a day beyond the time that a fast clock had reached', () => {
     const overlap = createOverlap(120_000);
     overlap.noteReached(3 * 86_400_000);
     expect(overlap.reachedMs(1000)).toBe(3 * 86_400_000);
@@ -81,7 +81,7 @@ describe('executions/overlap', () => {
     expect(overlap.ms(1000)).toBe(720_000);
   });
 
-  it("ends after now by as much as a member's clock is ahead, until the next round", () => {
+  it("reaches beyond now by as much as a member's clock is ahead, until the next round", () => {
     const overlap = createOverlap(120_000);
     overlap.noteClocks([5_000_000, 5_030_000], 5_000_000);
     expect(overlap.untilMs(5_000_000)).toBe(5_000_000);

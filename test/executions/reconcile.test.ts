@@ -66,7 +66,7 @@ describe('executions/reconcile', () => {
     expect(found.entries).toEqual([{ id: 1, startedAtMs: 100_000, endedAtMs: 105_000 }]);
   });
 
-  it('begins no epoch by an id of before, after a clock that was set back began the present one early', () => {
+  it('begins no epoch because of an earlier id, if a clock that was set back began the present epoch too early', () => {
     const again = { rows: [at({ id: 7, hour: 9 })], known: knownAs([7, 8 * hourMs]), epochStartedAtMs: 5 * hourMs };
     expect(reconcile(input(again)).newEpochAtMs).toBe(9 * hourMs);
     expect(reconcile(input({ ...again, formerThroughMs: 8 * hourMs - 1 })).newEpochAtMs).toBe(9 * hourMs);
@@ -226,7 +226,7 @@ describe('executions/reconcile', () => {
     }
   });
 
-  it('starts an epoch no later than now', () => {
+  it('never starts an epoch in the future', () => {
     const given = { epochStartedAtMs: 900 * hourMs, seenAtMs: 100 * hourMs, latestMs: 101 * hourMs };
     expect(reconcile(input({ rows: [at({ id: 60, hour: 99 })], ...given })).epochStartedAtMs).toBe(101 * hourMs);
   });

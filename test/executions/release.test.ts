@@ -5,7 +5,7 @@ import { release } from '../../src/executions/ledger/upkeep.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
-it('gives other changes a turn between its parts, and keeps their results', async () => {
+it('lets other changes run between its parts, and keeps their results', async () => {
   const { ledger } = openSqliteState({ memory: true });
   const cache = await openLedgerCache(ledger, 'upstream');
   const cells = Array.from(

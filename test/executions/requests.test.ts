@@ -58,7 +58,7 @@ describe('executions/requests', () => {
     expect(asked.filter((path) => /^\/api\/47\/project\/p\d+\/executions/.test(path)).length).toBeLessThanOrEqual(12);
   }, 60_000);
 
-  it('reads a disabled project less and less often, and at once if the list has it again', async () => {
+  it('reads a disabled project less and less often, and at once when the list contains it again', async () => {
     let asked = 0;
     const onRequest = ({ path }: { readonly path: string }): void => {
       if (path.includes('project/away/executions')) asked += 1;

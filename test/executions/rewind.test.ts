@@ -10,7 +10,7 @@ import { createMemoryLedger } from './memory-ledger.ts';
 const nowMs = 100_000_000;
 
 describe('executions/rewind', () => {
-  it('changes nothing if nothing is ahead of the clock by more than responses take', async () => {
+  it('changes nothing if no time is ahead of the clock by more than the duration of a response', async () => {
     const states = [readThrough('pay', nowMs + 30_000), readThrough('stock', nowMs - 5000)];
     const { rewound, facts, through } = await rewind({ nowMs }, states, {
       gapUntilMs: nowMs + 30_000,
@@ -85,7 +85,7 @@ describe('executions/rewind', () => {
     expect(cache.states.get('pay')?.scannedThroughMs).toBe(nowMs);
   });
 
-  it('counts the runs of a new project in the minute before the step was noticed; of other projects, none', async () => {
+  it('counts the runs of a new project in the minute before the clock change was noticed, and none of other projects', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     const first = toNewProject('pay', nowMs - 100_000);
     const later = toNewProject('new', nowMs - 50_000);
@@ -106,7 +106,7 @@ describe('executions/rewind', () => {
     expect(facts().listedAtMs).toBe(nowMs - 610_000);
   });
 
-  it('counts from before the step for a new project; for others, only if times in the future were read', async () => {
+  it('counts a new project from before the clock change, others only if times in the future were read', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     const states = [toNewProject('pay', nowMs - 100_000), toNewProject('new', nowMs - 50_000)];
     const ahead = { ...toNewProject('ahead', nowMs - 100_000), scannedThroughMs: nowMs + 500_000 };

@@ -44,7 +44,7 @@ describe('expected-runs, a job that was blocked before the exporter started', ()
     },
   );
 
-  it('offers no fix for a past cause', async () => {
+  it('suggests no fix for a cause that has ended', async () => {
     const { control, minutes, find } = createHourly();
     control.setExecutionMode('passive');
     await minutes(80);

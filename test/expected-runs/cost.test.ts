@@ -39,7 +39,7 @@ function createAsked(
 }
 
 describe('expected-runs, the cost of requests for a server', () => {
-  it('makes a server list few times at a first contact, however dense its schedules are', async () => {
+  it('requests few times at a first contact, however dense the schedules are', async () => {
     const { minutes, listed, sum, shown, requests } = createAsked(kinds, 55);
     await minutes(8);
     expect(shown('job_next_run_timestamp_seconds')).toHaveLength(496);
@@ -114,7 +114,7 @@ describe('expected-runs, the cost of requests for a server', () => {
 describe('expected-runs, the processor of a server with 250 scheduled jobs', () => {
   const { 'every minute': minute, 'every 20 seconds': dense, 'every second of next year': late, daily, yearly } = kinds;
 
-  it('works for the exporter at most 2 % of the time at a first contact, and later', async () => {
+  it('works for the exporter at most 2 % of the time, also at the first contact', async () => {
     const { minutes, spentMs, requests, jobs, find } = createAsked({ minute, dense, late, daily, yearly }, 50, {
       takesTime: true,
     });
@@ -133,7 +133,7 @@ describe('expected-runs, the processor of a server with 250 scheduled jobs', () 
 });
 
 describe('expected-runs, the processor of a server with ten projects of 400 jobs', () => {
-  it('lists them for 0.5 % of the time, after each is known', async () => {
+  it('works for the exporter at most 0.5 % of the time, once all schedules are known', async () => {
     const { control, minutes, requests } = createAsked({}, 0, { takesTime: true });
     for (let project = 0; project < 10; project++) {
       control.createProject(`${project}`);

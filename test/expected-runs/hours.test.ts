@@ -203,7 +203,7 @@ describe('expected-runs/showing/server-schedule', () => {
     expect(hours.slice(-3).map(({ openCount }) => openCount)).toEqual([0, 2, 1]);
   });
 
-  it('shows decisions that are not runs in time, newest first, undecided times, and the next starts', async () => {
+  it('shows late and missed runs newest first, undecided times, and the next starts', async () => {
     const nowMs = at(12, 30);
     const timetable = {
       source: 'forecast',

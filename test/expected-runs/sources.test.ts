@@ -27,7 +27,7 @@ describe('expected-runs/sources', () => {
     expect(notes.all().get(sourceKeys.member('m1'))?.at(-1)?.throughMs).toBe(minute * minuteMs);
   });
 
-  it('knows no mode of the server where several members answer, but that of each', () => {
+  it('records no mode of the whole server if several members respond, but the mode of each', () => {
     let nowMs = 0;
     let isShared = false;
     const notes = createSourceNotes(fakeClock({ now: () => nowMs, ticks: () => nowMs }));

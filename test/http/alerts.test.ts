@@ -17,7 +17,7 @@ async function start(more: Partial<AlertRoutes> = {}) {
 }
 
 describe('http/routes/alerts', () => {
-  it('links to the address under which the rules were requested, and states this', async () => {
+  it('links to the address at which the rules were requested, and says so', async () => {
     const { ask } = await start();
     const { body } = await ask('/alerts/rules.yaml', { headers: { host: 'exporter.monitoring.svc:9720' } });
     expect(body.split('\n').slice(0, 2)).toEqual([

@@ -322,7 +322,7 @@ Overdue: ✗ yes`);
     expect(page).toContain('#4711: aborted\nWhy: ana aborted it.\n');
   });
 
-  it('does not take one id for another', async () => {
+  it('does not confuse two ids', async () => {
     const execution = pastExecution();
     for (const id of ['4711x', '-1', '1e3', '0x10', '9007199254740993', '4711.0', '%204711']) {
       expect({ id, status: (await read({ execution, path: `/executions/prod/${id}` })).status }).toEqual({

@@ -7,7 +7,7 @@ import { provideCli } from '../support/built.ts';
 import { eventually } from '../support/eventually.ts';
 
 describe('http/server/systemd-socket', () => {
-  it('uses the one socket for this process', () => {
+  it('uses the only socket that is meant for this process', () => {
     expect(readSystemdSocket({ LISTEN_PID: '7', LISTEN_FDS: '1' }, 7)).toBe(3);
     for (const env of [{}, { LISTEN_PID: '8', LISTEN_FDS: '1' }, { LISTEN_PID: '7', LISTEN_FDS: '0' }])
       expect(() => readSystemdSocket(env, 7)).toThrow('systemd passed no socket');

@@ -40,7 +40,7 @@ async function serveTonight(servers: readonly string[] = ['prod', 'test', 'dark'
 const troubled = ['the server is passive since 17:00 UTC: 4 runs, first pay/beat at 18:01 UTC', 'pay/beat'];
 
 describe('http/tonight', () => {
-  it('shows trouble as headings, each run once, and what is not judged', async () => {
+  it('shows each trouble as a heading, each run once, and what was not checked', async () => {
     const { ask } = await serveTonight();
     const lines = toText((await ask('/tonight')).body).split('\n');
     expect(lines).toEqual([
@@ -77,7 +77,7 @@ describe('http/tonight', () => {
     });
   });
 
-  it('answers with the same as JSON, with times in ISO UTC', async () => {
+  it('returns the same content as JSON, with ISO times in UTC', async () => {
     const { ask, asked } = await serveTonight();
     const { hours, servers } = JSON.parse((await ask('/api/tonight?server=prod&hours=6')).body) as Tonight;
     expect([hours, asked]).toEqual([6, [6]]);

@@ -106,7 +106,7 @@ Sending again and dropping require --web.enable-lifecycle, or web: { enable_life
     expect(body).toContain(`quarantine drop ${"'o'\\''hara'\\''s/12'".replaceAll("'", '&#39;')} --url=`);
   });
 
-  it('has forms if configuration allows changes', async () => {
+  it('has forms only if the configuration allows changes', async () => {
     const { body, text, headers } = await readPage({ shown: refused, quarantined: both, isEnabled: true });
     expect(body.match(/<form method="post" action="\.\/-\/quarantine\/retry">/g)).toHaveLength(3);
     expect(body).toContain('<button name="key" value="prod/4711" aria-label="Send prod #4711 again">');
@@ -125,7 +125,7 @@ Sending again and dropping require --web.enable-lifecycle, or web: { enable_life
     expect(text).toContain('\nand 1,184 more traces\n');
   });
 
-  it('says how to switch traces on, and what is kept until then', async () => {
+  it('says how to switch traces on, and what is kept meanwhile', async () => {
     const { text, body } = await readPage({ shown: traces({ delivery: undefined, waiting: 3, quarantine: 1 }) });
     expect(text).toBe(`…Traces are off
 As of 2024-05-20 03:19:40 UTC; look again.

@@ -6,7 +6,7 @@ import { renderSegments } from '../../src/metrics/segment.ts';
 const size = gauge('demo_size_bytes', 'Size.', 'project');
 
 describe('metrics/segment', () => {
-  it('passes text on to be deflated a megabyte at a time', async () => {
+  it('compresses text a megabyte at a time', async () => {
     // 100 characters a line.
     const rows = Array.from({ length: 15_000 }, (_, index) => size.rows(1, { project: `${index}`.padStart(70, '0') }));
     const lengths: number[] = [];

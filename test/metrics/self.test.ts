@@ -49,7 +49,7 @@ describe('metrics/self', () => {
 });
 
 describe('metrics/self, an idle process', () => {
-  it('is woken ten times a second at most to measure its event loop', () => {
+  it('wakes at most ten times a second to measure its event loop', () => {
     const timers = vi.spyOn(globalThis, 'setInterval');
     const monitors = vi.spyOn(perfHooks, 'monitorEventLoopDelay');
     try {

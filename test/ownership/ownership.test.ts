@@ -132,7 +132,7 @@ describe('ownership/ownership', () => {
     expect(happened).toEqual(['acquire a', 'begin a', 'end a reloaded', 'release a']);
   });
 
-  it('releases what it acquires while it stops, and begins nothing of it', async () => {
+  it('releases servers that it acquires during a stop, without starting their polls', async () => {
     const { ownership, happened, most } = createScene(['a']);
     ownership.start();
     for (let turn = 0; turn < 50 && most() === 0; turn += 1) await new Promise((resolve) => setImmediate(resolve));

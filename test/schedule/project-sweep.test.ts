@@ -421,7 +421,7 @@ describe('schedule/project-sweep', () => {
     expect(shown()).toBe('');
   });
 
-  it('also makes the read for the whole server if a collector needs it', async () => {
+  it('also reads the whole server if a collector needs that', async () => {
     const covers = (project: string) => project === 'b';
     const { pass, shown, shownCount, setNames } = setScene(['a', 'b'], { andServer: true, covers });
     await pass();
@@ -431,7 +431,7 @@ describe('schedule/project-sweep', () => {
     expect([shown(), shownCount()]).toEqual(['', 1]);
   });
 
-  it('makes no read per project if the server reports all projects in one request', async () => {
+  it('does not read project by project if the server reports all projects in one response', async () => {
     const { pass, asked, shown, setNames } = setScene(['a', 'b'], {
       fetchAll: async () =>
         new Map([

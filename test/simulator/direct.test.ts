@@ -17,7 +17,7 @@ const paths = [
 ];
 
 describe('simulator/direct', () => {
-  it('answers a function call like a request over a socket', async () => {
+  it('gives a function call the same response as a request over a socket', async () => {
     const simulator = await startSimulator(options);
     const { world, token } = createService(options, createClock(undefined, 'free'));
     const [member] = world.members;

@@ -25,7 +25,7 @@ const paths = [
 
 describe('simulator/frozen', () => {
   it.each(['log-storage-outage', 'cluster-takeover'])(
-    'answers the same in any order, however often, at any address: %s',
+    'gives each request the same response, in any order and at any address: %s',
     async (scenario) => {
       const first = await readAll(scenario, paths);
       const second = await readAll(scenario, [...paths, ...paths].toReversed());
@@ -34,7 +34,7 @@ describe('simulator/frozen', () => {
     },
   );
 
-  it('is stopped after noon, at an example address', async () => {
+  it('starts just after noon, with an example address in its responses', async () => {
     const texts = await readAll('empty', ['system/info']);
     const { system } = JSON.parse(texts['system/info'] ?? '') as {
       system: { timestamp: { datetime: string }; ping: { href: string } };
@@ -43,7 +43,7 @@ describe('simulator/frozen', () => {
     expect(system.ping.href).toBe('https://automation.example.org/api/47/metrics/ping');
   });
 
-  it('advances only by `advance`', async () => {
+  it('moves its clock only by `advance`', async () => {
     const simulator = await startSimulator({ scenario: 'quiet-day', frozen: true });
     const before = simulator.truth().executions.length;
     simulator.advance(600_000);

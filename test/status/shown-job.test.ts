@@ -26,7 +26,7 @@ describe('status/shown-job', () => {
     expect(asked).toEqual([['pay', 'a/b', 'settle']]);
   });
 
-  it('finds a job of which only facts are left, and no job that never ran', () => {
+  it('finds a job of which only its last values are left, and no job that never ran', () => {
     const input = { ...usual, path: 'pay/settle', ended: [] };
     expect(toShownJob({ ...input, factsOf: () => ({ averageDurationMs: 1000 }) })).toMatchObject({
       runs: [],

@@ -241,7 +241,7 @@ RUN shop/load/etl/nightly 0..5000 failure _OTHER - it ended with a custom status
 `);
   });
 
-  it('marks unknown words', () => {
+  it('marks unknown words of the server', () => {
     expect(tree('unknown-status')).toBe(`
 RUN 0..4000 error _OTHER - its status is not known
   step 1 (1) 0..1000 error _OTHER [clamped] - its state is not known
@@ -275,7 +275,7 @@ RUN shop/load/etl/nightly 0..4000 success - the execution succeeded
 `);
   });
 
-  it('shows no nodes if steps are enough, and keeps their reasons and times', () => {
+  it('shows no nodes with the detail steps, and keeps the reasons and times of nodes', () => {
     expect(tree('failed-node', { detail: 'steps' })).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - the execution failed: first failure NonZeroResultCode
   Build (1) 0..5000 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode below
@@ -308,7 +308,7 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
     expect(trace.spans.at(-1)?.attributes['automation.step.not_started_count']).toBe(4);
   });
 
-  it('shows only the execution if that is enough', () => {
+  it('shows only the execution with the detail root', () => {
     expect(tree('failed-node', { detail: 'root' })).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - the execution failed: first failure NonZeroResultCode
 `);

@@ -30,7 +30,7 @@ async function playPlan(given: Plan): Promise<string[]> {
 }
 
 describe('world', () => {
-  it('is the same world for the same seed', async () => {
+  it('plays the same world for the same seed', async () => {
     const plan = planWorld(22, allCards);
     const [one, other] = [await playWorld(plan), await playWorld(plan)];
     expect(other.hash).toBe(one.hash);

@@ -106,7 +106,7 @@ describe('expected-runs/deciding/cause', () => {
     },
   );
 
-  it('is orphaned if the owner at the time is gone, although another member has taken the job before it is decided', () => {
+  it('is orphaned if the owner at that time is gone, although another member has taken over the job since', () => {
     const listed = { id: 'j1', name: 'settle', group: '', isScheduled: true, isEnabled: true, isScheduleEnabled: true };
     const list = (
       ownerUuid: string,
@@ -139,7 +139,7 @@ describe('expected-runs/deciding/cause', () => {
     expect(verdicts).toMatchObject([{ is: 'missed', reason: 'orphaned', expectedMs: atMs }]);
   });
 
-  it('has the cause orphaned as soon as the other members are read, even if the owner is not read after the time', () => {
+  it('is orphaned as soon as the other members are read, even if the owner is never read again', () => {
     const member = every15s(() => 'answered', [-1800, -60]);
     const own = every15s(() => 'active', [-1800, -60]);
     const others = every15s(() => 'answered', [-1800, 720]);

@@ -36,7 +36,7 @@ describe('expected-runs/deciding/timetable', () => {
     expect(toStartWindow(timetable, 0, 600_000)).toEqual({ fromMs: 3_595_000, throughMs: 3_899_999 });
   });
 
-  it('treats an unexpected next time as one of another schedule, even if it is due soon', () => {
+  it('takes an unexpected next time as a sign of another schedule, even if it is due soon', () => {
     // Every ten seconds, but not before 1000.
     const before = joinAnswer(undefined, answer(0, 2000, tens(1000, 100)), join).timetable;
     const isNext = (seconds: number) => joinAnswer(before, answer(900, seconds, [seconds * 1000]), join).agreement;

@@ -92,7 +92,7 @@ describe('simulator/answers/execution-lists', () => {
     ]);
   });
 
-  it('shows a stored word that is no status as other', async () => {
+  it('shows an unknown stored status as other', async () => {
     const simulator = await startEmpty();
     simulator.control.createProject('p');
     for (const status of ['succeeded', 'failed', 'timedout', 'aborted', 'incomplete', 'missed']) {

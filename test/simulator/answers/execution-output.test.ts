@@ -14,7 +14,7 @@ describe('simulator/answers/execution-output', () => {
     expect(missing.json).toMatchObject({ error: 'No output is available', empty: true, offset: '0', completed: true });
   });
 
-  it('has its own error bodies', async () => {
+  it('has other error bodies than the rest of the API', async () => {
     const simulator = await startSmall();
     simulator.control.addToken({ token: 'half', policy: { hiddenJobs: [settleId] } });
     const denied = await ask(simulator, 'api/47/execution/1/output', { headers: { 'X-Rundeck-Auth-Token': 'half' } });
@@ -30,7 +30,7 @@ describe('simulator/answers/execution-output', () => {
     ]);
   });
 
-  it('has the last lines, and may have one more of a log that grows', async () => {
+  it('returns the last lines, and may return one more of a growing log', async () => {
     const simulator = await startSmall();
     simulator.control.runJob(settleId);
     const count = async (id: number) => {
@@ -68,7 +68,7 @@ describe('simulator/answers/execution-output', () => {
     expect(words).toEqual(expected);
   });
 
-  it('is complete without a mark of its end after a crash', async () => {
+  it('is complete after a crash, although the mark of its end is missing', async () => {
     const simulator = await startSmall();
     simulator.control.runJob(settleId);
     simulator.advance(500);

@@ -73,7 +73,7 @@ describe('simulator/answers/execution-state', () => {
     ]);
   });
 
-  it('shows a job referenced once for each node by parameterStates', async () => {
+  it('shows a job reference that runs for each node in parameterStates', async () => {
     const simulator = await startWith(['reference per node']);
     simulator.advance(300_000);
     const { json } = await ask(simulator, 'api/47/execution/1/state');
@@ -112,7 +112,7 @@ describe('simulator/answers/execution-state', () => {
     ]);
   });
 
-  it('keeps the reason of what a handler mended, which may not save the run', async () => {
+  it('keeps the reason of a step that a handler recovered, although the run may still fail', async () => {
     const handler = { ...command('mend', 3, 0), mendsRun: false };
     const simulator = await startWith([command('one', 10, 1, { handler })]);
     simulator.advance(120_000);
@@ -189,7 +189,7 @@ describe('simulator/answers/execution-state', () => {
     expect(picture).toEqual(expected);
   });
 
-  it('can answer pending, and nothing else; and 404 for an execution without a state', async () => {
+  it('can answer only that the state is pending, and answers 404 without a state', async () => {
     const simulator = await startWith([command('one', 1, 0)]);
     simulator.control.configure({ statePending: 'all' });
     const pending = await ask(simulator, 'api/47/execution/1/state');

@@ -136,7 +136,7 @@ describe('simulator/answers/log-storage', () => {
 });
 
 describe('simulator/answers/metrics', () => {
-  it('is always healthy on 6.x, once it is enabled', async () => {
+  it('reports only healthy checks on 6.x, if the endpoint is enabled', async () => {
     const simulator = await startEmpty({ apiVersion: 58 });
     const off = await ask(simulator, 'api/58/metrics/healthcheck');
     simulator.control.switchMetrics(true);

@@ -53,7 +53,7 @@ describe('simulator/routes/api', () => {
     ]);
   });
 
-  it('reports its version if nothing else is requested', async () => {
+  it('reports its version at the address of the API alone', async () => {
     const simulator = await startEmpty();
     const reply = await ask(simulator, 'api/14');
     await simulator.stop();

@@ -40,7 +40,7 @@ describe('simulator/routes/authenticate', () => {
     );
   });
 
-  it('lets a token expire while it is used', async () => {
+  it('lets a token expire during its use', async () => {
     const simulator = await startEmpty();
     simulator.control.addToken({ token: 'short-lived', expiresAtMs: noon + 1000 });
     const options = { headers: { 'X-Rundeck-Auth-Token': 'short-lived' } };

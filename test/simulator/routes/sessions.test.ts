@@ -48,7 +48,7 @@ describe('simulator/routes/sessions', () => {
     expect([api.status, api.text]).toEqual([200, '']);
   });
 
-  it('admits a token beside the cookie of its last answer, as clients with a cookie jar send it', async () => {
+  it('accepts a token together with a cookie, as clients with a cookie jar send both', async () => {
     const simulator = await startEmpty({ release: '5.20.0' });
     const first = toVisit(simulator, await ask(simulator, 'api/47/user/info'), '');
     const second = await ask(simulator, 'api/47/user/info', {

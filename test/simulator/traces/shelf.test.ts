@@ -35,7 +35,7 @@ describe('simulator/traces/shelf', () => {
     expect(shelf.list().map((trace) => [trace.root.id, trace.spans.map(({ id }) => id)])).toEqual([['a', ['b', 'a']]]);
   });
 
-  it("accepts spans that are each other's parents", () => {
+  it('accepts two spans that name each other as parent', () => {
     const shelf = createShelf(limits);
     shelf.keep([sunk({ id: 'a', parentId: 'b', startMs: startMs + 1 }), sunk({ id: 'b', parentId: 'a' })]);
     expect(shelf.list().map(({ root }) => root.id)).toEqual(['b']);

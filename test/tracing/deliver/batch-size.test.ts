@@ -34,7 +34,7 @@ describe('tracing/deliver/batch-size', () => {
     expect(size.maxBytes()).toBe(full);
   });
 
-  it('starts with less than what was lost, and never with nothing', () => {
+  it('starts below the size of the lost request, with at least one trace', () => {
     const size = createBatchSize(full);
     size.shrinkFrom(300);
     expect(size.maxBytes()).toBe(150);

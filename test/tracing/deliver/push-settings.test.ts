@@ -49,7 +49,7 @@ describe('tracing/deliver/push-settings', () => {
     });
   });
 
-  it('complains about all that is wrong', () => {
+  it('complains about every invalid setting', () => {
     const complaints = readPushSettings({
       ...on,
       OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: 'grpc',

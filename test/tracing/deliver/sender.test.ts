@@ -190,7 +190,7 @@ describe('tracing/deliver/sender', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 2 });
   });
 
-  it('stops at once if there is nothing to send, or it never started', async () => {
+  it('stops at once if it has nothing to send or was never started', async () => {
     const { sender, sent } = create(() => answer(200));
     await sender.stop(60_000);
     const { sender: second } = create(() => answer(200));

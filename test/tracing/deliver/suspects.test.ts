@@ -42,7 +42,7 @@ describe('tracing/deliver/suspects', () => {
     for (let times = 0; times < 100; times += 1) expect(suspects.otherPassed()).toBeUndefined();
   });
 
-  it('tries each trace again later and later, and not before others have shown the result of the last try', () => {
+  it('tries each trace again after growing waits, and only once others have shown the result of the last try', () => {
     const suspects = createSuspects(() => 1);
     suspects.lost(one, 'c: reset', 0);
     expect([suspects.due(5000), suspects.next(400), suspects.next(1000)]).toEqual([
@@ -58,7 +58,7 @@ describe('tracing/deliver/suspects', () => {
     expect([suspects.due(2499), suspects.due(2500), suspects.due(3000)]).toEqual([undefined, 'prod/2', 'prod/1']);
   });
 
-  it('waits for nothing after the trace in doubt was delivered', () => {
+  it('no longer waits once the suspected trace was delivered', () => {
     const suspects = createSuspects(() => 0);
     suspects.lost(one, 'c: reset', 0);
     suspects.lost(other, 'c: reset', 0);

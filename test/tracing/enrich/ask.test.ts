@@ -43,7 +43,7 @@ describe('tracing/enrich/ask', () => {
     });
   });
 
-  it('has nothing for a running execution', async () => {
+  it('returns nothing for a running execution', async () => {
     const { id, api } = await setUp();
     expect(await askForExecution(api, id, { detail: 'nodes', wait: async () => undefined })).toBeUndefined();
   });

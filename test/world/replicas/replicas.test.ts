@@ -16,7 +16,7 @@ async function run(given: readonly string[]): Promise<string> {
 }
 
 describe('world/replicas', () => {
-  it('is the same world for the same seed', async () => {
+  it('plays the same world for the same seed', async () => {
     const one = await playReplicas(3);
     const other = await playReplicas(3);
     expect(other.hash).toBe(one.hash);
