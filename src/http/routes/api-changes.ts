@@ -1,7 +1,8 @@
 import type { Router } from 'express';
 import { toShownMs } from '../../diagnosis/changes/deciding/change.ts';
 import type { Pause } from '../../domain/pause.ts';
-import { type ChangeOfServer, chooseChanges, readChangeFilter } from '../pages/changes/change-filter.ts';
+import { type ChangeOfServer, changeFields, chooseChanges } from '../pages/changes/change-filter.ts';
+import { readFields } from '../pages/list.ts';
 import { createRoutes } from '../server/routes.ts';
 
 export type ApiChangesOptions = {
@@ -17,9 +18,9 @@ export type ApiChangesOptions = {
 export function apiChangesRoute({ changes, begin }: ApiChangesOptions): Router {
   const router = createRoutes();
   router.get('/api/changes', async (request, response) => {
-    const query = new URLSearchParams(/\?(.*)$/s.exec(request.originalUrl)?.[1]);
-    const cursor = readCursor(query.get('cursor') ?? '');
-    const chosen = await chooseChanges(await changes(), readChangeFilter(query), begin());
+    const { cursor: text, ...filter } = readFields(request, [...changeFields, 'cursor']);
+    const cursor = readCursor(text);
+    const chosen = await chooseChanges(await changes(), filter, begin());
     const shown = takePage(chosen, cursor);
     response
       .set('cache-control', 'no-store')

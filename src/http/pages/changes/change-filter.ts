@@ -1,5 +1,6 @@
 import { type Change, toShownMs } from '../../../diagnosis/changes/deciding/change.ts';
 import { filterInPieces, finishInPieces, type Pause, sortInPieces } from '../../../domain/pause.ts';
+import type { Fields } from '../list.ts';
 
 export type ChangeOfServer = Change & { readonly server: string };
 
@@ -16,43 +17,19 @@ export function listAllChanges(
   );
 }
 
-export function chooseChanges(
-  all: readonly ChangeOfServer[],
-  filter: ChangeFilter,
-  pause: Pause,
-): Promise<ChangeOfServer[]> {
+export const changeFields = ['server', 'project', 'kind', 'text', 'since', 'until'] as const;
+
+export type ChangeFilter = Fields<(typeof changeFields)[number]>;
+
+export function chooseChanges(all: readonly ChangeOfServer[], filter: ChangeFilter, pause: Pause) {
   return filterInPieces(all, toChangeChoice(filter), pause);
 }
 
-/** Selects from the journal; an empty text selects all. */
-export type ChangeFilter = {
-  readonly server: string;
-  readonly project: string;
-  readonly kind: string;
-  /** A part of the subject, of the change, or of the user. */
-  readonly text: string;
-  /** A time in ISO or in ms since 1970. */
-  readonly since: string;
-  readonly until: string;
-};
-
-/** Reads the filter from the query; never fails. */
-export function readChangeFilter(query: URLSearchParams): ChangeFilter {
-  const read = (name: string): string => (query.get(name) ?? '').trim().slice(0, longest);
-  return {
-    server: read('server'),
-    project: read('project'),
-    kind: read('kind'),
-    text: read('text'),
-    since: read('since'),
-    until: read('until'),
-  };
-}
-
-const longest = 200;
-
-/** A change matches a time span if it may have happened in this span. */
-function toChangeChoice(filter: ChangeFilter): (change: ChangeOfServer) => boolean {
+/**
+ * The text is a part of the subject, of the change, or of the user; times are in ISO or in ms since 1970. A change matches a time
+ * span if it may have happened in this span.
+ */
+export function toChangeChoice(filter: ChangeFilter): (change: ChangeOfServer) => boolean {
   const text = filter.text.toLowerCase();
   const sinceMs = toMs(filter.since) ?? Number.NEGATIVE_INFINITY;
   const untilMs = toMs(filter.until) ?? Number.POSITIVE_INFINITY;

@@ -3,14 +3,11 @@ import { changeKinds, toShownMs } from '../../../diagnosis/changes/deciding/chan
 import { toAge, toTime } from '../../../domain/ages.ts';
 import { toCount } from '../../../domain/format.ts';
 import type { Pause } from '../../../domain/pause.ts';
-import { createRoutes } from '../../server/routes.ts';
-import { allowForms } from '../../server/security-headers.ts';
 import { renderPathLink } from '../addresses.ts';
-import { renderPages } from '../execution/execution-filter.ts';
 import { type Html, html } from '../html.ts';
-import { renderPage, toRoot } from '../page.ts';
-import { type FindSilence, renderSilence } from '../silence.ts';
-import { type ChangeFilter, type ChangeOfServer, chooseChanges, readChangeFilter } from './change-filter.ts';
+import { listRoute, renderProjects, renderSelect, renderServers, type Shown } from '../list.ts';
+import type { FindSilence } from '../silence.ts';
+import { type ChangeFilter, type ChangeOfServer, changeFields, toChangeChoice } from './change-filter.ts';
 
 export type ChangesPageOptions = {
   /** Returns the changes of all servers, newest first. */
@@ -25,54 +22,25 @@ export type ChangesPageOptions = {
 };
 
 /** `/changes`: what changed, filtered by the query. */
-export function changesPageRoute(options: ChangesPageOptions): Router {
-  const { changes, servers, dropped, silence, nowMs, begin } = options;
-  const router = createRoutes();
-  router.get('/changes', async (request, response) => {
-    const query = new URLSearchParams(/\?(.*)$/s.exec(request.originalUrl)?.[1]);
-    const filter = readChangeFilter(query);
-    const all = await changes();
-    const chosen = await chooseChanges(all, filter, begin());
-    const page = Math.max(1, Math.floor(Number(query.get('page') ?? '1')) || 1);
-    const about = { all, chosen, filter, page, servers: servers(), dropped, root: toRoot(request), nowMs: nowMs() };
-    const notice = renderSilence(filter.server === '' ? servers() : [filter.server], silence);
-    allowForms(response);
-    response
-      .set('cache-control', 'no-store')
-      .send(renderPage({ title: 'Changes', notice, body: renderChanges(about), path: request.path }));
+export function changesPageRoute({ changes, dropped, nowMs, ...options }: ChangesPageOptions): Router {
+  return listRoute({
+    ...options,
+    path: 'changes',
+    title: 'Changes',
+    noun: 'change',
+    fields: changeFields,
+    items: changes,
+    toChoice: toChangeChoice,
+    render: (shown) => html`<h1>Changes</h1>
+${renderForm(shown, nowMs())}
+<p class="note">${shown.count}, newest first. The changes of 30 days are kept, at most 20,000 of each server.${renderDropped(shown.servers, dropped)}</p>
+${shown.items.length === 0 ? renderNothing(shown.all) : renderTable(shown, nowMs())}${shown.links}`,
   });
-  return router;
 }
 
-type About = {
-  readonly all: readonly ChangeOfServer[];
-  readonly chosen: readonly ChangeOfServer[];
-  readonly filter: ChangeFilter;
-  readonly page: number;
-  readonly servers: readonly string[];
-  readonly dropped: (server: string) => number;
-  readonly root: string;
-  readonly nowMs: number;
-};
+type Changes = Shown<ChangeOfServer, keyof ChangeFilter>;
 
-const onePage = 100;
-
-function renderChanges(about: About): Html {
-  const { all, chosen } = about;
-  const pages = Math.max(1, Math.ceil(chosen.length / onePage));
-  const page = Math.min(about.page, pages);
-  const shown = chosen.slice((page - 1) * onePage, page * onePage);
-  const count =
-    chosen.length === all.length
-      ? toCount(all.length, 'change')
-      : `${chosen.length} of ${toCount(all.length, 'change')}`;
-  return html`<h1>Changes</h1>
-${renderForm(about)}
-<p class="note">${count}, newest first. The changes of 30 days are kept, at most 20,000 of each server.${renderDropped(about)}</p>
-${shown.length === 0 ? renderNothing(all) : renderTable(shown, about)}${renderPages('changes', about.filter, { page, pages })}`;
-}
-
-function renderDropped({ servers, dropped }: About): string {
+function renderDropped(servers: readonly string[], dropped: ChangesPageOptions['dropped']): string {
   const count = servers.reduce((sum, server) => sum + dropped(server), 0);
   return count === 0 ? '' : ` ${toCount(count, 'change')} beyond that ${count === 1 ? 'was' : 'were'} dropped.`;
 }
@@ -83,14 +51,10 @@ function renderNothing(all: readonly ChangeOfServer[]): Html {
     : html`<p>No change matches. <a href="changes">Show all</a></p>\n`;
 }
 
-function renderForm({ all, filter, servers, nowMs }: About): Html {
-  const kinds = renderSelect('kind', ['', ...changeKinds], filter.kind);
-  const server = html`<label>Server ${renderSelect('server', ['', ...servers], filter.server)}</label>\n`;
-  const projects = [...new Set(all.map(({ project }) => project))].filter(Boolean).toSorted().slice(0, maxSuggested);
+function renderForm({ all, filter, servers }: Changes, nowMs: number): Html {
   return html`<form class="filter" method="get" action="changes" role="search">
-<label>Kind ${kinds}</label>
-${servers.length > 1 ? server : undefined}<label>Project <input name="project" value="${filter.project}" list="projects"></label>
-<datalist id="projects">${projects.map((project) => html`<option value="${project}"></option>`)}</datalist>
+<label>Kind ${renderSelect('kind', ['', ...changeKinds], filter.kind)}</label>
+${renderServers(servers, filter.server)}${renderProjects(all, filter.project)}
 <label>Text <input name="text" type="search" value="${filter.text}"></label>
 <label>Since (UTC) <input name="since" value="${filter.since}" size="17" placeholder="${toMinute(nowMs - 86_400_000)}"></label>
 <label>Until (UTC) <input name="until" value="${filter.until}" size="17" placeholder="${toMinute(nowMs)}"></label>
@@ -102,22 +66,12 @@ function toMinute(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 16);
 }
 
-function renderSelect(name: string, values: readonly string[], chosen: string): Html {
-  const options = values.map(
-    (value) =>
-      html`<option value="${value}"${value === chosen ? html` selected` : undefined}>${value === '' ? 'any' : value}</option>`,
-  );
-  return html`<select name="${name}">${options}</select>`;
-}
-
-const maxSuggested = 200;
-
-function renderTable(changes: readonly ChangeOfServer[], about: About): Html {
-  const isOne = about.servers.length < 2;
+function renderTable({ items, servers, root }: Changes, nowMs: number): Html {
+  const isOne = servers.length < 2;
   return html`<section>
 <table>
 <thead><tr><th>What</th><th>Kind</th>${isOne ? undefined : html`<th>Server</th>`}<th>Project</th><th>Change</th><th>When</th></tr></thead>
-<tbody>${changes.map((change) => renderRow(change, about, isOne))}</tbody>
+<tbody>${items.map((change) => renderRow(change, { root, nowMs, isOne }))}</tbody>
 </table>
 </section>
 `;
@@ -125,7 +79,9 @@ function renderTable(changes: readonly ChangeOfServer[], about: About): Html {
 
 const ofJobs = ['definition', 'job', 'switch', 'owner', 'run'];
 
-function renderRow(change: ChangeOfServer, { root, nowMs }: About, isOne: boolean): Html {
+type At = { readonly root: string; readonly nowMs: number; readonly isOne: boolean };
+
+function renderRow(change: ChangeOfServer, { root, nowMs, isOne }: At): Html {
   const { server, kind, project, subject, what, by } = change;
   const name = subject === '' ? server : subject;
   const shown = ofJobs.includes(kind) ? renderPathLink(server, subject, root) : html`<bdi>${name}</bdi>`;

@@ -2,8 +2,8 @@ import type { Explanation } from '../../../diagnosis/changes/explain.ts';
 import { toTime } from '../../../domain/ages.ts';
 import { toCount } from '../../../domain/format.ts';
 import { toCauseTexts } from '../../../status/shared-cause.ts';
-import { toQuery } from '../execution/execution-filter.ts';
 import { type Html, html } from '../html.ts';
+import { toQuery } from '../list.ts';
 import { renderWhen } from './changes-page.ts';
 
 type About = {

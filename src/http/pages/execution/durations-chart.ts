@@ -3,7 +3,7 @@ import { isFailure } from '../../../status/running.ts';
 import type { EndedStatus } from '../../../status/status.ts';
 import { type Bar, renderChart } from '../chart.ts';
 import { type Html, html } from '../html.ts';
-import { toQuery } from './execution-filter.ts';
+import { toQuery } from '../list.ts';
 
 type Run = {
   readonly server: string;

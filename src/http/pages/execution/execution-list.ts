@@ -1,14 +1,13 @@
 import type { Router } from 'express';
 import { toAge, toLength } from '../../../domain/ages.ts';
-import { toCount, toList } from '../../../domain/format.ts';
-import { filterInPieces, noPause, type Pause } from '../../../domain/pause.ts';
+import { toList } from '../../../domain/format.ts';
+import type { Pause } from '../../../domain/pause.ts';
+import { isFailure } from '../../../status/running.ts';
 import type { EndedExecution } from '../../../status/status.ts';
-import { createRoutes } from '../../server/routes.ts';
-import { allowForms } from '../../server/security-headers.ts';
 import { type Html, html } from '../html.ts';
-import { renderEnding, renderPage, toRoot } from '../page.ts';
-import { type FindSilence, renderSilence } from '../silence.ts';
-import { type Filter, readFilter, renderPages, toChoice } from './execution-filter.ts';
+import { type Fields, listRoute, renderProjects, renderSelect, renderServers, type Shown } from '../list.ts';
+import { renderEnding } from '../page.ts';
+import type { FindSilence } from '../silence.ts';
 
 export type ExecutionListOptions = {
   /** Returns the finished executions of all servers that are kept for pages, newest first. */
@@ -23,56 +22,39 @@ export type ExecutionListOptions = {
 };
 
 /** `/executions`: finished executions, filtered by result, server, project and text in the query. */
-export function executionListRoute(options: ExecutionListOptions): Router {
-  const { ended, servers, endings, silence, nowMs, begin = () => noPause } = options;
-  const router = createRoutes();
-  router.get('/executions', async (request, response) => {
-    const all = await ended();
-    const filter = readFilter(new URLSearchParams(/\?(.*)$/s.exec(request.originalUrl)?.[1]));
-    const chosen = await filterInPieces(all, toChoice(filter), begin());
-    const body = renderList(all, {
-      chosen,
-      filter,
-      servers: servers(),
-      endings,
-      root: toRoot(request),
-      nowMs: nowMs(),
-    });
-    const shown = filter.server === '' ? servers() : [filter.server];
-    const notice = renderSilence(shown, silence);
-    allowForms(response);
-    response
-      .set('cache-control', 'no-store')
-      .send(renderPage({ title: 'Last finished executions', notice, body, path: request.path }));
+export function executionListRoute({ ended, endings, nowMs, ...options }: ExecutionListOptions): Router {
+  return listRoute({
+    ...options,
+    path: 'executions',
+    title: 'Last finished executions',
+    noun: 'execution',
+    fields,
+    items: ended,
+    toChoice,
+    render: (shown) => html`<h1>Last finished executions</h1>
+${renderForm(shown, endings)}
+<p class="note">${shown.count}, newest first. The last 1,000 of each server are kept.</p>
+${shown.items.length === 0 ? renderNothing(shown.all) : renderTable(shown, nowMs())}${shown.links}`,
   });
-  return router;
 }
 
-type About = {
-  /** All matching executions, not only those of this page. */
-  readonly chosen: readonly EndedExecution[];
-  readonly filter: Filter;
-  readonly servers: readonly string[];
-  readonly endings: readonly string[];
-  readonly root: string;
-  readonly nowMs: number;
-};
+const fields = ['result', 'server', 'project', 'text'] as const;
 
-const onePage = 100;
+type Filter = Fields<(typeof fields)[number]>;
+type Executions = Shown<EndedExecution, keyof Filter>;
 
-function renderList(all: readonly EndedExecution[], about: About): Html {
-  const { chosen } = about;
-  const pages = Math.max(1, Math.ceil(chosen.length / onePage));
-  const page = Math.min(about.filter.page, pages);
-  const shown = chosen.slice((page - 1) * onePage, page * onePage);
-  const count =
-    chosen.length === all.length
-      ? toCount(all.length, 'execution')
-      : `${chosen.length} of ${toCount(all.length, 'execution')}`;
-  return html`<h1>Last finished executions</h1>
-${renderForm(all, about)}
-<p class="note">${count}, newest first. The last 1,000 of each server are kept.</p>
-${shown.length === 0 ? renderNothing(all) : renderTable(shown, about)}${renderPages('executions', about.filter, { page, pages })}`;
+/** The result is an ending, or `failures` for all that count as failed. The text is a part of the job's name, or an id. */
+function toChoice(filter: Filter): (execution: EndedExecution) => boolean {
+  const text = filter.text.toLowerCase();
+  return ({ server, project, job = 'ad hoc', id, ending }) =>
+    isResult(ending, filter.result) &&
+    (filter.server === '' || server === filter.server) &&
+    (filter.project === '' || project === filter.project) &&
+    (text === '' || job.toLowerCase().includes(text) || String(id) === text.replace(/^#/, ''));
+}
+
+function isResult(ending: string, wanted: string): boolean {
+  return wanted === '' || (wanted === 'failures' ? isFailure({ ending }) : ending === wanted);
 }
 
 function renderNothing(all: readonly EndedExecution[]): Html {
@@ -81,41 +63,30 @@ function renderNothing(all: readonly EndedExecution[]): Html {
     : html`<p>No execution matches. <a href="executions">Show all</a></p>\n`;
 }
 
-function renderForm(all: readonly EndedExecution[], { filter, servers, endings }: About): Html {
-  const results = ['', 'failures', ...endings].map(
-    (result) =>
-      html`<option value="${result}"${result === filter.result ? html` selected` : undefined}>${resultWords[result] ?? result}</option>`,
-  );
-  const options = ['', ...servers].map(
-    (server) =>
-      html`<option value="${server}"${server === filter.server ? html` selected` : undefined}>${server === '' ? 'any' : server}</option>`,
-  );
-  const projects = [...new Set(all.map(({ project }) => project))].toSorted().slice(0, maxSuggested);
-  const server = html`<label>Server <select name="server">${options}</select></label>\n`;
+function renderForm({ all, filter, servers }: Executions, endings: readonly string[]): Html {
+  const results = renderSelect('result', ['', 'failures', ...endings], filter.result, { failures: 'all failures' });
   return html`<form class="filter" method="get" action="executions" role="search">
-<label>Result <select name="result">${results}</select></label>
-${servers.length > 1 ? server : undefined}<label>Project <input name="project" value="${filter.project}" list="projects"></label>
-<datalist id="projects">${projects.map((project) => html`<option value="${project}"></option>`)}</datalist>
+<label>Result ${results}</label>
+${renderServers(servers, filter.server)}${renderProjects(all, filter.project)}
 <label>Job or id <input name="text" type="search" value="${filter.text}"></label>
 <button>Show</button>
 </form>`;
 }
 
-const resultWords: Readonly<Record<string, string>> = { '': 'any', failures: 'all failures' };
-const maxSuggested = 200;
-
-function renderTable(executions: readonly EndedExecution[], about: About): Html {
-  const isOne = about.servers.length < 2;
+function renderTable({ items, servers, root }: Executions, nowMs: number): Html {
+  const isOne = servers.length < 2;
   return html`<section>
 <table>
 <thead><tr><th>Job</th>${isOne ? undefined : html`<th>Server</th>`}<th>Project</th><th>Result</th><th>Ended</th><th class="number">Took</th></tr></thead>
-<tbody>${executions.map((execution) => renderRow(execution, about, isOne))}</tbody>
+<tbody>${items.map((execution) => renderRow(execution, { root, nowMs, isOne }))}</tbody>
 </table>
 </section>
 `;
 }
 
-function renderRow(execution: EndedExecution, { root, nowMs }: About, isOne: boolean): Html {
+type At = { readonly root: string; readonly nowMs: number; readonly isOne: boolean };
+
+function renderRow(execution: EndedExecution, { root, nowMs, isOne }: At): Html {
   const {
     server,
     project,

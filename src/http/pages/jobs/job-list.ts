@@ -1,21 +1,18 @@
 import type { Router } from 'express';
 import { toAge, toTime, toWait } from '../../../domain/ages.ts';
-import { toCount } from '../../../domain/format.ts';
 import { toJobPath } from '../../../domain/job-path.ts';
-import { filterInPieces, finishInPieces, noPause, type Pause, sortInPieces } from '../../../domain/pause.ts';
+import { finishInPieces, type Pause, sortInPieces } from '../../../domain/pause.ts';
 import type { Blocker } from '../../../expected-runs/deciding/blockers.ts';
 import { isLate } from '../../../expected-runs/deciding/hours.ts';
 import type { ScheduledJob } from '../../../expected-runs/showing/scheduled-job.ts';
 import { isFailure } from '../../../status/running.ts';
 import type { EndedStatus } from '../../../status/status.ts';
-import { createRoutes } from '../../server/routes.ts';
-import { allowForms } from '../../server/security-headers.ts';
 import { renderPathLink, toExecutionAddress } from '../addresses.ts';
-import { renderPages } from '../execution/execution-filter.ts';
 import { type Html, html } from '../html.ts';
-import { renderEnding, renderPage, toRoot } from '../page.ts';
+import { type Fields, listRoute, renderSelect, renderServers, type Shown } from '../list.ts';
+import { renderEnding } from '../page.ts';
 import { renderStrip } from '../schedule/last-hours.ts';
-import { type FindSilence, renderSilence } from '../silence.ts';
+import type { FindSilence } from '../silence.ts';
 import { toFacts, toSuccess } from './job-page.ts';
 import { renderSparkline } from './runs-chart.ts';
 
@@ -30,38 +27,28 @@ export type JobListOptions = {
 };
 
 /** `/jobs`: all watched scheduled jobs, failures first; the query has the filter. */
-export function jobListRoute({ servers, jobs, ended, silence, begin = () => noPause }: JobListOptions): Router {
-  const router = createRoutes();
-  router.get('/jobs', async (request, response) => {
-    const query = new URLSearchParams(/\?(.*)$/s.exec(request.originalUrl)?.[1]);
-    const read = (name: string): string => (query.get(name) ?? '').trim().slice(0, longest);
-    const wish = { text: read('text'), state: read('state'), server: read('server') };
-    const page = Math.max(1, Math.trunc(Number(query.get('page') ?? '1')) || 1);
-    const names = servers();
-    const all = await jobs();
-    const chosen = await filterInPieces(all, (one) => isChosen(one, wish), begin());
-    const body = renderList(all, { chosen, wish, page, root: toRoot(request), ended, servers: names });
-    const notice = renderSilence(wish.server === '' ? names : [wish.server], silence);
-    allowForms(response);
-    response
-      .set('cache-control', 'no-store')
-      .send(renderPage({ title: 'Scheduled jobs', notice, body, path: request.path }));
+export function jobListRoute({ jobs, ended, ...options }: JobListOptions): Router {
+  return listRoute({
+    ...options,
+    path: 'jobs',
+    title: 'Scheduled jobs',
+    noun: 'job',
+    fields,
+    items: jobs,
+    toChoice: (wish) => (job) => isChosen(job, wish),
+    words: ['before', 'after'],
+    render: (shown) => html`<h1>Scheduled jobs</h1>
+${renderForm(shown)}
+<p class="note">${shown.count}. Jobs that missed a run or failed come first. Durations and success are of the last 1,000 executions of each server.</p>
+${shown.items.length === 0 ? html`<p>No scheduled job ${shown.all.length === 0 ? 'is watched yet' : 'matches'}.</p>\n` : renderTable(shown, ended)}${shown.links}`,
   });
-  return router;
 }
 
-type Wish = { readonly text: string; readonly state: string; readonly server: string };
-type About = Pick<JobListOptions, 'ended'> & {
-  readonly servers: readonly string[];
-  /** All matching jobs, not only those of this page. */
-  readonly chosen: readonly ListedJob[];
-  readonly wish: Wish;
-  readonly page: number;
-  readonly root: string;
-};
+const fields = ['text', 'state', 'server'] as const;
 
-const longest = 200;
-const onePage = 100;
+type Wish = Fields<(typeof fields)[number]>;
+type Jobs = Shown<ListedJob, keyof Wish>;
+
 const states = {
   '': 'any',
   missed: 'missed its last time',
@@ -111,36 +98,24 @@ function isChosen({ job, state, path }: ListedJob, wish: Wish): boolean {
   );
 }
 
-function renderList(all: readonly ListedJob[], about: About): Html {
-  const { chosen, wish, page } = about;
-  const pages = Math.max(1, Math.ceil(chosen.length / onePage));
-  const here = Math.min(page, pages);
-  const shown = chosen.slice((here - 1) * onePage, here * onePage).map(({ job }) => job);
-  return html`<h1>Scheduled jobs</h1>
-${renderForm(wish, about.servers)}
-<p class="note">${chosen.length === all.length ? toCount(all.length, 'job') : `${chosen.length} of ${toCount(all.length, 'job')}`}. Jobs that missed a run or failed come first. Durations and success are of the last 1,000 executions of each server.</p>
-${shown.length === 0 ? html`<p>No scheduled job ${all.length === 0 ? 'is watched yet' : 'matches'}.</p>\n` : renderTable(shown, { ...about, isOne: about.servers.length < 2 })}${renderPages('jobs', wish, { page: here, pages, words: ['before', 'after'] })}`;
-}
-
 const order: Readonly<Record<State, number>> = { missed: 0, failed: 1, late: 2, unknown: 3, ran: 4, off: 5 };
 
-function renderForm({ text, state, server }: Wish, servers: readonly string[]): Html {
-  const option = (value: string, word: string, chosen: string): Html =>
-    html`<option value="${value}"${value === chosen ? html` selected` : undefined}>${word}</option>`;
-  const all = ['', ...servers].map((name) => option(name, name === '' ? 'any' : name, server));
+function renderForm({ filter: { text, state, server }, servers }: Jobs): Html {
   return html`<form class="filter" method="get" action="jobs" role="search">
-<label>State <select name="state">${Object.entries(states).map(([value, word]) => option(value, word, state))}</select></label>
-${servers.length > 1 ? html`<label>Server <select name="server">${all}</select></label>\n` : undefined}<label>Job <input name="text" type="search" value="${text}"></label>
+<label>State ${renderSelect('state', Object.keys(states), state, states)}</label>
+${renderServers(servers, server)}<label>Job <input name="text" type="search" value="${text}"></label>
 <button>Show</button>
 </form>`;
 }
 
-function renderTable(jobs: readonly ScheduledJob[], { ended, ...at }: At & Pick<About, 'ended'>): Html {
+function renderTable({ items, servers, root }: Jobs, ended: JobListOptions['ended']): Html {
+  const jobs = items.map(({ job }) => job);
+  const isOne = servers.length < 2;
   const runs = toRunsByJob(jobs, ended);
-  const rows = jobs.map((job) => renderRow(job, runs.get(toKey(job.server, toJobPath(job))) ?? [], at));
+  const rows = jobs.map((job) => renderRow(job, runs.get(toKey(job.server, toJobPath(job))) ?? [], { root, isOne }));
   return html`<section>
 <table>
-<thead><tr><th>Job</th>${at.isOne ? undefined : html`<th>Server</th>`}<th>Last run</th><th>Last scheduled times</th><th class="spare">Durations</th><th>24 h</th><th>Next</th></tr></thead>
+<thead><tr><th>Job</th>${isOne ? undefined : html`<th>Server</th>`}<th>Last run</th><th>Last scheduled times</th><th class="spare">Durations</th><th>24 h</th><th>Next</th></tr></thead>
 <tbody>${rows}</tbody>
 </table>
 </section>
@@ -162,10 +137,7 @@ function toKey(server: string, path: string): string {
   return JSON.stringify([server, path]);
 }
 
-type At = Pick<About, 'root'> & {
-  /** True if all jobs belong to one server. */
-  readonly isOne: boolean;
-};
+type At = { readonly root: string; readonly isOne: boolean };
 
 function renderRow(job: ScheduledJob, runs: readonly EndedStatus[], { root, isOne }: At): Html {
   const { server, lastRun, verdicts, nowMs } = job;
