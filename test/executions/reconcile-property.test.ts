@@ -3,6 +3,7 @@ import type { Execution } from '../../src/domain/execution.ts';
 import type { IdHour } from '../../src/executions/counting/id-hours.ts';
 import { type Entry, reconcile } from '../../src/executions/counting/reconcile.ts';
 import { fc } from '../support/property.ts';
+import { someRun } from './some-execution.ts';
 
 describe('executions/reconcile', () => {
   it('counts the same for any order, repetition and split of the rows', () => {
@@ -80,17 +81,8 @@ const anyRow: fc.Arbitrary<Execution> = fc
   );
 
 function toRow(fields: Pick<Execution, 'id' | 'startedAtMs' | 'endedAtMs'> & Partial<Execution>): Execution {
-  return {
-    status: fields.endedAtMs === undefined ? 'running' : 'succeeded',
-    customStatus: undefined,
-    project: 'pay',
-    job: undefined,
-    isJobDeleted: false,
-    type: 'user',
-    succeededNodes: 1,
-    failedNodes: [],
-    ...fields,
-  };
+  const status = fields.endedAtMs === undefined ? 'running' : 'succeeded';
+  return { ...someRun({ status, job: undefined, succeededNodes: 1 }), ...fields };
 }
 
 function countAll(listed: readonly (readonly Listed[])[], countedFromMs: number): string[] {

@@ -22,3 +22,15 @@ export function someRun(fields: Partial<Finished> = {}): Finished {
 export function someRunning(fields: Partial<Execution> = {}): Execution {
   return { ...someRun(), status: 'running', endedAtMs: undefined, ...fields };
 }
+
+/** The fields that only the trace of an execution needs, without a value. */
+export const untracedFields = {
+  permalink: undefined,
+  user: undefined,
+  abortedBy: undefined,
+  argstring: undefined,
+  options: new Map<string, string>(),
+  serverUuid: undefined,
+  retryAttempt: undefined,
+  nextAttemptId: undefined,
+};

@@ -3,24 +3,13 @@ import type { Execution } from '../../src/domain/execution.ts';
 import type { RecentRun } from '../../src/executions/ledger/recent-runs.ts';
 import type { Sight } from '../../src/executions/reading/visibility.ts';
 import { findRunning, toWhatRuns } from '../../src/status/running.ts';
+import { someRunning } from '../executions/some-execution.ts';
 
 const nowMs = Date.parse('2024-05-20T03:19:40Z');
 
 function run(id: number, given: Partial<Execution> = {}): Execution {
-  return {
-    id,
-    status: 'running',
-    customStatus: undefined,
-    project: 'pay',
-    startedAtMs: nowMs - 60_000 - id,
-    endedAtMs: undefined,
-    job: { id: 'j', name: 'settle', group: 'nightly', averageDurationMs: 120_000 },
-    isJobDeleted: false,
-    type: undefined,
-    succeededNodes: 0,
-    failedNodes: [],
-    ...given,
-  };
+  const job = { id: 'j', name: 'settle', group: 'nightly', averageDurationMs: 120_000 };
+  return someRunning({ id, startedAtMs: nowMs - 60_000 - id, job, type: undefined, ...given });
 }
 
 function past(id: number, project: string): RecentRun {

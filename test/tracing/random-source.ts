@@ -1,6 +1,7 @@
 import { executionStatuses } from '../../src/domain/execution.ts';
 import type { SpanSource, TracedExecution } from '../../src/domain/span-source.ts';
 import { type NodeState, type Progress, type StepState, stepConditions } from '../../src/domain/step-state.ts';
+import { someRun, untracedFields } from '../executions/some-execution.ts';
 import { fc } from '../support/property.ts';
 
 const startedAtMs = 1_716_200_000_123;
@@ -54,23 +55,9 @@ const execution: fc.Arbitrary<TracedExecution> = fc
     attempt: fc.option(fc.nat(9), { nil: undefined }),
   })
   .map(({ status, lengthMs, attempt }) => ({
-    id: 4711,
-    status,
+    ...someRun({ id: 4711, status, startedAtMs, endedAtMs: startedAtMs + lengthMs }),
+    ...untracedFields,
     customStatus: status === 'other' ? 'held' : undefined,
-    project: 'shop',
-    startedAtMs,
-    endedAtMs: startedAtMs + lengthMs,
-    job: { id: 'j', name: 'nightly', group: '', averageDurationMs: undefined },
-    isJobDeleted: false,
-    type: 'user',
-    succeededNodes: 0,
-    failedNodes: [],
-    permalink: undefined,
-    user: undefined,
-    abortedBy: undefined,
-    argstring: undefined,
-    options: new Map(),
-    serverUuid: undefined,
     retryAttempt: attempt,
     nextAttemptId: attempt,
   }));

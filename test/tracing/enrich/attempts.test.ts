@@ -10,6 +10,7 @@ import { createEnricher } from '../../../src/tracing/enrich/enricher.ts';
 import { toBareExecution } from '../../../src/tracing/enrich/gather.ts';
 import { type PendingTrace, toPendingDocument } from '../../../src/tracing/enrich/pending.ts';
 import { planTrace } from '../../../src/tracing/plan/plan-trace.ts';
+import { someRun } from '../../executions/some-execution.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { settings } from '../recorded.ts';
 
@@ -20,21 +21,9 @@ beforeEach(() => {
 afterEach(() => state.close());
 
 function ended(id: number, epoch: number): PendingTrace {
-  return {
-    id,
-    status: 'failed-with-retry',
-    customStatus: undefined,
-    project: 'pay',
-    startedAtMs: id * 1000,
-    endedAtMs: id * 1000 + 500,
-    job: { id: 'settle', name: 'settle', group: '', averageDurationMs: undefined },
-    isJobDeleted: false,
-    type: 'user',
-    succeededNodes: 0,
-    failedNodes: [],
-    epoch,
-    seenAtMs: 0,
-  };
+  const startedAtMs = id * 1000;
+  const run = someRun({ id, status: 'failed-with-retry', startedAtMs, endedAtMs: startedAtMs + 500 });
+  return { ...run, project: 'pay', epoch, seenAtMs: 0 };
 }
 
 function repeated(id: number, epoch: number): PendingTrace {

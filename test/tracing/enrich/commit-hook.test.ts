@@ -3,25 +3,14 @@ import type { Execution } from '../../../src/domain/execution.ts';
 import { createAttempts } from '../../../src/tracing/enrich/attempts.ts';
 import { createTraceCommitHook } from '../../../src/tracing/enrich/commit-hook.ts';
 import { readPending } from '../../../src/tracing/enrich/pending.ts';
+import { someRun } from '../../executions/some-execution.ts';
 
 type Run = Execution & { readonly endedAtMs: number };
 
 const hourMs = 3_600_000;
 
 function ended(id: number, endedAtMs: number, status: Run['status'] = 'succeeded'): Run {
-  return {
-    id,
-    status,
-    customStatus: undefined,
-    project: 'pay',
-    startedAtMs: endedAtMs - 1000,
-    endedAtMs,
-    job: undefined,
-    isJobDeleted: false,
-    type: 'user',
-    succeededNodes: 0,
-    failedNodes: [],
-  };
+  return someRun({ id, status, startedAtMs: endedAtMs - 1000, endedAtMs, job: undefined });
 }
 
 function create({ serverNowMs = 100 * hourMs, room = 10 } = {}) {

@@ -9,6 +9,7 @@ import { type PendingTrace, toPendingDocument } from '../../../src/tracing/enric
 import type { Detail } from '../../../src/tracing/plan/detail.ts';
 import { type Plan, planTrace } from '../../../src/tracing/plan/plan-trace.ts';
 import { traceDefaults } from '../../../src/tracing/plan/settings.ts';
+import { someRun } from '../../executions/some-execution.ts';
 import { createTestClient, fixedSecret } from '../../support/client.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 
@@ -45,17 +46,9 @@ export async function setUp(given: Setting = {}) {
   onTestFinished(close);
   onTestFinished(() => state.close());
   const pending: PendingTrace = {
-    id: run.id,
-    status: 'succeeded',
-    customStatus: undefined,
+    ...someRun({ id: run.id, startedAtMs: run.startedAtMs, endedAtMs: run.endedAtMs, succeededNodes: 1 }),
     project: 'pay',
-    startedAtMs: run.startedAtMs,
-    endedAtMs: run.endedAtMs,
     job: { id: run.jobId, name: 'settle', group: 'nightly', averageDurationMs: undefined },
-    isJobDeleted: false,
-    type: 'user',
-    succeededNodes: 1,
-    failedNodes: [],
     epoch: 1,
     seenAtMs: clockMs,
   };

@@ -1,30 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { TracedExecution } from '../../../src/domain/span-source.ts';
 import { createWorkflows, gatherSteps } from '../../../src/tracing/enrich/gather.ts';
+import { someRun, untracedFields } from '../../executions/some-execution.ts';
 import { startCannedServer } from '../../support/canned-server.ts';
 import { createTestClient, fixedSecret } from '../../support/client.ts';
 
-const failed: TracedExecution = {
-  id: 7,
-  status: 'failed',
-  customStatus: undefined,
-  project: 'pay',
-  startedAtMs: 1000,
-  endedAtMs: 2000,
-  job: undefined,
-  isJobDeleted: false,
-  type: 'user',
-  succeededNodes: 0,
-  failedNodes: [],
-  permalink: undefined,
-  user: undefined,
-  abortedBy: undefined,
-  argstring: undefined,
-  options: new Map(),
-  serverUuid: undefined,
-  retryAttempt: undefined,
-  nextAttemptId: undefined,
-};
+const failed: TracedExecution = { ...someRun({ id: 7, status: 'failed', job: undefined }), ...untracedFields };
 
 async function start() {
   const server = await startCannedServer({ apiVersion: 47, dialect: 'rundeck' });

@@ -1,18 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { isSoundPending, toPendingDocument } from '../../../src/tracing/enrich/pending.ts';
+import { someRun } from '../../executions/some-execution.ts';
 
 const sound = { id: 7, project: 'pay', startedAtMs: 1, endedAtMs: null, seenAtMs: 3, failedNodes: [] };
-const { kind } = toPendingDocument({
-  ...sound,
-  endedAtMs: 2,
-  status: 'succeeded',
-  customStatus: undefined,
-  job: undefined,
-  isJobDeleted: false,
-  type: 'user',
-  succeededNodes: 0,
-  epoch: 1,
-});
+const { kind } = toPendingDocument({ ...someRun(), ...sound, endedAtMs: 2, epoch: 1 });
 
 describe('tracing/enrich/pending', () => {
   it('accepts a stored row that can become a trace', () => {

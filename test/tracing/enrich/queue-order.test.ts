@@ -1,28 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { PendingTrace } from '../../../src/tracing/enrich/pending.ts';
 import { createWaitingTraces, findCrowdedOut, toQueueOrder } from '../../../src/tracing/enrich/waiting-traces.ts';
+import { someRun } from '../../executions/some-execution.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 
 type Given = Partial<Pick<PendingTrace, 'status' | 'startedAtMs' | 'job' | 'seenAtMs'>>;
 
 /** An execution that ended at that second. */
 function ended(id: number, atSeconds: number, given: Given = {}): PendingTrace {
-  return {
-    id,
-    status: 'succeeded',
-    customStatus: undefined,
-    project: 'pay',
-    startedAtMs: atSeconds * 1000 - 500,
-    endedAtMs: atSeconds * 1000,
-    job: { id: 'settle', name: 'settle', group: '', averageDurationMs: undefined },
-    isJobDeleted: false,
-    type: 'user',
-    succeededNodes: 0,
-    failedNodes: [],
-    epoch: 1,
-    seenAtMs: 0,
-    ...given,
-  };
+  const endedAtMs = atSeconds * 1000;
+  const run = someRun({ id, startedAtMs: endedAtMs - 500, endedAtMs });
+  return { ...run, project: 'pay', epoch: 1, seenAtMs: 0, ...given };
 }
 
 const failed = { status: 'failed' } as const;
