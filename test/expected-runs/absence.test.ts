@@ -4,7 +4,10 @@ import type { createScene } from './scene.ts';
 
 const minuteMs = 60_000;
 
-/** Ten jobs each start every minute, every five and every hour, all at once: four threads take them one after the other. */
+/**
+ * Three groups of ten jobs start every minute, every five minutes and every hour, each group at once; four threads run them one after the
+ * other.
+ */
 function createBusy(options: Parameters<typeof createScene>[0] = {}) {
   const scene = createStopping({ threadPoolSize: 4, ...options });
   scene.control.createProject('pay');
@@ -23,7 +26,7 @@ function createBusy(options: Parameters<typeof createScene>[0] = {}) {
   return { ...scene, total };
 }
 
-/** The times of the thirty jobs from 12:30 to a minute of the same day. */
+/** The number of scheduled times of the thirty jobs from 12:30 to a minute of the same day. */
 const timesUntil = (minute: number): number =>
   10 * (minute - 750 + (Math.floor(minute / 5) - 150) + (Math.floor(minute / 60) - 12));
 
@@ -37,7 +40,7 @@ describe('expected-runs, six hours without an exporter', () => {
     await minutes(15);
     expect(total('schedule_missed_total')).toBe(0);
     expect(total('schedule_undecided_total')).toBe(0);
-    // 12:30 to 18:45; the last minute is not over.
+    // 12:30 to 18:45; the last minute has not ended yet.
     const runs = total('schedule_delay_seconds', '_count') - before;
     expect(runs).toBe(timesUntil(1125));
     const delays = starts()
@@ -75,12 +78,12 @@ describe('expected-runs, six hours without an exporter', () => {
     const runs = total('schedule_delay_seconds', '_count') - before;
     const undecided = total('schedule_undecided_total');
     expect(runs + undecided).toBe(timesUntil(1125));
-    // Those before 16:32: it is 18:31 when we are there again, and 18:32 before everything up to then is known.
+    // The times before 16:32: the exporter is back at 18:31, and knows everything up to then at 18:32.
     expect(undecided).toBe(timesUntil(992));
   });
 });
 
-/** One job, watched for half an hour before the exporter is away. */
+/** One job that was watched for half an hour before the absence. */
 function createOne(schedule: Schedule, options: Parameters<typeof createScene>[0] = {}) {
   const scene = createStopping({ apiVersion: 58, ...options });
   scene.control.createProject('pay');
@@ -122,7 +125,7 @@ describe('expected-runs, an absence longer than the known times', () => {
     await minutes(30);
     const after = ends();
     expect(after).toMatchObject({ missed: 240, undecided: 0 });
-    // 20 h and 29 minutes: the last minute is not over.
+    // 20 hours and 29 minutes; the last minute has not ended yet.
     expect(after.ran - ran).toBe(20 * 60 + 30 - 240);
     expect(pasts().length).toBeLessThanOrEqual(3);
     expect(Math.max(...requests().map(({ listed = 0 }) => listed))).toBeLessThanOrEqual(3660);
@@ -143,7 +146,7 @@ describe('expected-runs, an absence longer than the known times', () => {
     const after = ends();
     expect(pasts()).toHaveLength(asked);
     expect(after.undecided - before.undecided).toBeCloseTo(gapMs / schedule.everyMs, -1);
-    // Half an hour before, what was known, and half an hour after.
+    // Half an hour before the absence, the known times, and half an hour after it.
     const all = after.undecided + after.missed - before.undecided - before.missed;
     expect(all).toBeGreaterThan((20.3 * 3_600_000) / schedule.everyMs);
     expect(jobs()[0]?.verdicts.some((verdict) => verdict.is === 'undecided')).toBe(false);
@@ -196,7 +199,7 @@ describe('expected-runs, an absence longer than the known times', () => {
       await minutes(30);
       const after = ends();
       expect({ missed: after.missed, pasts: pasts() }).toEqual({ missed: 0, pasts: [] });
-      // Older servers tell one time at once: the others are not known to exist.
+      // Older servers report only one time, so the other times are unknown.
       const isCounted = apiVersion >= 31;
       expect(after.ran - ran + after.undecided > 20 * 60).toBe(isCounted);
     },
@@ -216,7 +219,7 @@ describe('expected-runs, an absence longer than the known times', () => {
       away(20 * 60);
       control.setExecutionMode('active');
       await minutes(30);
-      // What happens once a night, and what the night leaves out or has twice.
+      // The missed runs of a night, also at times that the clock change skips or repeats.
       expect(ends()).toEqual({ ran: 0, missed, undecided: 0 });
     },
   );
@@ -226,7 +229,7 @@ describe('expected-runs, an absence longer than the known times', () => {
     await minutes(30);
     away(16 * 60);
     control.restart({ downForMs: 240 * minuteMs });
-    // A simulated server that is down goes on starting runs.
+    // A simulated server continues to start runs while it is down.
     control.setExecutionMode('passive');
     away(4 * 60);
     control.setExecutionMode('active');

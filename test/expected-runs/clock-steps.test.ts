@@ -42,9 +42,9 @@ describe('expected-runs, clocks that are set', () => {
     control.setClockSkew(0);
     await minutes(60);
     expect(misses()).toEqual([]);
-    // In an hour and a half at least, less what the clock lives through twice.
+    // The runs of at least an hour and a half, without those in the time that the clock repeats.
     expect(count('schedule_delay_seconds')).toBeGreaterThan(80);
-    // What it leapt over, and what it was to start in the minute in which that was noticed.
+    // The skipped times, and those of the minute in which the change was noticed.
     const leaptMinutes = Math.abs(byMinutes);
     expect(count('schedule_undecided_total')).toBeLessThanOrEqual(leaptMinutes + 2 + Math.ceil(leaptMinutes / 15) * 2);
   });
@@ -90,7 +90,7 @@ describe('expected-runs, clocks that are set', () => {
     await minutes(60);
     expect(misses()).toEqual([]);
     expect(count('schedule_undecided_total')).toBe(0);
-    // Those of the last minutes are still to come.
+    // The runs of the last minutes are not decided yet.
     expect(count('schedule_delay_seconds')).toBe(149 + 9 + 2);
   });
 

@@ -4,7 +4,7 @@ import { createStopping } from './hourly.ts';
 const utc = (cron: string) => ({ cron, zone: 'UTC' });
 const every = (seconds: number, fromMs = 0) => ({ everyMs: seconds * 1000, offsetMs: 0, fromMs });
 
-/** Every kind of schedule that people write, by mistake too; the scene begins on a Thursday at noon. */
+/** Every kind of schedule that people write, intended or not; the scene begins on a Thursday at noon. */
 const kinds = {
   'every second': every(1),
   'every 20 seconds': every(20),
@@ -18,7 +18,7 @@ const kinds = {
   yearly: utc('0 0 1 1 *'),
 };
 
-/** A service that starts nothing, however much is scheduled: only what it is asked counts. */
+/** A service that starts nothing, whatever is scheduled: only requests count. */
 function createAsked(
   schedules: Readonly<Record<string, ReturnType<typeof every> | ReturnType<typeof utc>>>,
   each: number,
@@ -43,9 +43,9 @@ describe('expected-runs, the cost of requests for a server', () => {
     const { minutes, listed, sum, shown, requests } = createAsked(kinds, 55);
     await minutes(8);
     expect(shown('job_next_run_timestamp_seconds')).toHaveLength(496);
-    // An hour of every second is all that is ever listed unseen: 11 ms of a server's time.
+    // At most an hour of one time a second is listed without prior knowledge: 11 ms of the server's time.
     expect(Math.max(...listed())).toBeLessThanOrEqual(61 * 60 + 1);
-    // They cost it 2 s of its time, over eight minutes.
+    // All lists cost the server 2 s over eight minutes.
     expect(sum(listed())).toBeLessThan(650_000);
     expect(requests().filter(({ path }) => /info$|forecast$/.test(path)).length).toBeLessThan(2000);
   });
@@ -61,7 +61,7 @@ describe('expected-runs, the cost of requests for a server', () => {
     const before = [asked(), sum(listed())] as const;
     away(1);
     await minutes(30);
-    // 200 jobs in half an hour: 40 of them are asked about again by then.
+    // 200 jobs in half an hour: by then 40 of them are requested again.
     expect(asked() - before[0]).toBeLessThan(80);
     expect(sum(listed()) - before[1]).toBeLessThan(20_000);
   });
@@ -89,7 +89,7 @@ describe('expected-runs, the cost of requests for a server', () => {
     ['daily', 2, kinds['every second']],
     ['hourly', 2, kinds['every second']],
     ['in working hours', 2, kinds['every second']],
-    // The next time stays what it was.
+    // Schedules whose next time does not change during the test.
     ['in working hours', 7 * 60, utc('* * 8-17 * * 1-5')],
     ['in working hours', 13 * 60, utc('* * 8-17 * * 1-5')],
   ] as const)(
@@ -104,7 +104,7 @@ describe('expected-runs, the cost of requests for a server', () => {
       const most = (): number => Math.max(...listed());
       for (let left = 200; left > 0 && most() < 300; left -= 1) await polls(1, left > 190 ? 60_000 : 3_600_000);
       await polls(2, 60_000);
-      // It is listed, and not at once for as long as it was before.
+      // The times are listed, but at first for a shorter span than before.
       expect(most()).toBeGreaterThanOrEqual(300);
       expect(most()).toBeLessThanOrEqual(62 * 60);
     },
@@ -159,7 +159,7 @@ describe('expected-runs, a server that cannot list the times of a job', () => {
     );
     control.addFault({ kind: 'hang', path: 'forecast' });
     await minutes(5);
-    // The one that hangs, and nothing for ten minutes, about no job: the server may still be at it.
+    // The request that hangs, and for ten minutes none about any job, because the server may still be working on it.
     expect(forecasts().map(({ query }) => query)).toEqual(['time=61n&max=500']);
     expect(outcome()).toMatchObject({
       result: 'success',
@@ -172,7 +172,7 @@ describe('expected-runs, a server that cannot list the times of a job', () => {
     const asked = ofFirst.map(({ query }) => Number(/time=(\d+)n/.exec(query)?.[1]));
     expect(asked.every((minutes, index) => index === 0 || minutes <= (asked[index - 1] ?? 0) / 3)).toBe(true);
     expect(asked.length).toBeLessThanOrEqual(3);
-    // What is known of both without such a question is shown.
+    // The next run of both is known without this request, and shown.
     expect(shown('job_next_run_timestamp_seconds')).toHaveLength(2);
   });
 

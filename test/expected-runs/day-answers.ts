@@ -4,7 +4,9 @@ import { jobForecast, jobInfo } from '../../src/api/endpoints/jobs.ts';
 import { timeAfter, timesWithin } from './day-schedules.ts';
 import { type Day, isIn, minuteMs, ruleAt } from './day-world.ts';
 
-/** Answers what is asked about the jobs of a day, by the schedules of that moment. All runs are shown, and no job allows several. */
+/**
+ * Returns the answers about the jobs of a day, by the schedules at that moment. All runs are visible, and no job allows several at once.
+ */
 export function answerFor({ jobs, originMs }: Day, nowMs: () => number): Api {
   const told: unknown[] = [{ total: 0, items: [], oddRows: [] }, { allowsSeveral: false }];
   const get = async (endpoint: { readonly name: string }, input: Input): Promise<unknown> => {

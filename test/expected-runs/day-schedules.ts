@@ -4,7 +4,7 @@ import type { Dice } from '../world/dice.ts';
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** When a schedule starts its job; `everyMs` is the shortest distance of its times. */
+/** When a schedule starts its job; `everyMs` is the shortest distance between two times. */
 export type Rule = { readonly everyMs: number } & (
   | { readonly offsetMs: number }
   | { readonly cron: string; readonly zone: string }
@@ -22,7 +22,7 @@ export const origins = [
 
 type Quiet = { readonly everyMs: number; readonly cron: string; readonly edited: string };
 
-/** Schedules with hours, days or months in which nothing starts, and what somebody makes of them. No time lies on a reading. */
+/** Schedules with hours, days or months without starts, each with a possible edit. No time coincides with a reading. */
 const quiet: readonly [Quiet, ...Quiet[]] = [
   { everyMs: 5 * minuteMs, cron: '7 */5 8-17 * * 1-5', edited: '7 */10 9-16 * * 1-5' },
   { everyMs: hourMs, cron: '7 0 1-5 * * *', edited: '7 20 2-7 * * *' },
@@ -39,7 +39,7 @@ export function toQuietRules(dice: Dice): { readonly rule: Rule; readonly edited
   return { rule: { everyMs, cron, zone }, edited: { everyMs, cron: edited, zone } };
 }
 
-/** The times of a schedule in a window, after the midnight at which the day begins; the start does not belong to it. */
+/** The scheduled times in a window, which excludes its start. The day begins at a midnight. */
 export function timesWithin(rule: Rule, originMs: number, { fromMs, toMs }: Window): number[] {
   if ('cron' in rule) {
     const known = extend(rule, originMs, (lastMs) => lastMs <= toMs);
@@ -70,7 +70,7 @@ function extend(
   const key = `${originMs} ${rule.zone} ${rule.cron}`;
   const times = knownTimes.get(key) ?? [];
   knownTimes.set(key, times);
-  // What a past question reaches lies before the day.
+  // Requests about the past reach back before the day.
   const beginMs = -2 * 24 * hourMs;
   while (isShort(times.at(-1) ?? beginMs))
     times.push(nextCronTime(rule, originMs + (times.at(-1) ?? beginMs)) - originMs);

@@ -5,27 +5,27 @@ export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
 export const marginMs = 10 * minuteMs;
 
-/** A time during which something holds; its end does not belong to it. */
+/** A span of time, which excludes its end. */
 export type Span = { readonly fromMs: number; readonly untilMs: number };
 
-/** Its schedule, and its runs, go by the clock of the member that runs it; all else by the clock of the first member. */
+/** Its schedule and runs use the clock of the member that runs it; everything else uses the clock of the first member. */
 export type DayJob = {
   readonly id: string;
   readonly rule: Rule;
   readonly durationMs: number;
   readonly ownerUuid: 'm1' | 'm2';
-  /** Somebody gives it another schedule at that time. */
+  /** An edit that changes the schedule at a time. */
   readonly edit?: { readonly atMs: number; readonly to: Rule };
   readonly off?: Span;
 };
 
-/** What truly became of a time at which a schedule was to start something. */
+/** What truly happened to a scheduled time. */
 export type TrueEnd =
   | { readonly is: 'ran'; readonly delayMs: number }
   | { readonly is: 'missed'; readonly reason: string }
   | { readonly is: 'off' };
 
-/** What started a run; the server itself notes some that it missed. */
+/** What started a run; `missed` is a run that the server itself recorded as missed. */
 export type Trigger = 'schedule' | 'person' | 'retry' | 'one-time' | 'missed';
 
 export type DayRun = {
@@ -38,7 +38,7 @@ export type DayRun = {
 
 export type Day = {
   readonly originMs: number;
-  /** The last hour is for what is still open. */
+  /** The last hour gives open decisions time to end. */
   readonly lengthMs: number;
   readonly jobs: readonly DayJob[];
   readonly down: Span | undefined;
@@ -46,9 +46,9 @@ export type Day = {
   readonly project: (Span & { readonly mode: 'executions_disabled' | 'schedule_disabled' | 'disabled' }) | undefined;
   readonly deadMember: Span | undefined;
   readonly full: Span | undefined;
-  /** It stops and starts between two readings. */
+  /** The server stops and starts again between two readings. */
   readonly restart: Span | undefined;
-  /** We are not there. */
+  /** The time without an exporter. */
   readonly absence: Span | undefined;
   readonly tellsEdits: boolean;
   /** How far the clock of the second member is ahead of that of the first. */
@@ -66,12 +66,12 @@ export function aheadOf({ aheadMs }: Pick<Day, 'aheadMs'>, { ownerUuid }: DayJob
   return ownerUuid === 'm2' ? aheadMs : 0;
 }
 
-/** The schedule of a job as it stands at a time. */
+/** The schedule of a job at a time. */
 export function ruleAt({ rule, edit }: DayJob, atMs: number): Rule {
   return edit !== undefined && atMs >= edit.atMs ? edit.to : rule;
 }
 
-/** How late a run may be for one of the times of a job. */
+/** How late a run may start and still belong to a scheduled time. */
 export function marginOf({ originMs, aheadMs }: Pick<Day, 'originMs' | 'aheadMs'>, job: DayJob, time: number): number {
   const rule = ruleAt(job, time - aheadOf({ aheadMs }, job));
   return Math.min(marginMs, (timeAfter(rule, originMs, time) - time) / 2);
@@ -80,7 +80,7 @@ export function marginOf({ originMs, aheadMs }: Pick<Day, 'originMs' | 'aheadMs'
 /** A day of a service, with what truly happened. */
 export function createDay(seed: number): Day {
   const dice = createDice(seed);
-  // A few days have to show each of what may happen.
+  // A few days must contain each event that can happen.
   const isLong = seed % 4 === 1;
   const share = (turn: number): number => (seed % 4 === turn ? 1 : 0.2);
   const calm: Calm = {
@@ -100,7 +100,7 @@ export function createDay(seed: number): Day {
     aheadMs: seed % 3 === 0 ? dice.between(30, 50) * dice.pick([-1000, 1000]) : 0,
   };
   const jobs = createJobs(dice, calm, isLong);
-  // Readings come every 15 s, and this falls between two of them.
+  // The span begins between two readings, which come every 15 s.
   const chosen = jobs[dice.between(1, jobs.length - 1)] ?? jobs[0];
   const times =
     chosen === undefined ? [] : timesWithin(chosen.rule, calm.originMs, { fromMs: hourMs, toMs: 20 * hourMs });
@@ -116,9 +116,9 @@ type Calm = Omit<Day, 'jobs' | 'truth' | 'runs'>;
 
 function createJobs(dice: Dice, { absence, aheadMs }: Calm, isLong: boolean): DayJob[] {
   const cadences = [10_000, minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs, 3 * hourMs];
-  // Most of the time is spent on the dense one.
+  // The dense schedule takes most of the time of a test.
   const grids = cadences.slice(!isLong && dice.chance(0.1) ? 0 : 1).map((everyMs) => {
-    // No time lies on a reading.
+    // No time coincides with a reading.
     const offsetMs = everyMs < minuteMs ? 1700 : 1700 + 15_000 * Math.floor((dice.next() * everyMs) / 15_000);
     return { rule: { everyMs, offsetMs }, edited: { everyMs, offsetMs: offsetMs + Math.floor(everyMs / 3) } };
   });
@@ -142,7 +142,7 @@ function createJobs(dice: Dice, { absence, aheadMs }: Calm, isLong: boolean): Da
   });
 }
 
-/** Starts what the schedules ask for, as the service does, and writes down why it does not. */
+/** Starts scheduled runs as the service does, and records why a run does not start. */
 function play(dice: Dice, calm: Calm, jobs: readonly DayJob[]): Day {
   const truth = new Map<string, Map<number, TrueEnd>>();
   const runs: DayRun[] = [];
@@ -160,7 +160,7 @@ function play(dice: Dice, calm: Calm, jobs: readonly DayJob[]): Day {
       else if (reason !== undefined) ends.set(time, { is: 'missed', reason });
       else if (dice.chance(0.02)) {
         ends.set(time, { is: 'missed', reason: 'unknown' });
-        // The server's own word, or what does not come from the schedule just then.
+        // A record of the server, or a start at that moment that the schedule did not cause.
         const also = dice.pick(['nothing', 'missed', 'person', 'retry', 'one-time'] as const);
         if (also === 'missed') start(time, also, 0);
         else if (also !== 'nothing') start(time + 2000, also, 1000);
@@ -170,7 +170,7 @@ function play(dice: Dice, calm: Calm, jobs: readonly DayJob[]): Day {
         ends.set(time, { is: 'ran', delayMs });
         start(time + delayMs, 'schedule');
         runsUntilMs = time + delayMs + job.durationMs;
-        // A further attempt is no run of its own.
+        // A retry is not a run of its own.
         if (dice.chance(0.02)) {
           start(runsUntilMs, 'retry', 100);
           runsUntilMs += 100;
@@ -216,7 +216,7 @@ function toProjectReason({ project }: Calm): string {
   return project?.mode === 'schedule_disabled' ? 'schedule_disabled' : 'executions_disabled';
 }
 
-/** A span in the day, as long as that many minutes. */
+/** A span within the day of some minutes. */
 function toSpan(dice: Dice, minMinutes: number, maxMinutes: number): Span {
   const lastsMs = (minMinutes + dice.next() * (maxMinutes - minMinutes)) * minuteMs;
   const fromMs = Math.floor(hourMs + dice.next() * 16 * hourMs);

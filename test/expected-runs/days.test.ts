@@ -27,7 +27,7 @@ const causes = [
   'unknown',
 ];
 
-/** Takes what was read last for what held all along. */
+/** Treats the last reading as if it had been true all the time. */
 function toLastReading(timeline: Timeline): Timeline {
   const last = timeline.at(-1);
   return last === undefined ? [] : [{ ...last, fromMs: Number.NEGATIVE_INFINITY }];

@@ -151,7 +151,7 @@ describe('expected-runs', () => {
     away(300);
     await minutes(60);
     expect(shown('schedule_missed_total')).toEqual([`automation_schedule_missed_total{${job},reason="unknown"} 0`]);
-    // Those of 14:00 to 18:00: it ran at 13:00, and at 19:00 it was known to be off.
+    // The times of 14:00 to 18:00: the job ran at 13:00, and was seen disabled at 19:00.
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 5']);
     expect(shown('schedule_delay_seconds').filter((line) => line.includes('_count'))).toEqual([
       'automation_schedule_delay_seconds_count{project="pay"} 1',
@@ -254,12 +254,12 @@ describe('expected-runs', () => {
     await minutes(30);
     expect(shown('schedule_missed_total')).toEqual([
       `automation_schedule_missed_total{${job},reason="unknown"} 0`,
-      // Those of the first minute too: it was read that the server is passive when they were over.
+      // The times of the first minute too: the passive mode was read when that minute was over.
       `automation_schedule_missed_total{${job},reason="passive"} 30`,
     ]);
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 0']);
     expect(shown('schedule_delay_seconds').filter((line) => line.includes('_count'))).toEqual([
-      // From the first minute on, to the last start.
+      // From the first minute to the last start.
       `automation_schedule_delay_seconds_count{project="pay"} ${(29 + 30) * 6}`,
     ]);
   });
@@ -282,7 +282,7 @@ describe('expected-runs', () => {
     const asked = requests()
       .slice(before)
       .filter(({ path }) => path.endsWith('forecast'));
-    // Every six hours at the most.
+    // At most every six hours.
     expect(asked.length).toBeLessThanOrEqual(100 * 4);
   });
 
@@ -345,7 +345,7 @@ describe('expected-runs', () => {
     commits = 0;
     await minutes(1);
     expect(commits).toBeGreaterThan(2 * (100 / 9));
-    // No job is left out.
+    // Every job is decided.
     expect(jobs().filter(({ verdicts }) => verdicts.at(-1)?.is !== 'ran')).toEqual([]);
   });
 });

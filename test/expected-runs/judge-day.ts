@@ -13,7 +13,7 @@ import {
 } from './day-world.ts';
 import type { WatchedDay } from './watch-day.ts';
 
-/** What a watched day got wrong, and how often it was right about each cause. */
+/** The wrong decisions of a watched day, and the number of right decisions for each cause. */
 export type DayReport = { readonly wrong: readonly string[]; readonly right: ReadonlyMap<string, number> };
 
 export function judgeDay(day: Day, { verdicts, asked }: WatchedDay): DayReport {
@@ -51,15 +51,15 @@ export function judgeDay(day: Day, { verdicts, asked }: WatchedDay): DayReport {
 type About = {
   readonly day: Day;
   readonly job: DayJob;
-  /** The times of which nobody can know to which schedule they belong. */
+  /** The times for which it is unknown whether they belong to the old or the new schedule. */
   readonly unsure: Span | undefined;
-  /** The times that no answer has told. */
+  /** The times that no answer contains. */
   readonly blind: readonly Span[];
-  /** When the schedule was asked for. */
+  /** When the schedule was requested. */
   readonly asked: readonly number[];
 };
 
-/** The times of an even schedule that nobody edits are all counted, those that no answer tells to one in an hour. */
+/** Of a regular schedule without an edit, all times are counted; of those that no answer contains, at most an hour's are lost. */
 function countLost({ day, job, blind }: About, owed: number, verdicts: readonly Verdict[]): number {
   const isSwitched = job.edit !== undefined || job.off !== undefined || day.project !== undefined;
   if (isSwitched || 'cron' in job.rule) return 0;
@@ -68,7 +68,7 @@ function countLost({ day, job, blind }: About, owed: number, verdicts: readonly 
   return Math.max(0, owed - counted - (hours > 0 ? Math.ceil(hours) + 2 : 0));
 }
 
-/** From the last answer before an edit to the first one after it; what falls into the time of a request is in doubt, too. */
+/** From the last answer before an edit to the first answer after it; times during a request are uncertain too. */
 function toUnsure({ aheadMs }: Day, { edit }: DayJob, asked: readonly number[]): Span | undefined {
   if (edit === undefined) return undefined;
   const slackMs = 30_000 + Math.abs(aheadMs);
@@ -78,8 +78,8 @@ function toUnsure({ aheadMs }: Day, { edit }: DayJob, asked: readonly number[]):
 }
 
 /**
- * While nothing can be asked, times are known for at least half of what one answer tells; afterwards the server tells the others,
- * where the list shows that nobody has edited the job, and they are not too many.
+ * While nothing can be requested, times are known for at least half of the span of one answer. Afterwards the server lists the others, if
+ * the job list shows no edit and they are not too many.
  */
 function toBlind(day: Day, job: DayJob, asked: readonly number[]): readonly Span[] {
   const knownMs = toKnownMs(job);
@@ -88,7 +88,7 @@ function toBlind(day: Day, job: DayJob, asked: readonly number[]): readonly Span
     .map(({ fromMs, untilMs }) => ({ fromMs: fromMs + knownMs, untilMs: untilMs + 75_000 + Math.abs(day.aheadMs) }));
 }
 
-/** When nothing can be asked about the schedule of a job. */
+/** The spans in which the schedule of a job cannot be requested. */
 function toUnaskable({ project, down, absence }: Day, { off }: DayJob): readonly Span[] {
   const spans = [project, off, down, absence]
     .filter((span) => span !== undefined)
@@ -96,7 +96,7 @@ function toUnaskable({ project, down, absence }: Day, { off }: DayJob): readonly
   const joined: Span[] = [];
   for (const span of spans) {
     const last = joined.at(-1);
-    // Between the two one question may be asked, or none.
+    // Between two spans there may be time for one request, or for none.
     if (last === undefined || span.fromMs > last.untilMs + 75_000) joined.push(span);
     else joined[joined.length - 1] = { fromMs: last.fromMs, untilMs: Math.max(last.untilMs, span.untilMs) };
   }
@@ -126,7 +126,7 @@ function judgeOne(about: About, verdict: Verdict, truth: TrueEnd | undefined): s
   const atMs = time - aheadOf(day, job);
   const told = `${JSON.stringify(verdict)}, truly ${JSON.stringify(truth)}`;
   if (verdict.is === 'undecided') {
-    // While a job or its project is off nothing is expected.
+    // While a job or its project is off, no run is expected.
     const isExpected = ![job.off, day.project].some((span) => isIn(inner(span), atMs));
     const isUntold = verdict.why === 'unasked' && isExpected && blind.some((span) => isIn(span, atMs));
     return isUntold || isUnconfirmed(about, atMs) || isIn(unsure, time) || isUnseen(about, atMs)
@@ -135,7 +135,7 @@ function judgeOne(about: About, verdict: Verdict, truth: TrueEnd | undefined): s
   }
   if (verdict.is === 'ran' && truth?.is !== 'ran') return isOfOtherSchedule(about, verdict) ? '' : told;
   if (truth === undefined) {
-    // While a project is off nobody can ask whether a schedule was edited.
+    // While a project is off, it is unknown whether a schedule was edited.
     const isUnknowable = verdict.is === 'missed' && isIn(day.project, atMs) && isIn(unsure, time) && !day.tellsEdits;
     return isUnknowable ? '' : told;
   }
@@ -148,7 +148,7 @@ function judgeOne(about: About, verdict: Verdict, truth: TrueEnd | undefined): s
   return isRightInAbsence(about, time, said) ? 'right in our absence' : told;
 }
 
-/** A run of one schedule fits a time of the other one: a late run of the old one after the edit, too. */
+/** A run of one schedule fits a time of the other one; a late run of the old schedule may start after the edit. */
 function isOfOtherSchedule({ day, job, unsure }: About, { expectedMs, delayMs }: Ran): boolean {
   const mixed = unsure && { ...unsure, untilMs: unsure.untilMs + marginMs };
   const starts = day.runs.filter(({ jobId, trigger }) => jobId === job.id && trigger === 'schedule');
@@ -166,13 +166,13 @@ function inner(span: Span | undefined): Span | undefined {
 
 type Ran = Extract<Verdict, { is: 'ran' }>;
 
-/** Before the next question more time went by than its times were known for: whether they were edited first nobody knows. */
+/** The next request came later than the known times reach, so it is unknown whether an edit came first. */
 function isUnconfirmed({ day, job, asked }: About, atMs: number): boolean {
   const nextMs = asked.find((each) => each > atMs + 30_000 + 2 * Math.abs(day.aheadMs)) ?? Number.POSITIVE_INFINITY;
   const lastMs = asked.findLast((each) => each < nextMs) ?? 0;
-  // A switch that was turned is a change, too.
+  // A switch is a change as well.
   const isEditTold = day.tellsEdits && !isIn({ fromMs: lastMs, untilMs: nextMs }, job.off?.fromMs ?? nextMs);
-  // Nothing but what prevents a question excuses that none was asked.
+  // A missing request is excused only by what prevents requests.
   const preventedMs = toUnaskable(day, job).reduce(
     (sum, { fromMs, untilMs }) => sum + Math.max(0, Math.min(untilMs, nextMs) - Math.max(fromMs, lastMs)),
     0,
@@ -180,7 +180,7 @@ function isUnconfirmed({ day, job, asked }: About, atMs: number): boolean {
   return !isEditTold && preventedMs > toKnownMs(job) / 2;
 }
 
-/** A switch of the job was turned while nobody saw it: when, or whether its schedule was edited as well, nobody knows. */
+/** A switch of the job changed unseen, so its time is unknown, and also whether the schedule was edited. */
 function isUnseen({ day, job: { off } }: About, time: number): boolean {
   return [day.down, day.absence].some((span) => {
     const unread = span && { fromMs: span.fromMs - listMs, untilMs: span.untilMs + listMs };
@@ -188,12 +188,12 @@ function isUnseen({ day, job: { off } }: About, time: number): boolean {
   });
 }
 
-/** The source of what was said, or of what was true, changed between two readings of it: the state before was read last. */
+/** The reported or the true cause changed between two readings, so the earlier state was read last. */
 function isOfBorder({ day, job }: About, expectedMs: number, reasons: readonly string[]): boolean {
   const minMs = marginOf(day, job, expectedMs);
   const aheadMs = aheadOf(day, job);
   const time = expectedMs - aheadMs;
-  // The list of jobs is read by one clock for all members.
+  // The list of jobs has one clock for all members.
   const switchMs = listMs + Math.abs(aheadMs);
   const sources: readonly (readonly [reasons: readonly string[], span: Span | undefined, everyMs: number])[] = [
     [['down'], day.down, readMs],
@@ -202,7 +202,7 @@ function isOfBorder({ day, job }: About, expectedMs: number, reasons: readonly s
     [['orphaned'], day.deadMember, readMs],
     [['saturated'], day.full, readMs],
     [['job_disabled', 'off'], job.off, switchMs],
-    // As far as is known, it was switched off when the list showed it.
+    // For the exporter, it was switched off when the list showed that.
     [['job_disabled', 'off'], job.off && { ...job.off, fromMs: job.off.fromMs + minMs }, switchMs],
   ];
   return sources.some(
@@ -213,7 +213,7 @@ function isOfBorder({ day, job }: About, expectedMs: number, reasons: readonly s
   );
 }
 
-/** Readings that fail, or that nobody asks for, put a border off until the next one. */
+/** Failed or skipped readings delay the end of a cause until the next reading. */
 function isNear(day: Day, { border, time, everyMs }: { border: number; time: number; everyMs: number }): boolean {
   if (Math.abs(border - time) <= everyMs) return true;
   return [day.down, day.absence].some((span) => {
@@ -222,7 +222,7 @@ function isNear(day: Day, { border, time, everyMs }: { border: number; time: num
   });
 }
 
-/** Threads that were free, or an owner that answered again, within the margin: by what is agreed on, that is no cause. */
+/** Threads became free or the owner responded again within the margin: by definition there is no cause then. */
 function isAcrossMargin({ day, job }: About, time: number, { said, truly }: { said: string; truly: string }): boolean {
   const isLaterCause =
     said === 'unknown' ||
@@ -239,11 +239,11 @@ function isAcrossMargin({ day, job }: About, time: number, { said, truly }: { sa
   return truly === 'orphaned' && deadMember !== undefined && deadMember.untilMs <= untilMs;
 }
 
-/** Of what happened while we were not there, only runs and a restart leave traces. */
+/** An absence leaves no traces except runs and a restart. */
 function isRightInAbsence({ day, job }: About, time: number, said: string): boolean {
   const { absence } = day;
   const atMs = time - aheadOf(day, job);
-  // What was read is kept once a minute, and is good for two.
+  // Readings are stored once a minute, and are valid for two minutes.
   if (!isIn(absence && { fromMs: absence.fromMs - minuteMs, untilMs: absence.untilMs + readMs }, atMs)) return false;
   if (said === 'overlap') return isRunning(day, job, time);
   if (said !== 'restart') return said === 'unknown';

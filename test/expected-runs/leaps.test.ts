@@ -31,7 +31,7 @@ function createJobs(everyMs: readonly number[] = [15 * minuteMs, hourMs]) {
   };
 }
 
-/** The last times are still open. */
+/** The last times may still be undecided. */
 const maxOpen = 3;
 
 describe('expected-runs, a clock that was set ahead and back', () => {
@@ -46,7 +46,7 @@ describe('expected-runs, a clock that was set ahead and back', () => {
       await ahead(dayAndMoreMs, forMinutes);
       const before = undecided();
       await minutes(45);
-      // Soon, not when the times come to which the clock was set.
+      // Soon, and not only when the clock reaches the times to which it was set.
       expect(missed('reason="clock"')).toBeGreaterThanOrEqual(3);
       expect(find('pay/every 15 min')?.why.sentence).toMatch(
         /^Did not run at \d\d:\d\d UTC: the clock of the server was set ahead to 2026-01-\d\d \d\d:\d\d UTC and back, .* Fix: restart the server/s,
@@ -55,7 +55,7 @@ describe('expected-runs, a clock that was set ahead and back', () => {
       expect(hours.reduce((total, count) => total + count, 0)).toBeGreaterThanOrEqual(3);
       await quickly(30);
       expect(missed()).toBe(missed('reason="clock"'));
-      // Five times an hour; the clock did not show those that were over when it was set back.
+      // Five times an hour; after it was set back, the clock no longer showed those that had passed.
       const shownAgain = (26 - forMinutes / 60) * 5;
       expect(Math.abs(missed() - shownAgain)).toBeLessThanOrEqual(2);
       expect(undecided() - before).toBeLessThanOrEqual(1);
@@ -102,7 +102,7 @@ describe('expected-runs, a clock that was set ahead and back', () => {
       if (name !== 'ahead') scene.away(1);
       await minutes(180);
       expect(missed()).toBeGreaterThanOrEqual(12);
-      // What was leapt over unseen is counted as undecided at first.
+      // Times that were skipped unseen count as undecided at first.
       expect(undecided()).toBeLessThanOrEqual(name === 'ahead' ? 135 : 3);
     },
   );
@@ -130,7 +130,7 @@ describe('expected-runs, a clock that was set ahead and back', () => {
     control.setExecutionMode('active');
     await minutes(120);
     expect(missed('reason="passive"')).toBe(7);
-    // Of the hour that was leapt over, 20 minutes had passed when the clock was set back.
+    // 20 minutes of the skipped hour had passed when the clock was set back.
     expect(missed('reason="clock"')).toBe(40);
     expect(missed()).toBe(47);
   });

@@ -44,7 +44,6 @@ describe('expected-runs/lists', () => {
       'automation_schedule_delay_seconds_count{project="pay"} 1',
     ]);
     expect(shown('schedule_missed_total')).toEqual([missed(0)]);
-    // The next time it is not gone for longer.
     control.addToken({ token, policy: { projects: ['other'] } });
     await minutes(8);
     expect(shown('job_next_run_timestamp_seconds')).toEqual([next('pay', 'nightly', 'settle', 14)]);
@@ -97,7 +96,7 @@ describe('expected-runs/lists', () => {
     expect(shown('schedule_missed_total').filter((line) => line.includes('often'))).toEqual([
       'automation_schedule_missed_total{project="pay",job_group="",job_name="often",reason="unknown"} 0',
     ]);
-    // Two while it was off, and three after it, which may be of another schedule.
+    // Two times while it was off, and three after it, which may belong to another schedule.
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 5']);
   });
 
@@ -129,7 +128,7 @@ describe('expected-runs/lists', () => {
     await minutes(10);
     const before = timesOf(ids[0]);
     control.changeJob(ids[0] ?? '', { schedule: { everyMs: 7_200_000, offsetMs: 0 } });
-    // The results of other polls, and the first piece.
+    // Two commits succeed: the results of other polls, and the first piece.
     left = 2;
     await expect(minutes(1)).rejects.toThrow('the disk is full');
     expect(timesOf(ids[0])).toBe(before);
@@ -157,7 +156,7 @@ describe('expected-runs/lists', () => {
     const [copy] = jobs().filter(({ name }) => name === 'copy');
     control.deleteJob(copy?.id ?? '');
     await minutes(2);
-    // As many are remembered as may be watched, those that went last.
+    // As many removed jobs are remembered as jobs may be watched: those that were removed last.
     expect(jobs().map(({ name }) => name)).toEqual(['copy']);
   });
 });

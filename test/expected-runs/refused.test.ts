@@ -24,7 +24,7 @@ describe('expected-runs, jobs whose schedule may not be requested', () => {
         .slice(before)
         .filter(({ path }) => /refused.*(info|forecast)$/.test(path)).length;
     };
-    // After 10, 20, 40 and 80 minutes, and so on.
+    // After 10, 20, 40, 80 minutes and so on.
     expect([await asked(), await asked(), await asked()]).toEqual([1200, 0, 600]);
     create('new');
     await minutes(2);

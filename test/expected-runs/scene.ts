@@ -16,10 +16,10 @@ import { createTestClient, fixedSecret } from '../support/client.ts';
 import { createDirectSimulator, type DirectOptions } from '../support/direct-simulator.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
-/** The configuration leaves out jobs of this name. */
+/** The configuration excludes jobs of this name. */
 const isWantedJob = (path: string): boolean => !path.includes('unwanted');
 
-/** Executions and the schedule watch of one server before a simulated service, on one clock that is moved by hand. */
+/** Executions and the schedule watch of one server with a simulated service, on one clock that the test moves. */
 export function createScene({
   catchUpLimitMs = usual.catchUpLimitMs,
   around = (read) => read(),
@@ -108,7 +108,7 @@ export function createScene({
 
   let daemon = start();
 
-  /** What the daemon's polls ask in a minute. */
+  /** Plays the polls of the daemon for a minute. */
   async function minute(ms = 60_000): Promise<void> {
     nowMs += ms;
     simulator.advance(ms);
@@ -126,7 +126,7 @@ export function createScene({
     token: simulator.token,
     requests: simulator.requests,
     spentMs: simulator.spentMs,
-    /** When each run truly started. */
+    /** The true starts of all runs. */
     starts: () => simulator.truth().executions.map(({ startedAtMs }) => startedAtMs),
     nowMs: () => nowMs,
     setOwnClock: (skewMs: number): void => {
@@ -135,15 +135,15 @@ export function createScene({
     minutes: async (count: number): Promise<void> => {
       for (let left = count; left > 0; left -= 1) await minute();
     },
-    /** Polls that are half an hour apart: for days on which nothing is to be found out. */
+    /** Polls half an hour apart, for days without interest. */
     quickly: async (hours: number): Promise<void> => {
       for (let left = hours * 2; left > 0; left -= 1) await minute(1_800_000);
     },
-    /** As many polls, this far apart: for months. */
+    /** A number of polls at this distance, for months. */
     polls: async (count: number, apartMs: number): Promise<void> => {
       for (let left = count; left > 0; left -= 1) await minute(apartMs);
     },
-    /** The daemon is not there. */
+    /** Lets time pass without the daemon. */
     away: (minutes: number): void => {
       nowMs += minutes * 60_000;
       simulator.advance(minutes * 60_000);
@@ -158,7 +158,7 @@ export function createScene({
         .split('\n')
         .filter((line) => line !== ''),
     jobs: () => [...daemon.expected.jobs().values()],
-    /** What the last run of the collector came to. */
+    /** The result of the last run of the collector. */
     outcome: () => outcome,
     find: (path: string) => daemon.expected.find(path),
     schedule: () => daemon.expected.schedule(noPause),
@@ -174,14 +174,14 @@ export function createScene({
 
 type SceneOptions = DirectOptions & {
   readonly catchUpLimitMs?: number;
-  /** Runs each round of the schedule watch, as for measuring it. */
+  /** Called around each round of the schedule watch, to measure it. */
   readonly around?: (read: () => Promise<void>) => Promise<void>;
-  /** Waits for each answer as long as a real server works for it. */
+  /** Each answer takes as long as the work of a real server. */
   readonly takesTime?: boolean;
-  /** As if work took this long between two looks at the clock, in ms. */
+  /** Makes work seem to take this many ms between two reads of the clock. */
   readonly ticksPerRead?: number;
   /** Called before each commit, which fails if it throws. */
   readonly onCommit?: () => void;
-  /** Other settings of the schedule watch than the usual ones. */
+  /** Settings of the schedule watch that differ from the usual ones. */
   readonly settings?: Partial<ExpectedRunsSettings>;
 };

@@ -18,7 +18,7 @@ import { someRun } from '../executions/some-execution.ts';
 import { answerFor } from './day-answers.ts';
 import { aheadOf, type Day, type DayJob, type DayRun, hourMs, isIn, marginMs, minuteMs } from './day-world.ts';
 
-/** Functions that a test replaces by wrong ones, to see that it shows. */
+/** Functions that a test replaces by faulty ones, to prove that the faults are detected. */
 export type Parts = {
   readonly decide: typeof decide;
   readonly marginMs: number;
@@ -30,11 +30,11 @@ export const soundParts: Parts = { decide, marginMs, toKind: (kind) => kind, joi
 
 export type WatchedDay = {
   readonly verdicts: ReadonlyMap<string, readonly Verdict[]>;
-  /** When the schedule of each job was asked for. */
+  /** When the schedule of each job was requested. */
   readonly asked: ReadonlyMap<string, readonly number[]>;
 };
 
-/** Watches a day as the daemon does: readings every 15 s, decisions once a minute, nothing while it is not there. */
+/** Watches a day as the daemon does: readings every 15 s, decisions once a minute, nothing during an absence. */
 export async function watchDay(day: Day, parts: Parts = soundParts): Promise<WatchedDay> {
   const verdicts = new Map<string, Verdict[]>(day.jobs.map(({ id }) => [id, []]));
   const asked = new Map<string, number[]>(day.jobs.map(({ id }) => [id, []]));
@@ -73,9 +73,9 @@ export async function watchDay(day: Day, parts: Parts = soundParts): Promise<Wat
     sources.set(key, noteReading(timelineOf(sources, key), value, nowMs));
   };
 
-  /** When a run ends, by the clock of the first member. */
+  /** The end of a run, by the clock of the first member. */
   const endOf = ({ jobId, endedAtMs }: DayRun): number => endedAtMs - (aheads.get(jobId) ?? 0);
-  /** The same for all beginnings, in order; before `begun` are those that have begun, and of these `open` may go on. */
+  /** Runs in the order of their starts: those before `begun` have started, and those in `open` may still run. */
   const spans = day.runs
     .map((run) => ({ run, fromMs: run.startedAtMs - (aheads.get(run.jobId) ?? 0), toMs: endOf(run) }))
     .toSorted((one, other) => one.fromMs - other.fromMs);
@@ -150,7 +150,7 @@ export async function watchDay(day: Day, parts: Parts = soundParts): Promise<Wat
 
   for (; nowMs < day.lengthMs; nowMs += 15_000) {
     if (isIn(day.absence, nowMs)) {
-      // Whatever was not kept is lost.
+      // Data that was not stored is lost.
       if (wasThere) sources = new Map(keptSources);
       wasThere = false;
       continue;
@@ -217,7 +217,7 @@ function toExecution({ id, jobId, startedAtMs, endedAtMs, trigger }: DayRun) {
   });
 }
 
-/** What the list shows to be changed is asked about again. */
+/** Whether the job list shows a change, so that the schedule is requested again. */
 function isListedOtherwise(before: WatchedJob | undefined, after: WatchedJob): boolean {
   if (before === undefined) return false;
   return before.lastModifiedMs !== after.lastModifiedMs || isSwitched(before, after);

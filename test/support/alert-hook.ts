@@ -19,7 +19,7 @@ export type AlertHook = {
   readonly stop: () => Promise<unknown>;
 };
 
-/** A webhook that keeps what an Alertmanager delivers to it. */
+/** A webhook that keeps what Alertmanager delivers. */
 export async function startAlertHook(): Promise<AlertHook> {
   const all: Delivered[] = [];
   const server = createServer((request, response) => {

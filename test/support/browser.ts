@@ -7,7 +7,7 @@ import { openDevtools, type Tab } from './devtools.ts';
 
 export type Browser = {
   readonly open: (url: string, view?: View) => Promise<Opened>;
-  /** What axe finds on a page, light or dark, that keeps people out who use a screen reader, a keyboard or little contrast. */
+  /** Accessibility problems that axe finds on a page, in light and dark colours. */
   readonly findBarriers: (url: string) => Promise<readonly string[]>;
   /** The texts of the first stops of the Tab key. */
   readonly listStops: (url: string, count: number) => Promise<readonly string[]>;
@@ -17,28 +17,28 @@ export type Browser = {
 export type View = {
   readonly width?: number;
   readonly isDark?: boolean;
-  /** What is pressed once the page is there, each by a selector; the last one leads to the page that is looked at. */
+  /** Selectors of what to press after loading; the last one leads to the page that is checked. */
   readonly press?: readonly string[];
 };
 
-/** A page as a person sees it: no script of its own may run. */
+/** A page as a person sees it; its own scripts do not run. */
 export type Opened = {
   readonly contentHeight: number;
-  /** How wide the content is; wider than the window is what a person would have to scroll sideways. */
+  /** The width of the content; above the width of the window, a person must scroll sideways. */
   readonly contentWidth: number;
   /** What the console complains about. */
   readonly complaints: readonly string[];
-  /** Everything the page points to, as absolute addresses. */
+  /** All addresses in the page, absolute. */
   readonly links: readonly string[];
   readonly text: string;
-  /** The colour behind the page, as CSS tells it. */
+  /** The background colour, as CSS reports it. */
   readonly background: string;
 };
 
 const flags = [
   '--headless=new',
   '--remote-debugging-port=0',
-  // Tests run as root in containers, where there is no sandbox to have.
+  // Tests run as root in containers, where Chromium has no sandbox.
   '--no-sandbox',
   '--disable-gpu',
   '--disable-dev-shm-usage',
@@ -48,7 +48,7 @@ const flags = [
   '--hide-scrollbars',
 ];
 
-/** A real Chromium without a window, driven over its DevTools protocol, with more flags where they are given. */
+/** A real Chromium without a window, controlled by its DevTools protocol, with additional flags. */
 export async function startBrowser(chromium: string, more: readonly string[] = []): Promise<Browser> {
   const profile = mkdtempSync(join(tmpdir(), 'automation-exporter-browser-'));
   const child = startChild(chromium, [...flags, ...more, `--user-data-dir=${profile}`, 'about:blank'], {
@@ -56,7 +56,7 @@ export async function startBrowser(chromium: string, more: readonly string[] = [
   });
   async function stop(): Promise<void> {
     await child.stop();
-    // What it wrote while it ended may still be on its way to the disk.
+    // Its last writes may still be in progress.
     rmSync(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   }
   try {
@@ -111,20 +111,20 @@ async function look(tab: Tab, url: string, { width = 1280, isDark = false, press
     await next;
   }
   const { result } = await tab.send('Runtime.evaluate', { expression: question });
-  // The question above answers with exactly that.
+  // The expression above returns exactly these fields.
   const seen = JSON.parse((result as { readonly value: string }).value) as Omit<Opened, 'complaints'>;
   return { ...seen, complaints };
 }
 
 async function findBarriers(tab: Tab, url: string): Promise<readonly string[]> {
   await look(tab, url, {});
-  // Only now: the page itself has to do without.
+  // Disabled only now, because the page itself must work without scripts.
   await tab.send('Emulation.setScriptExecutionDisabled', { value: false });
   const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   await tab.send('Runtime.evaluate', { expression: `${axe};0` });
   const light = await runAxe(tab, {});
   await emulateScheme(tab, true);
-  // Only colours differ in the dark.
+  // Only colours differ in dark mode.
   const dark = await runAxe(tab, { runOnly: ['color-contrast', 'link-in-text-block'] });
   return [...light, ...dark.map((barrier) => `dark: ${barrier}`)];
 }
@@ -134,7 +134,7 @@ async function runAxe(tab: Tab, rules: { readonly runOnly?: readonly string[] })
   const expression = `axe.run(${JSON.stringify(options)}).then(({ violations }) => JSON.stringify(violations.map(({ id, nodes }) => id + ': ' + nodes[0].html)))`;
   const { result, exceptionDetails } = await tab.send('Runtime.evaluate', { expression, awaitPromise: true });
   if (exceptionDetails !== undefined) throw new Error(JSON.stringify(exceptionDetails));
-  // The expression above answers with exactly that.
+  // The expression above returns exactly this.
   return JSON.parse((result as { readonly value: string }).value) as string[];
 }
 

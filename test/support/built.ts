@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const top = fileURLToPath(new URL('../..', import.meta.url));
 const store = join(top, 'node_modules/.cache/built');
 
-/** What the package is made of. */
+/** The sources of the package. */
 const sources = [
   'package-lock.json',
   'package.json',
@@ -23,7 +23,7 @@ const sources = [
 const dayMs = 86_400_000;
 let folder: string | undefined;
 
-/** The folder of the package that ships, built once for each state of the sources: it starts in two thirds of their time. */
+/** The folder of the built package, made once for each state of the sources; it starts in two thirds of their time. */
 export function provideBuilt(): string {
   folder ??= build();
   return folder;
@@ -44,7 +44,7 @@ function build(): string {
   if (existsSync(built)) return built;
   mkdirSync(store, { recursive: true });
   forgetOld();
-  // Several workers may build at once: the first to be ready gives its folder the name.
+  // Several workers may build at once; the first to finish gives its folder the name.
   const own = mkdtempSync(join(store, 'new-'));
   const { status, stderr } = spawnSync(process.execPath, [join(top, 'scripts/build.ts'), join(own, 'package')], {
     encoding: 'utf8',
@@ -59,7 +59,7 @@ function build(): string {
   return built;
 }
 
-/** Those of other states of the sources, but for what a run beside this one may use. */
+/** Removes packages of other states of the sources, except recent ones, which another run may use. */
 function forgetOld(): void {
   for (const path of globSync('*', { cwd: store })) {
     const old = join(store, path);

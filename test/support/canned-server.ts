@@ -18,7 +18,7 @@ export type CannedServer = {
 
 export type CannedOptions = { readonly apiVersion: number; readonly dialect: 'service' | 'rundeck' };
 
-/** A real socket that gives literal answers by the path after `api/{version}/`, as a server of that version and dialect would. */
+/** A server with literal answers by the path after `api/{version}/`, as a server of that version and dialect would give them. */
 export async function startCannedServer({ apiVersion, dialect }: CannedOptions): Promise<CannedServer> {
   const token = 'canned-token-3f9c';
   const requests: string[] = [];

@@ -11,25 +11,25 @@ export type Child = {
   readonly waitFor: (pattern: RegExp, limitMs?: number) => Promise<RegExpExecArray>;
   readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
   readonly kill: (signal: NodeJS.Signals) => void;
-  /** Ends it by its own pid, with force if it must be. */
+  /** Ends the process by its own pid, if necessary by force. */
   readonly stop: () => Promise<void>;
 };
 
 type ChildOptions = {
   readonly env?: Variables;
   readonly cwd?: string;
-  /** Makes it the head of a process group: what it started ends with it, however it ends. */
+  /** Makes it the leader of a process group, so that its children end with it. */
   readonly isGroup?: boolean;
 };
 
 type Variables = Readonly<Record<string, string>>;
 
-/** Not where this process is: a test beside this one may move it, and delete the directory. */
+/** Not the working directory of this process, because another test may change it and delete the directory. */
 const top = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The command line of the package that ships, as a process of its own. */
+/** The command line of the built package, as its own process. */
 export function startCli(args: readonly string[], options: ChildOptions = {}): Child {
-  // With a setting of the allocator it keeps the process as it is: the restart is proven by the test of the bundle.
+  // With this setting of the allocator the process does not restart itself; the test of the bundle proves the restart.
   return startChild(process.execPath, [provideCli(), ...args], {
     ...options,
     env: { MALLOC_ARENA_MAX: '1', ...options.env },
@@ -85,7 +85,7 @@ export function startChild(command: string, args: readonly string[], options: Ch
   };
 }
 
-/** What a child process has of our environment: where programs are, and compiled code; who has a home of its own compiles for itself. */
+/** The environment of child processes: PATH and compiled code; a test with its own home directory compiles for itself. */
 export function toChildEnvironment(env: Variables = {}): NodeJS.ProcessEnv {
   const { PATH = '', NODE_COMPILE_CACHE } = process.env;
   return { PATH, ...('HOME' in env ? {} : { NODE_COMPILE_CACHE }), ...env };

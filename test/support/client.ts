@@ -7,7 +7,7 @@ import { fakeClock } from './fake-clock.ts';
 export type TestClient = {
   readonly client: Client;
   readonly api: Api;
-  /** What was asked and how it ended, in order: `system-info 200`, `system-info unauthorized`. */
+  /** Requests and their results, in order: `system-info 200`, `system-info unauthorized`. */
   readonly seen: readonly string[];
   readonly close: () => Promise<void>;
 };
@@ -17,7 +17,7 @@ type TestClientOptions = Partial<Omit<ClientOptions, 'observe'>> & {
   readonly token?: SecretSource;
 };
 
-/** The real client against a loopback server, with a budget that is in nobody's way and no wait before a retry. */
+/** The real client with a loopback server, a budget that never limits it, and retries without a pause. */
 export function createTestClient({ url, token = fixedSecret('none'), ...options }: TestClientOptions): TestClient {
   const transport = options.transport ?? createTransport({ url, timeoutMs: 5000, clock: systemClock });
   const seen: string[] = [];

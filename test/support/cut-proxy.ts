@@ -5,15 +5,15 @@ export type CutProxy = {
   readonly port: number;
   /** Cuts the next connection right after a message with this text was passed on: its answer never arrives. */
   readonly cutAfter: (text: string) => void;
-  /** Cuts every connection, and refuses new ones until it is mended. */
+  /** Cuts every connection and refuses new ones until it is repaired. */
   readonly cut: () => void;
   readonly mend: () => void;
-  /** Passes everything on this much later, from now on. */
+  /** Delays all data by this time from now on. */
   readonly slowDown: (ms: number) => void;
   readonly close: () => Promise<void>;
 };
 
-/** A wire to a server on this machine that can be cut, and slowed down; a target that is a function is asked for each connection. */
+/** A connection to a local server that can be cut and slowed down; a target that is a function is called for each connection. */
 export async function startCutProxy(target: number | (() => number)): Promise<CutProxy> {
   const open = new Set<Socket>();
   let fatal: string | undefined;
@@ -22,7 +22,7 @@ export async function startCutProxy(target: number | (() => number)): Promise<Cu
   let slowestMs = 0;
   let waiting = 0;
 
-  /** What comes later is written later, also when the wire is fast again. */
+  /** Data never overtakes earlier data, even if the delay ends. */
   function passOn(upstream: Socket, bytes: Buffer): void {
     if (delayMs === 0 && waiting === 0) {
       upstream.write(bytes);

@@ -17,7 +17,7 @@ export type Daemon = {
   readonly app: App;
   readonly directory: string;
   readonly logged: readonly string[];
-  /** The configuration that a file with this text gives. */
+  /** Loads a configuration from this text. */
   readonly load: (yaml: string) => Promise<Config>;
   readonly metrics: (query?: string) => Promise<string>;
   readonly stop: () => Promise<void>;
@@ -36,7 +36,7 @@ export type DaemonOptions = {
   readonly stateDirectory?: string;
 };
 
-/** The daemon in this process, as configured by a file, on a free port. */
+/** A daemon in this process with a configuration file, on a free port. */
 export async function startDaemon({
   yaml,
   token,

@@ -8,7 +8,7 @@ export type Tab = {
 };
 
 export type Devtools = {
-  /** A tab for this visit alone; the next one has it afterwards, because a new one starts a process. */
+  /** Gives a visit a tab of its own; tabs are used again, because a new one starts a process. */
   readonly withTab: <Answer>(visit: (tab: Tab) => Promise<Answer>) => Promise<Answer>;
   readonly close: () => void;
 };
@@ -22,7 +22,7 @@ type Message = {
   readonly error?: { readonly message: string };
 };
 
-/** A connection to a browser's DevTools: commands with their answers, and events by the tab that has them. */
+/** A connection to a browser's DevTools: commands with their answers, and events by tab. */
 export async function openDevtools(address: string): Promise<Devtools> {
   const socket = new WebSocket(address);
   const answers = new Map<number, { resolve: (result: Fields) => void; reject: (error: Error) => void }>();

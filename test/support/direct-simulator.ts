@@ -10,11 +10,11 @@ import { ApiError } from '../../src/api/errors.ts';
 import type { Transport } from '../../src/api/wire/transport.ts';
 
 export type DirectSimulator = Pick<Simulator, 'token' | 'control' | 'advance' | 'truth'> & {
-  /** What was asked: paths and queries. */
+  /** The requests: paths and queries. */
   readonly requests: () => readonly Asked[];
-  /** For how long a real server would have worked for all of that. */
+  /** How long a real server would have worked for these requests. */
   readonly spentMs: () => number;
-  /** The way to it, which takes no time. */
+  /** A transport to the service that takes no time. */
   readonly transport: Transport;
 };
 
@@ -24,7 +24,7 @@ export type DirectOptions = Omit<SimulatorOptions, 'onRequest'> & {
 
 type Asked = { readonly path: string; readonly query: string; listed?: number; costMs?: number };
 
-/** A simulated service on a clock that stands still, and no socket before it: thousands of requests take little. */
+/** A simulated service with a frozen clock and without a socket, so that thousands of requests are cheap. */
 export function createDirectSimulator({ onRequest, ...options }: DirectOptions): DirectSimulator {
   const clock = createClock(undefined, 'free');
   const { world, faults, control, token, play } = createService(options, clock);
@@ -32,7 +32,7 @@ export function createDirectSimulator({ onRequest, ...options }: DirectOptions):
   let spentMs = 0;
   let turn = 0;
 
-  /** As a balancer would: each of those that live in turn. */
+  /** Each living member in turn, as a load balancer does. */
   function nextMember(): Member {
     const alive = world.members.filter((member) => member.alive);
     const member = alive[turn++ % Math.max(1, alive.length)] ?? world.members[0];

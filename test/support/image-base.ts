@@ -6,12 +6,12 @@ import { dirname, join } from 'node:path';
 import { cacheDirectory } from '../../scripts/tools.ts';
 import { runCommand } from './process.ts';
 
-/** The name that the Dockerfile starts from. */
+/** The base image of the Dockerfile. */
 export const baseName = 'docker.io/library/node:24-slim';
 
 /**
- * A store of images that holds a stand-in for the base: Debian as this machine has it, this Node, this npm.
- * Made once for each set of versions and kept, because that takes a minute.
+ * A store of images with a stand-in for the base: this machine's Debian release, Node and npm. Made once for each set of versions and kept,
+ * because that takes a minute.
  */
 export async function provideBaseStore(buildah: string): Promise<string> {
   const npm = dirname(dirname(realpathSync(await runCommand('sh', ['-c', 'command -v npm']))));
@@ -25,7 +25,7 @@ export async function provideBaseStore(buildah: string): Promise<string> {
   const tree = await mkdtemp(join(tmpdir(), 'image-base-'));
   try {
     const words = ['--variant=minbase', codename, tree, await findMirror(codename)];
-    // Killed, it would leave a file system mounted.
+    // A killed debootstrap would leave a file system mounted.
     await runCommand('debootstrap', words, { timeoutMs: 570_000 });
     await addNode(tree, npm);
     await commitTree(buildah, options, tree);
@@ -35,7 +35,7 @@ export async function provideBaseStore(buildah: string): Promise<string> {
   return store;
 }
 
-/** The mirror that apt uses: no address of one stands in this repository. */
+/** The mirror that apt uses, so that this repository needs no address. */
 async function findMirror(codename: string): Promise<string> {
   const format = '$(REPO_URI) $(RELEASE) $(COMPONENT)';
   const lines = (await runCommand('apt-get', ['indextargets', '--format', format, 'Created-By: Packages'])).split('\n');

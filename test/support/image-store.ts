@@ -8,7 +8,7 @@ import { type Child, startChild } from './child.ts';
 import { provideBaseStore } from './image-base.ts';
 import { runCommand } from './process.ts';
 
-// Where npm in the base looks for what its maker and its machine want; a project's own file goes before both.
+// The base's default npm configuration and that of its machine; a project's own file has priority over both.
 const npmDefaults = '/usr/local/lib/node_modules/npm/npmrc';
 const npmGlobal = '/usr/local/etc/npmrc';
 
@@ -19,25 +19,25 @@ type Environment = Readonly<Record<string, string>>;
 export type ImageStore = {
   /** Builds the Dockerfile of a folder under a name, for this architecture or another one. */
   readonly build: (folder: string, name: string, architecture?: string) => Promise<void>;
-  /** What the image says of itself, as Docker keeps it. */
+  /** The configuration of the image, in Docker's form. */
   readonly inspect: (name: string) => Promise<unknown>;
   /** The files of an image, in a folder of this machine. */
   readonly mount: (name: string) => Promise<string>;
-  /** Runs a command in a new container, as the user of the image, to its end. */
+  /** Runs a command in a new container as the user of the image, and waits for its end. */
   readonly run: (name: string, command: readonly string[], env?: Environment) => Promise<string>;
-  /** Starts a command that lives on; buildah takes it along when it is stopped. */
+  /** Starts a command in a new container; it ends when buildah is stopped. */
   readonly start: (name: string, command: readonly string[], env?: Environment) => Promise<Child>;
   readonly close: () => Promise<void>;
 };
 
 type StoreOptions = {
-  /** What every container finds, as buildah writes it. */
+  /** Volumes of every container, in buildah's notation. */
   readonly volumes?: readonly string[];
-  /** Containers may install packages too, and not only builds. */
+  /** True if containers may install packages; builds always may. */
   readonly withRegistry?: boolean;
 };
 
-/** A store of its own on top of the base, so that nothing of a run stays behind. */
+/** A store on top of the base, so that nothing of a run is left. */
 export async function openImageStore(
   buildah: string,
   { volumes = [], withRegistry = false }: StoreOptions = {},
@@ -62,7 +62,7 @@ export async function openImageStore(
     async build(folder, name, architecture) {
       const mounts = await planVolumes(directory);
       const flags = ['--quiet', '--isolation', 'chroot', '--pull-never', '--format', 'docker', ...mounts];
-      // Docker names the platform that builds by itself; this buildah does not.
+      // Docker sets the building platform by itself; this buildah does not.
       if (architecture !== undefined) {
         flags.push('--platform', `linux/${architecture}`, '--build-arg', `BUILDPLATFORM=linux/${hostArchitecture}`);
       }
@@ -90,7 +90,7 @@ export async function openImageStore(
   };
 }
 
-/** The machine's npm configuration and certificates, there while building and nowhere in the image. */
+/** The machine's npm configuration and certificates, mounted for builds and not part of the image. */
 async function planVolumes(directory: string): Promise<readonly string[]> {
   const registry = await runCommand('npm', ['config', 'get', 'registry']);
   const userConfig = await runCommand('npm', ['config', 'get', 'userconfig']);

@@ -11,12 +11,12 @@ const top = join(import.meta.dirname, '..', '..');
 /** The exporter as one of its packages installs it, in an image of a store. */
 export type Installation = {
   readonly image: string;
-  /** The program there, and whom it runs as. */
+  /** The program, and the user that runs it. */
   readonly command: readonly string[];
   readonly user: string;
 };
 
-/** The npm archive in a root that holds Node and npm alone; without the Node that comes along, because the root has its own. */
+/** The npm archive in a root with only Node and npm; without the optional Node package, because the root has its own. */
 export async function installArchive(store: ImageStore, directory: string): Promise<Installation> {
   const folder = join(directory, 'archive');
   mkdirSync(folder);
@@ -28,13 +28,13 @@ export async function installArchive(store: ImageStore, directory: string): Prom
   return { image: 'npm-archive', command: ['automation-exporter'], user: '0:0' };
 }
 
-/** The Debian package in a root of Debian; run as its unit does. */
+/** The Debian package in a Debian root, run as its unit runs it. */
 export async function installDebianPackage(store: ImageStore, directory: string): Promise<Installation> {
   const file = await buildDebianPackage(join(directory, 'deb'), { compression: 'none' });
   const folder = dirname(file);
   renameSync(file, join(folder, basename(file).replace(/_.*/, '.deb')));
   const install = 'RUN DEBIAN_FRONTEND=noninteractive dpkg -i /deb/automation-exporter.deb';
-  // As systemd makes them when it starts the unit.
+  // systemd makes these folders when it starts the unit.
   const folders = '/var/lib/automation-exporter /var/cache/automation-exporter';
   const make = `RUN install -d -o automation-exporter -g automation-exporter -m 0700 ${folders}`;
   const environment = [
@@ -56,7 +56,7 @@ export async function installImage(store: ImageStore): Promise<Installation> {
   return { image: 'automation-exporter', command: ['node', 'cli.js'], user: '65532:65532' };
 }
 
-/** What git knows of this checkout, in a root that has Node 20; its packages are not installed yet. */
+/** The files of this checkout in a root with Node 20; npm packages are not installed yet. */
 export async function addCheckout(store: ImageStore, directory: string): Promise<string> {
   const folder = join(directory, 'checkout');
   const listed = await runCommand('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: top });

@@ -15,7 +15,7 @@ export type DecodedSeries = {
   readonly count: number;
 };
 
-/** Reads delimited messages with nothing but the specification: an encoder must not be read by its own decoder. */
+/** Reads delimited messages by the specification alone, because an encoder must not be tested by its own decoder. */
 export function decodeFamilies(bytes: Buffer): readonly DecodedFamily[] {
   const families: DecodedFamily[] = [];
   for (let at = 0; at < bytes.length; ) {

@@ -4,7 +4,7 @@ export type PlainAnswer = {
   readonly status: number;
   readonly body: string | Buffer | object;
   readonly headers?: Readonly<Record<string, string>>;
-  /** To how many requests; one unless told. */
+  /** The number of requests; 1 by default. */
   readonly times?: number;
 };
 
@@ -12,11 +12,11 @@ export type Upstream = {
   readonly url: string;
   /** Answers to GETs of the path; the header must be there with this value. */
   readonly answers: (path: string, header: readonly [name: string, value: string], answer: PlainAnswer) => void;
-  /** Gives the network back; throws where an answer was not asked for, or something was asked that has none. */
+  /** Restores the network; throws if an answer was not requested, or a request had no answer. */
   readonly done: () => void;
 };
 
-/** The network taken over, for cases where a socket would add nothing. */
+/** Intercepts the network, for cases in which a socket would add nothing. */
 export function interceptUpstream(url = 'http://upstream.test'): Upstream {
   const unmatched: string[] = [];
   const note = ({ url: asked }: Request): void => {

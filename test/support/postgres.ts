@@ -14,10 +14,10 @@ export type PostgresServer = {
   readonly password: string;
   /** Runs SQL as its superuser. */
   readonly query: (text: string) => Promise<readonly unknown[]>;
-  /** As after a loss of power of the process: nothing is written any more. */
+  /** Stops the process as a crash does: nothing more is written. */
   readonly crash: () => Promise<void>;
   readonly start: () => Promise<void>;
-  /** Ends it in good order; its files stay. */
+  /** Shuts it down cleanly; its files stay. */
   readonly halt: () => Promise<void>;
   /** Offers TLS with this certificate from now on. */
   readonly useCertificate: (key: string, certificate: string) => Promise<void>;
@@ -26,7 +26,7 @@ export type PostgresServer = {
 
 export const superuserPassword = 'only for this test';
 
-/** A real PostgreSQL with a data directory of its own, which goes with it: empty, or the standby of another one. */
+/** A real PostgreSQL with its own data directory, which is removed at the end: empty, or a standby of another one. */
 export async function startPostgres(
   binary: string,
   settings: Readonly<Record<string, string>> = {},
@@ -69,7 +69,7 @@ export async function startPostgres(
     await eventually(() => query('SELECT 1'));
   }
   async function halt(): Promise<void> {
-    // Fast, also where connections are left.
+    // The fast shutdown, which also ends open connections.
     child?.kill('SIGINT');
     await child?.stop();
   }
@@ -87,14 +87,14 @@ export async function startPostgres(
       }
       await query('ALTER SYSTEM SET ssl = on');
       await query('SELECT pg_reload_conf()');
-      // The first process reads it again a moment later.
+      // The main process reads the file again a moment later.
       await eventually(async () => {
         const [row] = await query('SHOW ssl');
         if (JSON.stringify(row) !== '{"ssl":"on"}') throw new Error('TLS is not on yet');
       });
     },
     crash: async () => {
-      // Its processes end by themselves when the first of them is gone.
+      // Its other processes end by themselves after the main process.
       child?.kill('SIGKILL');
       await child?.ended;
     },

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 
 const execute = promisify(execFile);
 
-/** Runs a command to its end and hands over what it printed, trimmed; a failure carries what it complained about. */
+/** Runs a command and returns its trimmed output; an error contains its error output. */
 export async function runCommand(
   command: string,
   args: readonly string[],

@@ -18,7 +18,7 @@ export type PrometheusOptions = {
   /** `host:port` of the exporter. */
   readonly target: string;
   readonly job: string;
-  /** Paths of the target, each scraped as an instance of its own. */
+  /** Paths of the target, each scraped as its own instance. */
   readonly paths?: readonly string[];
   /** More of its scrape configuration, such as TLS and users, as YAML within braces. */
   readonly scrape?: string;
@@ -26,13 +26,13 @@ export type PrometheusOptions = {
   readonly rules?: string;
   /** `host:port` of an Alertmanager. */
   readonly alertmanager?: string;
-  /** Names of features, in addition to the storage of exemplars. */
+  /** Feature names, in addition to exemplar storage. */
   readonly features?: readonly string[];
-  /** A directory with blocks to begin with. */
+  /** A directory with initial blocks. */
   readonly data?: string;
 };
 
-/** A real Prometheus that scrapes and evaluates every second, or as often as it is told to. */
+/** A real Prometheus that scrapes and evaluates every second by default. */
 export async function startPrometheus(options: PrometheusOptions): Promise<Prometheus> {
   const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-prometheus-'));
   const port = await freePort();
@@ -87,7 +87,7 @@ ${alertmanager === undefined ? '' : `alerting: { alertmanagers: [{ static_config
   };
 }
 
-/** A real Alertmanager that delivers to a webhook at once, or as its configuration says. */
+/** A real Alertmanager that delivers to a webhook at once by default. */
 export async function startAlertmanager(alertmanager: string, webhookUrl: string, config = deliverAtOnce(webhookUrl)) {
   const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-alertmanager-'));
   const port = await freePort();

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 
 /** Runs promtool to its end and returns all that it printed. */
 export function runPromtool(promtool: string, parameters: readonly string[], cwd: string): string {
-  // Most of its time goes into the collection of garbage, of which it has little.
+  // By default, most of its time is spent on garbage collection.
   const env = { ...process.env, GOGC: '400' };
   const { stdout, stderr } = spawnSync(promtool, parameters, { cwd, env, encoding: 'utf8' });
   return stdout + stderr;

@@ -7,7 +7,7 @@ export type RawServer = {
   readonly stop: () => Promise<void>;
 };
 
-/** A socket that says whatever the test writes, once the head of a request has arrived. */
+/** A server that sends whatever the test writes after the head of a request. */
 export async function startRawServer(answer: (socket: Socket, requestHead: string) => void): Promise<RawServer> {
   const sockets = new Set<Socket>();
   const requests: string[] = [];

@@ -3,7 +3,9 @@ import { setImmediate } from 'node:timers/promises';
 import { startDaemon } from './daemon.ts';
 import { eventually } from './eventually.ts';
 
-/** A process of its own, with `--expose-gc`: counts this number of executions, reloads again and again, and prints what it holds after some of the reloads. */
+/**
+ * A process with `--expose-gc` that counts this number of executions, reloads repeatedly, and prints its memory after some of the reloads.
+ */
 const [yaml = '', token = '', executions = '', ...marks] = process.argv.slice(2);
 const collect: unknown = Reflect.get(globalThis, 'gc');
 if (typeof collect !== 'function') throw new Error('needs --expose-gc');
@@ -11,7 +13,7 @@ const daemon = await startDaemon({
   yaml,
   token,
   flags: ['--collector.disable-defaults', '--collector.executions'],
-  // Nobody listens there: traces wait.
+  // No collector listens there, so traces wait.
   env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' },
 });
 await eventually(tried, { everyMs: 20 });
@@ -41,7 +43,7 @@ async function counted(): Promise<void> {
 async function measure() {
   for (let round = 0; round < 4; round += 1) {
     Reflect.apply(collect as () => void, undefined, []);
-    // What a collection frees may be told to others first: they have their turn.
+    // Finalizers run in a later turn of the event loop.
     await setImmediate();
   }
   return {

@@ -26,13 +26,13 @@ export type Upstream = {
 
 export type Scrape = { readonly text: string; readonly outcome: 'success' | ErrorKind };
 
-/** What pages complain of after one poll of a collector. */
+/** The complaints on pages after one poll of a collector. */
 export async function complaintsOf(name: string, upstream: Upstream): Promise<readonly string[]> {
   const { last } = await pollOnce(name, upstream);
   return last?.result === 'success' ? (last.complaints ?? []) : [];
 }
 
-/** One poll of a collector through the real client against a real socket, and what a scrape then shows of it, HELP left out. */
+/** Runs one poll of a collector with the real client and a real socket; returns its scrape without HELP. */
 export async function scrapeCollector(name: string, upstream: Upstream): Promise<Scrape> {
   const { text, last } = await pollOnce(name, upstream);
   return { text, outcome: toOutcome(last) };
@@ -80,14 +80,14 @@ async function pollOnce(name: string, upstream: Upstream) {
   }
 }
 
-/** The literal text without the indentation of its lines. */
+/** Removes the indentation of a literal text. */
 export function golden(literal: TemplateStringsArray, ...values: readonly string[]): string {
   return String.raw(literal, ...values)
     .replace(/^ +/gm, '')
     .trim();
 }
 
-/** What a poll that succeeded shows. */
+/** The result of a successful poll. */
 export function shown(literal: TemplateStringsArray, ...values: readonly string[]): Scrape {
   return { outcome: 'success', text: golden(literal, ...values) };
 }
@@ -97,7 +97,7 @@ export function refusal(status: number, errorCode: string, message = 'refused'):
   return { status, body: `{"error":true,"apiversion":47,"errorCode":"${errorCode}","message":"${message}"}` };
 }
 
-/** How the request ended: one whose answer means nothing succeeded all the same. */
+/** The outcome of the poll; an answer without meaning counts as a success. */
 function toOutcome(outcome: Outcome | undefined): Scrape['outcome'] {
   if (outcome === undefined || outcome.result === 'success') return 'success';
   if (outcome.result === 'failed') return errorKinds.find((kind) => kind === outcome.kind) ?? 'decode';

@@ -3,13 +3,10 @@ import { describe } from 'vitest';
 import { findTool, type ToolName } from '../../scripts/tools.ts';
 
 const port = process.env['TOOLS_INSTALLED_AT'];
-// The test command installs tools beside the tests that need none, and keeps connections open until that is done.
+// The test command installs tools while other tests run, and this connection stays open until the installation ends.
 if (port !== undefined) await waitForEnd(Number(port));
 
-/**
- * A `describe` that hands over the paths of the tools it needs. Where one is not installed, its tests are skipped
- * under a title that says which.
- */
+/** A `describe` with the paths of its tools. If a tool is not installed, its tests are skipped with a title that names it. */
 export function describeWithTools<Name extends ToolName>(
   title: string,
   names: readonly Name[],
@@ -20,12 +17,12 @@ export function describeWithTools<Name extends ToolName>(
   // A skipped body still runs, to list its tests: a bare name stands in for the path.
   const paths = names.map((name) => [name, findTool(name) ?? name]);
   describe.skipIf(missing.length > 0)(`${title}${reason}`, () => {
-    // The keys are exactly the names asked for.
+    // The keys are exactly the requested names.
     body(Object.fromEntries(paths) as Record<Name, string>);
   });
 }
 
-/** A refused connection is closed as well: the installation was over before. */
+/** A refused connection also means that the installation has ended. */
 function waitForEnd(at: number): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect(at, '127.0.0.1');

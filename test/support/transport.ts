@@ -1,6 +1,6 @@
 import type { Transport } from '../../src/api/wire/transport.ts';
 
-/** A transport of JSON by path and query, for what a list of literal answers cannot say: pages, and the time that passes. */
+/** A transport with JSON by path and query, for answers that a literal list cannot express: pages, and passing time. */
 export function createTestTransport(answer: (path: string) => unknown): Transport {
   return {
     get: async ({ path }) => ({ status: 200, headers: {}, cookies: [], body: JSON.stringify(answer(path)) }),

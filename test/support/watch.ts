@@ -7,7 +7,7 @@ export type WatchSettings = Partial<Omit<Watch, 'projects'>> & {
   readonly labelsOf?: Watch['projects']['labelsOf'];
 };
 
-/** What configuration says of a watched server: all projects and jobs, unless told. */
+/** The configuration of a watched server: all projects and jobs by default. */
 export function createTestWatch(
   clock: Clock,
   settings: WatchSettings = {},

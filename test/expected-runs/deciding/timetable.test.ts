@@ -22,7 +22,7 @@ describe('expected-runs/deciding/timetable', () => {
     const before = joinAnswer(undefined, answer(0, 65, tens(10, 6)), join).timetable;
     const { timetable } = joinAnswer(before, answer(6000, 6065, tens(6010, 6)), join);
     expect(timetable.timesMs.slice(4, 8)).toEqual([50_000, 60_000, 6_010_000, 6_020_000]);
-    // The runs for 70, 80 and so on are runs for times that are not known.
+    // The times 70, 80 and so on are not known.
     expect(toStartWindow(timetable, 5, 600_000)).toEqual({ fromMs: 55_000, throughMs: 64_999 });
     expect(toStartWindow(timetable, 6, 600_000)).toEqual({ fromMs: 6_005_000, throughMs: 6_014_999 });
   });

@@ -104,7 +104,7 @@ describe('expected-runs/risks/find-risks', () => {
         evidence: '#7 was refused at 17:00 UTC, and no key of the job has changed since',
       },
     ]);
-    // The failures before it may have had another cause.
+    // The earlier failures may have had another cause.
     expect((await risksOf([job('a', [10])], refused(2, true))).troubles[0]).toMatchObject({ sinceMs: undefined });
     for (const other of [refused(1, undefined), refused(1, false), refused(0, true)])
       expect((await risksOf([job('a', [10])], other)).atRisk).toBe(0);
@@ -147,7 +147,7 @@ describe('expected-runs/risks/find-risks', () => {
     expect(await riskOf(toChildren('other'))).toBe(1);
     expect(await riskOf(sameKey)).toBe(0);
     expect(await riskOf({ keysOf: (id) => [`keys/${id}`] })).toBe(1);
-    // What failed was not the login.
+    // The login was not the cause.
     expect(await riskOf(sameKey, 'work')).toBe(1);
   });
 
@@ -177,7 +177,7 @@ describe('expected-runs/risks/find-risks', () => {
     const times = [0.5, 10, 11, 20, 23, 30, 60];
     const running = new Map([['a', [{ id: 1, startedAtMs: nowMs - minuteMs, kind: 'scheduled' as const }]]]);
     const found = await risksOf([job('a', times)], { durationMs, running });
-    // The run under way ends in 11 min, the next one in 23, and that one after 30: a start at an end meets nothing.
+    // The current run ends in 11 min, the next in 23, the one after that in 30; a start exactly at an end is no overlap.
     expect(found.runs).toMatchObject([{ count: 4, firstMs: nowMs + 0.5 * minuteMs, lastMs: nowMs + 30 * minuteMs }]);
     expect((await risksOf([job('a', times, { allowsSeveral: true })], { durationMs, running })).atRisk).toBe(0);
   });

@@ -11,7 +11,7 @@ import { createNodeNotes, type FailingNode, noteUsual } from '../../../src/expec
 import { harms, nightMs, type Planted, timesOf, toHarm, type VirtualJob } from './planned-night.ts';
 import { hourMs, minuteMs, nowMs as startMs } from './some-risks.ts';
 
-/** The state of the exporter, from the runs that ended. */
+/** The state of the exporter, built from the ended runs. */
 export function createKnown(jobs: readonly VirtualJob[], draw: () => number) {
   let facts = new Map<string, JobFacts>();
   let usual = new Map<string, ReturnType<typeof noteUsual>>();
@@ -128,9 +128,9 @@ export function createKnown(jobs: readonly VirtualJob[], draw: () => number) {
     failing: () => failing,
     running: () => under,
     cause: () => causes.current(),
-    /** When a job or a node first succeeded after a time. */
+    /** The first success of a job or node after a time. */
     succeededMs: (key: string, afterMs: number) => successes.get(key)?.find((endMs) => endMs > afterMs),
-    /** Another process has what is stored. */
+    /** A restart: only stored data is left. */
     startAnew: (): void => {
       [facts, usual, failing] = [again(facts), again(usual), again(failing)];
       note = createNodeNotes();
@@ -158,7 +158,7 @@ function again<Value>(map: ReadonlyMap<string, Value>): Map<string, Value> {
   return new Map(JSON.parse(JSON.stringify([...map])) as [string, Value][]);
 }
 
-/** What was read of the server at a time: nodes, keys, jobs and their definitions. */
+/** The readings of the server at a time: nodes, keys, jobs and their definitions. */
 export function readAround(known: ReturnType<typeof createKnown>, jobs: readonly VirtualJob[], { atMs, planted }: Now) {
   const holds = (one: Planted): boolean => one.fromMs <= atMs && atMs < one.toMs;
   const toArea = (things: readonly (readonly [string, Fields])[]): Area => {

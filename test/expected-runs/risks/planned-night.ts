@@ -1,6 +1,6 @@
 import { hourMs, minuteMs, nowMs as startMs } from './some-risks.ts';
 
-/** Trouble that is planted; without an end, nobody mends it. */
+/** Planted trouble; without an end, it lasts for ever. */
 export type Planted = {
   readonly kind: 'node' | 'gone' | 'job' | 'child' | 'key' | 'project' | 'passive' | 'owner';
   readonly name: string;
@@ -14,7 +14,7 @@ export type VirtualJob = {
   readonly everyMs: number;
   readonly offsetMs: number;
   readonly durationMs: number;
-  /** How much later it starts from the change of clocks on. */
+  /** How much later a job starts after the change of clocks. */
   readonly shiftMs: number;
   readonly nodes: readonly string[];
   readonly owner: string;
@@ -23,7 +23,7 @@ export type VirtualJob = {
 };
 
 const dayMs = 24 * hourMs;
-/** The night begins a day after the jobs. */
+/** The night begins a day after the first runs of the jobs. */
 export const nightMs = startMs + dayMs;
 
 export function planJobs(draw: () => number, shiftMs: number): readonly VirtualJob[] {
@@ -85,7 +85,7 @@ export function harms({ kind, name }: Planted, job: VirtualJob): boolean {
 
 export const isMissing = ({ kind }: Planted): boolean => kind === 'passive' || kind === 'owner';
 
-/** What happens to a run by trouble that holds at a time. */
+/** How the active troubles affect a run. */
 export function toHarm(job: VirtualJob, holds: (one: Planted) => boolean, planted: readonly Planted[]) {
   const now = planted.filter((one) => holds(one) && harms(one, job));
   if (now.some(isMissing)) return 'missed';

@@ -38,7 +38,7 @@ export function job(
   };
 }
 
-/** What jobs depend on where nothing was read. */
+/** The surroundings if nothing was read. */
 export const noSurroundings: Surroundings = {
   areDefinitionsRead: false,
   areKeysRead: false,

@@ -19,7 +19,7 @@ import {
 } from './planned-night.ts';
 import { hourMs, minuteMs, nowMs as startMs } from './some-risks.ts';
 
-/** `unseen` are runs listed for trouble that is over, which nothing has shown yet. */
+/** `unseen` are runs that are listed because of a trouble whose end is not visible yet. */
 export type Score = Record<'listed' | 'right' | 'unseen' | 'wrong' | 'stale' | 'harmed' | 'found', number>;
 const noScore: Score = { listed: 0, right: 0, unseen: 0, wrong: 0, stale: 0, harmed: 0, found: 0 };
 
@@ -30,8 +30,8 @@ const horizonMs = 12 * hourMs;
 const threads = 14;
 
 /**
- * Plays a day without trouble and a night with some, and compares what is listed each half hour with what comes. Clocks
- * change in every other night. With `kills`, the exporter starts anew before every third look, with what it has stored.
+ * Plays a day without trouble and a night with some, and compares the list of each half hour with what happens. Clocks change in every
+ * other night. With `kills`, the exporter restarts before every third check.
  */
 export async function playNight(seed: number, { kills = false } = {}): Promise<Night> {
   const draw = createDraw(seed);
@@ -119,7 +119,7 @@ type Judged = Now & {
   readonly night: Score & { readonly byReason: Map<RiskReason, Score> };
 };
 
-/** Which trouble each reason is about; the others are so by nature. */
+/** The kinds of trouble behind each reason. */
 const kindsOf: Partial<Record<RiskReason, readonly Planted['kind'][]>> = {
   passive: ['passive'],
   owner_gone: ['owner'],
@@ -131,12 +131,12 @@ const kindsOf: Partial<Record<RiskReason, readonly Planted['kind'][]>> = {
   common_cause: ['node', 'gone', 'job', 'child', 'key', 'project'],
 };
 
-/** Compares the list with what would come if nobody mended what is broken now. */
+/** Compares the list with what would happen if no trouble ended. */
 function judge(found: RisksAhead, { known, jobs, planted, atMs, night }: Judged): void {
   const holds = (one: Planted): boolean => one.fromMs <= atMs && atMs < one.toMs;
   const byName = new Map(jobs.map((job) => [job.name, job]));
 
-  /** When it could be seen that trouble was over; a node or a job shows it by its next success only. */
+  /** When the end of a trouble became visible; for a node or a job only by the next success. */
   function toSeenMs(one: Planted, reason: RiskReason, job: VirtualJob): number {
     const success = (key: string) => known.succeededMs(key, one.toMs) ?? Number.POSITIVE_INFINITY;
     if (reason === 'node_failing') return success(`node ${one.name}`);
@@ -152,7 +152,7 @@ function judge(found: RisksAhead, { known, jobs, planted, atMs, night }: Judged)
     if (own.some(holds)) return 'right';
     if (own.length === 0) return 'wrong';
     if (own.some((one) => toSeenMs(one, reason, job) > atMs - rounds)) return 'unseen';
-    // What began later, or what others still have, is not what is over.
+    // A later trouble, or one of other jobs, is not the ended one.
     const { sinceMs } = found.troubles.find((trouble) => trouble.reason === reason) ?? {};
     const isOther = own.every(({ toMs }) => (sinceMs ?? 0) > toMs);
     const isShared = reason === 'common_cause' && planted.some((one) => holds(one) && !isMissing(one));
@@ -175,7 +175,7 @@ function judge(found: RisksAhead, { known, jobs, planted, atMs, night }: Judged)
   }
   const listed = new Set(found.runs.map(({ job }) => job.name));
   for (const job of jobs) {
-    // What breaks must have been seen.
+    // A trouble can be listed only after it was visible.
     const isKnown = (one: Planted): boolean => {
       if (!holds(one) || one.fromMs > atMs - 5 * minuteMs) return false;
       const rowOf = (name: string) => known.facts().get(name)?.consecutiveFailures ?? 0;
@@ -193,10 +193,10 @@ function judge(found: RisksAhead, { known, jobs, planted, atMs, night }: Judged)
   }
 }
 
-/** The end of trouble may be counted two rounds later. */
+/** The end of a trouble may be counted two rounds later. */
 const rounds = 2 * minuteMs;
 
-/** Adds the scores of nights, in all and by reason. */
+/** Adds up the scores of nights, in total and by reason. */
 export function addNights(nights: readonly Night[]): Night {
   const sum = { ...noScore, lists: [] as string[], byReason: new Map<RiskReason, Score>() };
   const add = (to: Score, one: Score): void => {
