@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ErrorKind } from '../../src/api/errors.ts';
 import type { Window } from '../../src/api/paging.ts';
 import type { Execution } from '../../src/domain/execution.ts';
 import { toNewProject } from '../../src/executions/ledger/project-state.ts';
@@ -57,13 +58,24 @@ describe('executions/visibility, one question after the other', () => {
     expect(scene.readAgain).toEqual([`a ${nowMs - dayMs}…${nowMs}`]);
   });
 
-  it('forgets the hidden executions of a project that is no longer read', async () => {
+  it('forgets the hidden executions of a project that is no longer read, and how many they are', async () => {
     const scene = createScene(['a', 'b']);
     scene.visibility.noteRunning({ executions: [], serverMs: undefined });
+    scene.visibility.noteRead('a', { ...nothingRead, total: 2, hidden: 2, isUnshown: true });
     scene.deny('a');
     await scene.looks(2);
+    expect(scene.visibility.all().history).toEqual([{ project: 'a', counted: 2, readable: 0 }]);
     scene.drop('a');
     await scene.looks(1);
+    expect(scene.visibility.all().runningDenied).toEqual([]);
+    expect(scene.visibility.all().history).toEqual([{ project: 'a', counted: undefined, readable: 0 }]);
+  });
+
+  it('does not report a project that has just been deleted as denied', async () => {
+    const scene = createScene(['a']);
+    scene.visibility.noteRunning({ executions: [], serverMs: undefined });
+    scene.deny('a', 'not_found');
+    expect(await scene.looks(1)).toEqual(['running a']);
     expect(scene.visibility.all().runningDenied).toEqual([]);
   });
 });
@@ -72,7 +84,7 @@ function createScene(projects: readonly string[], { total = 0 } = {}) {
   let nowTicks = 0;
   let names = projects;
   let hidden = 1;
-  const denied = new Set<string>();
+  const denied = new Map<string, ErrorKind>();
   const asked: string[] = [];
   const readAgain: string[] = [];
   const rows: readonly Execution[] = Array.from({ length: total }, (_, index) =>
@@ -83,7 +95,8 @@ function createScene(projects: readonly string[], { total = 0 } = {}) {
     asked.push(
       endpoint === 'running-executions' ? `running ${project}` : `day ${project} ${query['begin']}…${query['end']}`,
     );
-    if (denied.has(project)) throw refusal('forbidden');
+    const kind = denied.get(project);
+    if (kind !== undefined) throw refusal(kind);
     const page = toPage(rows, question);
     return { ...page, items: page.items.slice(0, page.total - hidden) };
   });
@@ -95,7 +108,7 @@ function createScene(projects: readonly string[], { total = 0 } = {}) {
   return {
     visibility,
     readAgain,
-    deny: (project: string) => denied.add(project),
+    deny: (project: string, kind: ErrorKind = 'forbidden') => denied.set(project, kind),
     show: () => {
       hidden = 0;
     },

@@ -210,6 +210,13 @@ Job | Project | Since | For
 nightly/settle #4711 | pay | 03:16 UTC | 2 min (average 2 min)
 `);
     expect(toText(await readPage([server('prod')]))).not.toContain('Runs now');
+    // In the table of servers, nothing of what was known before counts as present.
+    const collectors = [collector('ping', { result: 'failed', message: 'no answer' })];
+    const away = server('away', { state: 'down', executions: seen, collectors });
+    expect(toText(await readPage([away, server('prod')]))).toContain(`
+away | ✗ not responding | active | 5.3.0-20240520 |  |
+prod | ✓ up | active | 5.3.0-20240520 | 2 ok |
+`);
   });
 
   it("shows a server's complaints and the omitted items in the row of the collector", async () => {

@@ -15,6 +15,7 @@ function createTurns() {
   let nowMs = 0;
   let turns = 0;
   let crowded = 0;
+  let reloads = 0;
   const timers: { readonly atMs: number; readonly run: () => void }[] = [];
   const { gate, share } = createPageTurns({
     clock: {
@@ -29,12 +30,14 @@ function createTurns() {
       await systemClock.nextTurn();
     },
     onBusy: () => void (crowded += 1),
+    reloads: () => reloads,
   });
   return {
     gate,
     share,
     turns: () => turns,
     crowded: () => crowded,
+    reload: () => void (reloads += 1),
     pass: (ms: number): void => {
       nowMs += ms;
       for (const timer of timers.splice(0)) {
@@ -128,8 +131,8 @@ describe('http/page-turns', () => {
     expect((await ask('/page')).status).toBe(200);
   });
 
-  it('makes an expensive list once for all clients, and again after twenty times the time it took', async () => {
-    const { share, pass } = createTurns();
+  it('makes an expensive list once for all clients, and again after a reload or twenty times the time it took', async () => {
+    const { share, pass, reload } = createTurns();
     let made = 0;
     let costMs = 30;
     const read = share(async () => {
@@ -145,10 +148,12 @@ describe('http/page-turns', () => {
     expect(await read()).toBe(2);
     pass(999);
     expect(await read()).toBe(2);
-    costMs = 0;
-    pass(1);
+    reload();
     expect(await read()).toBe(3);
+    costMs = 0;
+    pass(1000);
     expect(await read()).toBe(4);
+    expect(await read()).toBe(5);
   });
 
   it('leaves the event loop to others after each piece of work, and before each caller continues', async () => {
