@@ -40,12 +40,14 @@ function createShared(): SharedState {
 
 describe('daemon/replica', () => {
   let stop: () => Promise<void>;
+  let suspendedMs = 0;
   beforeEach(() => void vi.useFakeTimers());
   afterEach(async () => {
     const stopped = stop();
     await vi.advanceTimersByTimeAsync(5000);
     await stopped;
     vi.useRealTimers();
+    suspendedMs = 0;
   });
 
   const loadServer = async (name: string) =>
@@ -66,7 +68,8 @@ describe('daemon/replica', () => {
       stop: async () => void told.push('stop'),
     } as unknown as Delivery;
     const self = createSelf({ version: 'test', nodeVersion: 'test' });
-    const common = { log, clock: systemClock, self, version: 'test' };
+    const clock = { ...systemClock, ticks: () => systemClock.ticks() + suspendedMs };
+    const common = { log, clock, self, version: 'test' };
     const otlp = {} as Parameters<typeof createTraces>[0]['otlp'];
     const shared = createShared();
     const toTraces: ToTraces = (given, state) =>
@@ -92,6 +95,12 @@ describe('daemon/replica', () => {
     const { replica, told } = await start();
     expect([...replica.toOwned()]).toEqual(['prod']);
     expect(told).toEqual(['start', 'wake']);
+  });
+
+  it('shows no server after it was suspended for longer than its lease, before any timer runs', async () => {
+    const { replica } = await start();
+    suspendedMs = 20_000;
+    expect([...replica.toOwned()]).toEqual([]);
   });
 
   it('watches the servers of a new configuration, and leaves the old ones to other replicas', async () => {
