@@ -143,6 +143,14 @@ describe('executions/fit-series', () => {
     expect(room().leftOut()).toMatchObject({ jobs: 100 - own, limitedBy: 'collectors.executions.max_series' });
   });
 
+  it('names the limit of series, not that of jobs, if jobs lack only their durations', async () => {
+    const { take, room } = await setUp({ ...defaults, cap: 15, maxSeries: 1000 });
+    await take(Array.from({ length: 15 }, (_, index) => run(`job ${index}`, index + 1)));
+    const { durations, ...rest } = room().leftOut();
+    expect(durations).toBeGreaterThan(0);
+    expect(rest).toMatchObject({ jobs: 0, room: { jobs: 15 }, limitedBy: 'collectors.executions.max_series' });
+  });
+
   it('returns the slot of a job whose counting failed', async () => {
     let isFull = true;
     const keepBy = (ledger: Ledger): Ledger => ({

@@ -208,6 +208,17 @@ describe('executions/measure', () => {
     expect(linesOf(late, 'runs')).toEqual(['runs pay|nightly|settle|failed 1']);
   });
 
+  it('counts a deleted job as there again by a run that ended later, and by no earlier one', () => {
+    const goneAfter = (endedAtMs: number) => {
+      const totals = someTotals();
+      const first = measure(totals, 'pay', [someRun({ id: 1, startedAtMs: 0, endedAtMs: 1000 })], rules);
+      const jobs = new Map([...first.jobs].map(([key, job]) => [key, { ...job, goneSinceMs: 50_000 }]));
+      keep(totals, { ...first, jobs });
+      return factsOf(measure(totals, 'pay', [someRun({ id: 2, startedAtMs: 40_000, endedAtMs })], rules))?.goneSinceMs;
+    };
+    expect([goneAfter(50_000), goneAfter(50_001)]).toEqual([50_000, undefined]);
+  });
+
   it('adds up two jobs with the same group and name, keeps the newest end, and reports it', () => {
     const twin = { id: 'b-2', name: 'settle', group: 'nightly', averageDurationMs: 9000 };
     const found = measured([someRun({ id: 1 }), someRun({ id: 2, job: twin, endedAtMs: 120_000 })]);

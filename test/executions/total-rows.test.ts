@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { createSeriesSlots } from '../../src/executions/counting/series-slots.ts';
-import { type Cell, type JobFacts, toCellKey, toJobKey } from '../../src/executions/counting/totals.ts';
+import {
+  type Cell,
+  type FailureLines,
+  type JobFacts,
+  toCellKey,
+  toJobKey,
+} from '../../src/executions/counting/totals.ts';
 import { type Hold, type ProjectState, toNewProject } from '../../src/executions/ledger/project-state.ts';
 import { toHiddenRows, toTotalRows } from '../../src/executions/series/total-rows.ts';
 import { defaultBuckets } from '../../src/executions/settings.ts';
@@ -176,6 +182,7 @@ describe('executions/total-rows', () => {
       lastEnding: 'timedout',
       consecutiveFailures: 2,
       averageDurationMs: undefined,
+      lastFailure: { id: 41, failureClass: 'work' },
     };
     expect(show({ jobs: [job] })).toEqual([
       `job_last_start_timestamp_seconds{${of}} 1500`,
@@ -194,6 +201,11 @@ describe('executions/total-rows', () => {
       `job_success_age_limit_seconds{${of}} 86400`,
       `job_owner_info{${of},owner="payments"} 1`,
     ]);
+    const failed = (lines?: FailureLines) =>
+      show({ jobs: [{ ...job, lastFailure: { id: 42, failureClass: 'work', lines } }] }).at(-3);
+    expect(failed()).toBe(`job_last_failure_info{${of},class="work",new="unknown"} 1`);
+    expect(failed({ fingerprint: 'v1:1', isNew: true })).toBe(`job_last_failure_info{${of},class="work",new="true"} 1`);
+    expect(show({ jobs: [{ ...job, group: '', name: 'out' }] })).toEqual([]);
   });
 });
 
