@@ -198,9 +198,12 @@ describe('expected-runs/showing/server-schedule', () => {
       confirmedMs: at(6),
     };
     const open = job({ timetable: { source: 'forecast', ...times } });
-    const of = { server: 'prod', jobs: [open], hours: [], nowMs: at(11, 30), ahead: undefined, sources: new Map() };
+    // Before it was watched, no start was expected of it.
+    const young = { ...open, id: 'j2', sinceMs: at(11) };
+    const jobs = [open, young];
+    const of = { server: 'prod', jobs, hours: [], nowMs: at(11, 30), ahead: undefined, sources: new Map() };
     const { hours } = await toServerSchedule(of, noPause);
-    expect(hours.slice(-3).map(({ openCount }) => openCount)).toEqual([0, 2, 1]);
+    expect(hours.slice(-3).map(({ openCount }) => openCount)).toEqual([0, 2, 2]);
   });
 
   it('shows late and missed runs newest first, undecided times, and the next starts', async () => {
@@ -214,9 +217,10 @@ describe('expected-runs/showing/server-schedule', () => {
     } as const;
     const late: Verdict = { is: 'ran', expectedMs: at(11), delayMs: 600_000, runId: 3 };
     const missed: Verdict = { is: 'missed', expectedMs: at(11, 30), reason: 'down', facts: [] };
-    const old: Verdict = { is: 'missed', expectedMs: at(-1), reason: 'down', facts: [] };
+    const first: Verdict = { is: 'missed', expectedMs: at(0), reason: 'down', facts: [] };
+    const old: Verdict = { is: 'missed', expectedMs: at(0) - 1, reason: 'down', facts: [] };
     const inTime: Verdict = { is: 'ran', expectedMs: at(10), delayMs: 0, runId: 2 };
-    const busy = job({ timetable, decidedMs: at(12), verdicts: [old, inTime, late] });
+    const busy = job({ timetable, decidedMs: at(12), verdicts: [old, first, inTime, late] });
     const off = job({ id: 'j2', verdicts: [missed], off: [{ what: 'job', sinceMs: at(1), seenAtMs: at(1) }] });
     const gone = job({ id: 'j3', verdicts: [missed], goneAtMs: at(2) });
     const jobs = [busy, off, gone];
@@ -239,8 +243,9 @@ describe('expected-runs/showing/server-schedule', () => {
       notable: [
         { job: off, verdict: missed },
         { job: busy, verdict: late },
+        { job: busy, verdict: first },
       ],
-      notableCount: 2,
+      notableCount: 3,
       next: [{ job: busy, atMs: at(13), blockers: [passive, { reason: 'schedule_disabled' }] }],
       ahead: undefined,
     });
