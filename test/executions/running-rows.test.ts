@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Execution } from '../../src/domain/execution.ts';
 import { createSeriesSlots } from '../../src/executions/counting/series-slots.ts';
 import { isOverdue, toRunningRows } from '../../src/executions/series/running-rows.ts';
-import { defaultBuckets, type ExecutionSettings } from '../../src/executions/settings.ts';
+import type { ExecutionSettings } from '../../src/executions/settings.ts';
+import { usual } from './scene.ts';
 import { someRun, someRunning } from './some-execution.ts';
 import { toLines } from './some-rows.ts';
 
@@ -105,22 +106,9 @@ describe('executions/running-rows', () => {
 });
 
 const settings: ExecutionSettings = {
-  overlapMs: 120_000,
-  maxDelayMs: 900_000,
-  backfillMs: 0,
-  catchUpLimitMs: 0,
-  overdueFactorOf: () => 3,
-  overdueFloorMs: 300_000,
-  holdNewSeriesMs: 0,
-  buckets: defaultBuckets,
-  detail: 200,
-  cap: 5000,
-  maxSeries: 10_000,
-  families: new Map(),
-  cicd: false,
+  ...usual,
   isWantedProject: (project) => project === 'pay',
   isWantedJob: (path) => path !== 'pay/out',
-  successAgeMsOf: () => undefined,
 };
 
 function show(executions: readonly Execution[], slots = createSeriesSlots([])): string[] {

@@ -9,6 +9,7 @@ import { startCutProxy } from '../support/cut-proxy.ts';
 import { eventually } from '../support/eventually.ts';
 import { type PostgresServer, startPostgres, toSettings } from '../support/postgres.ts';
 import { describeWithTools } from '../support/tools.ts';
+import { toTrace } from './contract-of-spool.ts';
 
 describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => {
   let server: PostgresServer;
@@ -253,16 +254,7 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
 
 const memory = { server: 'prod', collector: 'execution-mode' };
 
-const trace = {
-  key: '1',
-  server: 'prod',
-  executionId: '1',
-  startedAtMs: 1000,
-  spooledAtMs: 2000,
-  encoding: 'protobuf' as const,
-  spans: 3,
-  bytes: new Uint8Array([1, 2, 3, 4]),
-};
+const trace = toTrace('1');
 
 function entry(id: number) {
   return { project: 'pay', id, startedAtMs: 1, endedAtMs: 100 };

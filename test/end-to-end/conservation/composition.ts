@@ -6,11 +6,12 @@ import type { Joined } from '../../../src/daemon/trace-pipeline.ts';
 import { systemClock } from '../../../src/domain/system-clock.ts';
 import { createExecutions } from '../../../src/executions/executions.ts';
 import type { ExecutionsOptions } from '../../../src/executions/options.ts';
-import { defaultMaxSeries, type ExecutionSettings } from '../../../src/executions/settings.ts';
+import type { ExecutionSettings } from '../../../src/executions/settings.ts';
 import { createTracePort } from '../../../src/executions/trace-port.ts';
 import type { Row } from '../../../src/metrics/family.ts';
 import { renderSamples } from '../../../src/metrics/render.ts';
 import type { CommitHook, Ledger } from '../../../src/state/ledger.ts';
+import { usual } from '../../executions/scene.ts';
 import { createHandClock, type HandClock } from './hand-clock.ts';
 import { readTokenFile } from './token-file.ts';
 
@@ -108,22 +109,7 @@ export function createWatch(options: WatchOptions): Watch {
   };
 }
 
-const settings = {
-  overlapMs: 120_000,
-  maxDelayMs: 120_000,
-  catchUpLimitMs: 7 * 86_400_000,
-  overdueFactorOf: () => 3,
-  overdueFloorMs: 300_000,
-  buckets: [10],
-  detail: 200,
-  cap: 5000,
-  maxSeries: defaultMaxSeries,
-  families: new Map(),
-  cicd: false,
-  isWantedProject: () => true,
-  isWantedJob: () => true,
-  successAgeMsOf: () => undefined,
-};
+const settings = { ...usual, buckets: [10] };
 
 /** The families whose values never fall. */
 const shown = [

@@ -17,87 +17,38 @@ const lacking = 'a client certificate is required';
 const unknown = 'the client certificate is not signed by a known authority, or has expired';
 const others = 'the client certificate has none of the allowed names';
 
+type Row = {
+  client: string;
+  where: string;
+  clientAuth: typeof never;
+  allowedSans?: readonly string[];
+  shown?: Shown;
+  reason?: string;
+};
+
 describe('http/access/client-certificate', () => {
-  it.each([
-    {
-      client: 'no certificate',
-      where: 'none is required',
-      clientAuth: never,
-      allowedSans: [],
-      shown: undefined,
-      reason: undefined,
-    },
-    {
-      client: 'no certificate',
-      where: 'one is verified if given',
-      clientAuth: ifGiven,
-      allowedSans: [],
-      shown: undefined,
-      reason: undefined,
-    },
-    {
-      client: 'no certificate',
-      where: 'any is required',
-      clientAuth: any,
-      allowedSans: [],
-      shown: undefined,
-      reason: lacking,
-    },
-    {
-      client: 'no certificate',
-      where: 'a good one is required',
-      clientAuth: verified,
-      allowedSans: [],
-      shown: undefined,
-      reason: lacking,
-    },
-    {
-      client: 'a foreign one',
-      where: 'none is required',
-      clientAuth: never,
-      allowedSans: [],
-      shown: foreign,
-      reason: undefined,
-    },
+  it.each<Row>([
+    { client: 'no certificate', where: 'none is required', clientAuth: never },
+    { client: 'no certificate', where: 'one is verified if given', clientAuth: ifGiven },
+    { client: 'no certificate', where: 'any is required', clientAuth: any, reason: lacking },
+    { client: 'no certificate', where: 'a good one is required', clientAuth: verified, reason: lacking },
+    { client: 'a foreign one', where: 'none is required', clientAuth: never, shown: foreign },
     {
       client: 'a foreign one',
       where: 'one is verified if given',
       clientAuth: ifGiven,
-      allowedSans: [],
       shown: foreign,
       reason: unknown,
     },
-    {
-      client: 'a foreign one',
-      where: 'any is required',
-      clientAuth: any,
-      allowedSans: [],
-      shown: foreign,
-      reason: undefined,
-    },
-    {
-      client: 'a foreign one',
-      where: 'a good one is required',
-      clientAuth: verified,
-      allowedSans: [],
-      shown: foreign,
-      reason: unknown,
-    },
-    {
-      client: 'a good one',
-      where: 'a good one is required',
-      clientAuth: verified,
-      allowedSans: [],
-      shown: good,
-      reason: undefined,
-    },
+    { client: 'a foreign one', where: 'any is required', clientAuth: any, shown: foreign },
+    { client: 'a foreign one', where: 'a good one is required', clientAuth: verified, shown: foreign, reason: unknown },
+    { client: 'a good one', where: 'a good one is required', clientAuth: verified, shown: good },
     {
       client: 'a good one',
       where: 'its name is allowed',
       clientAuth: verified,
       allowedSans: ['prometheus.example.org'],
       shown: good,
-      reason: undefined,
     },
     {
       client: 'a good one',
@@ -105,7 +56,6 @@ describe('http/access/client-certificate', () => {
       clientAuth: verified,
       allowedSans: ['x', 'spiffe://here/prometheus'],
       shown: good,
-      reason: undefined,
     },
     {
       client: 'a good one',
@@ -123,7 +73,7 @@ describe('http/access/client-certificate', () => {
       shown: foreign,
       reason: unknown,
     },
-  ])('decides on $client if $where', ({ clientAuth, allowedSans, shown, reason }) => {
+  ])('decides on $client if $where', ({ clientAuth, allowedSans = [], shown, reason }) => {
     expect(refuseCertificate({ clientAuth, allowedSans }, shown)).toBe(reason);
   });
 });
