@@ -23,83 +23,22 @@ type Plan = {
 
 const often = (random: Random): number => count(random, 3, 15);
 
+/** A cause harms every run that has it. */
+const usual: Plan = { jobs: 120, nodes: 10, everyMinutes: often, noise: 0.01, harm: 1, share: 0.2, kind: 'node' };
+const calm: Plan = { ...usual, jobs: 150, nodes: 6, harm: 0, kind: undefined };
+
 export const causePlans: Readonly<Record<string, Plan>> = {
-  'a small estate, half of it on one node': {
-    jobs: 16,
-    nodes: 4,
-    everyMinutes: often,
-    noise: 0.01,
-    harm: 1,
-    share: 0.5,
-    kind: 'node',
-  },
-  'a large estate, 3 % of it on one node': {
-    jobs: 400,
-    nodes: 30,
-    everyMinutes: often,
-    noise: 0.002,
-    harm: 1,
-    share: 0.03,
-    kind: 'node',
-  },
-  'a node that harms two of three runs': {
-    jobs: 100,
-    nodes: 10,
-    everyMinutes: often,
-    noise: 0.01,
-    harm: 0.67,
-    share: 0.2,
-    kind: 'node',
-  },
-  'one of three members': {
-    jobs: 120,
-    nodes: 10,
-    everyMinutes: often,
-    noise: 0.01,
-    harm: 1,
-    share: 0.33,
-    kind: 'member',
-  },
-  'a referenced job': { jobs: 120, nodes: 10, everyMinutes: often, noise: 0.01, harm: 1, share: 0.1, kind: 'child' },
-  'a key': { jobs: 120, nodes: 10, everyMinutes: often, noise: 0.01, harm: 1, share: 0.15, kind: 'key' },
-  'hourly jobs only': { jobs: 120, nodes: 10, everyMinutes: () => 60, noise: 0.01, harm: 1, share: 0.2, kind: 'node' },
-  'many flaky jobs beside it': {
-    jobs: 200,
-    nodes: 10,
-    everyMinutes: often,
-    noise: 0.1,
-    harm: 1,
-    share: 0.2,
-    kind: 'node',
-  },
-  'no cause, very flaky jobs': {
-    jobs: 150,
-    nodes: 6,
-    everyMinutes: often,
-    noise: 0.3,
-    harm: 0,
-    share: 0.2,
-    kind: undefined,
-  },
-  'no cause that shows, a third of all jobs fail at once': {
-    jobs: 150,
-    nodes: 6,
-    everyMinutes: often,
-    noise: 0.01,
-    harm: 0,
-    share: 0.2,
-    kind: undefined,
-    storm: 0.33,
-  },
-  'no cause, a small estate': {
-    jobs: 20,
-    nodes: 3,
-    everyMinutes: often,
-    noise: 0.15,
-    harm: 0,
-    share: 0.3,
-    kind: undefined,
-  },
+  'a small estate, half of it on one node': { ...usual, jobs: 16, nodes: 4, share: 0.5 },
+  'a large estate, 3 % of it on one node': { ...usual, jobs: 400, nodes: 30, noise: 0.002, share: 0.03 },
+  'a node that harms two of three runs': { ...usual, jobs: 100, harm: 0.67 },
+  'one of three members': { ...usual, share: 0.33, kind: 'member' },
+  'a referenced job': { ...usual, share: 0.1, kind: 'child' },
+  'a key': { ...usual, share: 0.15, kind: 'key' },
+  'hourly jobs only': { ...usual, everyMinutes: () => 60 },
+  'many flaky jobs beside it': { ...usual, jobs: 200, noise: 0.1 },
+  'no cause, very flaky jobs': { ...calm, noise: 0.3 },
+  'no cause that shows, a third of all jobs fail at once': { ...calm, noise: 0.01, storm: 0.33 },
+  'no cause, a small estate': { ...calm, jobs: 20, nodes: 3, noise: 0.15, share: 0.3 },
 };
 
 /** Looks each minute for an hour after the trouble began; returns what was named. */
