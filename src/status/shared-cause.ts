@@ -1,5 +1,6 @@
 import type { CommonCause } from '../diagnosis/changes/deciding/common-cause.ts';
 import { toCount } from '../domain/format.ts';
+import type { Trouble } from './problem-kinds.ts';
 
 /** Describes the cause that most failed jobs share, and how many successful jobs share it. */
 export function toCauseTexts({ kind, subject, failed, covered, succeeded, spared }: CommonCause) {
@@ -7,4 +8,8 @@ export function toCauseTexts({ kind, subject, failed, covered, succeeded, spared
     text: `${covered} of ${failed} failed jobs share ${subject === '' ? `a ${kind}` : `${kind} ${subject}`}`,
     detail: `In the last 15 min; ${spared === 0 ? 'none' : spared} of the ${toCount(succeeded, 'successful job')} ${spared > 1 ? 'share' : 'shares'} it`,
   };
+}
+
+export function findCauseTroubles(cause: CommonCause | undefined): readonly Trouble[] {
+  return cause === undefined ? [] : [{ kind: 'common_cause', ...toCauseTexts(cause) }];
 }

@@ -3,7 +3,7 @@ import { command, work } from '../../simulator/scenarios/build.ts';
 import { toProbability } from '../../src/diagnosis/changes/deciding/common-cause.ts';
 import type { Explanation } from '../../src/diagnosis/changes/explain.ts';
 import { ofFailure, renderSuspects } from '../../src/http/pages/changes/suspects.ts';
-import { findCauseTroubles } from '../../src/status/troubles/common-cause.ts';
+import { findCauseTroubles } from '../../src/status/shared-cause.ts';
 import { toText as readPage } from '../http/page-text.ts';
 import { countCommonCauses } from './planted-causes.ts';
 import { createScene } from './scene.ts';

@@ -222,44 +222,20 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     await httpServer?.close();
   });
 
-  for (const [name, shown] of Object.entries(statuses)) {
-    it.each(views)(`shows ${name} without scrolling sideways: $name`, async ({ width, isDark, background }) => {
-      current = shown;
-      const opened = await browser.open(`${url}/`, { width, isDark });
-
-      expect({ contentWidth: opened.contentWidth, complaints: opened.complaints }).toEqual({
-        contentWidth: width,
-        complaints: [],
-      });
-      expect(opened.background).toBe(background);
-      expect(opened.text).toContain('Pages');
-    });
-  }
-
-  for (const id of Object.keys(pastExecutions)) {
-    it.each(views)(`shows execution ${id} without scrolling sideways: $name`, async ({ width, isDark, background }) => {
-      const opened = await browser.open(`${url}/executions/prod/${id}`, { width, isDark });
-
-      expect({ contentWidth: opened.contentWidth, complaints: opened.complaints }).toEqual({
-        contentWidth: width,
-        complaints: [],
-      });
-      expect(opened.background).toBe(background);
-      expect(opened.text).toContain('\nSteps\n');
-    });
-  }
-
   const onPhones = ['/jobs', '/jobs/prod/pay/nightly/settle', '/schedule', '/schedule/prod', '/changes', '/tonight'];
-  for (const path of onPhones) {
-    it.each(views)(`shows ${path} without scrolling sideways: $name`, async ({ width, isDark, background }) => {
+  const fitting: readonly { what: string; path: string; has: string; shown?: Status }[] = [
+    ...Object.entries(statuses).map(([what, shown]) => ({ what, shown, path: '/', has: 'Pages' })),
+    ...Object.keys(pastExecutions).map((id) => ({ what: id, path: `/executions/prod/${id}`, has: '\nSteps\n' })),
+    ...onPhones.map((path) => ({ what: path, path, has: 'settle' })),
+  ];
+  for (const { what, path, has, shown } of fitting) {
+    it.each(views)(`shows ${what} without scrolling sideways: $name`, async ({ width, isDark, background }) => {
+      current = shown ?? current;
       const opened = await browser.open(`${url}${path}`, { width, isDark });
-
-      expect({ contentWidth: opened.contentWidth, complaints: opened.complaints }).toEqual({
-        contentWidth: width,
-        complaints: [],
-      });
+      const { contentWidth, complaints } = opened;
+      expect({ contentWidth, complaints }).toEqual({ contentWidth: width, complaints: [] });
       expect(opened.background).toBe(background);
-      expect(opened.text).toContain('settle');
+      expect(opened.text).toContain(has);
     });
   }
 
