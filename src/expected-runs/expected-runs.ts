@@ -269,7 +269,7 @@ const minValidMs = 60_000;
 function toNote(jobs: Iterable<WatchedJob>): string | undefined {
   const there = [...jobs].filter(({ goneAtMs }) => goneAtMs === undefined);
   const hidden = there.filter(({ hiddenMs }) => hiddenMs !== undefined);
-  const unread = there.filter((job) => job.unread?.why !== undefined && !isOff(job));
+  const unread = there.filter((job) => isUnreadable(job) && !isOff(job));
   const texts = [
     ...toNames(hidden).map(
       (names) => `runs of ${names} are hidden from the credentials, so their missed runs are not reported`,
@@ -277,6 +277,11 @@ function toNote(jobs: Iterable<WatchedJob>): string | undefined {
     ...toNames(unread).map((names) => `the schedule of ${names} cannot be read: ${unread[0]?.unread?.why}`),
   ];
   return texts.length === 0 ? undefined : texts.join('; ');
+}
+
+/** Reports whether a schedule cannot be read. Until the job has been listed since, it may be deleted. */
+function isUnreadable({ unread, listedAtMs }: WatchedJob): boolean {
+  return unread?.why !== undefined && (unread.count > 1 || listedAtMs > unread.atMs);
 }
 
 function toNames(jobs: readonly WatchedJob[]): readonly string[] {

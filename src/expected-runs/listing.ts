@@ -4,16 +4,16 @@ import type { Project } from '../api/endpoints/projects.ts';
 import { ApiError, isOfWholeServer } from '../api/errors.ts';
 import type { Clock } from '../domain/clock.ts';
 import { toJobPath } from '../domain/job-path.ts';
-import { maxListGapMs } from './deciding/watched-job.ts';
+import { maxListGapMs, type WatchedJob } from './deciding/watched-job.ts';
 import type { ExecutionsPort } from './executions-port.ts';
 import type { ExpectedJobs } from './expected-jobs.ts';
 import type { ExpectedRunsSettings } from './settings.ts';
-import type { SourceNotes } from './sources.ts';
+import type { HeardList, SourceNotes } from './sources.ts';
 
 export type Listing = {
   /**
-   * Lists the jobs of the next projects, and adds the ids of changed jobs to `changed`. A project that cannot be read
-   * waits for its next turn.
+   * Lists the jobs of the next projects, takes the lists that other polls have read, and adds the ids of changed jobs to
+   * `changed`. A project that cannot be read waits for its next turn.
    */
   readonly read: (api: Api, changed: Set<string>) => Promise<void>;
 };
@@ -21,7 +21,7 @@ export type Listing = {
 export type ListingOptions = {
   readonly clock: Pick<Clock, 'ticks'>;
   readonly port: Pick<ExecutionsPort, 'beginJobList'>;
-  readonly notes: Pick<SourceNotes, 'serverNowMs'>;
+  readonly notes: Pick<SourceNotes, 'serverNowMs' | 'takeJobLists'>;
   readonly settings: Pick<ExpectedRunsSettings, 'isWantedProject' | 'isWantedJob'>;
   readonly jobs: Pick<ExpectedJobs, 'all' | 'list' | 'leaveOut'>;
   readonly readProjects: (api: Api) => Promise<readonly Project[]>;
@@ -32,8 +32,11 @@ export function createListing(options: ListingOptions): Listing {
   const listedTicks = new Map<string, number>();
   let restsUntilTicks = Number.NEGATIVE_INFINITY;
   const findLost = createLostProjects(options);
+  // From now on, lists are kept.
+  notes.takeJobLists();
 
-  async function list(api: Api, project: string, changed: Set<string>): Promise<void> {
+  /** The answer is heard like those of other polls. */
+  async function request(api: Api, project: string): Promise<void> {
     const atMs = notes.serverNowMs();
     listedTicks.set(project, clock.ticks());
     const learn = port.beginJobList(project);
@@ -41,8 +44,11 @@ export function createListing(options: ListingOptions): Listing {
     const nowTicks = clock.ticks();
     const restMs = (nowTicks - (listedTicks.get(project) ?? 0)) * restsPerList;
     restsUntilTicks = Math.min(Math.max(restsUntilTicks, nowTicks) + restMs, nowTicks + maxRestMs);
-    if (listed === undefined) return;
-    await learn?.(listed, atMs);
+    if (listed !== undefined) await learn?.(listed, atMs);
+  }
+
+  async function take(project: string, { listed, atMs }: HeardList, changed: Set<string>): Promise<void> {
+    listedTicks.set(project, clock.ticks());
     const wanted = listed.filter(
       (job) => job.isScheduled === true && settings.isWantedJob(toJobPath({ ...job, project })),
     );
@@ -56,22 +62,37 @@ export function createListing(options: ListingOptions): Listing {
       const isDeleted = (project: string) => askDeleted(api, project);
       for (const [project, sinceMs] of await findLost(new Set(projects), isDeleted))
         await jobs.leaveOut(project, sinceMs);
-      for (const project of planLists(projects, listedTicks)) {
-        // New projects do not wait for the pause.
-        if (clock.ticks() < restsUntilTicks && listedTicks.has(project)) continue;
-        await list(api, project, changed);
+      const doubted = findDoubted(jobs.all.values());
+      for (const project of planLists(projects, listedTicks, doubted)) {
+        // New projects, and those with a job that may be deleted, do not wait for the pause.
+        const isUrgent = doubted.has(project) || !listedTicks.has(project);
+        if (isUrgent || clock.ticks() >= restsUntilTicks) await request(api, project);
       }
+      for (const [project, list] of notes.takeJobLists())
+        if (projects.includes(project)) await take(project, list, changed);
     },
   };
 }
 
-/** Chooses the projects to list now: those never listed, then the next ones in turn. */
-function planLists(projects: readonly string[], listedTicks: ReadonlyMap<string, number>): readonly string[] {
+/** Returns the projects of jobs whose schedules could not be read since their last list: the jobs may be deleted. */
+function findDoubted(jobs: Iterable<WatchedJob>): ReadonlySet<string> {
+  const doubted = new Set<string>();
+  for (const { project, goneAtMs, unread, listedAtMs } of jobs)
+    if (goneAtMs === undefined && unread !== undefined && unread.atMs >= listedAtMs) doubted.add(project);
+  return doubted;
+}
+
+/** Chooses the projects to list now: those never listed, those in doubt, then the next ones in turn. */
+function planLists(
+  projects: readonly string[],
+  listedTicks: ReadonlyMap<string, number>,
+  doubted: ReadonlySet<string>,
+): readonly string[] {
   const fresh = projects.filter((project) => !listedTicks.has(project)).slice(0, maxFresh);
-  const ticksOf = (project: string): number => listedTicks.get(project) ?? 0;
+  const toOrder = (project: string): number => (doubted.has(project) ? -Infinity : (listedTicks.get(project) ?? 0));
   const known = projects
     .filter((project) => listedTicks.has(project))
-    .sort((one, other) => ticksOf(one) - ticksOf(other))
+    .sort((one, other) => toOrder(one) - toOrder(other))
     .slice(0, Math.min(maxLists, Math.ceil(projects.length / roundsForAll)));
   return [...fresh, ...known];
 }

@@ -1,4 +1,5 @@
 import type { Endpoint } from '../api/endpoint.ts';
+import { type Job, projectJobs } from '../api/endpoints/jobs.ts';
 import {
   projectDisablesExecutions,
   projectDisablesSchedule,
@@ -28,7 +29,12 @@ export type SourceNotes = {
   readonly takeChanged: () => readonly string[];
   readonly forget: (beforeMs: number) => void;
   readonly threads: () => number | undefined;
+  /** Returns the lists of jobs that any poll has read since the last call, by project. None is kept before the first call. */
+  readonly takeJobLists: () => ReadonlyMap<string, HeardList>;
 };
+
+/** A list of jobs, and the server time before its request. */
+export type HeardList = { readonly listed: readonly Job[]; readonly atMs: number };
 
 /** Keeps the readings of all polls that may explain a missed run. Sends no requests. */
 export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNotes {
@@ -37,6 +43,7 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
   const uuids = new Map<string, string>();
   const { clocks, ...clockNotes } = createClockNotes(clock, timelines, changed);
   const serverNowMs = clocks.nowMs;
+  const jobLists = createJobLists(serverNowMs);
   const hearProjects = createProjectNotes(note);
   let threads: number | undefined;
 
@@ -54,9 +61,9 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
     if (isOf(systemInfo, endpoint, answer)) noteInfo({ member, isShared }, answer);
     else noteMember(member);
     const uuid = member === undefined ? toCommon(isShared) : uuids.get(member);
-    if (isOf(executionMode, endpoint, answer) && uuid !== undefined && answer !== undefined)
-      note(sourceKeys.mode(uuid), answer);
-    hearProjects(endpoint, about);
+    const isMode = isOf(executionMode, endpoint, answer) && answer !== undefined;
+    if (isMode && uuid !== undefined) note(sourceKeys.mode(uuid), answer);
+    for (const hear of [jobLists.hear, hearProjects]) hear(endpoint, about);
   }
 
   /** Any answer shows that a member is alive, because its system info may be refused, or is seldom requested. */
@@ -90,8 +97,8 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
 
   return {
     ear: (member, isShared = () => false) => ({
-      answered: (endpoint, path, answer) =>
-        heard({ member, isShared: isShared() }, endpoint, { answer, project: path['project'] }),
+      answered: (endpoint, { project }, answer, tookMs) =>
+        heard({ member, isShared: isShared() }, endpoint, { answer, project, tookMs }),
       failed: (error) => failed(member, error),
     }),
     all: () => timelines,
@@ -107,6 +114,22 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
       for (const [key, timeline] of timelines) timelines.set(key, forgetBefore(timeline, beforeMs));
     },
     threads: () => threads,
+    takeJobLists: jobLists.take,
+  };
+}
+
+function createJobLists(serverNowMs: () => number) {
+  let lists: Map<string, HeardList> | undefined;
+  return {
+    hear: (endpoint: Endpoint<unknown>, { answer, project, tookMs }: About): void => {
+      if (project !== undefined && isOf(projectJobs, endpoint, answer))
+        lists?.set(project, { listed: answer, atMs: serverNowMs() - tookMs });
+    },
+    take: (): ReadonlyMap<string, HeardList> => {
+      const taken = lists ?? new Map<string, HeardList>();
+      lists = new Map();
+      return taken;
+    },
   };
 }
 
@@ -163,7 +186,7 @@ function findAnswer(contact: Timeline): Span | undefined {
   return contact.findLast(({ value }) => value === 'answered');
 }
 
-type About = { readonly answer: unknown; readonly project: string | undefined };
+type About = { readonly answer: unknown; readonly project: string | undefined; readonly tookMs: number };
 type Info = typeof systemInfo extends Endpoint<infer Answer> ? Answer : never;
 
 function isOf<Answer>(wanted: Endpoint<Answer>, endpoint: Endpoint<unknown>, answer: unknown): answer is Answer {

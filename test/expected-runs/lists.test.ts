@@ -100,6 +100,35 @@ describe('expected-runs/lists', () => {
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 5']);
   });
 
+  it('takes a list that another collector read', async () => {
+    const { control, minutes, shown, readJobs, id } = createHourly();
+    for (const project of ['a', 'b', 'c', 'd']) control.createProject(project);
+    await minutes(2);
+    control.changeJob(id, { name: 'balance' });
+    await readJobs('pay');
+    await minutes(1);
+    expect(shown('job_next_run_timestamp_seconds')).toEqual([next('pay', 'nightly', 'balance', 13)]);
+  });
+
+  it('lists a project again at once when the schedule of a job is not found, and reports no problem of a deleted job', async () => {
+    const { control, minutes, outcome, jobs } = createHourly({ apiVersion: 58 });
+    for (let at = 0; at < 20; at += 1) control.createProject(`p${at}`);
+    const ids = Array.from({ length: 8 }, (_, at) =>
+      control.createJob('pay', { name: `often${at}`, schedule: { everyMs: 20_000, offsetMs: 0 } }),
+    );
+    await minutes(20);
+    const notes: unknown[] = [];
+    for (const id of ids) {
+      control.deleteJob(id);
+      for (let minute = 0; minute < 7; minute += 1) {
+        await minutes(1);
+        notes.push(outcome());
+      }
+    }
+    expect(notes.filter((each) => JSON.stringify(each).includes('cannot be read'))).toEqual([]);
+    expect(jobs().filter(({ goneAtMs }) => goneAtMs !== undefined)).toHaveLength(8);
+  });
+
   it('ends the series of an excluded project at once', async () => {
     const leftOut = new Set<string>();
     const { minutes, shown } = createHourly({ settings: { isWantedProject: (project) => !leftOut.has(project) } });

@@ -1,3 +1,4 @@
+import { projectJobs } from '../../src/api/endpoints/jobs.ts';
 import { projectsWithModes } from '../../src/api/endpoints/projects.ts';
 import { systemInfo } from '../../src/api/endpoints/system.ts';
 import { createProjectList } from '../../src/api/project-list.ts';
@@ -158,6 +159,9 @@ export function createScene({
         .split('\n')
         .filter((line) => line !== ''),
     jobs: () => [...daemon.expected.jobs().values()],
+    /** What another collector requests. */
+    readJobs: async (project: string) =>
+      void (await daemon.client.within({ lane: 'normal', forMs: 10_000 }).get(projectJobs, { path: { project } })),
     /** The result of the last run of the collector. */
     outcome: () => outcome,
     find: (path: string) => daemon.expected.find(path),
