@@ -1,5 +1,6 @@
 import type { ExecutionMode } from '../domain/execution.ts';
 import { createJoin } from '../domain/pause.ts';
+import { toStartMs } from '../domain/time.ts';
 import { type Dialect, dialectOfHeaders } from './dialect.ts';
 import type { SystemInfo } from './endpoints/system.ts';
 import { ApiError } from './errors.ts';
@@ -129,7 +130,8 @@ function createServerDates(): Pick<Contact, 'learnDate' | 'toServerMs'> {
       const offMs = timestampMs - dateMs;
       dateOffMs = Math.abs(offMs) > usualOffMs ? offMs - 1000 : 0;
     },
-    toServerMs: (dateMs) => (dateMs === undefined ? undefined : dateMs + dateOffMs),
+    // Before the next answer with the server's own time, the proxy may have changed its clock again.
+    toServerMs: (dateMs) => (dateMs === undefined ? undefined : toStartMs(dateMs + dateOffMs)),
   };
 }
 

@@ -290,14 +290,20 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['p7  succeeded 1', 'pay settle succeeded 1']);
   });
 
-  it.each([600_000, -600_000])('counts in time behind a proxy that writes dates %d ms off', async (offMs) => {
+  it.each([
+    [600_000, -600_000],
+    [-600_000, 600_000],
+    [60_000 * dayMs, -5000 * dayMs],
+    [-5000 * dayMs, 60_000 * dayMs],
+    [40_000 * dayMs, -40_000 * dayMs],
+  ])('counts in time behind a proxy that writes dates %d ms off, and then %d ms', async (offMs, thenMs) => {
     const ends = Array.from({ length: 200 }, (_, index) => startMs + 7000 + index * 15_000);
     const scene = createTimedScene({ answerMs: () => 20, ends: new Map([['pay', ends]]), active: ['pay'] });
     scene.setDates(offMs);
     await scene.rounds(20);
     // The last one ended eight seconds before the last round.
     expect(await scene.known('pay')).toBe(19);
-    scene.setDates(-offMs);
+    scene.setDates(thenMs);
     await scene.rounds(20);
     expect(await scene.known('pay')).toBe(39);
     scene.setDates(0);
