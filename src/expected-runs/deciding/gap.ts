@@ -1,6 +1,6 @@
 import { minSlackMs } from './join-answer.ts';
 import { isProjectOffAt, type Sources } from './sources.ts';
-import { type Gap, type Timetable, toMostPerHour } from './timetable.ts';
+import { type Gap, type Timetable, toLikely, toMostPerHour } from './timetable.ts';
 import { type Judged, maxListGapMs, type WatchedJob } from './watched-job.ts';
 
 /**
@@ -47,11 +47,14 @@ export function loseGap(job: WatchedJob): WatchedJob {
   return { ...job, timetable: { ...timetable, gap: { ...timetable.gap, isLost: true } } };
 }
 
-/** Counts the times of a gap as undecided: as many as the pattern predicts. */
+/** Counts the times of a gap as undecided: as many as the pattern before it predicts, or else the one after it. */
 export function closeGap(job: WatchedJob, gap: Gap, sources: Sources): Judged {
   const { timetable } = job;
   if (timetable === undefined) return { job, verdicts: [] };
-  const likely = gap.likely.filter(({ firstMs }) => wasExpected(job, firstMs, sources));
+  const { maxPerHour, afterMs, throughMs } = gap;
+  const isListedLater = maxPerHour === undefined && toMostPerHour(timetable) !== undefined;
+  const all = isListedLater ? toLikely(timetable, afterMs, throughMs) : gap.likely;
+  const likely = all.filter(({ firstMs }) => wasExpected(job, firstMs, sources));
   return {
     job: { ...job, timetable: withoutGap(timetable) },
     verdicts: likely.map(({ firstMs, count }) => ({ is: 'undecided', expectedMs: firstMs, why: 'unasked', count })),

@@ -39,6 +39,14 @@ export type Gap = {
 
 export type LikelyTimes = { readonly firstMs: number; readonly count: number };
 
+/** Returns the times in a window before an answer, as its pattern has them later. */
+function timesBefore(timetable: Timetable, fromMs: number, toMs: number): readonly number[] {
+  const periodMs = timetable.untilMs - timetable.askedAtMs;
+  if (periodMs <= 0) return [];
+  const shiftMs = Math.ceil((timetable.askedAtMs - fromMs) / periodMs) * periodMs;
+  return timesWithin(timetable, fromMs + shiftMs, toMs + shiftMs).map((time) => time - shiftMs);
+}
+
 /** Returns the maximum number of future times in an hour; undefined if too few times were listed. */
 export function toMostPerHour(timetable: Timetable): number | undefined {
   const times = timesAfter(timetable, timetable.askedAtMs);
@@ -53,12 +61,13 @@ export function toMostPerHour(timetable: Timetable): number | undefined {
   return listedMs >= hourMs ? most : Math.ceil((most * hourMs) / listedMs);
 }
 
-/** By hour, counts the times after an answer if its pattern continues; of a long span, only the newest. */
+/** By hour, counts the times before or after an answer if its pattern continues; of a long span, only the newest. */
 export function toLikely(timetable: Timetable, afterMs: number, throughMs: number): readonly LikelyTimes[] {
   const likely: LikelyTimes[] = [];
   for (let fromMs = Math.max(afterMs, throughMs - mostLikelyMs); fromMs < throughMs; ) {
     const toMs = Math.min((Math.floor(fromMs / hourMs) + 1) * hourMs, throughMs);
-    const times = timesWithin(timetable, fromMs, toMs);
+    const times =
+      toMs <= timetable.askedAtMs ? timesBefore(timetable, fromMs, toMs) : timesWithin(timetable, fromMs, toMs);
     if (times[0] !== undefined) likely.push({ firstMs: times[0], count: times.length });
     fromMs = toMs;
   }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { toStartWindow } from '../../../src/expected-runs/deciding/decide.ts';
+import { closeGap } from '../../../src/expected-runs/deciding/gap.ts';
 import { joinAnswer } from '../../../src/expected-runs/deciding/join-answer.ts';
 import { noteAnswer, noteListed } from '../../../src/expected-runs/deciding/notes.ts';
 import type { Answer } from '../../../src/expected-runs/deciding/timetable.ts';
@@ -81,6 +82,15 @@ describe('expected-runs/deciding/notes', () => {
   it('starts with the first time that no clock of the server has passed', () => {
     const { sinceMs, decidedMs } = noteAnswer(job, answer(100, 200, tens(110, 9)), 40_000).job;
     expect({ sinceMs, decidedMs }).toEqual({ sinceMs: 140_000, decidedMs: 140_000 });
+  });
+
+  it('counts the times between the next time, all that was known first, and the first list', () => {
+    const first = noteAnswer(job, answer(0, 20, [20_000])).job;
+    const listed = noteAnswer(first, answer(600, 4200, tens(610, 360))).job;
+    const { gap } = listed.timetable ?? {};
+    if (gap === undefined) throw new Error('there is no gap');
+    const { verdicts } = closeGap(listed, gap, new Map());
+    expect(verdicts).toEqual([{ is: 'undecided', expectedMs: 30_000, why: 'unasked', count: 58 }]);
   });
 
   it('does not treat a forgotten old period as a changed switch', () => {
