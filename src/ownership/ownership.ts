@@ -39,7 +39,7 @@ export type OwnershipObserver = ReachObserver & {
   readonly listed: (leases: readonly Lease[]) => void;
   readonly gained: (gained: Gained) => void;
   readonly lost: (unit: string, reason: LossReason) => void;
-  /** Called if a free unit may not be acquired yet, because a copy of it is not complete. */
+  /** Called if a unit cannot be acquired or ended: a copy of it is not complete, or its work cannot start or end. */
   readonly heldBack: (unit: string, error: unknown) => void;
 };
 
@@ -74,8 +74,9 @@ export function createOwnership(options: OwnershipOptions): Ownership {
   let running = new AbortController();
   running.abort();
   const changeover = createChangeover((unit, epoch) => reach(() => leases.release(unit, epoch)));
-  const changes = createChanges();
-  const acquire = createAcquire({ ...options, reach, tenures, known }, { units: () => units, running: () => running });
+  const changes = createChanges(observe.heldBack);
+  const now: Now = { units: () => units, running: () => running, giveBack: (unit) => lose(unit, 'left') };
+  const acquire = createAcquire({ ...options, reach, tenures, known }, now);
 
   const list = createList({ ...options, reach, tenures, known }, (found, { gone, behind }) => {
     for (const { unit, epoch } of gone) lose(unit, 'taken', epoch);
@@ -87,8 +88,7 @@ export function createOwnership(options: OwnershipOptions): Ownership {
   });
 
   async function acquirePatiently(unit: string, signal: AbortSignal): Promise<void> {
-    const waitMs = toPatienceMs(tenures.epochs().size, clock.random());
-    await sleep(clock, waitMs, signal).catch(() => undefined);
+    await sleep(clock, toPatienceMs(tenures.epochs().size, clock.random()), signal).catch(() => undefined);
     await acquire(unit);
   }
 
@@ -166,14 +166,17 @@ function createChangeover(release: (unit: string, epoch: number) => Promise<unkn
 }
 
 /** Runs starts and ends of units, one at a time for each unit. */
-function createChanges() {
+function createChanges(onFault: (unit: string, error: unknown) => void) {
   const last = new Map<string, Promise<void>>();
   return {
     has: (unit: string): boolean => last.has(unit),
     add: (unit: string, work: () => Promise<void>): void => {
-      const done = (last.get(unit) ?? Promise.resolve()).then(work).finally(() => {
-        if (last.get(unit) === done) last.delete(unit);
-      });
+      const done = (last.get(unit) ?? Promise.resolve())
+        .then(work)
+        .catch((error: unknown) => onFault(unit, error))
+        .finally(() => {
+          if (last.get(unit) === done) last.delete(unit);
+        });
       last.set(unit, done);
     },
     settle: async (): Promise<void> => {
@@ -184,12 +187,10 @@ function createChanges() {
 
 type Listing = Pick<OwnershipOptions, 'leases' | 'clock' | 'observe'> & Pick<Acquiring, 'reach' | 'tenures' | 'known'>;
 
-type Lacking = { gone: ReturnType<typeof listGone>; behind: readonly Lease[] };
-
 /** Lists the leases until aborted. Reports the list, and own leases that are gone or lack commits. */
 function createList(
   { leases, clock, observe, reach, tenures, known }: Listing,
-  report: (found: readonly Lease[], lacking: Lacking) => void,
+  report: (found: readonly Lease[], lacking: { gone: ReturnType<typeof listGone>; behind: readonly Lease[] }) => void,
 ) {
   let last: ReturnType<Ownership['leases']>;
   const list = async (signal: AbortSignal): Promise<void> => {
@@ -221,13 +222,21 @@ type Acquiring = Pick<OwnershipOptions, 'leases' | 'clock' | 'observe' | 'begin'
   known: ReturnType<typeof createKnown>;
 };
 
-type Now = { units: () => readonly string[]; running: () => AbortController };
+type Now = {
+  units: () => readonly string[];
+  running: () => AbortController;
+  /** Ends a unit whose work did not start, and releases its lease, so that it can be acquired again. */
+  giveBack: (unit: string) => void;
+};
 
 /**
  * Acquires a unit and starts it, if its lease is free and this replica still runs. One unit at a time: if the database is slow,
  * renewals must not be delayed.
  */
-function createAcquire({ leases, clock, observe, begin, reach, tenures, known }: Acquiring, { units, running }: Now) {
+function createAcquire(
+  { leases, clock, observe, begin, reach, tenures, known }: Acquiring,
+  { units, running, giveBack }: Now,
+) {
   const oneAtATime = createQueue();
   const ask = async (unit: string): Promise<Acquired | undefined> => {
     try {
@@ -252,7 +261,12 @@ function createAcquire({ leases, clock, observe, begin, reach, tenures, known }:
     const gained = { unit, lease, lostCommits: known.take(lease) };
     tenures.begin(unit, lease, sentTicks);
     observe.gained(gained);
-    begin(gained);
+    try {
+      begin(gained);
+    } catch (error) {
+      observe.heldBack(unit, error);
+      giveBack(unit);
+    }
   };
   return (unit: string): Promise<void> => oneAtATime(() => acquire(unit));
 }

@@ -32,8 +32,14 @@ function createScene(units: readonly string[], copied: readonly string[] = [], w
     units,
     leases,
     clock: { ticks: () => 0, after: (ms, work) => (ms < waitsMs ? wait(work) : () => undefined), random: () => 0 },
-    begin: ({ unit }) => void happened.push(`begin ${unit}`),
-    end: async (unit, reason) => void happened.push(`end ${unit} ${reason}`),
+    begin: ({ unit }) => {
+      happened.push(`begin ${unit}`);
+      if (unit === 'broken') throw new Error('no memory');
+    },
+    end: async (unit, reason) => {
+      happened.push(`end ${unit} ${reason}`);
+      if (unit === 'stuck') throw new Error('no memory');
+    },
     observe: {
       reached: (isReached) => void (isReached || happened.push('unreachable')),
       listed: () => undefined,
@@ -139,6 +145,23 @@ describe('ownership/ownership', () => {
     expect(happened).toEqual([]);
     await ownership.stop();
     expect(happened).toEqual(['acquire a', 'release a']);
+  });
+
+  it('releases a server whose work does not start, and tries again', async () => {
+    const { ownership, happened } = createScene(['broken']);
+    ownership.start();
+    await settle();
+    await ownership.stop();
+    const once = ['acquire broken', 'begin broken', 'held back broken', 'end broken left', 'release broken'];
+    expect(happened.slice(0, 5)).toEqual(once);
+  });
+
+  it('does not release a server whose work may not have ended', async () => {
+    const { ownership, happened } = createScene(['stuck']);
+    ownership.start();
+    await settle();
+    await ownership.stop();
+    expect(happened).toEqual(['acquire stuck', 'begin stuck', 'end stuck left', 'held back stuck']);
   });
 
   it('requests an epoch above the last known one after the database lost its last transactions', async () => {
