@@ -77,11 +77,12 @@ async function findSeam(context: CommandContext, server: string, nowMs: number):
 
 /** The answer of another program does not have this field. */
 function findCountedSince(content: unknown, server: string): unknown {
-  const { servers = [] } = content as {
-    servers?: readonly { name?: unknown; executions?: { counted_since?: unknown } }[];
-  };
-  return servers.find(({ name }) => name === server)?.executions?.counted_since;
+  const { servers } = (content ?? {}) as { servers?: unknown };
+  const all = Array.isArray(servers) ? (servers as readonly Answered[]) : [];
+  return all.find((one) => one?.name === server)?.executions?.counted_since;
 }
+
+type Answered = { name?: unknown; executions?: { counted_since?: unknown } | null } | null;
 
 /** Reads a time, or how long ago. */
 function readTime(text: string, nowMs: number): number | undefined {

@@ -7,6 +7,8 @@ import { commandFlags, commandWords } from '../../src/commands/command-table.ts'
 import { history } from '../../src/commands/history.ts';
 import { parseArguments } from '../../src/config/read/command-line.ts';
 import { collectors } from '../../src/daemon/catalogue/collectors.ts';
+import { createRoutes } from '../../src/http/server/routes.ts';
+import { serve } from '../http/serve.ts';
 import { startChild } from '../support/child.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
@@ -280,5 +282,12 @@ collectors: { executions: { every: 2s } }
     expect((await run(['prod', ...span, '--label=1x'])).stderr).toMatch(/^history: --label: /);
     const { stderr } = await run(['prod', '--since=1h', '--url=http://127.0.0.1:9'], 'now.om');
     expect(stderr).toMatch(/before the first start, set executions\.count_from to \d{4}-/);
+    for (const answer of [null, { servers: null }, { servers: [null, { name: 'prod', executions: null }] }]) {
+      const { url } = await serve([
+        createRoutes().get('/api/status', (_request, response) => void response.json(answer)),
+      ]);
+      const { code, stderr } = await run(['prod', '--since=1h', `--url=${url}`], 'now.om');
+      expect([code, stderr]).toEqual([2, expect.stringContaining('it is not known when this daemon began')]);
+    }
   });
 });
