@@ -106,8 +106,14 @@ export function findCounterpart(name: string): Counterpart | undefined {
   return counterparts.get(name) ?? toAppMetric(name);
 }
 
+/** How the names of measurements begin that servers are known to have. */
+const knownMeasurements =
+  /^rundeck_(?:rundeck_)?(?:services_\w+_|scheduler_quartz_|quartzjobs_|dataSource_|(?:api|web)_requests_|apiAuthorization_|user(?:Login|Logout)_|com_dtolabs_|org_rundeck_)/;
+
 /** Returns the metric for a measurement of the server itself. In its name, dots and dashes were lost. */
 function toAppMetric(name: string): Counterpart {
+  if (!knownMeasurements.test(name))
+    return { because: 'it is not certain what this is: see whether automation_app_value has a name like it' };
   const metric = toAppFamily(name);
   if (metric === undefined) {
     return { because: 'a rate or a statistic of a timer; use automation_app_duration_seconds with the label quantile' };
