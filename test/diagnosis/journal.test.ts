@@ -83,7 +83,9 @@ describe('diagnosis/journal', () => {
     const id = await begin();
     const other = scene.control.createJob('pay', { name: 'other' });
     const definitions = async (): Promise<readonly string[]> =>
-      (await scene.stored()).map(({ key }) => key).filter((key) => key.startsWith('definition '));
+      (await scene.stored()).flatMap(({ kind, key }) =>
+        kind === 'change-area' && key.startsWith('definition ') ? key : [],
+      );
     await scene.minutes(3);
     expect((await definitions()).toSorted()).toEqual([`definition ${id}`, `definition ${other}`].toSorted());
     scene.control.deleteJob(other);

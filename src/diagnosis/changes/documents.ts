@@ -8,6 +8,7 @@ import type { JobRuns } from './deciding/runs.ts';
 /** The document kinds of the journal of changes. */
 export const keptKinds = [
   'change-area',
+  'change-read',
   'change-reads',
   'change-sheet',
   'change-totals',
@@ -25,6 +26,7 @@ export type Kept = {
   readonly cause: CommonCause | undefined;
   /** The key of all hashes; undefined before the first start. */
   readonly secret: string | undefined;
+  readonly hasOldReads: boolean;
 };
 
 export function readKept(documents: readonly LedgerDocument[]): Kept {
@@ -32,7 +34,8 @@ export function readKept(documents: readonly LedgerDocument[]): Kept {
   const sheets = new Map<number, readonly Change[]>();
   const runs = new Map<string, JobRuns>();
   let counts: StoredTotals = { totals: [], dropped: emptyJournal.dropped };
-  let reads: StoredReads = [];
+  const reads: (readonly [area: string, ...Times])[] = [];
+  const oldReads: typeof reads = [];
   let secret: string | undefined;
   let cause: CommonCause | undefined;
   for (const { kind, key, body = 'null' } of documents) {
@@ -43,18 +46,26 @@ export function readKept(documents: readonly LedgerDocument[]): Kept {
     }
     if (kind === 'change-sheet') sheets.set(Number(key), JSON.parse(body) as Change[]);
     if (kind === 'change-totals') counts = JSON.parse(body) as StoredTotals;
-    if (kind === 'change-reads') reads = JSON.parse(body) as StoredReads;
+    if (kind === 'change-read') reads.push([key, ...(JSON.parse(body) as Times)]);
+    if (kind === 'change-reads') oldReads.push(...(JSON.parse(body) as typeof reads));
     if (kind === 'change-run') runs.set(key, JSON.parse(body) as JobRuns);
     if (kind === 'change-cause') cause = JSON.parse(body) as CommonCause;
     if (kind === 'change-secret') secret = JSON.parse(body) as string;
   }
-  for (const [key, readMs, lastReadMs] of reads) {
+  for (const [key, readMs, lastReadMs] of [...oldReads, ...reads]) {
     const area = areas.get(key);
     if (area !== undefined && readMs > area.readMs) areas.set(key, { ...area, readMs, lastReadMs });
   }
   const totals = new Map(counts.totals.map((total) => [`${total.kind} ${total.project}`, total]));
   const byEnd = [...runs].sort(([, one], [, other]) => toEndMs(one) - toEndMs(other));
-  return { areas, journal: { sheets, totals, dropped: counts.dropped }, runs: new Map(byEnd), cause, secret };
+  return {
+    areas,
+    journal: { sheets, totals, dropped: counts.dropped },
+    runs: new Map(byEnd),
+    cause,
+    secret,
+    hasOldReads: oldReads.length > 0,
+  };
 }
 
 function toEndMs({ last, success }: JobRuns): number {
@@ -63,16 +74,23 @@ function toEndMs({ last, success }: JobRuns): number {
 
 type StoredArea = Omit<Area, 'things'> & { readonly things: readonly (readonly [string, Fields])[] };
 type StoredTotals = { readonly totals: readonly Total[]; readonly dropped: number };
-type StoredReads = readonly (readonly [area: string, readMs: number, lastReadMs: number])[];
+type Times = readonly [readMs: number, lastReadMs: number];
 
 export function toAreaDocument(key: string, area: Area | undefined): LedgerDocument {
   return { kind: 'change-area', key, body: area && JSON.stringify({ ...area, things: [...area.things] }) };
 }
 
-/** When areas were last read; most readings change nothing else. */
-export function toReadsDocument(areas: ReadonlyMap<string, Area>): LedgerDocument {
-  const reads: StoredReads = [...areas].map(([key, { readMs, lastReadMs = readMs }]) => [key, readMs, lastReadMs]);
-  return { kind: 'change-reads', key: '', body: JSON.stringify(reads) };
+/** When an area was last read; most readings change nothing else. */
+export function toReadDocument(key: string, area: Area | undefined): LedgerDocument {
+  if (area === undefined) return { kind: 'change-read', key, body: undefined };
+  const { readMs, lastReadMs = readMs } = area;
+  return { kind: 'change-read', key, body: JSON.stringify([readMs, lastReadMs]) };
+}
+
+/** The first release stored the times of all areas in one document. */
+export function withoutOldReads({ areas }: Pick<Kept, 'areas'>): readonly LedgerDocument[] {
+  const reads = [...areas].map(([key, area]) => toReadDocument(key, area));
+  return [...reads, { kind: 'change-reads', key: '', body: undefined }];
 }
 
 export function toJournalDocuments({ journal, written, forgotten }: JournalStep): readonly LedgerDocument[] {

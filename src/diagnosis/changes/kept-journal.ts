@@ -12,9 +12,10 @@ import {
   readKept,
   toAreaDocument,
   toJournalDocuments,
-  toReadsDocument,
+  toReadDocument,
   toSecretDocument,
   toTotalsDocument,
+  withoutOldReads,
 } from './documents.ts';
 
 export type ToSpooled = (changes: readonly Change[]) => Promise<readonly SpooledTrace[]>;
@@ -47,6 +48,7 @@ export function createKeptJournal(options: Options) {
     const secret = kept.secret ?? randomBytes(32).toString('base64');
     if (kept.secret === undefined) await commit(() => [toSecretDocument(secret)]);
     const found = options.isRestored ? { ...kept.journal, totals: emptyJournal.totals } : kept.journal;
+    if (kept.hasOldReads) await commit(() => withoutOldReads(kept));
     if (options.isRestored) await commit(() => [toTotalsDocument(found)]);
     for (const [key, area] of kept.areas) areas.set(key, area);
     for (const [job, known] of kept.runs) runs.set(job, known);
@@ -66,7 +68,7 @@ export function createKeptJournal(options: Options) {
     },
     /** Compares readings with the known areas, and stores the changes. One call at a time. */
     take: async (readings: readonly Reading[], more: readonly Change[]): Promise<void> => {
-      const { next, changed, found } = compareAll(areas, readings);
+      const { next, changed, same, found } = compareAll(areas, readings);
       const kept = [...found, ...more].flatMap((change) => toKept(change) ?? []);
       const step: JournalStep = addChanges(journal, kept, serverNowMs());
       const spooled = await options.toSpooled?.(kept);
@@ -75,7 +77,7 @@ export function createKeptJournal(options: Options) {
       const documents = [
         ...toJournalDocuments(step),
         ...toAreaDocuments(next, [...changed, ...gone]),
-        toReadsDocument(next),
+        ...[...same, ...gone].map((key) => toReadDocument(key, next.get(key))),
       ];
       await commit(() => documents, spooled);
       for (const key of gone) areas.delete(key);
@@ -99,13 +101,14 @@ const hashLength = 16;
 function compareAll(areas: ReadonlyMap<string, Area>, readings: readonly Reading[]) {
   const next = new Map(areas);
   const changed = new Set<string>();
+  const same = new Set<string>();
   const found = readings.flatMap((reading) => {
     const { area, differences, isChanged } = noteReading(next.get(reading.area), reading);
     next.set(reading.area, area);
-    if (isChanged) changed.add(reading.area);
+    (isChanged ? changed : same).add(reading.area);
     return toChanges(reading.area, { ...area, jobOf: (id) => findJob(next, id) }, differences);
   });
-  return { next, changed, found };
+  return { next, changed, same, found };
 }
 
 function findJob(areas: ReadonlyMap<string, Area>, id: string): ListedJob | undefined {
