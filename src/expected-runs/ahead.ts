@@ -2,6 +2,7 @@ import type { Surroundings } from '../domain/failure-class.ts';
 import { toJobPath } from '../domain/job-path.ts';
 import type { Pause } from '../domain/pause.ts';
 import { type Blocker, findServerBlockers } from './deciding/blockers.ts';
+import { maySeveral } from './deciding/doubts.ts';
 import {
   type Crowd,
   type JobStart,
@@ -199,7 +200,8 @@ function toStarts(options: AheadOptions): (fromMs: number, toMs: number) => read
   return (fromMs, toMs) => {
     const starts: JobStart[] = [];
     for (const { job, timetable, durationMs = 0 } of expected) {
-      for (const atMs of timesWithin(timetable, fromMs, toMs)) starts.push({ atMs, durationMs, job });
+      const alone = maySeveral(job) ? {} : { onlyOneOf: job.id };
+      for (const atMs of timesWithin(timetable, fromMs, toMs)) starts.push({ atMs, durationMs, job, ...alone });
     }
     return starts;
   };
@@ -211,6 +213,7 @@ function toUnderWay(port: AheadOptions['port']): readonly (RunUnderWay & { reado
     if (status === 'scheduled' || status === 'queued') return [];
     const names = { project, group: job?.group ?? '', name: job?.name ?? '' };
     const durationMs = port.durationMs(project, names.group, names.name) ?? job?.averageDurationMs;
-    return [{ endMs: startedAtMs + (durationMs ?? 0), job: names, isMeasured: durationMs !== undefined }];
+    const endMs = startedAtMs + (durationMs ?? 0);
+    return [{ endMs, job: names, jobId: job?.id, isMeasured: durationMs !== undefined }];
   });
 }

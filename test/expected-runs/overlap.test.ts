@@ -24,6 +24,8 @@ describe('expected-runs, while the previous run is in progress', () => {
     await minutes(130);
     expect(missed(shown)).toEqual([expect.stringContaining('reason="overlap"')]);
     expect(asked()).toBe(1);
+    // A run that will be skipped needs no thread.
+    expect(shown('scheduler_expected_running').map((line) => line.split(' ').at(-1))).toEqual(['1', '1']);
   });
 
   it('finds it without a request if definitions cannot be read as JSON', async () => {

@@ -2,9 +2,13 @@ import type { JobNames } from '../../domain/job-path.ts';
 import { noPause, type Pause } from '../../domain/pause.ts';
 import { hourMs, toHour } from './hours.ts';
 
-export type JobStart = ExpectedStart & { readonly job: JobNames };
+export type JobStart = ExpectedStart & {
+  readonly job: JobNames;
+  /** The id of a job that may not run twice at once: a start while it runs is skipped, and needs no thread. */
+  readonly onlyOneOf?: string;
+};
 
-export type RunUnderWay = { readonly endMs: number; readonly job: JobNames };
+export type RunUnderWay = { readonly endMs: number; readonly job: JobNames; readonly jobId?: string | undefined };
 
 export type HourAhead = {
   readonly startMs: number;
@@ -30,7 +34,7 @@ export type PlannedAhead = {
 export type Crowd = { readonly fromMs: number; readonly toMs: number };
 
 type AheadInput = {
-  /** Returns the expected starts after `fromMs`, up to and including `toMs`. */
+  /** Returns the expected starts after `fromMs`, up to and including `toMs`; those of one job are in order. */
   readonly startsWithin: (fromMs: number, toMs: number) => readonly JobStart[];
   readonly underWay: readonly RunUnderWay[];
   readonly fromMs: number;
@@ -49,13 +53,14 @@ export async function planHoursAhead(input: AheadInput): Promise<PlannedAhead> {
   const now = underWay.map((run) => ({ ...run, endMs: Math.max(run.endMs, fromMs + 1) }));
   const hours: HourAhead[] = [];
   let lasting: readonly RunUnderWay[] = now;
+  const leaveOut = createSkips(underWay);
   let day: Contention = { most: now.length, exceededMs: undefined };
   const crowds: Crowd[] = [];
   // The last piece is the incomplete hour after 24 full ones.
   for (let startMs = toHour(fromMs); startMs <= fromMs + dayMs; startMs += hourMs) {
     const afterMs = startMs > fromMs ? startMs - 1 : fromMs;
     const throughMs = Math.min(startMs + hourMs - 1, fromMs + dayMs);
-    const own = startsWithin(afterMs, throughMs);
+    const own = leaveOut(startsWithin(afterMs, throughMs));
     const before = lasting.filter(({ endMs }) => endMs > Math.max(startMs, fromMs));
     const running = before.map(({ endMs }) => endMs);
     const found = findContention(own, { running, fromMs: afterMs, toMs: throughMs, threads });
@@ -69,9 +74,24 @@ export async function planHoursAhead(input: AheadInput): Promise<PlannedAhead> {
   }
   const running = now.map(({ endMs }) => endMs);
   const toMs = fromMs + hourMs;
-  const { most, exceededMs } = findContention(startsWithin(fromMs, toMs), { running, fromMs, toMs, threads });
+  const own = createSkips(underWay)(startsWithin(fromMs, toMs));
+  const { most, exceededMs } = findContention(own, { running, fromMs, toMs, threads });
   const hour = { most, exceededMs };
   return { hours, hour, day, crowds };
+}
+
+/** Creates a function that leaves out starts while their job still runs; call it with one hour after the other. */
+function createSkips(underWay: readonly RunUnderWay[]) {
+  const freeMs = new Map<string, number>();
+  const note = (id: string, endMs: number) => freeMs.set(id, Math.max(endMs, freeMs.get(id) ?? 0));
+  for (const { jobId, endMs } of underWay) if (jobId !== undefined) note(jobId, endMs);
+  return (starts: readonly JobStart[]): readonly JobStart[] =>
+    starts.filter(({ atMs, durationMs, onlyOneOf: id }) => {
+      if (id === undefined) return true;
+      const isSkipped = atMs < (freeMs.get(id) ?? 0);
+      if (!isSkipped) note(id, atMs + durationMs);
+      return !isSkipped;
+    });
 }
 
 /** If runs in progress already exceed the threads, they do so from the beginning of the hour. */

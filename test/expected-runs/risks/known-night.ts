@@ -168,7 +168,7 @@ export function readAround(known: ReturnType<typeof createKnown>, jobs: readonly
   for (const one of planted) if (one.kind === 'gone' && holds(one)) listed.delete(one.name);
   const areas = new Map<string, Area>([
     [names.keysIn(''), toArea([['keys/db', {}]])],
-    ...['pay', 'shop'].flatMap((project) => [
+    ...['pay', 'shop', 'ops', 'lab'].flatMap((project) => [
       [names.nodesOf(project), toArea([...listed].map((node) => [node, {}]))] as const,
       [
         names.jobsOf(project),

@@ -2,7 +2,17 @@ import { hourMs, minuteMs, nowMs as startMs } from './some-risks.ts';
 
 /** Planted trouble; without an end, it lasts for ever. */
 export type Planted = {
-  readonly kind: 'node' | 'gone' | 'job' | 'child' | 'key' | 'project' | 'passive' | 'owner';
+  readonly kind:
+    | 'node'
+    | 'gone'
+    | 'job'
+    | 'child'
+    | 'key'
+    | 'project'
+    | 'passive'
+    | 'owner'
+    | 'executions'
+    | 'schedules';
   readonly name: string;
   readonly fromMs: number;
   readonly toMs: number;
@@ -52,6 +62,9 @@ export function planJobs(draw: () => number, shiftMs: number): readonly VirtualJ
     toJob('child', 15),
     ...many(4, (index) => toJob(`parent${index}`, pick([60, 120]), { children: ['child'] })),
     ...many(12, (index) => toJob(`shop${index}`, pick([5, 10, 60]), { project: 'shop', nodes: someNodes() })),
+    ...['ops', 'lab'].flatMap((project) =>
+      many(4, (index) => toJob(`${project}${index}`, pick([30, 60]), { project })),
+    ),
   ];
 }
 
@@ -69,6 +82,8 @@ export function plant(draw: () => number, jobs: readonly VirtualJob[]): readonly
     { kind: 'key', name: 'keys/db', ...span() },
     { kind: 'child', name: 'child', ...span() },
     { kind: 'project', name: 'shop', ...span() },
+    { kind: 'executions', name: 'ops', ...span() },
+    { kind: 'schedules', name: 'lab', ...span() },
   ];
 }
 
@@ -79,11 +94,12 @@ export function harms({ kind, name }: Planted, job: VirtualJob): boolean {
   if (kind === 'node') return job.nodes.includes(name);
   if (kind === 'gone') return job.nodes.every((node) => node === name);
   if (kind === 'key') return job.keys.includes(name);
-  if (kind === 'project') return job.project === name;
+  if (kind === 'project' || kind === 'executions' || kind === 'schedules') return job.project === name;
   return job.name === name || job.children.includes(name);
 }
 
-export const isMissing = ({ kind }: Planted): boolean => kind === 'passive' || kind === 'owner';
+export const isMissing = ({ kind }: Planted): boolean =>
+  kind === 'passive' || kind === 'owner' || kind === 'executions' || kind === 'schedules';
 
 /** How the active troubles affect a run. */
 export function toHarm(job: VirtualJob, holds: (one: Planted) => boolean, planted: readonly Planted[]) {

@@ -67,11 +67,12 @@ async function look(known: ReturnType<typeof createKnown>, jobs: readonly Virtua
         atMs: time,
         durationMs: job.durationMs,
         job: { project: job.project, group: '', name: job.name },
+        onlyOneOf: job.name,
       })),
     );
   const underWay = known
     .running()
-    .map(({ endMs, job }) => ({ endMs, job: { project: job.project, group: '', name: job.name } }));
+    .map(({ endMs, job }) => ({ endMs, job: { project: job.project, group: '', name: job.name }, jobId: job.name }));
   const { crowds } = await planHoursAhead({ startsWithin, underWay, fromMs: atMs, threads });
   const watched = jobs.map((job): WatchedJob => {
     const nodes = known.usual().get(job.name);
@@ -101,16 +102,43 @@ async function look(known: ReturnType<typeof createKnown>, jobs: readonly Virtua
 }
 
 function toSources({ atMs, planted }: Now): Sources {
-  const [passive, owner] = (['passive', 'owner'] as const).map((kind) => planted.find((one) => one.kind === kind));
-  const isPassive = passive !== undefined && passive.fromMs <= atMs && atMs < passive.toMs;
-  const isGone = owner !== undefined && owner.fromMs <= atMs && atMs < owner.toMs;
-  const span = (value: string, fromMs: number, throughMs: number) => [{ value, fromMs, throughMs }];
+  const find = (kind: Planted['kind']) =>
+    planted.find((one) => one.kind === kind && one.fromMs <= atMs && atMs < one.toMs);
+  const span = (value: string, fromMs: number, throughMs = atMs) => [{ value, fromMs, throughMs }];
+  const toSwitch = (value: string, off: Planted | undefined) =>
+    off ? span(value, off.fromMs) : span('active', startMs);
   return new Map([
-    [sourceKeys.contact, span('answered', startMs, atMs)],
-    [sourceKeys.mode(), isPassive ? span('passive', passive.fromMs, atMs) : span('active', startMs, atMs)],
-    [sourceKeys.member('m1'), span('answered', startMs, atMs)],
-    [sourceKeys.member('m2'), span('answered', startMs, isGone ? owner.fromMs : atMs)],
+    [sourceKeys.contact, span('answered', startMs)],
+    [sourceKeys.mode(), toSwitch('passive', find('passive'))],
+    [sourceKeys.member('m1'), span('answered', startMs)],
+    [sourceKeys.member('m2'), span('answered', startMs, find('owner')?.fromMs)],
+    [sourceKeys.project('ops'), toSwitch('executions_disabled', find('executions'))],
+    [sourceKeys.project('lab'), toSwitch('schedule_disabled', find('schedules'))],
   ]);
+}
+
+/** The runs of the next hours one by one: those skipped because the one before still runs, and those without a thread. */
+function playComing(jobs: readonly VirtualJob[], running: ReturnType<Judged['known']['running']>, atMs: number) {
+  const runs = running.map(({ endMs }) => ({ fromMs: atMs, toMs: Math.max(endMs, atMs + 1) }));
+  const skipped = new Map<string, readonly number[]>();
+  for (const job of jobs) {
+    let freeMs = Math.max(0, ...running.flatMap((run) => (run.job === job ? run.endMs : [])));
+    const late: number[] = [];
+    for (const time of timesOf(job, atMs, atMs + horizonMs)) {
+      if (time < freeMs) {
+        late.push(time);
+        continue;
+      }
+      freeMs = time + job.durationMs;
+      runs.push({ fromMs: time, toMs: freeMs });
+    }
+    skipped.set(job.name, late);
+  }
+  const isCrowded = (time: number) => runs.filter(({ fromMs, toMs }) => fromMs <= time && time < toMs).length > threads;
+  const all = new Map(jobs.map((job) => [job.name, timesOf(job, atMs, atMs + horizonMs)]));
+  const full = new Set([...new Set([...all.values()].flat())].filter(isCrowded));
+  const crowded = new Map([...all].map(([name, times]) => [name, times.filter((time) => full.has(time))]));
+  return { overlap: skipped, saturated: crowded };
 }
 
 type Judged = Now & {
@@ -119,9 +147,11 @@ type Judged = Now & {
   readonly night: Score & { readonly byReason: Map<RiskReason, Score> };
 };
 
-/** The kinds of trouble behind each reason. */
-const kindsOf: Partial<Record<RiskReason, readonly Planted['kind'][]>> = {
+/** The kinds of trouble behind each reason; the other two are so by nature. */
+const kindsOf: Record<Exclude<RiskReason, 'overlap' | 'saturated'>, readonly Planted['kind'][]> = {
   passive: ['passive'],
+  executions_disabled: ['executions'],
+  schedule_disabled: ['schedules'],
   owner_gone: ['owner'],
   node_gone: ['gone'],
   node_failing: ['node'],
@@ -135,6 +165,7 @@ const kindsOf: Partial<Record<RiskReason, readonly Planted['kind'][]>> = {
 function judge(found: RisksAhead, { known, jobs, planted, atMs, night }: Judged): void {
   const holds = (one: Planted): boolean => one.fromMs <= atMs && atMs < one.toMs;
   const byName = new Map(jobs.map((job) => [job.name, job]));
+  const coming = playComing(jobs, known.running(), atMs);
 
   /** When the end of a trouble became visible; for a node or a job only by the next success. */
   function toSeenMs(one: Planted, reason: RiskReason, job: VirtualJob): number {
@@ -145,9 +176,16 @@ function judge(found: RisksAhead, { known, jobs, planted, atMs, night }: Judged)
     return reason === 'common_cause' ? one.toMs + 15 * minuteMs : one.toMs;
   }
 
-  function judgeReason(reason: RiskReason, job: VirtualJob): 'right' | 'unseen' | 'stale' | 'wrong' {
+  function judgeReason(
+    reason: RiskReason,
+    job: VirtualJob,
+    { firstMs, lastMs, count }: RisksAhead['runs'][number],
+  ): 'right' | 'unseen' | 'stale' | 'wrong' {
+    if (reason === 'overlap' || reason === 'saturated') {
+      const own = coming[reason].get(job.name)?.filter((time) => time >= firstMs && time <= lastMs) ?? [];
+      return own[0] === firstMs && own.at(-1) === lastMs && count <= own.length ? 'right' : 'wrong';
+    }
     const kinds = kindsOf[reason];
-    if (kinds === undefined) return 'right';
     const own = planted.filter((one) => kinds.includes(one.kind) && harms(one, job) && one.fromMs <= atMs);
     if (own.some(holds)) return 'right';
     if (own.length === 0) return 'wrong';
@@ -162,7 +200,7 @@ function judge(found: RisksAhead, { known, jobs, planted, atMs, night }: Judged)
   for (const run of found.runs) {
     const job = byName.get(run.job.name);
     if (job === undefined) continue;
-    const judged = run.reasons.map((reason) => [reason, judgeReason(reason, job)] as const);
+    const judged = run.reasons.map((reason) => [reason, judgeReason(reason, job, run)] as const);
     const isRight = judged.some(([, is]) => is === 'right') || toHarm(job, holds, planted) !== undefined;
     for (const [reason, is] of judged) {
       const score = night.byReason.get(reason) ?? { ...noScore };
@@ -186,6 +224,13 @@ function judge(found: RisksAhead, { known, jobs, planted, atMs, night }: Judged)
         return jobs.filter(({ project, name }) => project === one.name && rowOf(name) > 0).length > 6;
       return true;
     };
+    const isNext = (time: number): boolean => time > atMs + hourMs && time <= atMs + 1.5 * hourMs;
+    for (const reason of ['overlap', 'saturated'] as const) {
+      const own = found.runs.filter((run) => run.job.name === job.name && run.reasons.includes(reason));
+      const next = coming[reason].get(job.name)?.filter(isNext) ?? [];
+      night.harmed += next.length;
+      night.found += next.filter((time) => own.some((run) => run.firstMs <= time && time <= run.lastMs)).length;
+    }
     const times = timesOf(job, atMs + hourMs, atMs + hourMs + 30 * minuteMs).length;
     if (toHarm(job, isKnown, planted) === undefined) continue;
     night.harmed += times;
