@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addDuration, type Drift, toShiftRatio } from '../../src/executions/counting/drift.ts';
+import { addDuration, type Drift, toCompact, toShiftRatio } from '../../src/executions/counting/drift.ts';
 import { addResult, type Flakiness } from '../../src/executions/counting/flaky.ts';
 import { createDraw, shapes, simulate } from './drift-shapes.ts';
 
@@ -59,10 +59,20 @@ describe('executions/counting/drift', () => {
     expect(addDuration(drift, 1, startMs)).toBe(drift);
   });
 
-  it('keeps about two kilobytes', () => {
+  it('keeps about a kilobyte, and the same after a restart', () => {
     const drift = play(Array.from({ length: 500 }, (_, index) => 600 + (index % 70)));
-    expect(drift?.tenths.length).toBe(200);
-    expect(JSON.stringify(drift).length).toBeLessThan(2000);
+    const kept = drift && toCompact(JSON.parse(JSON.stringify(drift)) as Drift<number[]>);
+    expect(kept).toEqual(drift);
+    expect([drift?.tenths.byteLength, drift?.apart.byteLength]).toEqual([400, 400]);
+    expect(play([700], kept)).toEqual(play([700], drift));
+  });
+
+  it('keeps long durations and rare runs exactly', () => {
+    const drift = play([7, 10_000, 400_000], undefined, 50 * 24 * hourMs);
+    expect([[...(drift?.tenths ?? [])], [...(drift?.apart ?? [])]]).toEqual([
+      [70, 100_000, 4_000_000],
+      [0, 72_000, 72_000],
+    ]);
   });
 
   it('rarely reports unchanged durations, and soon reports doubled ones (a part of `npm run bench drift`)', () => {

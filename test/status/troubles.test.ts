@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { systemInfo } from '../../src/api/endpoints/system.ts';
+import { toCompact } from '../../src/executions/counting/drift.ts';
 import type { JobFacts } from '../../src/executions/counting/totals.ts';
 import type { RecentRun } from '../../src/executions/ledger/recent-runs.ts';
 import type { Verdict, WatchedJob } from '../../src/expected-runs/deciding/watched-job.ts';
@@ -172,7 +173,7 @@ function missed(agoMs: number, reason: 'passive' | 'orphaned' = 'passive'): Verd
 
 function slower(name: string, agoMs: number, afterMs: number): JobFacts {
   const shift = { sinceMs: nowMs - agoMs, beforeMs: 10_000, afterMs };
-  const drift = { tenths: [], apart: [], lastMinute: 0, up: 0, down: 0, rhythm: 'none', shift } as const;
+  const drift = toCompact({ tenths: [], apart: [], lastMinute: 0, up: 0, down: 0, rhythm: 'none', shift });
   return facts({ name, lastSuccessMs: nowMs, drift });
 }
 

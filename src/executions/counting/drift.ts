@@ -1,9 +1,9 @@
-/** About 2 kB of the successful runs of a job, to notice a lasting change of their durations. */
-export type Drift = {
+/** About 1 kB of the successful runs of a job, to notice a lasting change of their durations. */
+export type Drift<List = Uint16Array | Uint32Array> = {
   /** The last durations in tenths of a second, oldest first. */
-  readonly tenths: readonly number[];
+  readonly tenths: List;
   /** The minutes between the end of each run and the end before it; and the last end. */
-  readonly apart: readonly number[];
+  readonly apart: List;
   readonly lastMinute: number;
   /** The cumulative sums for longer and for shorter runs. */
   readonly up: number;
@@ -11,6 +11,32 @@ export type Drift = {
   readonly rhythm: Rhythm;
   readonly shift?: Shift;
 };
+
+type Lists = Drift<readonly number[]>;
+
+/** Keeps numbers in two or four bytes each, where a list needs eight. Stored as lists. */
+export function toCompact({ tenths, apart, ...drift }: Drift<Iterable<number>>): Drift {
+  return { ...drift, tenths: toNumbers(tenths), apart: toNumbers(apart) };
+}
+
+function toNumbers(numbers: Iterable<number>): Uint16Array | Uint32Array {
+  const values = [...numbers];
+  return values.every((value) => value <= maxShort) ? Short.from(values) : Long.from(values);
+}
+
+const maxShort = 2 ** 16 - 1;
+
+class Short extends Uint16Array {
+  toJSON(): readonly number[] {
+    return [...this];
+  }
+}
+
+class Long extends Uint32Array {
+  toJSON(): readonly number[] {
+    return [...this];
+  }
+}
 
 /** Which runs are compared with each other: all; weekends and other days apart; or one odd weekday apart. */
 export type Rhythm = 'none' | 'weekend' | number;
@@ -33,13 +59,16 @@ export function toShiftRatio({ beforeMs, afterMs }: Shift): number {
 /** Adds a successful run. Runs must come in the order of their ends; a late one is ignored. */
 export function addDuration(before: Drift | undefined, durationMs: number, endedAtMs: number): Drift {
   const lastMinute = Math.floor(endedAtMs / minuteMs);
-  const known = before ?? { tenths: [], apart: [], lastMinute, up: 0, down: 0, rhythm: 'none' };
-  if (lastMinute < known.lastMinute) return known;
+  if (before !== undefined && lastMinute < before.lastMinute) return before;
+  const known: Lists = before
+    ? { ...before, tenths: [...before.tenths], apart: [...before.apart] }
+    : { tenths: [], apart: [], lastMinute, up: 0, down: 0, rhythm: 'none' };
   const tenths = [...known.tenths, Math.round(durationMs / 100)].slice(-maxRuns);
   const apart = [...known.apart, lastMinute - known.lastMinute].slice(-maxRuns);
   const isOver = known.shift !== undefined && endedAtMs - known.shift.sinceMs > newNormalMs;
   const drift = { ...(isOver ? withoutShift(known) : known), tenths, apart, lastMinute };
-  return tenths.length < fewRuns ? drift : addToSums(drift, toWeek(lastMinute) !== toWeek(known.lastMinute));
+  const isNewWeek = toWeek(lastMinute) !== toWeek(known.lastMinute);
+  return toCompact(tenths.length < fewRuns ? drift : addToSums(drift, isNewWeek));
 }
 
 const minuteMs = 60_000;
@@ -47,12 +76,12 @@ const maxRuns = 200;
 const fewRuns = 20;
 const newNormalMs = 14 * 86_400_000;
 
-function withoutShift({ shift: _shift, ...drift }: Drift): Drift {
+function withoutShift<List>({ shift: _shift, ...drift }: Drift<List>): Drift<List> {
   return drift;
 }
 
 /** The end of each run, in minutes. */
-function toEnds({ apart, lastMinute }: Drift): readonly number[] {
+function toEnds({ apart, lastMinute }: Lists): readonly number[] {
   const ends: number[] = [];
   let minute = lastMinute;
   for (const each of apart.toReversed()) {
@@ -63,7 +92,7 @@ function toEnds({ apart, lastMinute }: Drift): readonly number[] {
 }
 
 /** Looks for a weekly rhythm once a week, because it seldom changes. */
-function addToSums(before: Drift, isNewWeek: boolean): Drift {
+function addToSums(before: Lists, isNewWeek: boolean): Lists {
   const known = isNewWeek ? { ...before, rhythm: findRhythm(before) } : before;
   const places = findPlaces(known);
   if (places.length < fewRuns) return known;
@@ -75,7 +104,7 @@ function addToSums(before: Drift, isNewWeek: boolean): Drift {
 }
 
 /** Returns the indexes of the runs that are compared with the last one. */
-function findPlaces(drift: Drift): readonly number[] {
+function findPlaces(drift: Lists): readonly number[] {
   const all = [...drift.tenths.keys()];
   if (drift.rhythm === 'none') return all;
   const groups = toEnds(drift).map((minute) => toGroup(minute, drift.rhythm));
@@ -88,7 +117,7 @@ const limit = 7.5;
 /**
  * If the change is large enough to matter, starts again with the runs since the change; until then, each run is compared again.
  */
-function noteAlarm(drift: Drift, places: readonly number[]): Drift {
+function noteAlarm(drift: Lists, places: readonly number[]): Lists {
   const { tenths, apart, shift: known } = drift;
   const own = places.map((place) => tenths[place] ?? 0);
   const begin = findBegin(own);
@@ -178,7 +207,7 @@ function toGroup(minute: number, rhythm: Rhythm): number {
 }
 
 /** Compares the weekdays of four weeks or more by the test of Kruskal and Wallis. */
-function findRhythm(drift: Drift): Rhythm {
+function findRhythm(drift: Lists): Rhythm {
   const ends = toEnds(drift);
   if (drift.lastMinute - (ends[0] ?? 0) < fourWeeks) return 'none';
   const ranks = toRanks(drift.tenths);

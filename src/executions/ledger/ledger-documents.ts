@@ -2,6 +2,7 @@ import type { Window } from '../../api/paging.ts';
 import { isPlausibleTime } from '../../domain/time.ts';
 import type { LedgerDocument, LedgerEntry } from '../../state/ledger.ts';
 import type { SpooledTrace } from '../../state/spool.ts';
+import { toCompact } from '../counting/drift.ts';
 import { type IdHour, toForgottenHours } from '../counting/id-hours.ts';
 import type { Claims } from '../counting/series-slots.ts';
 import { type Cell, isOfJob, type JobFacts, toCellKey, toJobKey } from '../counting/totals.ts';
@@ -69,7 +70,9 @@ export type Contents = {
 
 export function readContents(documents: readonly LedgerDocument[]) {
   const [facts = { epoch: 1, epochStartedAtMs: 0 }] = read<LedgerFacts>(documents, 'server').map(toWholeTimes);
-  const jobs = read<JobFacts>(documents, 'job').filter(({ lastEndMs }) => isPlausibleTime(lastEndMs));
+  const jobs = read<JobFacts>(documents, 'job')
+    .filter(({ lastEndMs }) => isPlausibleTime(lastEndMs))
+    .map((job) => (job.drift === undefined ? job : { ...job, drift: toCompact(job.drift) }));
   return {
     facts,
     cells: new Map(read<Cell>(documents, 'cell').map((cell) => [toCellKey(cell.kind, cell.labels), cell])),
