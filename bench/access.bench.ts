@@ -11,7 +11,7 @@ const scrapes = 1500;
 /** Of "open sesame", at the usual cost. */
 const hash = parseBcryptHash('$2y$10$abcdefghijklmnopqrstuu4SuEsu2LsUrAYUpWQHLMMc4GV5pZTxK');
 
-/** Scrapes a second of an exporter with users against one without, in turns: passwords are hashed once, not for each scrape. */
+/** Compares scrapes a second of an exporter with users and of one without, in turns: passwords must be hashed once, not for each scrape. */
 export async function run() {
   if (hash === undefined) throw new Error('the hash of the benchmark is none');
   const users = new Map([['prometheus', hash]]);
@@ -27,7 +27,7 @@ export async function run() {
   const [openPort, closedPort] = [await open.listen(), await closed.listen()];
   const authorization = `Basic ${Buffer.from('prometheus:open sesame').toString('base64')}`;
   const [without, within]: [number[], number[]] = [[], []];
-  // The first round warms both up, and has the one hash.
+  // The first round is a warm-up, and computes the one hash.
   for (let round = 0; round <= rounds; round += 1) {
     const took = [await measure(openPort, ''), await measure(closedPort, authorization)] as const;
     if (round === 0) continue;
@@ -35,7 +35,7 @@ export async function run() {
     within.push(...took[1]);
   }
   await Promise.all([open.close(), closed.close()]);
-  // A busy machine stops either for a while: the middle one of many scrapes knows nothing of that.
+  // A busy machine delays some scrapes, which does not change the median.
   const ratio = toMedian(without) / toMedian(within);
   return [
     {
@@ -66,7 +66,7 @@ function toMedian(times: readonly number[]): number {
   return times.toSorted((one, other) => one - other)[Math.floor(times.length / 2)] ?? Number.NaN;
 }
 
-/** How long each scrape of a round took, from a thread of its own. */
+/** The durations of the scrapes of a round, measured in another thread. */
 function measure(port: number, authorization: string): Promise<readonly number[]> {
   const worker = new Worker(new URL('./scrape-client.ts', import.meta.url), {
     workerData: { port, scrapes, authorization },

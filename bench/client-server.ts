@@ -22,7 +22,7 @@ const executions = JSON.stringify({
   })),
 });
 
-/** A server that costs as little as it can, on a thread of its own: only the asking side is measured. */
+/** A server as cheap as possible, in its own thread, so that only the client is measured. */
 const server = createServer((request, response) => {
   response.setHeader('content-type', 'application/json');
   response.end(request.url?.includes('executions') === true ? executions : logStorage);

@@ -11,7 +11,7 @@ const requests = 1000;
 const atOnce = 4;
 const rounds = 5;
 
-/** What the client costs beside plain undici, against the same server in the same run; and how fast large pages are read. */
+/** Measures the cost of the client beside plain undici with the same server, and the speed of reading large pages. */
 export async function run() {
   const worker = new Worker(new URL('client-server.ts', import.meta.url));
   const url = await new Promise<string>((resolve) => worker.once('message', resolve));
@@ -44,7 +44,7 @@ export async function run() {
     for (let round = 0; round <= rounds; round++) {
       const plainCost = await measure(askPlain);
       const ourCost = await measure(() => api.get(logStorage));
-      // The first round warms both up.
+      // The first round is a warm-up.
       if (round > 0) ratios.push(ourCost.cpuMs / plainCost.cpuMs);
       perSecond = ourCost.perSecond;
     }

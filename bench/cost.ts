@@ -1,6 +1,6 @@
 export type Cost = { readonly seconds: number; readonly cpuSeconds: number };
 
-/** The time that some work takes, and that of the processor on only this thread, so that neighbours do not count. */
+/** The duration of some work, and the CPU time of this thread alone, which other processes do not change. */
 export async function measureCost(work: () => Promise<void>): Promise<Cost> {
   const startedCpu = process.threadCpuUsage();
   const startedTicks = performance.now();

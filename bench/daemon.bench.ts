@@ -6,7 +6,7 @@ import { startSimulator } from '../simulator/simulator.ts';
 
 const seconds = Number(process.env['BENCH_SECONDS'] ?? 60);
 
-/** What the whole process takes when it is used as people use it: a real client, a real state, traces on, one scrape each 5 s. */
+/** Measures the whole process in ordinary use: a real client, a real state, traces, and a scrape every 5 s. */
 export async function run() {
   const measured: Awaited<ReturnType<typeof measure>>[] = [];
   for (const load of loads) measured.push(await measure(load));
@@ -88,7 +88,7 @@ function readMemoryMb(pid: number | undefined, field: 'VmHWM' | 'VmRSS'): number
   return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }
 
-/** In ticks of 10 ms, as Linux tells them. */
+/** Linux reports ticks of 10 ms. */
 function readCpuSeconds(pid: number | undefined): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) / 100;

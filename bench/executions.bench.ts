@@ -20,7 +20,7 @@ const jobs = 20;
 const beginMs = Date.UTC(2026, 0, 15, 12);
 const dayMs = 86_400_000;
 
-/** What a flood of executions costs from the text of a page to the commit, what a start costs with a million known, and what is kept of each. */
+/** Measures a flood of executions from the text of a page to the commit, a start with a million known executions, and the size of each. */
 export async function run() {
   const dir = mkdtempSync(join(tmpdir(), 'executions-bench-'));
   try {
@@ -63,7 +63,7 @@ async function measureFlood(dir: string, pages: readonly string[]) {
   const { accept } = await openProject(state);
   const delay = monitorEventLoopDelay({ resolution: 1 });
   const busyMs: number[] = [];
-  // The first pages warm up.
+  // The first pages are a warm-up.
   for (const page of pages.slice(0, 20)) await accept({ project: 'pay', rows: await decode(page), seenAtMs: beginMs });
   delay.enable();
   const startedTicks = performance.now();
@@ -78,7 +78,7 @@ async function measureFlood(dir: string, pages: readonly string[]) {
     });
     const { user, system } = process.threadCpuUsage(cpu);
     busyMs.push((user + system) / 1000);
-    // A page comes over the network: between two of them others have their turn.
+    // Pages come over the network, so other work runs between two of them.
     await turn();
   }
   const perSecond = ((pages.length - 20) * perPage * 1000) / (performance.now() - startedTicks);
@@ -141,7 +141,7 @@ async function openProject(state: State) {
   return { cache, accept };
 }
 
-/** As the client does it: text, JSON, the schema of the endpoint. */
+/** Decodes as the client does: text, JSON, the schema of the endpoint. */
 async function decode(page: string): Promise<readonly Execution[]> {
   return projectExecutions.body.parse(JSON.parse(page)).items;
 }

@@ -18,7 +18,7 @@ const source = createSource(10, 4);
 
 export type Delivery = Awaited<ReturnType<typeof createDelivery>>;
 
-/** Our own way of executions' traces: planned, encoded, spooled in a file and sent. */
+/** Our own path of traces: planned, encoded, stored in a file and sent. */
 export async function createDelivery(url: string) {
   const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-bench-'));
   const state = openSqliteState({ dir });
@@ -93,7 +93,7 @@ export async function createDelivery(url: string) {
         afterEach();
       }
     },
-    /** What some work costs, until nothing waits any more. */
+    /** Measures work until nothing is waiting any more. */
     measure: (work: () => Promise<void>): Promise<Cost> =>
       measureCost(async () => {
         await work();

@@ -27,7 +27,7 @@ const pages = [
   '/',
 ];
 
-/** Sixty clients ask for the dearest pages of 5,000 scheduled jobs without a pause: how long a scrape waits, and a poll. */
+/** Sixty clients request the most expensive pages of 5,000 scheduled jobs without a pause. Measures the wait of a scrape and of a poll. */
 export async function run() {
   const simulator = await startSimulator({ scenario: 'empty' });
   fill(simulator);

@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import { parentPort, workerData } from 'node:worker_threads';
 
-/** Scrapes one after the other over one connection, on a thread of its own, and tells how long each took. */
+/** Scrapes repeatedly over one connection in its own thread, and reports the durations. */
 const {
   port,
   scrapes,

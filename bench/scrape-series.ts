@@ -16,7 +16,7 @@ const families = Array.from({ length: collectorCount }, (_, index) =>
   ),
 );
 
-/** As many rows as one collector brings, with new strings as an answer has them, and values of this round. */
+/** The rows of one collector, with new strings as in a new answer, and values of this round. */
 export function createRows(collector: number, rows: number, round: number): Row[] {
   const family = families[collector];
   if (family === undefined) return [];
@@ -35,7 +35,7 @@ function toJob(job: number) {
   };
 }
 
-/** The next rows of one collector, as the schedule publishes them. */
+/** Publishes the next rows of one collector, as the schedule does. */
 export function publishRows(snapshots: Snapshots, collector: number, rows: readonly Row[]): Promise<void> {
   return snapshots.publish({
     source: `prod ${collector}`,

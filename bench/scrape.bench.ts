@@ -21,10 +21,7 @@ const series = 100_000;
 const ofCollector = series / collectorCount;
 const scrapes = 2000;
 
-/**
- * Scrapes of many series while they change, against prom-client in the same run; and what rendering and keeping them
- * costs.
- */
+/** Compares scrapes of many changing series with prom-client in the same run; also measures rendering and memory. */
 export async function run() {
   const ours = await measureScrapes('openmetrics', scrapes);
   const text = await measureScrapes('text', scrapes / 4);
@@ -90,7 +87,7 @@ async function measureScrapes(format: Format, count: number) {
   for (const [collector, ofOne] of rows.entries()) await publishRows(snapshots, collector, ofOne);
   const server = createServer(() => exposition.scrape(wanted));
   const port = await server.listen();
-  // Twenty collectors that come every 15 seconds: one after the other, every 750 ms.
+  // Twenty collectors with an interval of 15 s: one every 750 ms.
   const fixed = await scrapeFixed(Buffer.concat(await exposition.scrape(wanted)));
   let collector = 0;
   const timer = setInterval(() => {
@@ -108,7 +105,7 @@ async function measureScrapes(format: Format, count: number) {
   }
 }
 
-/** The cost of HTTP by itself on this machine at this time. */
+/** The cost of HTTP alone on this machine now. */
 async function scrapeFixed(body: Buffer) {
   const server = createServer(async () => [body]);
   const port = await server.listen();
@@ -130,7 +127,7 @@ function createServer(scrape: () => Promise<readonly Buffer[]>) {
   return createHttpServer({ host: '127.0.0.1', port: 0, routes: [route], onError: (error) => console.error(error) });
 }
 
-/** How long each took, the shortest first. */
+/** The durations of the scrapes, the shortest first. */
 function scrapeAll(port: number, count: number): Promise<number[]> {
   const worker = new Worker(new URL('scrape-client.ts', import.meta.url), { workerData: { port, scrapes: count } });
   return new Promise((resolve, reject) => {
@@ -143,7 +140,7 @@ function quantile(sorted: readonly number[], share: number): number {
   return sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
 }
 
-/** The same series in its registry, rendered and compressed for every scrape; no HTTP at all. */
+/** The same series in prom-client's registry, rendered and compressed for every scrape, without HTTP. */
 async function measurePromClient() {
   const registry = new Registry();
   const counters = Array.from({ length: collectorCount }, (_, collector) => {
@@ -174,7 +171,7 @@ async function measurePromClient() {
   return { renderUs: (Math.min(...renderCpuMs) * 1000) / series, scrapeMs: median(scrapeMs) };
 }
 
-/** What the event loop itself spends, building of rows left out; deflating happens beside it. */
+/** The time of the event loop, without building the rows; compression runs on another thread. */
 async function measureRendering() {
   const nextTurn = createTurns(systemClock.nextTurn);
   const samples: number[] = [];
@@ -188,7 +185,7 @@ async function measureRendering() {
     const { user, system } = process.threadCpuUsage(cpu);
     samples.push((user + system) / series);
   }
-  // The fewest: others on this machine only ever add.
+  // The shortest, because other processes only add time.
   return { mainUs: Math.min(...samples) };
 }
 
@@ -205,7 +202,7 @@ async function measurePublishing() {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   const rows = Array.from({ length: collectorCount }, (_, collector) => createRows(collector, ofCollector, 0));
   for (let round = 0; round < 6; round++) {
-    // The first round warms up.
+    // The first round is a warm-up.
     if (round === 1) {
       delay.enable();
       observer.observe({ entryTypes: ['gc'] });

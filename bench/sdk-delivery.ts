@@ -4,11 +4,11 @@ import type { Cost } from './cost.ts';
 
 export type SdkTask = {
   readonly traces: number;
-  /** Leave them in the queue, see to it that the queue never runs over, or send what there is and end. */
+  /** Leaves the spans in the queue, flushes before the queue is full, or sends the rest and ends. */
   readonly afterwards: 'leave' | 'flush' | 'end';
 };
 
-/** The SDK's own way to a collector, on a thread of its own: what one way teaches the engine does not help the other. */
+/** The SDK's own path to a collector, in its own thread, so that optimisations for one path do not help the other. */
 export function startSdkDelivery(url: string) {
   const worker = new Worker(new URL('sdk-thread.ts', import.meta.url), { workerData: url });
   return {

@@ -5,7 +5,7 @@ import { type ReadableSpan, TracerProvider } from '@opentelemetry/sdk-trace';
 import { makeSpans } from './sdk-spans.ts';
 import { createSource, planExecution } from './trace-source.ts';
 
-/** The SDK's own way, on a thread of its own: a round for each message, answered with how many spans it made. */
+/** The SDK's own path in its own thread: each message starts a round, whose number of spans is returned. */
 const { steps, nodes, spansARound } = workerData as Readonly<Record<'steps' | 'nodes' | 'spansARound', number>>;
 const trace = planExecution(createSource(steps, nodes), 1);
 let ended: ReadableSpan[] = [];

@@ -30,7 +30,7 @@ async function make(traces: number, isFlushing: boolean): Promise<void> {
 
 async function work({ traces, afterwards }: SdkTask): Promise<void> {
   await make(traces, afterwards === 'flush');
-  // What it cannot send, it drops.
+  // It drops spans that it cannot send.
   if (afterwards === 'end') await processor.shutdown().catch(() => undefined);
 }
 

@@ -13,7 +13,7 @@ const pages = 60;
 const perPage = 500;
 const serversAtOnce = 4;
 
-/** What a commit costs on SQLite, and on a PostgreSQL of the same machine, both of which wait for the disk. */
+/** Measures a commit on SQLite, and on a PostgreSQL of the same machine; both wait for the disk. */
 export async function run() {
   const postgres = findTool('postgresql');
   if (postgres === undefined) return [];
@@ -83,7 +83,7 @@ export async function run() {
 
 async function measure([state]: readonly State[]) {
   if (state === undefined) throw new Error('there is no state to measure');
-  // The first ones warm up.
+  // The first commits are a warm-up.
   await measureCommits([state], 50);
   const commitsPerSecond = await measureCommits([state], commits);
   const startedAt = performance.now();

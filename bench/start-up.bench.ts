@@ -9,7 +9,7 @@ import { readMemoryMb } from './long/serving.ts';
 const runs = 7;
 const href = (path: string): string => new URL(path, import.meta.url).href;
 
-/** From the start of the process to the first scrape that holds data, of the sources and of the bundle, and only the imports. */
+/** Measures the time from the start of the process to the first scrape with data, for the sources and the bundle, and the imports alone. */
 export async function run() {
   const [sources, bundle] = await measureFirstScrapes();
   const imports = measureImports(serve);
@@ -45,7 +45,7 @@ export async function run() {
 
 type Started = { readonly ms: number; readonly rssMb: number };
 
-/** The two take turns, so that what else the machine does meets both. */
+/** The two take turns, so that other work of the machine affects both. */
 async function measureFirstScrapes(): Promise<readonly [Started, Started]> {
   const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-bench-'));
   const simulator = await startSimulator();
@@ -103,11 +103,11 @@ async function timeOneStart({ dir, upstream, cli }: StartOptions): Promise<Start
   }
 }
 
-/** What `serve` imports of others, each by its own name. */
+/** The packages that `serve` imports. */
 const libraries = ['zod', 'express', 'undici', 'prom-client', 'yaml', 'marked', 'pino', 'node-cron'];
 const serve = [href('../src/commands/command-line.ts'), href('../src/commands/serve.ts')];
 
-/** Imports modules in a process of their own, with a warm cache of compiled code. */
+/** Imports modules in a new process with a warm compile cache. */
 function measureImports(modules: readonly string[]) {
   const script = `
     const { enableCompileCache, registerHooks } = await import('node:module');

@@ -5,7 +5,7 @@ import type { SinkCount, SinkWord } from './sink.ts';
 
 const slowMs = 200;
 
-/** A collector on a thread of its own, that counts the traces of runs and all spans that it takes. */
+/** A collector in its own thread that counts the traces of runs and all spans. */
 const ids = new Set<string>();
 let spans = 0;
 let state: SinkWord = 'up';
@@ -46,7 +46,7 @@ function takeTraces(bytes: Buffer): void {
   }
 }
 
-/** Down to the spans every field is a message: its number, its length, then its bytes. */
+/** Above the spans every field is a message: its number, its length, then its bytes. */
 function* readFields(bytes: Buffer): Generator<{ readonly number: number; readonly bytes: Buffer }> {
   for (let at = 0; at < bytes.length; ) {
     const number = (bytes[at++] ?? 0) >> 3;

@@ -13,7 +13,7 @@ const turnMs = 5;
 const outageSeconds = 7200;
 const outageTraces = Math.ceil((outageSeconds * 100) / spansPerTrace);
 
-/** Executions' traces from the plan to the trace backend, next to the SDK's own way, and a collector that is down for two hours. */
+/** Measures traces from the plan to the trace backend, beside the SDK's own path, and with a collector that is down for two hours. */
 export async function run() {
   const sink = await startSink();
   const delivery = await createDelivery(sink.url);
@@ -79,7 +79,7 @@ export async function run() {
   }
 }
 
-/** In CPU time of the thread that does the work, so that neighbours do not count; compression and the collector have theirs. */
+/** In CPU time of the working thread, which other processes do not change; compression and the collector have their own threads. */
 function toRate(what: string, costs: readonly Cost[], beside = '') {
   const perSecond = median(costs.map(({ seconds }) => (tracesARound * spansPerTrace) / seconds));
   const perCpuSecond = toPerCpuSecond(costs);
@@ -97,7 +97,7 @@ function toPerCpuSecond(costs: readonly Cost[]): number {
 
 const hardship = { turns: 20, turnMs: 100, tracesATurn: 10 };
 
-/** Two seconds of 5,100 spans a second into a collector that is slow, or down, and well again after them. */
+/** Sends 5,100 spans a second for two seconds while the collector is slow or down, then lets it recover. */
 async function goThrough(word: 'slow' | 'down', sink: Sink, delivery: Delivery) {
   const { turns, turnMs: eachMs, tracesATurn } = hardship;
   async function countTaken(make: () => Promise<unknown>, finish: () => Promise<unknown>): Promise<number> {
@@ -132,7 +132,7 @@ async function goThrough(word: 'slow' | 'down', sink: Sink, delivery: Delivery) 
 
 type Delays = ReturnType<typeof createDelays>;
 
-/** How late the event loop is: of work that is done again and again the quietest counts, because neighbours only add. */
+/** The delays of the event loop. Of repeated work the smallest counts, because other processes only add. */
 function createDelays() {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   const quietest = new Map<string, number>();
@@ -148,7 +148,7 @@ function createDelays() {
   };
 }
 
-/** Turns of the event loop that do nothing but count: what they wait for is that other processes have the processor. */
+/** Measures empty turns of the event loop, whose delay comes from other processes. */
 async function takeTurns(): Promise<void> {
   for (let turn = 0; turn < 100; turn++) {
     const startedCpu = process.threadCpuUsage();

@@ -7,7 +7,7 @@ import { createSource, planExecution } from './trace-source.ts';
 const rounds = 5;
 const spansARound = 100_000;
 
-/** From decoded answers to the bytes of a request, in CPU time of all threads, so that neighbours do not count. */
+/** Measures the path from decoded answers to the bytes of a request, in CPU time of all threads, which other processes do not change. */
 export async function run() {
   return [
     await measure('ordinary runs', { steps: 10, nodes: 4 }),
@@ -15,7 +15,7 @@ export async function run() {
   ];
 }
 
-/** Ours and the SDK's own way in turns. It has a thread to itself: what one way teaches the engine does not help the other. */
+/** Our path and the SDK's in turns. The SDK has its own thread, so that optimisations for one path do not help the other. */
 async function measure(what: string, { steps, nodes }: { readonly steps: number; readonly nodes: number }) {
   const source = createSource(steps, nodes);
   const sdk = new Worker(new URL('sdk-encoding.ts', import.meta.url), { workerData: { steps, nodes, spansARound } });
@@ -28,7 +28,7 @@ async function measure(what: string, { steps, nodes }: { readonly steps: number;
       // This cast is safe: the thread answers each round with the number of its spans.
       return ((await once(sdk, 'message')) as [number])[0];
     });
-    // The first round warms up.
+    // The first round is a warm-up.
     if (round === 0) continue;
     ours.push(spans);
     ofSdk.push(spansOfSdk);
@@ -43,7 +43,7 @@ async function measure(what: string, { steps, nodes }: { readonly steps: number;
   };
 }
 
-/** Spans a second of CPU; the work tells how many spans it made. */
+/** Spans a second of CPU time; the work returns its number of spans. */
 async function measureRound(work: () => Promise<number>): Promise<number> {
   const startedAt = process.cpuUsage();
   const spans = await work();

@@ -8,7 +8,7 @@ export type StepResult = { readonly name: string; readonly passed: boolean };
 /** Files that have not changed since the last run are not checked again. */
 const incremental: readonly string[] = ['--incremental', '--tsBuildInfoFile', 'node_modules/.cache/types.tsbuildinfo'];
 
-/** What can be said without running the program; `npm test` adds the architecture rules with the other tests. */
+/** The checks that do not run the program; `npm test` adds the architecture rules. */
 export const staticSteps: readonly Step[] = [
   { name: 'types', script: 'typescript/bin/tsc', args: ['-p', 'tsconfig.json', '--noEmit', ...incremental] },
   { name: 'lint', script: 'oxlint/bin/oxlint', args: ['--type-aware', '--deny-warnings'] },
@@ -40,12 +40,12 @@ async function runStep(step: Step): Promise<StepResult> {
   return { name: step.name, passed };
 }
 
-// The scripts run on this very Node: their own first line would pick whichever `node` comes first on the PATH.
+// The scripts run on this Node; their own first line would use the first `node` on the PATH.
 function runScript(step: Step): Promise<{ code: number | null; output: string }> {
   const script = join(import.meta.dirname, '..', 'node_modules', step.script);
   const child = spawn(process.execPath, [script, ...step.args], {
     cwd: join(import.meta.dirname, '..'),
-    // Two of them are Go programs, a third of whose work is the collection of garbage.
+    // Two of them are Go programs, which spend a third of their time on garbage collection.
     env: { GOGC: '400', ...process.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

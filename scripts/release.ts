@@ -75,7 +75,7 @@ function digest(file: string): string {
   return createHash('sha256').update(readFileSync(file)).digest('hex');
 }
 
-/** Each package in the bill has its licence in the list, and the other way round. Node.js comes with a licence file of its own. */
+/** Checks that each package of the bill has its licence in the list, and the reverse. Node.js has its own licence file. */
 function checkBill(): void {
   const [bill = ''] = globSync('sbom.cdx.json', { cwd: folder });
   // This cast is safe: `renderBill` wrote it.
@@ -93,7 +93,7 @@ function checkBill(): void {
   console.log(`SBOM: Node.js and ${billed.length} packages; licences: ${counts.join(', ')}`);
 }
 
-/** Registries without that endpoint do not answer; that is not a problem of the release. */
+/** A registry without this endpoint gives no answer, which is no problem of the release. */
 function audit(): string {
   const { stdout } = spawnSync('npm', ['audit', '--omit=dev', '--json'], {
     cwd: top,

@@ -5,7 +5,7 @@ export type Tally = {
   passed: number;
   readonly failed: string[];
   readonly skipped: string[];
-  /** They passed, but not at once. */
+  /** Tests that passed only when they were tried again. */
   readonly retried: string[];
 };
 
@@ -36,7 +36,7 @@ export function toSummary(tally: Tally): string {
 
 const budgetSeconds = { push: 480, all: 2700 };
 
-/** How long a whole run took, against what it may take on two idle cores; a busy machine makes no run fail. */
+/** The duration of a whole run beside its limit on two idle cores; a busy machine fails no run. */
 export function toTimes({ isAll, seconds, load }: TimesOfRun): string {
   const budget = isAll ? budgetSeconds.all : budgetSeconds.push;
   const verdict = seconds > budget ? `${(seconds - budget).toFixed(0)} s over` : 'within';
@@ -45,7 +45,7 @@ export function toTimes({ isAll, seconds, load }: TimesOfRun): string {
 
 type TimesOfRun = { readonly isAll: boolean; readonly seconds: number; readonly load: number };
 
-/** A test that did not run proves nothing: in CI, where every tool can be had, it is a failure. */
+/** A test that did not run proves nothing: in CI, which has every tool, it is a failure. */
 export function hasSucceeded({ failed, skipped }: Tally, inCi: boolean): boolean {
   return failed.length === 0 && (skipped.length === 0 || !inCi);
 }

@@ -18,7 +18,7 @@ const isAll = filters.length < process.argv.length - 2;
 if (isAll) process.env['TEST_ALL'] = 'true';
 if (listMissingTools().length > 0) process.env['TOOLS_INSTALLED_AT'] = String(await installTools());
 
-// Before workers ask for it at once.
+// Built now, before several workers request it at once.
 provideBuilt();
 
 const [results, vitest] = await Promise.all([
@@ -33,10 +33,10 @@ await vitest.close();
 
 console.log(toSummary(tally));
 if (filters.length === 0) console.log(toTimes({ isAll, seconds: process.uptime(), load: loadavg()[1] ?? 0 }));
-// A handle that a test left open must not keep the process from ending.
+// A handle that a test left open must not keep the process alive.
 process.exit(hasSucceeded(tally, inCi) ? 0 : 1);
 
-/** Installs them beside the tests that need none; returns the port whose connections the others wait for: their end is its end. */
+/** Installs tools while other tests run; returns a port whose connections end when the installation ends. */
 async function installTools(): Promise<number> {
   const waiting = new Set<Socket>();
   const server = createServer((socket) => {

@@ -4,16 +4,16 @@ import { delimiter, isAbsolute, join } from 'node:path';
 
 export type Tool = {
   readonly name: string;
-  /** All must be there; the first is what `findTool` answers. */
+  /** All must exist; `findTool` returns the first. */
   readonly commands: readonly [string, ...string[]];
   /** The Debian packages that bring it. */
   readonly packages: readonly string[];
   /** A Python package, in a virtual environment of its own. */
   readonly python?: string;
-  /** A Go program with its version, built where Go is there: for minutes, and once. */
+  /** A Go program with its version, built once if Go is installed, in some minutes. */
   readonly go?: string;
   readonly usedBy: string;
-  /** Only files use it that `npm test -- --all` runs. */
+  /** Only files of `npm test -- --all` use it. */
   readonly isForAll?: true;
 };
 
@@ -125,7 +125,7 @@ export function findTool(name: ToolName): string | undefined {
   return paths.includes(undefined) ? undefined : paths[0];
 }
 
-/** What is slow to make and safe to keep between runs; outside the checkout, so that a clean clone profits too. */
+/** For things that are slow to make and safe to keep; outside the checkout, so that new clones can use them. */
 export function cacheDirectory(): string {
   return join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'automation-exporter');
 }

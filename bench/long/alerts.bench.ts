@@ -15,8 +15,8 @@ const outageMinutes = (minutes * 2) / 3;
 const prometheus = process.env['PROMETHEUS'] ?? 'prometheus';
 
 /**
- * A real Prometheus with the rules that the exporter serves. One exporter has a token that may read only what the README asks
- * for: no alert. Another has every collector on, and its server is away for twenty minutes: one alert, and none afterwards.
+ * A real Prometheus with the served rules. One exporter has a token with the rights of the README: no alert may fire. Another one has all
+ * collectors on, and its server is down for twenty minutes: one alert must fire, and none afterwards.
  */
 export async function run() {
   const [reader, outage] = await Promise.all([watchReader(), watchOutage()]);
@@ -106,7 +106,7 @@ for:
 by: { group: readers }
 `;
 
-/** Two projects whose jobs run once a minute, all of them well. */
+/** Two projects whose jobs run once a minute and always succeed. */
 async function startEstate(): Promise<Simulator> {
   const simulator = await startSimulator({ scenario: 'empty' });
   for (const project of ['pay', 'shop']) {

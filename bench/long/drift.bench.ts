@@ -1,6 +1,6 @@
 import { shapes, simulate } from '../../test/executions/drift-shapes.ts';
 
-/** How often a lasting change of durations is reported where there is none, and after how many runs one is found. */
+/** Measures how often a lasting change of durations is reported by mistake, and after how many runs a real one is found. */
 export async function run() {
   return Object.keys(shapes).flatMap((shape) => {
     const { falseAlarms } = simulate(shape, { runs, tries: 0, factor: 1, seed: 7 });
@@ -18,7 +18,7 @@ export async function run() {
   });
 }
 
-/** Jobs whose durations vary by a quarter; the wider they vary, the later a change shows. */
+/** The limits for jobs whose durations vary by a quarter; with a wider variation, changes are found later. */
 function toGoal(shape: string, [small = 0, double = 0]: readonly number[] = []) {
   if (shape !== 'narrow lognormal') return { mustReach: 'anything', reached: true };
   return { mustReach: '<= 8, <= 5', reached: small <= 8 && double <= 5 };

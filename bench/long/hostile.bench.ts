@@ -9,7 +9,7 @@ import { readMemoryMb, type Serving, startServe } from './serving.ts';
 
 /** How long the server is hostile in each way. */
 const seconds = Number(process.env['HOSTILE_SECONDS'] ?? 120);
-/** What the process may use, as a control group of Linux enforces it; unlimited if absent. */
+/** The memory limit of the process, enforced by a Linux control group; unlimited if absent. */
 const limitMb = Number(process.env['HOSTILE_LIMIT_MB'] ?? 0);
 const ceilingMb = 256;
 const ways = [
@@ -25,10 +25,7 @@ const ways = [
   'bomb-of-rows',
 ];
 
-/**
- * Two servers; one gives answers that are too large in many ways. Measures what that costs the process and the other
- * server.
- */
+/** Two servers, one of which sends too large answers in many ways. Measures the cost for the process and for the other server. */
 export async function run() {
   const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-hostile-'));
   const group = `/sys/fs/cgroup/memory/automation-exporter-bench-${process.pid}`;
@@ -105,7 +102,7 @@ type Seen = {
   readonly loopMs: number;
 };
 
-/** Scrapes and looks at the memory for this long. */
+/** Scrapes and measures memory for this long. */
 async function watch({ url, pid }: Serving, forSeconds: number): Promise<Seen> {
   const scrapesMs: number[] = [];
   const memory: number[] = [];
@@ -153,7 +150,7 @@ async function startHostile() {
   const asked: number[] = [];
   return {
     url,
-    /** How often it was asked in each of its ways so far. */
+    /** The number of requests in each way so far. */
     become: async (way: string): Promise<readonly number[]> => {
       child.stdin.write(`${way}\n`);
       asked.push(Number((await next()).replace('asked ', '')));

@@ -9,7 +9,7 @@ const wanted = process.env['BENCH_SERIES']?.split(',').map(Number);
 /** Executions a minute: idle, and ten a second. */
 const rates = (process.env['BENCH_PER_MINUTE'] ?? '1,600').split(',').map(Number);
 
-/** Jobs enough for about so many series, each of them with a run an hour ago, and the anonymous memory that the daemon may take. */
+/** The number of jobs for about this many series, each with a run an hour ago, and the maximum anonymous memory. */
 const sizes = [
   { series: 1000, maxMb: 55, projects: 2, jobsPerProject: 5 },
   { series: 10_000, maxMb: 70, projects: 10, jobsPerProject: 24 },
@@ -19,7 +19,7 @@ const yaml = `jobs: { detail: all }
 executions: { backfill: 2h }
 `;
 
-/** The memory of the whole daemon, bundled as people start it, idle and at 10 executions a second. */
+/** Measures the memory of the bundled daemon, idle and at 10 executions a second. */
 export async function run() {
   const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-build-'));
   try {
@@ -36,7 +36,7 @@ export async function run() {
   }
 }
 
-/** What a busy hour may take more than ten minutes. */
+/** How much more memory a busy hour may need than ten minutes. */
 const hourFactor = 1.15;
 
 async function measure(size: (typeof sizes)[number], executionsPerMinute: number, cli: string) {

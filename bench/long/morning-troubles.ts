@@ -1,23 +1,23 @@
 import { type Place, token } from './night-scene.ts';
 
-/** One server with one trouble, and what a person has to be shown of it. */
+/** One server with one trouble, and what pages must show a person about it. */
 export type Trouble = {
   readonly server: string;
   /** Called before the exporters start. */
   readonly before?: (place: Place) => unknown;
   readonly begin?: (place: Place) => unknown;
   readonly members?: number;
-  /** Threads of its scheduler; as many as jobs where it is not given. */
+  /** The number of scheduler threads; by default one for each job. */
   readonly threads?: number;
-  /** The alert that has to notify; undefined where the trouble is no reason for one within an hour. */
+  /** The expected alert; undefined if the trouble fires none within an hour. */
   readonly alert: string | undefined;
-  /** The minutes after which it has to, where its rule waits for longer than the first look. */
+  /** The minutes until the alert, if its rule waits beyond the first check. */
   readonly alertMinutes?: number;
-  /** The server's line on the front page; undefined where the front page has to be silent about it. */
+  /** The line of the server on the front page; undefined if the front page must not mention the trouble. */
   readonly line: RegExp | undefined;
-  /** What the page says that the alert leads to. */
+  /** A text of the page to which the alert links. */
   readonly page?: RegExp;
-  /** What `why` says of the job that is scheduled each minute. */
+  /** The output of `why` for the job that is scheduled each minute. */
   readonly why: RegExp;
 };
 
@@ -58,7 +58,7 @@ export const troubles: readonly Trouble[] = [
   {
     server: 'overlap',
     threads: 10,
-    // Each run takes an hour or more, so that each later time finds it running.
+    // Each run takes more than an hour, so later times find it running.
     begin: ({ simulator }) => simulator.control.setConditions({ durationFactor: 1200 }),
     alert: 'AutomationScheduleMissed',
     line: /missed|late or missing/i,
@@ -76,7 +76,7 @@ export const troubles: readonly Trouble[] = [
   {
     server: 'owner-gone',
     members: 3,
-    // Nobody takes its jobs over.
+    // No other member takes over its jobs.
     begin: ({ simulator, memberDoors }) => {
       simulator.control.loseMember(0, { isTakenOver: false });
       return memberDoors[0]?.close();
@@ -96,7 +96,7 @@ export const troubles: readonly Trouble[] = [
   },
   {
     server: 'clock-26-h',
-    // For a minute; the server starts nothing until its next times, 26 hours later, come.
+    // For a minute; afterwards the server starts nothing until its next times, 26 hours later.
     begin: ({ simulator }) => {
       simulator.control.setClockSkew(26 * 3_600_000);
       setTimeout(() => simulator.control.setClockSkew(0), 60_000);

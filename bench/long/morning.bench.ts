@@ -14,16 +14,16 @@ import { troubles as allTroubles, type Trouble } from './morning-troubles.ts';
 import { createNotes, type Note, type Place, routesTo, startPlace, token } from './night-scene.ts';
 import { sourceCli } from './serving.ts';
 
-/** The minutes from the troubles to the first look, and from that to the second. */
+/** The minutes from the troubles to the first check, and from there to the second. */
 const firstMinutes = Number(process.env['MORNING_FIRST_MINUTES'] ?? 14);
 const laterMinutes = Number(process.env['MORNING_LATER_MINUTES'] ?? 25);
-/** The servers to have; all where none is named. */
+/** The servers to play; all by default. */
 const named = process.env['MORNING_SERVERS']?.split(',');
 const troubles = allTroubles.filter(({ server }) => named?.includes(server) ?? true);
 
 const columns = ['when', 'asked', 'server', 'front page', 'alert', 'page', 'runbook', 'why'];
 
-/** A replica, under a name with dots of its own. */
+/** A replica with its own name, which contains dots. */
 type Replica = {
   readonly name: string;
   readonly url: string;
@@ -32,9 +32,8 @@ type Replica = {
 };
 
 /**
- * The morning after: 16 servers with one trouble each, watched by two replicas on PostgreSQL, with a Prometheus, an Alertmanager
- * and a browser. Whatever replica is asked, the front page, the alert, the page that it leads to and `why` have to tell the
- * trouble: soon, much later, after a restart, and while the database is away.
+ * Sixteen servers with one trouble each, two replicas on PostgreSQL, a Prometheus, an Alertmanager and a browser. The front page, the
+ * alert, its page and `why` of both replicas must show each trouble: soon, much later, after a restart, and while the database is away.
  */
 export async function run() {
   const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-morning-'));
@@ -85,7 +84,7 @@ export async function run() {
       await replica.child?.stop();
       await replica.start();
     }
-    // A mean of the threads takes a minute.
+    // The average of busy threads takes a minute.
     await setTimeout(90_000);
     rows.push(...(await look('after a restart', scene)));
     await database.stop();
@@ -158,7 +157,7 @@ type Scene = {
 
 type Cell = { readonly text: string; readonly isTrue: boolean };
 
-/** Looks at everything through each replica: the front page, the links of the alert, and `why`. */
+/** Checks everything through each replica: the front page, the links of the alert, and `why`. */
 async function look(when: string, scene: Scene) {
   const rows = [];
   for (const replica of scene.replicas) {
@@ -177,7 +176,7 @@ async function look(when: string, scene: Scene) {
 
 type Among = { readonly asked: Replica; readonly replicas: readonly Replica[] };
 
-/** The line of a server, or the one that leads to the replica that watches it. */
+/** The line of a server, or the line that links to the replica that watches it. */
 function readFront({ text, links }: Opened, { server, line }: Trouble, { asked, replicas }: Among): Cell {
   const lines = linesOf(text, server);
   const found = lines.find((each) => line?.test(each) ?? false);
@@ -191,7 +190,7 @@ function readFront({ text, links }: Opened, { server, line }: Trouble, { asked, 
   return { text: complaint ?? 'silent', isTrue: complaint === undefined };
 }
 
-/** The alert, and what its links lead to. */
+/** Reads the alert, and the pages to which it links. */
 async function readAlert({ server, alert, alertMinutes = 0, page }: Trouble, { browser, notes, begunAtMs }: Scene) {
   const none: Cell = { text: '', isTrue: true };
   if (alert === undefined) return [none, none, none];
@@ -259,7 +258,7 @@ function placeOf(places: ReadonlyMap<string, Place>, server: string): Place {
   return place;
 }
 
-/** Prints a row of the table at once: a look takes minutes. */
+/** Prints a row of the table at once, because a check takes minutes. */
 function toRow(of: readonly string[], cells: readonly Cell[]) {
   const figures = cells.map(({ text, isTrue }) => `${isTrue ? '' : '**NOT TRUE** '}${toCell(text)}`);
   console.log(toLine([...of, ...figures]));

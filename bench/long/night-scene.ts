@@ -9,16 +9,16 @@ export const token = 'a-read-only-token';
 
 export type Place = {
   readonly simulator: Simulator;
-  /** The way to its address, and to those of the members of a cluster. */
+  /** The connections to its address, and to those of its cluster members. */
   readonly door: Door;
   readonly memberDoors: readonly Door[];
   readonly jobs: readonly string[];
 };
 
-/** It never fails by itself; `failureFactor` can make it fail. */
+/** In practice it never fails by itself; `failureFactor` can make it fail. */
 const rarely = 1e-9;
 
-/** Two projects with two jobs that run once a minute, two of the four on two nodes; as many threads as jobs. */
+/** Two projects with two jobs each that run once a minute, two of the four on two nodes; there is a thread for each job. */
 export async function startPlace(options: SimulatorOptions = {}): Promise<Place> {
   const simulator = await startSimulator({
     scenario: 'empty',
@@ -62,11 +62,11 @@ export type Note = {
   readonly status: string;
   readonly atMs: number;
   readonly startsAtMs: number;
-  /** Of the first alert of the notification. */
+  /** Those of the first alert of the notification. */
   readonly annotations: Readonly<Record<string, string>>;
 };
 
-/** Keeps each notification that the Alertmanagers send. */
+/** Keeps the notifications of the Alertmanagers. */
 export function createNotes() {
   const notes: Note[] = [];
   const hook = createServer((request, response) => {

@@ -5,7 +5,7 @@ import { startAlertmanager, startPrometheus } from '../../test/support/prometheu
 import { createNotes, type Note, type Place, routesTo, startPlace, token } from './night-scene.ts';
 import { startServe } from './serving.ts';
 
-/** Alerts wait for minutes of real time: all is well at first, then nine servers are in trouble, then all is well again. */
+/** Alerts wait for minutes of real time: at first all servers work, then nine have a trouble, then all work again. */
 const minutes = Number(process.env['NIGHT_MINUTES'] ?? 56);
 const calmMinutes = minutes * 0.08;
 const troubleMinutes = minutes * 0.45;
@@ -19,13 +19,13 @@ type Trouble = {
   readonly server: string;
   readonly begin: (place: Place) => unknown;
   readonly end: (place: Place) => unknown;
-  /** The one alert that notifies. */
+  /** The alert that must notify. */
   readonly alert: string;
-  /** Alerts that follow from the same cause and may notify beside it. */
+  /** Alerts with the same cause that may also notify. */
   readonly consequences?: readonly string[];
 };
 
-/** What did not run is told when runs start again: as a warning, which says what to make up for. */
+/** When runs start again, these warnings list the missing ones. */
 const missing = ['AutomationScheduleMissed', 'AutomationScheduleLate', 'AutomationPunctualityBurnSlow'];
 
 const troubles: readonly Trouble[] = [
@@ -40,7 +40,7 @@ const troubles: readonly Trouble[] = [
   {
     server: 'log-storage',
     begin: ({ simulator }) => simulator.control.failLogStorage(true),
-    // Who repairs it has the logs stored that could not be.
+    // Whoever repairs it also has the failed logs stored.
     end: async ({ simulator }) => {
       simulator.control.failLogStorage(false);
       const headers = { 'X-Rundeck-Auth-Token': simulator.token };
@@ -65,7 +65,7 @@ const troubles: readonly Trouble[] = [
     begin: ({ simulator }) => simulator.control.setConditions({ downNodes: ['web01'] }),
     end: ({ simulator }) => simulator.control.setConditions({ downNodes: [] }),
     alert: 'AutomationNodeFailingEverywhere',
-    // Every execution of the project fails: people who set an objective want to hear that it is being missed.
+    // If every execution of a project fails, people with an objective want to know.
     consequences: ['AutomationErrorBudgetBurnFast', 'AutomationErrorBudgetBurnSlow'],
   },
   {
@@ -94,7 +94,7 @@ const troubles: readonly Trouble[] = [
 
 const healthy = 'healthy';
 
-/** The rules and the routes as they are shipped, over a night in which nine of ten servers have one trouble each. */
+/** The shipped rules and routes, over a night in which nine of ten servers have one trouble each. */
 export async function run() {
   const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-night-'));
   const endings: (() => Promise<unknown>)[] = [];

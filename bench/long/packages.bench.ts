@@ -26,7 +26,9 @@ type Way = {
   readonly started: Started[];
 };
 
-/** From the start of the process to the first scrape with data, and its memory then: each package beside the sources. */
+/**
+ * Measures the time from the start of the process to the first scrape with data, and its memory then, for each package and for the sources.
+ */
 export async function run() {
   const buildah = findTool('buildah');
   if (buildah === undefined || process.getuid?.() !== 0) throw new Error('this benchmark needs root and buildah');
@@ -36,7 +38,7 @@ export async function run() {
   const watch = { AUTOMATION_EXPORTER_URL: simulator.url, AUTOMATION_EXPORTER_TOKEN: simulator.token };
   try {
     const ways = await installEachWay(store, directory);
-    // They take turns, so that what else the machine does meets all; the first round fills compile caches, and is not counted.
+    // In turns, so that other work of the machine affects all equally; the first round fills compile caches and does not count.
     for (let round = 0; round <= rounds; round += 1) {
       for (const way of ways) {
         const started = await timeOneStart(way, watch);
@@ -65,7 +67,7 @@ async function installEachWay(store: ImageStore, directory: string): Promise<rea
   ];
 }
 
-/** In the root of an image, with its variables and as its user, without the seconds of what starts a container. */
+/** Runs in the root of an image with its variables and user, without the time to start a container. */
 async function inItsRoot(store: ImageStore, name: string, { image, command, user }: Installation): Promise<Way> {
   const root = await store.mount(image);
   // The cast names only what is read, of Docker's own format.
@@ -75,7 +77,7 @@ async function inItsRoot(store: ImageStore, name: string, { image, command, user
   );
   mkdirSync(join(root, 'proc'), { recursive: true });
   const script = join(root, '..', `start-${image}.sh`);
-  // What is mounted here is seen by this process alone.
+  // Mounts here are visible to this process alone.
   writeFileSync(
     script,
     `/bin/mount --bind /proc '${root}/proc' && exec /usr/sbin/chroot --userspec=${user} '${root}' "$@"\n`,

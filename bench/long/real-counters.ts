@@ -6,7 +6,7 @@ import type { ListedRow } from './real-server.ts';
 type Labels = Readonly<Record<string, string>>;
 type Share = { readonly labels: Labels; readonly value: number };
 
-/** Each counter, as what one row adds to it. */
+/** Each counter, with the increments that one row causes. */
 const counters: Readonly<Record<string, (row: ListedRow) => readonly Share[]>> = {
   automation_executions_total: (row) => [{ labels: { ...toJob(row), status: toEnding(row) }, value: 1 }],
   automation_project_executions_total: (row) => [
@@ -27,8 +27,8 @@ const counters: Readonly<Record<string, (row: ListedRow) => readonly Share[]>> =
 };
 
 /**
- * Compares each counter with the server's own rows: between what ended long enough ago under these labels, and all that was ever seen
- * with them.
+ * Compares each counter with the rows of the server: at least the executions with these labels that ended long enough ago, at most all that
+ * were ever seen.
  */
 export function judgeCounters(
   { executions }: Journal,
@@ -66,7 +66,7 @@ export function judgeCounters(
   });
 }
 
-/** Around the first contact of the exporter nobody knows which it counted. */
+/** Around the first contact it is unknown which executions the exporter counted. */
 const edgeMs = 20_000;
 
 const facts: Readonly<Record<string, (runs: readonly ListedRow[]) => number | undefined>> = {
@@ -91,7 +91,7 @@ const facts: Readonly<Record<string, (runs: readonly ListedRow[]) => number | un
 };
 const failed: readonly string[] = ['failed', 'timedout', 'other'];
 
-/** Compares what is shown of the last run of each job, at the moment of the scrape or up to half a minute before. */
+/** Compares the last-run values of each job with the state at the scrape, or up to half a minute before. */
 export function judgeFacts(
   { executions, jobs, projects }: Journal,
   { metrics, fromMs, nowMs }: { metrics: Series; fromMs: number; nowMs: number },

@@ -3,7 +3,7 @@ import type { Finding } from './real-journal.ts';
 import { readSeries, type Sample, type Series } from './real-series.ts';
 import type { RealServer } from './real-server.ts';
 
-/** Values of a family by their labels; `server` apart, which all have. */
+/** The values of a family by their labels, without `server`, which all have. */
 export type Figures = ReadonlyMap<string, number>;
 export type Truth = Readonly<Record<string, Figures>>;
 
@@ -51,7 +51,7 @@ function judgeFamily(family: string, truths: readonly Truth[], metrics: Series):
   return { what: family, checked: got.size, wrong };
 }
 
-/** What moves faster than it can be asked. */
+/** Values that change faster than they can be read. */
 const slacks: Readonly<Record<string, number>> = {
   automation_server_memory_free_bytes: 0.5,
   automation_server_memory_total_bytes: 0.2,

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ListedRow, RealServer } from './real-server.ts';
 
-/** What `real-recorder` wrote down of a day. */
+/** The notes of `real-recorder` about a day. */
 export type Journal = {
   readonly readings: readonly Reading[];
-  /** The last look of each execution. */
+  /** The last known row of each execution. */
   readonly executions: ReadonlyMap<number, Recorded>;
   readonly jobs: readonly JobNote[];
   readonly projects: readonly ProjectNote[];
@@ -25,7 +25,7 @@ export type Reading = {
 };
 export type Recorded = {
   readonly firstAtMs: number;
-  /** Each look that it had. */
+  /** All rows of the execution that were seen. */
   readonly rows: readonly ListedRow[];
   readonly row: ListedRow;
   readonly state: { readonly steps: readonly StepNote[]; readonly serverNode: string } | null;
@@ -145,5 +145,5 @@ export async function readSteps(
   };
 }
 
-/** What one of the checks of a day found. */
+/** The result of one check of a day. */
 export type Finding = { readonly what: string; readonly checked: number; readonly wrong: readonly string[] };

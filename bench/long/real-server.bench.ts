@@ -121,7 +121,7 @@ function share(name: string, span: Span, idle: Span) {
   };
 }
 
-/** The upper bound of the fullest bucket that any request reached. */
+/** The upper bound of the highest bucket with a request. */
 function slowest(metrics: string): number {
   const bounds = new Map<number, number>();
   for (const [, bound = '', count] of metrics.matchAll(

@@ -1,6 +1,6 @@
 import { readCpuMs } from './serving.ts';
 
-/** A server that runs on this machine, asked as an administrator. */
+/** A server on this machine, used as an administrator. */
 export class RealServer {
   readonly url: string;
   readonly pid: number;
@@ -49,7 +49,7 @@ export class RealServer {
     return system.stats.memory.total - system.stats.memory.free;
   }
 
-  /** What one request costs: the first is left out, the others are shared out, at most 20 or 5 s of them. */
+  /** The cost of one request: the average of at most 20 requests or 5 s of them, without the first one. */
   async price(path: string) {
     const { status, body } = await this.send(path);
     const cpuMs = readCpuMs(this.pid);
@@ -170,7 +170,7 @@ export function ourQuestions(jobs: ReadonlyMap<string, string>): readonly Questi
   return rows.map(([name, path]) => ({ name, path }));
 }
 
-/** What other clients ask, the careless ones among them. */
+/** Requests of other clients, including careless ones. */
 export function dearQuestions(jobs: ReadonlyMap<string, string>): readonly Question[] {
   return [
     {

@@ -11,7 +11,7 @@ type Expected = {
   readonly durationMs?: number;
 };
 
-/** Compares each trace that came with what the state of its execution says, by the contract of docs/traces.md. */
+/** Compares each arrived trace with the state of its execution, by the contract of docs/traces.md. */
 export function judgeTraces(
   { executions, spans }: Journal,
   { fromMs, throughMs, namespace }: { fromMs: number; throughMs: number; namespace: string },
@@ -52,7 +52,7 @@ export function judgeTraces(
   ];
 }
 
-/** What ended around the first contact may have been counted or not. */
+/** Executions that ended around the first contact may be counted or not. */
 const edgeMs = 20_000;
 
 function hash(...fields: readonly string[]): string {
@@ -103,7 +103,7 @@ function toKey({ name, attributes }: SpanNote): string {
   return attributes['cicd.pipeline.task.run.id'] ?? '';
 }
 
-/** Durations are exact unless they had to be cut, starts are cut to seconds. */
+/** Durations are exact unless they had to be cut; starts are cut to seconds. */
 function compareTimes(span: SpanNote, want: Expected, { row }: Recorded): string | undefined {
   if (want.parent === undefined) {
     const [startMs, endMs] = [row['date-started'].unixtime, row['date-ended'].unixtime];
@@ -225,7 +225,7 @@ function toLast(context: string): string {
   return context.split('/').at(-1) ?? '';
 }
 
-/** The names of a workflow that is not the one that ran would be wrong. */
+/** Names of a workflow that was edited since would be wrong. */
 function fits(workflow: readonly WorkflowNote[] | null, steps: readonly StepNote[]): boolean {
   return workflow?.length === steps.filter(({ stepctx }) => !/^\d+e/.test(toLast(stepctx))).length;
 }

@@ -7,7 +7,7 @@ import { runCommand } from '../../test/support/process.ts';
 import type { ReplicaScene } from './replicas-scene.ts';
 import { pause } from './replicas-watch.ts';
 
-/** Breaks something while executions end, and mends it; returns the time until another replica, or any, shows all of them. */
+/** Breaks something while executions end, and repairs it; returns the time until another replica, or any, shows all executions. */
 type Nemesis = {
   readonly name: string;
   readonly play: (scene: ReplicaScene, round: number) => Promise<number>;
@@ -63,7 +63,7 @@ export const nemeses: readonly Nemesis[] = [
     play: async (scene, round) => {
       scene.setLoad(true);
       await scene.database().crash();
-      // Some of these are longer than an owner may act.
+      // Some of these are longer than an owner may continue without a renewal.
       await pause(round % 3 === 1 ? 9000 : 500);
       await scene.database().start();
       return recover(scene);
@@ -151,7 +151,7 @@ async function recover(scene: ReplicaScene): Promise<number> {
   return (await scene.settle()).ms;
 }
 
-/** A lock keeps the owner within its transaction until the process stands still; then the database closes that transaction. */
+/** A lock keeps the owner in its transaction until the process is stopped; then the database ends that transaction. */
 async function stopInside(scene: ReplicaScene): Promise<number> {
   const { replica } = await scene.settle();
   const database = scene.database();
@@ -182,7 +182,7 @@ async function stopInside(scene: ReplicaScene): Promise<number> {
   return ms;
 }
 
-/** What is counted while the standby stands still is lost with the primary. */
+/** Executions that are counted while the standby is stopped are lost with the primary. */
 async function loseTail(scene: ReplicaScene): Promise<number> {
   const standby = await scene.startStandby();
   scene.setLoad(true);
@@ -198,7 +198,7 @@ async function loseTail(scene: ReplicaScene): Promise<number> {
   return recover(scene);
 }
 
-/** The table of executions lies on a small disk for a while, where nothing is left. */
+/** Moves the table of executions to a small disk, which is full for a while. */
 async function fillDisk(scene: ReplicaScene): Promise<number> {
   const database = scene.database();
   const small = join(database.dir, 'small');

@@ -19,7 +19,7 @@ export type Replica = {
   readonly wire: CutProxy;
   readonly child: () => Child;
   readonly start: () => Promise<void>;
-  /** Steps its wall clock; its monotonic clock goes on. */
+  /** Moves its wall clock; the monotonic clock is not affected. */
   readonly setClock: (aheadSeconds: number) => void;
 };
 
@@ -29,7 +29,7 @@ const settleMs = 180_000;
 
 export type ReplicaScene = Awaited<ReturnType<typeof startReplicaScene>>;
 
-/** Three daemons on one PostgreSQL that may be replaced by its standby, a watched server, a trace backend and a Prometheus. */
+/** Three daemons on one PostgreSQL that a standby may replace, a watched server, a trace backend and a Prometheus. */
 export async function startReplicaScene(tools: { readonly postgres: string; readonly prometheus: string | undefined }) {
   const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-replicas-'));
   let database = await startPostgres(tools.postgres);
@@ -54,7 +54,7 @@ export async function startReplicaScene(tools: { readonly postgres: string; read
   const balancer = createBalancer(replicas);
   const target = new URL(await listen(balancer)).host;
   let finished = 0;
-  /** When each execution ended, and during what, by its trace. */
+  /** The end of each execution, and the fault at that time, by trace. */
   const ended = new Map<string, string>();
   let isLoaded = false;
   const finish = (): void => {
@@ -78,7 +78,7 @@ export async function startReplicaScene(tools: { readonly postgres: string; read
           paths: ['/0/metrics', '/1/metrics', '/2/metrics'],
         });
 
-  /** Waits for a replica that shows the server, as it has to be. */
+  /** Waits for a replica that shows the server with the right value. */
   async function waitFor(isRight: (owner: { readonly replica: Replica; readonly value: number }) => boolean) {
     const startedTicks = performance.now();
     for (;;) {
@@ -103,20 +103,20 @@ export async function startReplicaScene(tools: { readonly postgres: string; read
     setLoad: (isOn: boolean): void => {
       isLoaded = isOn;
     },
-    /** Waits until everything that ended is counted and shown by one replica. */
+    /** Waits until one replica has counted everything that ended. */
     settle: () => waitFor(({ value }) => value === finished),
     /** Waits until everything that has ended by now is shown. */
     settleUnderLoad: () => {
       const least = finished;
       return waitFor(({ value }) => value >= least);
     },
-    /** Waits until another replica shows the server, with what ended since. */
+    /** Waits until another replica shows the server, with all executions since. */
     waitForOther: (than: Replica) => {
       const least = finished + 1;
       return waitFor(({ replica, value }) => replica !== than && value >= least);
     },
     startStandby: () => startPostgres(tools.postgres, {}, database),
-    /** Ends the primary without warning; the standby takes its place. */
+    /** Kills the primary; the standby replaces it. */
     failOver: async (standby: PostgresServer): Promise<void> => {
       const old = database;
       await old.crash();
@@ -157,7 +157,7 @@ async function createReplica({ name, folder, wire, database, url, sinkUrl }: Rep
   mkdirSync(folder);
   writeReplicaConfig(folder, { ...database, port: wire.port }, url);
   const config = join(folder, 'config.yaml');
-  // The steps of all executions are asked for within the run.
+  // Enough for the steps of all executions within the run.
   const budget = `budget: { requests_per_second: ${requestsPerSecond} } }]`;
   writeFileSync(config, readFileSync(config, 'utf8').replace(' }]', `, ${budget}`));
   const port = await freePort();

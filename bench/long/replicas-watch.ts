@@ -14,7 +14,7 @@ type Values = ReadonlyMap<string, number>;
 type Shown = { readonly replica: Replica; readonly value: number };
 export type ReplicaWatch = ReturnType<typeof createReplicaWatch>;
 
-/** Scrapes every replica; notes what must not happen. */
+/** Scrapes every replica, and notes each violation. */
 export function createReplicaWatch(replicas: readonly Replica[], finished: () => number) {
   const highest = new Map<string, number>();
   const faults: string[] = [];
@@ -73,11 +73,11 @@ export function createReplicaWatch(replicas: readonly Replica[], finished: () =>
     begin: (name: string): void => {
       during = name;
     },
-    /** For as long several may show the server, as after lost transactions. */
+    /** How long several replicas may show the server, for example after lost transactions. */
     pardon: (ms: number): void => {
       pardonedUntilTicks = performance.now() + ms;
     },
-    /** The one replica that shows the server, as last seen. */
+    /** The replica that showed the server last. */
     owner: (): Shown | undefined => (last.length === 1 ? last[0] : undefined),
     stop: async (): Promise<void> => {
       over.abort();
@@ -99,7 +99,7 @@ export async function pause(ms: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** A trace backend that keeps what it got of each trace: how often, and its versions. */
+/** A trace backend that records for each trace how often it came, and in which versions. */
 export async function startDigests() {
   const traces = new Map<string, { readonly versions: Map<string, string>; times: number }>();
   const server = createServer((request, response) => {

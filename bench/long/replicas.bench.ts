@@ -15,7 +15,7 @@ const counted = 'automation_executions_total';
 const job = 'job_name="settle",status="succeeded"';
 const hasRead = 'automation_exporter_collector_success{server="prod",collector="executions"} 1';
 
-/** Three daemons on one PostgreSQL, everything that can go wrong with them, again and again, and what every scrape has to show. */
+/** Three daemons on one PostgreSQL with all faults, again and again, and checks of every scrape. */
 export async function run() {
   const postgres = findTool('postgresql');
   if (postgres === undefined) return [];
@@ -57,11 +57,11 @@ async function playRound(scene: ReplicaScene, round: number, took: Map<string, n
   }
 }
 
-/** The requests of one daemon, then of three, under the same load. */
+/** The requests of one daemon, then of three with the same load. */
 async function measureAlone(scene: ReplicaScene) {
   const [first, ...others] = scene.replicas;
   await first?.start();
-  // What ended before the first round is not counted.
+  // Executions that ended before the first round do not count.
   await eventually(async () => {
     const text = await (await fetch(`${first?.url}/metrics`)).text();
     if (!text.includes(hasRead)) throw new Error('the first round is not over');
@@ -146,7 +146,7 @@ async function judgeIncrease({ prometheus, finished }: ReplicaScene) {
   ];
 }
 
-/** Lists what a Prometheus took for a reset of a counter, with its time. */
+/** Lists the counter resets that Prometheus found, with their times. */
 async function listFalls({ query }: NonNullable<ReplicaScene['prometheus']>, selector: string, range: string) {
   type Found = { readonly metric: Record<string, string>; readonly values: readonly (readonly [number, string])[] };
   const found = (await query(`${selector}[${range}]`)) as readonly Found[];

@@ -8,7 +8,9 @@ const jobs = 2000;
 const hours = 6;
 const minuteMs = 60_000;
 
-/** Two thousand scheduled jobs of five projects, watched for eight hours of virtual time: requests, memory, and a round's time. */
+/**
+ * Measures two thousand scheduled jobs in five projects over eight hours of virtual time: requests, memory, and the duration of a round.
+ */
 export async function run() {
   const collect = toCollector();
   const seconds: number[] = [];
@@ -20,7 +22,7 @@ export async function run() {
       group: 'nightly',
       schedule: { everyMs: toEveryMs(index), offsetMs: (index % 60) * 1000 },
     });
-  // A first look at all of them takes more than half an hour; then they are refreshed.
+  // The first pass over all schedules takes more than half an hour; later they are refreshed.
   collect();
   const before = process.memoryUsage().heapUsed;
   await scene.minutes(120);
@@ -52,7 +54,7 @@ export async function run() {
   ];
 }
 
-/** Half of them daily, a third hourly, the rest every five minutes. */
+/** Half of the jobs daily, a third hourly, the others every five minutes. */
 function toEveryMs(index: number): number {
   if (index % 2 === 0) return 24 * 60 * minuteMs;
   return index % 3 === 0 ? 5 * minuteMs : 60 * minuteMs;

@@ -3,22 +3,22 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { allocatorSettings, nodeFlags } from '../../src/commands/start.ts';
 
-/** The command line as the sources have it; `npm run build` makes another. */
+/** The command line of the sources; `npm run build` makes another. */
 export const sourceCli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 
 /** The daemon as people start it, in a process of its own. */
 export type Serving = {
   readonly pid: number;
   readonly url: string;
-  /** The time from its start until it served, and how much of it the processor worked for it: others may be at work too. */
+  /** The time from its start until it served, and the CPU time of that, which other processes do not change. */
   readonly startMs: number;
   readonly startCpuMs: number;
   readonly log: () => string;
-  /** Resolves with how long it took. */
+  /** Resolves with the duration of the stop. */
   readonly stop: () => Promise<number>;
 };
 
-/** Serves what `config.yaml` in the directory says, with its state beside it; `through` may limit the process. */
+/** Serves the `config.yaml` of the directory, with its state there; `through` may be a command that limits the process. */
 export async function startServe(
   directory: string,
   through: readonly string[] = [],

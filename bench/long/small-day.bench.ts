@@ -11,10 +11,13 @@ const seconds = Number(process.env['BENCH_SECONDS'] ?? 600);
 const yaml = 'metrics: { hold_new_series: 0s }\n';
 const day = { projects: 10, jobsPerProject: 5, executionsPerMinute: 1, yaml };
 
-/** The same of 200 projects, on servers that tell the modes of all projects at once, and one by one. */
+/** The same with 200 projects, on servers that report the modes of all projects at once, and one by one. */
 const wide = [47, 29].map((apiVersion) => ({ ...day, projects: 200, apiVersion }));
 
-/** A day in small: 10 projects, 50 jobs, an execution a minute, a scrape each 15 s; the bundle beside the sources; and 200 projects. */
+/**
+ * Measures a small day: 10 projects, 50 jobs, an execution a minute, a scrape every 15 s, with the bundle and the sources; then 200
+ * projects.
+ */
 export async function run() {
   const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-build-'));
   try {
@@ -74,7 +77,7 @@ function reportWide(apiVersion: number, { cpuSecondsPerMinute, requestsPerMinute
   };
 }
 
-/** Seconds a minute of a Node that does nothing but answer the same scrapes. */
+/** The CPU seconds a minute of a Node process that only answers the same scrapes. */
 async function measureEmpty(): Promise<number> {
   const script = `
     const { createServer } = require('node:http');
@@ -92,7 +95,7 @@ async function measureEmpty(): Promise<number> {
       await (await fetch(`http://127.0.0.1:${String(port)}/`)).arrayBuffer();
       await new Promise((resolve) => setTimeout(resolve, 15_000));
     }
-    // Ticks are 10 ms: less than one of them was used for sure.
+    // Ticks are 10 ms, so a part of a tick was used at least.
     return Math.max(10, readCpuMs(empty.pid ?? 0) - cpuMs) / 1000 / (seconds / 60);
   } finally {
     empty.kill('SIGTERM');

@@ -9,9 +9,9 @@ export type Estate = {
   readonly projects: number;
   readonly jobsPerProject: number;
   readonly executionsPerMinute: number;
-  /** The newest version that the server speaks, 47 where it is not given. */
+  /** The newest API version of the server; 47 by default. */
   readonly apiVersion?: number;
-  /** Whether each job has run an hour before. */
+  /** Whether each job ran an hour earlier. */
   readonly hasRun?: boolean;
   /** The rest of the configuration file. */
   readonly yaml: string;
@@ -28,11 +28,11 @@ export type Day = {
   readonly scrapedBytes: number;
   readonly series: number;
   readonly executions: number;
-  /** From the end of each execution to the first scrape that counts it. */
+  /** The times from the end of each execution to the first scrape that counts it. */
   readonly visibleSeconds: readonly number[];
 };
 
-/** Lets the daemon of a command line watch an estate in real time, with traces on and a scrape each 15 s, and measures it. */
+/** Lets a daemon watch an estate in real time, with traces and a scrape every 15 s, and measures it. */
 export async function watchEstate(estate: Estate, seconds: number, cli: string): Promise<Day> {
   const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-bench-'));
   const simulator = await startSimulator({ scenario: 'empty', retained: 50_000, apiVersion: estate.apiVersion ?? 47 });
@@ -89,7 +89,7 @@ async function live({ daemon, simulator, jobs, estate, seconds }: Life): Promise
   const before = estate.hasRun === true ? jobs.length : 0;
   let executions = 0;
   const run = (): void => {
-    // Every job has its turn, so that all of them have series.
+    // Every job in turn, so that all of them have series.
     const job = jobs[executions % jobs.length];
     if (job === undefined) return;
     const endedAtMs = Date.now();
@@ -118,7 +118,7 @@ async function live({ daemon, simulator, jobs, estate, seconds }: Life): Promise
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   };
-  // What ends before the first round does not count.
+  // Executions that end before the first round do not count.
   await until(startedMs + settleMs, false);
   const cpuMs = readCpuMs(daemon.pid);
   const requests = simulator.requests().length;

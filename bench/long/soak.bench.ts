@@ -9,14 +9,17 @@ import { fileURLToPath } from 'node:url';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 
 const minutes = Number(process.env['SOAK_MINUTES'] ?? 60);
-/** Ids are kept for nine days, and jobs that are gone for thirty: in an hour 72 days pass, so that the second half forgets as much as it learns. */
+/**
+ * Ids are kept for nine days and deleted jobs for thirty. An hour simulates 72 days, so that in the second half as much is forgotten as
+ * learned.
+ */
 const speed = 72 * 24;
 const perSecond = Number(process.env['SOAK_RUNS_PER_SECOND'] ?? 25);
 const measuredEveryMs = Math.min(30_000, minutes * 500);
 
 /**
- * A daemon with everything switched on over 72 days in which jobs come and go, the trace backend is away
- * now and then, scrapers and readers come, and the configuration is reloaded: what it holds in the third quarter and in the last.
+ * A daemon with all collectors over 72 days in which jobs come and go, the trace backend is sometimes away, scrapers and readers come, and
+ * the configuration is reloaded. Compares its memory in the third quarter and in the last.
  */
 export async function run() {
   const startMs = Date.now();
@@ -95,7 +98,7 @@ function medianOf(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[values.length >> 1] ?? Number.NaN;
 }
 
-/** Everything is polled as often as this much time allows; the steps of executions are read too. */
+/** Polls as often as the accelerated time allows; the steps of executions are read too. */
 function configure(url: string): string {
   const slow = ['system-info', 'execution-mode', 'healthcheck', 'log-storage', 'app-metrics', 'execution-metrics'];
   const lists = ['projects', 'project-jobs', 'project-nodes', 'project-modes', 'job-info', 'cluster-jobs'];
@@ -113,7 +116,7 @@ log: { level: error }
 
 /** Jobs and their runs; each job is gone a while later. */
 function createChurn({ control }: Simulator, now: () => number): (turn: number) => void {
-  // Always the same ones: of a project that is gone everything is kept for thirty days.
+  // Always the same projects, because the data of a deleted project is kept for thirty days.
   const projects = Array.from({ length: 8 }, (_, index) => `team-${index}`);
   for (const project of projects) control.createProject(project, [`${project}-a`, `${project}-b`]);
   const jobs: { readonly project: string; readonly id: string }[] = [];
@@ -142,7 +145,7 @@ function createChurn({ control }: Simulator, now: () => number): (turn: number) 
   };
 }
 
-/** Takes traces and forgets them; away, it refuses. */
+/** Accepts and discards traces; while away, it refuses connections. */
 async function startBackend() {
   let isAway = false;
   const server = createServer((request, response) => {

@@ -10,7 +10,7 @@ import { startPostgres, writeReplicaConfig } from '../../test/support/postgres.t
 const rounds = Number(process.env['TAKEOVERS'] ?? 20);
 const counter =
   'automation_executions_total{server="prod",project="shop",job_group="nightly",job_name="settle",status="succeeded"}';
-/** A lease has to expire in each: half of the rounds, and a few, keep all of it below six minutes. */
+/** Only in these rounds a lease must expire; with half of the rounds, the whole run stays below six minutes. */
 const killed = Math.ceil(rounds / 2);
 const paused = Math.ceil(rounds / 6);
 const followMs = 30_000;
@@ -19,14 +19,14 @@ const maxMs = 60_000;
 
 const owned = 'automation_exporter_lease_owned{server="prod"}';
 
-/** From the loss of the owner until another replica has the lease, and until it shows all that ended meanwhile. */
+/** The time from the loss of the owner until another replica has the lease, and until it shows all executions since. */
 type Takeover = { readonly acquiredMs: number; readonly countedMs: number };
 type Replica = { readonly child: Child; readonly url: string };
 type Way = 'killed' | 'stopped in its tracks' | 'ended';
 
 /**
- * Three daemons on one PostgreSQL: their owner is killed, stopped, or ended, again and again. Measures the time until another one
- * shows the server, and reads on the way whether a counter falls, or two show it.
+ * Three daemons on one PostgreSQL whose owner is killed, stopped or ended again and again. Measures the time until another one shows the
+ * server, and checks that no counter falls and no two show it.
  */
 export async function run() {
   const tool = findTool('postgresql');
@@ -97,7 +97,7 @@ async function startScene(tool: NonNullable<ReturnType<typeof findTool>>) {
     );
   }
 
-  /** Returns the replicas that own the server, and the one that shows it; counts falls and doubles on the way. */
+  /** Returns the replicas that own the server, and the one that shows it; also counts falling counters and doubles. */
   async function look() {
     const all = await scrapeAll();
     const shown = all.filter(({ value }) => value !== undefined);

@@ -5,7 +5,7 @@ import { findRisks } from '../../src/expected-runs/risks/find-risks.ts';
 import { hourMs, job, nowMs } from '../../test/expected-runs/risks/some-risks.ts';
 import { addNights, playNight, type Score } from '../../test/expected-runs/risks/virtual-night.ts';
 
-/** How much of what is listed at risk comes to harm, how much of the harm is listed, and what a large list costs. */
+/** Measures how many of the listed runs are harmed, how many of the harmed runs are listed, and the cost of a large list. */
 export async function run() {
   const played = [];
   let changed = 0;
@@ -46,7 +46,7 @@ export async function run() {
 
 const nights = Number(process.env['TONIGHT_NIGHTS'] ?? 100);
 
-/** Trouble that is over but has not been seen to be is neither right nor wrong. */
+/** A trouble whose end is not visible yet is neither right nor wrong. */
 function toShare({ listed, right, unseen }: Pick<Score, 'listed' | 'right' | 'unseen'>): number {
   return (100 * right) / (listed - unseen);
 }
@@ -64,7 +64,7 @@ async function measureLongest(): Promise<number> {
   );
   const sources = new Map([[sourceKeys.mode(), [{ value: 'passive', fromMs: nowMs - hourMs, throughMs: nowMs }]]]);
   let longest = 0;
-  // The time of the processor: another program may have it in between.
+  // CPU time, because another program may run in between.
   const nowOwnMs = (): number => (process.cpuUsage().user + process.cpuUsage().system) / 1000;
   let sinceMs = nowOwnMs();
   const rest = createPause(systemClock);

@@ -13,7 +13,7 @@ export async function bundle({ top, folder }: { readonly top: string; readonly f
     cwd: top,
     input: {
       cli: 'src/cli.ts',
-      // Also the entry of a thread, so it lies in a file without the rest.
+      // The entry of a thread too, so it has its own file.
       'sqlite-health': 'src/state/sqlite-health.ts',
       healthcheck: 'src/healthcheck.ts',
     },
@@ -30,10 +30,10 @@ export async function bundle({ top, folder }: { readonly top: string; readonly f
       dir: folder,
       format: 'esm',
       minify: true,
-      // Errors, and reports of faults, show them.
+      // Errors and reports show these names.
       keepNames: true,
       comments: false,
-      // One character beyond Latin makes V8 keep a file as two bytes a character.
+      // With a single character beyond Latin-1, V8 keeps two bytes for each character of a file.
       charset: 'ascii',
       sourcemap: 'hidden',
       sourcemapExcludeSources: true,

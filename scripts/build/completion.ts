@@ -3,12 +3,12 @@ import { commandFlags, commandWords } from '../../src/commands/command-table.ts'
 import { toHelp } from '../../src/config/show/help.ts';
 import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 
-/** A flag as a shell completes it: `--config.file=`, or a switch without the sign. */
+/** A flag as a shell completes it: `--config.file=`, or a switch without `=`. */
 type Flag = {
   readonly name: string;
   readonly help: string;
   readonly commands: readonly string[] | undefined;
-  /** The words that it takes, where these are all. */
+  /** All possible values, if they are known. */
   readonly words: readonly string[];
 };
 
@@ -35,7 +35,7 @@ const closedSets: Readonly<Record<string, readonly string[]>> = {
   dialect: ['rundeck', 'service'],
 };
 
-/** The words that may follow a command, where these are all. */
+/** All words that may follow a command, if they are known. */
 const followers = commandWords.flatMap(({ name, usage }) => {
   const words = toWords(usage?.split(' ')[0]);
   return words.length === 0 ? [] : [{ name, words: words.join(' ') }];
@@ -45,7 +45,7 @@ function toWords(value = ''): readonly string[] {
   return /^[\w-]+(\|[\w-]+)+$/.test(value) ? value.split('|') : [];
 }
 
-/** Completion for bash: commands, then the flags that the command knows; as values words where they are known, or files. */
+/** Completion for bash: commands, then the flags of the command; as values the known words, or files. */
 export function renderBashCompletion(): string {
   const flags = listFlags();
   const general = flags.filter(({ commands }) => commands === undefined).map(({ name }) => name);

@@ -23,12 +23,12 @@ const name = 'automation-exporter';
 const home = `usr/lib/${name}`;
 type Choice = {
   readonly compression?: 'xz' | 'none';
-  /** The program that stands for Node: tests of everything else take a small one. */
+  /** A small program in place of Node, for tests of everything else. */
   readonly node?: string;
   readonly architecture?: Architecture;
 };
 
-/** Writes the Debian package of an architecture, or else of this machine's, into a folder, and returns its path; Node comes along. */
+/** Writes the Debian package of an architecture (by default of this machine) with its Node into a folder, and returns its path. */
 export async function buildDebianPackage(
   folder: string,
   { compression = 'xz', node, architecture = findArchitecture() }: Choice = {},
@@ -82,13 +82,13 @@ function readVersion(folder: string): string {
 function addNode(root: string, { binary, licence }: ShippedNode): void {
   cpSync(binary, join(root, home, 'node'), { dereference: true });
   cpSync(licence, join(root, home, 'NODE-LICENSE'));
-  // Started by the script below: the first line stays, because maps of the code count it.
+  // The script below starts it. Its first line stays, because source maps count lines.
   const cli = join(root, home, 'cli.js');
   writeFileSync(cli, readFileSync(cli, 'utf8').replace(/^#!.*/, ''));
   write(root, `usr/bin/${name}`, renderStart());
 }
 
-/** Starts Node once, with its settings: what finds none starts itself again. A setting of the environment stays as it is. */
+/** Starts Node once with its settings; without them, the program would restart itself. A setting of the environment has priority. */
 export function renderStart(): string {
   const settings = Object.entries(allocatorSettings).map(([key, value]) => `${key}="\${${key}-${value}}"`);
   return `#!/bin/sh
@@ -97,7 +97,7 @@ exec /${home}/node ${nodeFlags.join(' ')} /${home}/cli.js "$@"
 `;
 }
 
-/** Manual, completion and texts lie where Debian looks for them; npm's own files do not ship. */
+/** Moves manual, completion and texts to Debian's places; npm's own files do not ship. */
 function moveDocuments(root: string, release: Release): void {
   const from = join(root, home);
   const take = (path: string): string => readFileSync(join(from, path), 'utf8');
@@ -114,7 +114,7 @@ function moveDocuments(root: string, release: Release): void {
   for (const path of globSync('healthcheck.js.map', { cwd: from })) rmSync(join(from, path));
 }
 
-/** Debian's own form. */
+/** In Debian's format. */
 function renderChangelog({ version, date }: Release): string {
   const day = new Date(date * 1000).toUTCString().replace('GMT', '+0000');
   return `${name} (${version}) stable; urgency=medium
@@ -151,7 +151,7 @@ function addControl(
   }
 }
 
-/** Nothing depends on the umask of who builds. */
+/** Makes modes independent of the umask. */
 function setModes(root: string): void {
   const programs = [
     `usr/bin/${name}`,

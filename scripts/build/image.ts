@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Architecture, findArchitecture, provideNode } from './node.ts';
 
-/** What Node is linked with, by the package of Debian that has it; the loader belongs to the first. */
+/** The libraries that Node is linked with, by their Debian package; the loader belongs to the first. */
 const libraries = {
   libc6: ['libc.so.6', 'libm.so.6', 'libdl.so.2', 'libpthread.so.0'],
   'libgcc-s1': ['libgcc_s.so.1'],
@@ -38,7 +38,7 @@ function collectNode(folder: string, architecture: Architecture): void {
 
 if (import.meta.main) {
   const [folder = '', name] = process.argv.slice(2);
-  // Without BuildKit, nobody says which architecture is wanted.
+  // Without BuildKit, the wanted architecture is unknown.
   collectNode(folder, findArchitecture(name === '' ? undefined : name));
 }
 
@@ -52,7 +52,7 @@ function unpackLibraries({ debian }: Architecture, root: string): string {
   return root;
 }
 
-/** Newer packages of Debian have below `/usr` what older ones have at the top. */
+/** Newer Debian packages have files below `/usr` that older ones have at the top. */
 function findFile(root: string, path: string): string {
   const found = [join(root, path), join(root, 'usr', path)].find((file) => existsSync(file));
   if (found === undefined) throw new Error(`${path} is missing in ${root}`);

@@ -7,7 +7,7 @@ export type Inside = {
   readonly version: string;
   /** An SPDX expression. */
   readonly license: string;
-  /** What the package says of its licence and of its authors, file by file. */
+  /** The texts of the package about its licence and its authors, file by file. */
   readonly texts: readonly string[];
   /** The checksum of its archive, as the lockfile has it. */
   readonly integrity: string | undefined;

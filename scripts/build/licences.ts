@@ -1,6 +1,6 @@
 import type { Inside } from './inside.ts';
 
-/** Licences that ask for no more than to be named: none of them reaches over to other code. */
+/** Licences that require no more than to be named; none extends to other code. */
 const accepted = new Set([
   '0BSD',
   'Apache-2.0',

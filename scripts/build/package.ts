@@ -9,7 +9,7 @@ import { renderManual } from './man.ts';
 
 const top = join(import.meta.dirname, '..', '..');
 
-/** What the daemon reads at run time, and what people want beside it. */
+/** Files that the daemon reads at run time, and files for people. */
 const shipped = [
   'dashboards/*.json',
   'alerts/*.yaml',
@@ -62,7 +62,7 @@ function readDescription(): Description {
   return JSON.parse(readFileSync(join(top, 'package.json'), 'utf8')) as Description;
 }
 
-/** Without dependencies, because they are inside; only the Node that runs it comes along, where the machine has an older one. */
+/** Without dependencies, because they are inside; the optional Node is for machines with an older one. */
 function toShippedDescription({ name, version, description, license, optionalDependencies }: Description) {
   return {
     name,
@@ -72,7 +72,7 @@ function toShippedDescription({ name, version, description, license, optionalDep
     type: 'module',
     bin: { [name]: 'cli.js' },
     man: ['man/automation-exporter.1'],
-    // Npm warns by it, and only npm runs on the machine's own Node.
+    // npm warns about an older version; only npm uses the machine's own Node.
     engines: { node: '>=20' },
     scripts: { postinstall: 'node link-node.cjs' },
     optionalDependencies,

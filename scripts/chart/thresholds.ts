@@ -23,7 +23,7 @@ export function renderThresholds(): string {
 
 const nodeAlert = 'AutomationNodeFailingEverywhere';
 
-/** What else changes in rules if an alert is off. */
+/** Other changes of rules if an alert is off. */
 function withoutNode(): Readonly<Record<string, Fields>> {
   const { AutomationJobFailingRepeatedly: fields = {} } = toFields([nodeAlert]);
   return { [`AutomationJobFailingRepeatedly without ${nodeAlert}`]: fields };
@@ -32,7 +32,7 @@ function withoutNode(): Readonly<Record<string, Fields>> {
 function toFields(off: readonly string[]): Readonly<Record<string, Fields>> {
   const marks = Object.fromEntries(Object.entries(optionNames).map(([key, name]) => [key, `@${name}@`]));
   const usual = readRules(buildRules({}, off));
-  // Rules only write these thresholds, and calculate one label, which is written below.
+  // Rules only print these thresholds, except for one calculated label, which is added below.
   const marked = readRules(buildRules(marks, off));
   return Object.fromEntries(
     [...usual].flatMap(([name, before]) => {

@@ -22,7 +22,7 @@ const secretName: Schema = { type: 'string', pattern: '^([a-z0-9]([-a-z0-9.]*[a-
 const size: Schema = { type: 'string', pattern: '^[0-9]+(Ki|Mi|Gi|Ti)$' };
 const percentOrNumber: Schema = { type: ['integer', 'string'], pattern: '^[0-9]+%$', minimum: 0 };
 
-/** What every container of the chart may do: nothing but what it needs. */
+/** The rights of every container of the chart: the fewest possible. */
 const restricted = { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } };
 const restrictedPod = {
   runAsNonRoot: true,
@@ -216,7 +216,7 @@ export const chartValues: readonly ChartValue[] = [
   row('extraObjects', [], list, 'More objects of the release, as templates.'),
 ];
 
-// A row reads best as a line.
+// One line for each row is easier to read.
 function row(path: string, fallback: unknown, schema: Schema, help: string): ChartValue {
   return { path, default: fallback, schema, help };
 }

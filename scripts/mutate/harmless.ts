@@ -5,7 +5,7 @@ const texts = ['message', 'text', 'help', 'hint', 'description', 'summary', 'hea
 const typedValues = ['TSAsExpression', 'TSNonNullExpression', 'TSSatisfiesExpression'];
 const declarations = ['ImportDeclaration', 'ExportAllDeclaration'];
 
-/** Nodes that are left alone with all that is below them: types, imports, logging, and the words of messages. */
+/** Nodes that are not changed, nor anything below them: types, imports, logging, and the words of messages. */
 export function isHarmless(node: Node, parent: Node | undefined): boolean {
   if (node.type.startsWith('TS') && !typedValues.includes(node.type)) return true;
   if (declarations.includes(node.type)) return true;
@@ -37,14 +37,14 @@ function isLogCall(node: Node | undefined): boolean {
   return levels.includes(nameOf(callee)) && nameOf(child(callee, 'object')) === 'log';
 }
 
-// A kind or a cause next to the words is still changed.
+// A kind or a cause beside the words is still changed.
 function isMessage(node: Node, parent: Node): boolean {
   if (!isText(node)) return false;
   if (parent.type === 'NewExpression') return /(Error|Fault)$/.test(nameOf(child(parent, 'callee')));
   return parent.type === 'Property' && texts.includes(nameOf(child(parent, 'key'))) && node !== child(parent, 'key');
 }
 
-/** A string, or what becomes one by its form. */
+/** A string, or an expression that always gives one. */
 export function isText(node: Node | undefined): boolean {
   if (node === undefined) return false;
   switch (node.type) {

@@ -5,7 +5,7 @@ import { below, type Node, parseSource } from './syntax.ts';
 
 /** One fault in one file. */
 export type Mutant = Change & {
-  /** Stays the same while the line and the change do, wherever the line moves in its file, and the file in its room. */
+  /** Stays the same as long as the line and the change do, even if the line moves in its file, or the file in its room. */
   readonly id: string;
   readonly file: string;
   readonly line: number;
@@ -44,7 +44,7 @@ export function applyChange(text: string, { start, end, replacement }: Change): 
   return text.slice(0, start) + replacement + text.slice(end);
 }
 
-/** This number of them, always the same ones for a seed; a change elsewhere leaves the others chosen. */
+/** This number of mutants, the same for the same seed; a change of other code does not change the choice. */
 export function sampleOf(mutants: readonly Mutant[], size: number, seed: number): readonly Mutant[] {
   const keyed = mutants.map((mutant) => ({ mutant, key: digest(`${seed}\n${mutant.id}`) }));
   const chosen = keyed.toSorted((a, b) => (a.key < b.key ? -1 : 1)).slice(0, size);
@@ -63,7 +63,7 @@ function* changesBelow(node: Node, above: readonly Node[], text: string): Genera
   for (const next of below(node)) yield* changesBelow(next, [...above, node], text);
 }
 
-// `!a` in a condition is turned round by its own rule and by that of the condition.
+// Both its own rule and that of the condition would negate `!a`.
 function withoutTwins(changes: readonly Change[]): readonly Change[] {
   const unique = new Map(changes.map((change) => [`${change.start} ${change.end} ${change.replacement}`, change]));
   return [...unique.values()];

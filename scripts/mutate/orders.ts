@@ -6,12 +6,12 @@ export type Order = { readonly mutant: Mutant; readonly tests: readonly string[]
 export type Answer = {
   /** The first test that fails; a survivor has none. */
   readonly noticedBy?: string;
-  /** Test files that fail without the fault as well: they prove nothing. */
+  /** Test files that also fail without the fault: they prove nothing. */
   readonly leftOut: readonly string[];
 };
 
-/** Stands for a test where a mutant runs in circles; its session ends with it. */
+/** Stands for a test if the mutant never ends; its session ends with it. */
 export const endless = 'it does not end';
 
-/** Stands for a test where a mutant ends the process of its tests. */
+/** Stands for a test if the mutant ends the process of its tests. */
 export const ended = 'it ends the process';

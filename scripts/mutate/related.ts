@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { readImports, type Source } from '../../test/architecture/sources.ts';
 
-/** Tests that see a fault only in another process, or take too long to be run for each fault. */
+/** Tests that see a fault only in another process, or take too long for each fault. */
 const leftOut = [
   /^test\/end-to-end\//,
   /browser\.test\.ts$/,

@@ -35,7 +35,7 @@ export function changeText({ original, replacement }: Mutant): string {
   return `${shorten(original)} → ${replacement === '' ? 'nothing' : shorten(replacement)}`;
 }
 
-/** Rows that fit no mutant any longer: their line was rewritten. */
+/** Rows without a mutant, because their line was rewritten. */
 export function staleRows(equivalents: readonly Equivalent[], mutants: readonly Mutant[]): readonly Equivalent[] {
   const ids = new Set(mutants.map(({ id }) => id));
   return equivalents.filter(({ id }) => !ids.has(id));

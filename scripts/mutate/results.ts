@@ -1,13 +1,13 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** What became of one mutant; `refused` are those that do not pass the types, `lost` those that were not measured. */
+/** The result of one mutant; `refused` ones do not compile, `lost` ones were not measured. */
 export type Result = {
   readonly id: string;
   readonly outcome: 'noticed' | 'survived' | 'refused' | 'lost';
   /** The test that noticed it, or why it was not measured. */
   readonly by?: string;
-  /** What it was found with: the text of the file, and for survivors the texts of the tests as well. */
+  /** The content that the result is valid for: the text of the file, and for survivors also those of the tests. */
   readonly against: string;
 };
 
@@ -18,7 +18,7 @@ export type Results = {
 
 const file = join(import.meta.dirname, '..', '..', 'coverage', 'mutants.jsonl');
 
-/** Results of earlier runs, so that a run continues where the last one was ended. The last of an id counts. */
+/** Results of earlier runs, so that a run continues where the previous one ended. Of several for an id, the last counts. */
 export function openResults(): Results {
   const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
   // Only this file writes it.

@@ -24,7 +24,7 @@ class AsGiven implements TestSequencer {
 }
 
 const top = join(import.meta.dirname, '..', '..');
-// A loop without an end holds its worker, not this thread. Waiting costs no processor time and has limits of its own.
+// An endless loop blocks its worker, not this thread. Waiting costs no CPU time and has its own limits.
 const limitMs = 12_000;
 
 let fault: Mutant | undefined;
@@ -47,13 +47,13 @@ async function attempt({ mutant, tests }: Order): Promise<void> {
   }
 }
 
-/** Most changes are noticed by any of several tests: as they were chosen, except those that took seconds. */
+/** Any of several tests notices most changes, so the order stays, except that slow tests come last. */
 function quickestFirst(tests: readonly string[]): readonly string[] {
   const seconds = (test: string) => Math.floor((tookMs.get(test) ?? 0) / 1000);
   return tests.filter((test) => !leftOut.has(test)).toSorted((one, other) => seconds(one) - seconds(other));
 }
 
-// An error outside of any test may be of each of them.
+// An error outside of any test may belong to each of them.
 async function passesWithout(file: string, tests: readonly string[]): Promise<boolean> {
   if (proven.has(file)) return true;
   if ((await run(file === '' ? tests : [file], undefined)) !== undefined) return false;
@@ -94,7 +94,7 @@ async function openVitest(): Promise<Vitest> {
     name: 'mutate',
     enforce: 'pre' as const,
     transform: (code: string, id: string) => {
-      // A session that begins loads for long.
+      // The start of a session takes long.
       progress();
       return fault !== undefined && id.split('?')[0] === join(top, fault.file) ? applyChange(code, fault) : undefined;
     },

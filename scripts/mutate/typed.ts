@@ -16,7 +16,7 @@ export function isRefusedByTypes(mutant: Change & { readonly file: string }, tex
       symlinkSync(join(top, name), join(copy, name));
     }
     writeFileSync(join(copy, mutant.file), applyChange(text, mutant));
-    // What is unused after it is not a reason: the fault is what was dropped.
+    // Unused code after the change is no reason to refuse it: that code was dropped.
     const compilerOptions = { noUnusedLocals: false, noUnusedParameters: false, allowUnreachableCode: true };
     const config = { extends: join(top, 'tsconfig.json'), compilerOptions, include: ['src'] };
     writeFileSync(join(copy, 'tsconfig.json'), JSON.stringify(config));

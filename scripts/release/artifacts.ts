@@ -45,7 +45,7 @@ async function buildNpmArchive(folder: string): Promise<string> {
   return join(folder, printed.trim());
 }
 
-/** Packs the chart as `helm package` does, with the files that its links lead to, but without the time of the day. */
+/** Packs the chart as `helm package` does, with the files behind its links, but without the current time. */
 function buildChart(folder: string, imageRepository: string | undefined): string {
   const chart = join(folder, 'chart', name);
   mkdirSync(chart, { recursive: true });
@@ -83,7 +83,7 @@ export function readVersion(): string {
   return (JSON.parse(readFileSync(join(top, 'package.json'), 'utf8')) as { readonly version: string }).version;
 }
 
-/** What is published beside the archives, once they are there. */
+/** Adds the files that are published beside the archives. */
 export function addVex(folder: string): void {
   copyFileSync(join(top, '.github/openvex.json'), join(folder, `${name}.openvex.json`));
 }

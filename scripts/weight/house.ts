@@ -123,7 +123,7 @@ function countFloors(rooms: ReadonlyMap<string, Set<string>>, circles: readonly 
   return Math.max(0, ...[...rooms.keys()].map(floorOf));
 }
 
-// A room of `src/` is a folder; a file beside the folders is a room of the drawing, and of the sizes one room, `src`.
+// A room of `src/` is a folder. A file beside the folders is its own room in the drawing; for sizes, all such files are the room `src`.
 function roomOf(path: string): string | undefined {
   const [folder, room, ...rest] = path.split('/');
   if (folder !== 'src' || room === undefined) return undefined;
