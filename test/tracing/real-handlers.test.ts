@@ -92,6 +92,27 @@ RUN shop/nightly 0..9000 success - the execution succeeded
 `);
   });
 
+  it('names the steps of a job whose failure a script handled, which servers report as a step on nodes', () => {
+    const [, announce] = recording.workflow.workflow;
+    const reference = {
+      jobref: { name: 'deploy', group: '' },
+      jobId: '77aa',
+      workflow: [{ exec: 'z', description: 'Copy' }],
+    };
+    const defined = { workflow: [{ ...reference, errorhandler: { script: 'x' } }, announce] };
+    const { trace } = planSource(readRecording(JSON.stringify({ ...recording, workflow: defined })));
+
+    expect(trace.spans.map(({ name }) => name)).toEqual([
+      'RUN shop/nightly',
+      'deploy',
+      'web01',
+      'Copy',
+      'web01',
+      'Announce',
+      'web01',
+    ]);
+  });
+
   it('shows the node of a step that ran on the node of the server', () => {
     const nodeStates = { 'auto-1': { executionState: 'SUCCEEDED', startTime: '2024-05-20T10:13:20Z', duration: 2000 } };
     const step = {

@@ -50,7 +50,10 @@ function isFitting(workflow: Steps, states: States): boolean {
 }
 
 function isOfKind(step: WorkflowStep, state: StepState | undefined): boolean {
-  if (state === undefined || step.isNodeStep !== state.isNodeStep) return false;
+  if (state === undefined) return false;
+  // A handler on nodes makes its step one on nodes.
+  const isOnNodes = step.isNodeStep || (state.isNodeStep && step.handler?.isNodeStep === true);
+  if (isOnNodes !== state.isNodeStep) return false;
   const isReference = state.workflow !== undefined || state.perNode.length > 0;
   if (isConditional(step)) return isReference;
   if (step.kind !== 'reference') return !isReference || step.handler?.kind === 'reference';
