@@ -127,11 +127,8 @@ function sortRuns(runs: readonly Recorded[], beforeMs: number): readonly ListedR
 
 export function toJob({ project, job, executionType, retryAttempt = 0, retriedExecution }: ListedRow): Labels {
   if (job !== undefined) return { project, job_group: job.group, job_name: job.name };
-  const isOfJob =
-    executionType === 'scheduled' ||
-    executionType === 'user-scheduled' ||
-    retryAttempt > 0 ||
-    (retriedExecution ?? null) !== null;
+  // Servers mark runs without a job as scheduled, so those of deleted jobs look ad hoc.
+  const isOfJob = executionType === 'user-scheduled' || retryAttempt > 0 || (retriedExecution ?? null) !== null;
   return { project, job_group: '', job_name: isOfJob ? '__deleted__' : '' };
 }
 
@@ -143,7 +140,8 @@ function toEnding({ status, failedNodes = [], successfulNodes = [] }: ListedRow)
   return endings.includes(status) ? status : 'other';
 }
 
-function toTrigger({ executionType = '' }: ListedRow): string {
+function toTrigger({ job, executionType = '' }: ListedRow): string {
+  if (job === undefined && executionType === 'scheduled') return 'user';
   return ['user', 'scheduled', 'user-scheduled', 'webhook'].includes(executionType) ? executionType : 'other';
 }
 
