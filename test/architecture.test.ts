@@ -13,7 +13,7 @@ import { rooms } from './architecture/rooms.ts';
 import { programs, readImports, readSources } from './architecture/sources.ts';
 import { exempt, findTimeSources } from './architecture/time-sources.ts';
 
-/** The program, and a way to ask the simulated service without a socket, for tests. */
+/** The programs, and the simulator without a socket for tests. */
 const entries = ['src/cli.ts', 'src/healthcheck.ts', 'simulator/direct.ts'];
 
 describe('architecture', () => {
@@ -51,7 +51,7 @@ describe('architecture', () => {
   it('has one place for timers, clocks and randomness', () => {
     const sources = readSources(programs);
     expect(findTimeSources(sources)).toEqual([]);
-    // An exemption that nothing needs any longer is a hole.
+    // An exemption that nothing needs must be removed.
     const isUsed = (place: string) =>
       sources.some(
         ({ path, text }) => path.startsWith(place) && findTimeSources([{ path: 'src/a.ts', text }]).length > 0,

@@ -12,7 +12,7 @@ import { openImageStore } from './support/image-store.ts';
 import { runCommand } from './support/process.ts';
 import { describeWithTools } from './support/tools.ts';
 
-// An emulated Node starts in some seconds, and in many on a machine with other work.
+// An emulated Node needs seconds to start, and much longer on a busy machine.
 const limitMs = 600_000;
 const startMs = 180_000;
 let directory: string;
@@ -101,7 +101,7 @@ async function showServer([command = '', ...before]: readonly string[], folder: 
   }
 }
 
-/** As the header of a program calls the architecture (`EM_AARCH64`). */
+/** The architecture in the header of a program (`EM_AARCH64`). */
 const arm64 = 183;
 
 /** Every file that is a program or a library, with its architecture. */

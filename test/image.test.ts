@@ -23,7 +23,7 @@ describeWithTools('image', ['buildah'], ({ buildah }) => {
       await store.close();
     }, 60_000);
 
-    /** Runs a script inside, by the only program that is there. */
+    /** Runs a script inside, with Node, the only program there. */
     const evaluate = (script: string, env = {}): Promise<string> =>
       store.run('automation-exporter', ['node', '--input-type=module', '-e', script], env);
 

@@ -106,7 +106,7 @@ describeWithTools('a newcomer', ['buildah', 'lintian'], ({ buildah }) => {
           await typed.waitFor(allIsWell, limitMs);
           await seeServer(typed);
         } finally {
-          // The container ends with its shell, and leaves what npm has started.
+          // The container ends with its shell, but the processes of npm continue.
           endWith(`AUTOMATION_EXPORTER_URL=${simulator.url}`);
         }
         expect(typed.output()).not.toMatch(/denied/);
@@ -129,7 +129,7 @@ function endWith(variable: string): void {
 
 const allIsWell = /: every enabled endpoint is readable, or disabled on the server$/m;
 
-/** The block of the README that begins with these words, with the server and the token of the test. */
+/** The block of the README that begins with these words. */
 function readBlock(start: string): string {
   const readme = readFileSync(join(import.meta.dirname, '..', 'README.md'), 'utf8');
   const block = [...readme.matchAll(/^```\n([^]*?)^```/gm)].map(([, text = '']) => text);

@@ -6,7 +6,7 @@ import { readContent } from '../../src/http/server/content.ts';
 import { kindsOfProblems, ofKind, type Place, type ProblemKind } from '../../src/status/problem-kinds.ts';
 import { serve } from '../http/serve.ts';
 
-/** Why no problem of the front page is what these alerts are about. */
+/** Why these alerts have no problem on the front page. */
 const withoutProblem: Readonly<Record<string, string>> = {
   AutomationExporterDown: 'no exporter is there to show it',
   AutomationExporterInstanceDown: 'an exporter does not know the targets of Prometheus',
@@ -16,7 +16,7 @@ const withoutProblem: Readonly<Record<string, string>> = {
   AutomationExporterLeaseFlapping: 'it is counted over all exporters, of which each knows its own part',
 };
 
-/** The pages that alerts link to for what a problem links to. */
+/** The pages of alerts, by the place to which a problem links. */
 const pages: Readonly<Record<Place, string>> = {
   server: pageOf.server,
   rights: pageOf.rights,
@@ -41,7 +41,7 @@ describe('alerts, problems and pages', () => {
     const found = kindsOf(alert);
     expect(found.length > 0).toBe(withoutProblem[alert] === undefined);
     for (const kind of found) {
-      // The alert names the job, whose page says more.
+      // The alert names the job, so its page is more exact.
       expect([pages[ofKind(kind).page], pageOf.job]).toContain(page);
       expect({ kind, isNote: ofKind(kind).isNote === true }).toEqual({ kind, isNote: severity === 'info' });
     }

@@ -41,7 +41,7 @@ describeWithTools('alerts/rules', ['promtool'], ({ promtool }) => {
       const { tests, ...common } = readTests(file);
       const directory = makeFolder();
       const files = tests.map((test, index) => {
-        // Each with the rules that it names: all of them at every step would take minutes.
+        // Each with only the rules that it names, because all rules at every step would take minutes.
         writeFileSync(join(directory, `rules-${index}.json`), toRulesOf(listAlerts(test), JSON.stringify(test)));
         const text = JSON.stringify({ ...common, rule_files: [`rules-${index}.json`], tests: [test] });
         writeFileSync(join(directory, `${index}.json`), text);
@@ -64,7 +64,7 @@ function readTests(file: string): TestFile {
   return parse(readText(`tests/${file}`)) as TestFile;
 }
 
-/** All that it checks, and those that an expression of it names. */
+/** All alerts that the test checks or that its expressions name. */
 function listAlerts(test: Test): string[] {
   const checked = (test.alert_rule_test ?? []).map(({ alertname }) => alertname);
   const text = JSON.stringify(test);

@@ -34,7 +34,7 @@ describe('alerts/runbooks', () => {
   });
 
   it.each(pages)('fits on a screen: %s', (page) => {
-    // Of prose 110 characters fit a line of the page, of code a line is a line; empty lines are thin.
+    // A line of the page has room for 110 characters of prose; each line of code is one line, and empty lines are thin.
     const rows = readPage(page)
       .split('\n')
       .map((line) => (line === '' ? 0.5 : Math.ceil(line.length / 110)));

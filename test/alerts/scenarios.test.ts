@@ -10,7 +10,7 @@ import { describeWithTools } from '../support/tools.ts';
 import { playScenario, type Scrapes, scrapeSeconds } from './cases/play-scenario.ts';
 import { groupOrder, toRulesOf } from './cases/rules-of.ts';
 
-/** Scenarios that have raised all their alerts before an hour is over; `--all` plays the whole hour of most. */
+/** The minutes after which a scenario has raised all its alerts; `--all` plays the whole hour of most. */
 const minutesOf: Readonly<Record<string, number>> = {
   'passive-window': 26,
   'log-storage-outage': 20,
@@ -29,7 +29,7 @@ const minutesOf: Readonly<Record<string, number>> = {
         'retry-storm': 26,
       }),
 };
-// In an hour, AutomationRunsAtRisk fires for the job of the estate that always fails.
+// Less than an hour, after which AutomationRunsAtRisk also fires for the job that always fails.
 const usualMinutes = 55;
 
 const exporter = 'job="automation-exporter",instance="exporter:9720"';
@@ -48,7 +48,7 @@ describeWithTools('alerts, in the scenarios of the demo', ['promtool'], ({ promt
     rmSync(directory, { recursive: true });
   });
 
-  // A quarter of them in a push, the others with the next ones: the alerts themselves are proven by the weathers and by `alerts/tests`.
+  // A push plays a part of the scenarios; the alerts themselves are proven by the weathers and by `alerts/tests`.
   it.each(pickPart(scenarios, 2))(
     'fires exactly the alerts that $name declares',
     async ({ name, alerts }) => {
@@ -62,7 +62,7 @@ describeWithTools('alerts, in the scenarios of the demo', ['promtool'], ({ promt
   );
 });
 
-/** The series that rules ask for, as promtool takes them. */
+/** The series that rules need, in the notation of promtool. */
 function toSeries(scrapes: Scrapes, asked: ReadonlySet<string>): object[] {
   const length = Math.max(...[...scrapes.values()].map((values) => values.length));
   const shown = [...scrapes].filter(([series]) => asked.has(series.split('{', 1)[0] ?? ''));
@@ -77,7 +77,7 @@ function toSeries(scrapes: Scrapes, asked: ReadonlySet<string>): object[] {
   ];
 }
 
-/** All alerts that fired at any time, by name, with the cause where there are several. */
+/** All alerts that fired at any time, by name, with the cause if there are several. */
 function toTest(series: readonly object[], minutes: number, alerts: readonly string[]): object {
   const toLabels = (alert: string): string => {
     const [, name = '', reason] = /^(\w+)(?: \((\w+)\))?$/.exec(alert) ?? [];
@@ -85,7 +85,7 @@ function toTest(series: readonly object[], minutes: number, alerts: readonly str
   };
   return {
     rule_files: ['rules.json'],
-    // Every other scrape: rules are what takes time here, and no promise is of half a minute.
+    // Every other scrape, because evaluating rules takes the time here, and no alert promises half a minute.
     evaluation_interval: `${2 * scrapeSeconds}s`,
     group_eval_order: groupOrder,
     tests: [

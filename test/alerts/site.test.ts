@@ -57,7 +57,7 @@ describe('alerts/site', () => {
     expect(exprOf('AutomationPunctualityBurnFast')).toContain('(1 - 0.9)');
     expect(rules.find(({ alert }) => alert === 'AutomationServiceDown')?.for).toBe('10m');
     expect(rules.length).toBe(toRules(buildRules()).length - 2);
-    // No alert names the node any more, so its jobs are reported.
+    // Without the alert about the node, its jobs are reported.
     expect(exprOf('AutomationJobFailingRepeatedly')).not.toContain('automation_node_failures_total');
     expect(JSON.stringify(rules.filter(({ alert }) => alert === undefined))).not.toContain('AutomationServerRestarted');
 

@@ -16,7 +16,7 @@ import { serviceCases } from './cases/service.ts';
 
 const cases = [...serviceCases, ...executionCases, ...scheduleCases, ...exporterCases, ...replicaCases];
 
-/** Of how many alerts a push plays one. The fair weather alone shows the texts. */
+/** A push plays one of this many alerts. Only the fair weather checks the texts. */
 const parts: Readonly<Record<string, number>> = { fair: 1, below: 2 };
 
 describe('alerts/weathers', () => {

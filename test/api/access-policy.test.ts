@@ -78,9 +78,9 @@ by:
     const documents = parseAllDocuments(toAccessPolicy(reads));
     const [application, projects]: unknown[] = documents.map((document) => document.toJS() as unknown);
 
-    // Projects have a name and no kind: a rule that asks for a kind shows none of them (rundeck dialect).
+    // Projects have a name but no kind, so a rule about a kind shows no project (rundeck dialect).
     expect(application).toMatchObject({ for: { project: [{ allow: ['read'] }] } });
-    // Executions are shown to who may read their job, those without one to who may read what runs ad hoc.
+    // Executions of a job are visible with the right on the job, others with the right on ad hoc commands.
     expect(projects).toMatchObject({
       for: {
         resource: [

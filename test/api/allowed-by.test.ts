@@ -7,7 +7,7 @@ import { type Endpoint, toPath } from '../../src/api/endpoint.ts';
 import { ask, noon, settleId, startSmall } from '../simulator/caller.ts';
 
 const folder = join(import.meta.dirname, '../../src/api/endpoints');
-/** Projects are seen by everybody who reads anything of them. */
+/** A project is visible to everybody with any right in it. */
 const none = { projects: ['pay'], events: [], jobs: [], adhoc: [], nodes: [], systemRead: false };
 
 let simulator: Simulator;
@@ -40,16 +40,16 @@ describe('api/endpoints, their rights', async () => {
       const { status: after } = await ask(simulator, url, { headers });
       lines.push(`${endpoint.name} ${before} ${after}`);
     }
-    // All others are denied (metrics by the servlet, with 401), then allowed, be it with 404 for a key that is not configured.
+    // All other endpoints are denied (metrics by the servlet, with 401), then allowed, or answer 404 for a key that is not configured.
     expect(lines.filter((line) => !/40[13] (200|404)$/.test(line)).toSorted()).toEqual([
-      // The simulated service does not know the documents about policies and keys.
+      // The simulated service does not implement these rights of policies and keys.
       'acl-policies 403 403',
-      // This release is older than they are.
+      // This release is older than this endpoint.
       'authorizations-job 404 404',
       'authorizations-of-project 404 404',
       'authorizations-project 404 404',
       'authorizations-system 404 404',
-      // Lists leave out what may not be read.
+      // Lists omit what may not be read.
       'cluster-member-jobs 200 200',
       'cluster-own-jobs 200 200',
       'executions-metrics 200 200',
@@ -62,7 +62,7 @@ describe('api/endpoints, their rights', async () => {
       'project-meta 200 200',
       'projects 200 200',
       'projects 200 200',
-      // Keys that are denied do not exist for the token.
+      // For the token, denied keys do not exist.
       'stored-keys 404 404',
       'stored-keys-folder 404 404',
       'system-info 200 200',

@@ -25,7 +25,7 @@ function setUp(random = 1) {
     open: () => {
       for (let count = 0; count < 5; count++) request(fault());
     },
-    /** How long until a request that is not vital may be the probe. */
+    /** The time until a request that is not vital may be the probe. */
     closedForMs: () => {
       const startedTicks = nowTicks;
       while (breaker.refusal('normal') !== undefined && nowTicks < startedTicks + 100_000) nowTicks += 100;
@@ -155,7 +155,7 @@ describe('api/breaker', () => {
     breaker.abandon();
     expect(changes).toEqual([true]);
     expect(breaker.refusal('normal')).toBeDefined();
-    // The abandoned probe is over: the next may go.
+    // The abandoned probe no longer counts, so the next one may start.
     expect(breaker.refusal('vital')).toBeUndefined();
   });
 

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
-/** What to add to the name of a group of tests that is skipped. */
+/** The suffix of the name of skipped tests. */
 export const withoutOpenssl = hasOpenssl ? '' : ' (not installed: openssl)';
 
 export type Certificates = {
   readonly folder: string;
-  /** The certificate of an authority, or one that signed itself for this host. */
+  /** Makes the certificate of an authority, or a self-signed one for this host. */
   readonly makeSelfSigned: (name: string, subject: string) => void;
-  /** Signed by the authority `ca`; one for less than a day has expired. */
+  /** Makes a certificate signed by the authority `ca`; with less than a day it has expired. */
   readonly makeSigned: (name: string, altName: string, days: number) => void;
   readonly pem: (file: string) => string;
   readonly remove: () => void;

@@ -146,7 +146,7 @@ describe('api/client', () => {
     }
     expect(server.requests).toEqual(['GET /api/47/system/info', 'GET /api/47/storage/keys/50%25/']);
     expect(seen).toEqual(['system-info 200', 'stored-keys-folder 400', 'stored-keys-folder rejected']);
-    // What the server or its proxy accepts may change without a new release.
+    // The rules of a server or proxy may change without a new release.
     wait(3_600_000);
     server.answer({ ...answers, 'storage/keys/50%25/': { body: '{"path":"keys","type":"directory","resources":[]}' } });
     expect(await api.get(storedKeysBelow, { path: { folder: ['50%'] } })).toEqual({ kinds: [], keys: [], folders: [] });
@@ -305,7 +305,7 @@ describe('api/client', () => {
       token: fixedSecret(server.token),
       dialect: 'rundeck',
       apiVersion: 47,
-      // Every look at the clock takes a tenth of a second; by the wall it always is noon.
+      // Each read of the clock takes a tenth of a second; the wall clock always shows noon.
       clock: fakeClock({ now: () => 43_200_000, ticks: () => (ticks += 100) }),
     });
     onTestFinished(close);

@@ -8,7 +8,7 @@ import { readKind, samples } from './decoder-samples.ts';
 
 const folder = join(import.meta.dirname, '../../src/api/endpoints');
 
-/** Every endpoint of the catalogue, with the words of its file: those that its decoder looks for are among them. */
+/** All endpoints of the catalogue with the words of their files, which include those that the decoder reads. */
 const endpoints = await Promise.all(
   readdirSync(folder).map(async (file) => {
     // This cast is safe: what a module exports is its values by their names.
@@ -24,7 +24,7 @@ function isEndpoint(value: unknown): value is Endpoint<unknown> {
   return typeof value === 'object' && value !== null && 'body' in value && 'path' in value && 'name' in value;
 }
 
-/** Objects that hold these words at every depth, with anything as their values. */
+/** Objects that contain these words at every depth, with any values. */
 function toBodies(words: readonly string[]) {
   const key = fc.constantFrom(...words, '__proto__', 'constructor', 'toString');
   const value = fc.oneof(

@@ -8,7 +8,7 @@ afterEach(() => void vi.useRealTimers());
 
 type Handler = Parameters<Dispatch<string>>[1];
 
-/** An exchange whose connection does what the test says, and notes what it is told. */
+/** An exchange with a connection that the test controls, and a record of its calls. */
 function begin(limits: Partial<Limits> = {}) {
   const told: string[] = [];
   const handlers: Handler[] = [];

@@ -56,7 +56,7 @@ describe('api/endpoints/execution-output', () => {
     ],
     ['{1=Dispatch failed on 2 nodes: [a:22: odd, b: IOFailure: x]}]', 'NodeDispatchFailure'],
     ['{2=PluginFailed}, status: failed]', 'PluginFailed'],
-    // The default SSH executor has one word for every failure.
+    // The default SSH executor reports every failure with the same word.
     [
       '{1=Dispatch failed on 1 nodes: [web01: Unknown: Remote command failed with exit status 3 + {dataContext=x} ]}]',
       'NonZeroResultCode',

@@ -63,7 +63,7 @@ describe('api/endpoints/execution-state', () => {
   });
 
   it('reads the words of newer servers, and ignores reasons without meaning', () => {
-    // Release 6: a step whose conditions were not met. Before: a failure for which a plugin gave no reason.
+    // In release 6 a step whose conditions were not met; before, a failure for which a plugin gave no reason.
     const answer = {
       steps: [
         { stepctx: '1', executionState: 'SKIPPED', duration: -1, nodeStates: { web01: { executionState: 'SKIPPED' } } },
@@ -99,7 +99,7 @@ describe('api/endpoints/execution-state', () => {
     [{ resultCode: -1 }, 'Connection refused', 'ConnectionFailure'],
     [{ resultCode: 0 }, 'odd', undefined],
     [{}, 'odd', undefined],
-    // The server stopped the command: a timeout, also of a referenced job, or the limit of the log.
+    // The server stopped the command: a timeout, also of a referenced job, or the size limit of the log.
     [{ failureReason: 'NonZeroResultCode', resultCode: 2_147_483_647 }, 'Result code was 2147483647', 'Interrupted'],
   ])('reads the reason of a command by its exit code: %j, %s', (meta, errorMessage, failureReason) => {
     const state = { executionState: 'FAILED', errorMessage, meta: { failureReason: 'Unknown', ...meta } };

@@ -140,7 +140,7 @@ describe('api/executions', () => {
     });
   });
 
-  // Up to release 5 of the rundeck dialect nothing else tells that a job was deleted.
+  // Up to release 5 of the rundeck dialect, nothing else shows that a job was deleted.
   it.each([
     ['a person, as servers mark ad hoc runs', { executionType: 'scheduled' }, false],
     ['a one-time run', { executionType: 'user-scheduled' }, true],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createFileLook } from '../../src/api/file-look.ts';
 
-/** A look at one file, which holds what the test says: new content, nothing new, or a fault. */
+/** Watches one file whose state the test sets: new content, unchanged, or an error. */
 function setUp() {
   let ticks = 0;
   let looks = 0;

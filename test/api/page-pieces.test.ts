@@ -3,7 +3,7 @@ import { inPieces } from '../../src/api/answers/page-pieces.ts';
 import { ApiError } from '../../src/api/errors.ts';
 import type { PageRequest } from '../../src/api/paging.ts';
 
-/** A list of rows with these numbers of bytes, whose answers may hold at most this many. */
+/** A list of rows with these sizes in bytes, and a limit of bytes for each answer. */
 function setUp(sizes: readonly number[], maxBytes: number) {
   const asked: string[] = [];
   const leftOut: string[] = [];

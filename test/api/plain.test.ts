@@ -38,7 +38,7 @@ async function fail(answer: Answer, times?: number) {
   return { kind, message, retryAfterMs: details.retryAfterMs };
 }
 
-/** As releases 3 of the rundeck dialect say some errors, also to clients that accept only JSON. */
+/** Some errors of release 3 of the rundeck dialect, also for clients that accept only JSON. */
 const xmlRefusal = (code: string): string =>
   `<result error='true' apiversion='31'>\n  <error code='${code}'>\n    <message>No &amp; no</message>\n  </error>\n</result>`;
 

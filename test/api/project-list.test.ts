@@ -3,7 +3,7 @@ import type { Api } from '../../src/api/client.ts';
 import { createProjectList } from '../../src/api/project-list.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
-/** A list whose answers come when the test says so, on a clock that it owns. */
+/** A project list whose answers and clock the test controls. */
 function setUp(hasModes = false) {
   let nowMs = 0;
   const asked: string[] = [];
@@ -32,7 +32,7 @@ function setUp(hasModes = false) {
     later: (ms: number) => {
       nowMs += ms;
     },
-    /** The oldest question that waits is answered. */
+    /** Answers the oldest waiting request. */
     answer: async (...names: readonly string[]) => {
       await settle();
       waiting.shift()?.resolve(names.map((name) => ({ name })));
@@ -46,7 +46,7 @@ function setUp(hasModes = false) {
   };
 }
 
-/** What has been resolved is passed on in a few turns of the loop's microtasks. */
+/** Lets resolved promises pass through several microtasks. */
 async function settle(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
@@ -87,7 +87,7 @@ describe('api/project-list', () => {
   });
 
   it('waits for a slow answer instead of sending a second request', async () => {
-    // The answer to the first question might come after that to the second, and bring back what is gone.
+    // The answer to the first request could arrive after that to the second, and bring back deleted projects.
     const { read, answer, later, asked, heard } = setUp();
     const first = read();
     later(20_000);

@@ -46,7 +46,7 @@ describe('api/transport through a proxy', () => {
     onTestFinished(transport.close);
     const headers = { 'x-rundeck-auth-token': 'planted' };
 
-    // The server behind it speaks no TLS: the tunnel is all that there is to see.
+    // The server behind the proxy has no TLS, so only the tunnel is visible.
     const asked = transport.get({ apiEndpoint: 'system-info', path: '/api/47/system/info', headers });
 
     await expect(asked).rejects.toMatchObject({ kind: 'tls' });

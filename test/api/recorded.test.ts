@@ -44,7 +44,7 @@ function toEndpoints({ path }: Recording): readonly Endpoint<unknown>[] {
   return found.filter(({ name, query: names }) => name !== 'projects' || names.includes('meta') === isMeta);
 }
 
-/** Any JSON, read by names; what is not there is undefined. */
+/** Any JSON, read by names; missing parts are undefined. */
 type Json = { readonly [name: string]: Json } & { readonly length: number } & Iterable<Json>;
 
 const ms = (date: unknown): number | undefined => (typeof date === 'string' ? Date.parse(date) : undefined);
@@ -120,7 +120,7 @@ function toAllowed({ actionAuthorizations }: Json): ReadonlySet<unknown> {
   return new Set(found.map(({ actionName }) => actionName));
 }
 
-/** What each endpoint makes of a body, written anew from the body. */
+/** The expected result of each endpoint, computed independently from the body. */
 const expected: Readonly<Record<string, (body: Json, recording: Recording) => unknown>> = {
   'system-info': ({ system }) => ({
     dialect: 'rundeck',
@@ -188,7 +188,7 @@ const expected: Readonly<Record<string, (body: Json, recording: Recording) => un
     serverNode: 'node0',
     steps: [...(state['steps'] ?? [])].map(toStep),
   }),
-  // Exit codes fail all of them, but one that finds no node.
+  // Every output has a failure by its exit code, except one that finds no node.
   'execution-output': (_log, { name, body }) => {
     const reason = name === 'exporter.output-ops_emptynodes' ? 'NoMatchedNodes' : 'NonZeroResultCode';
     return { isPending: false, failureReason: body.includes('"execState":"succeeded"') ? undefined : reason };
@@ -203,7 +203,7 @@ const expected: Readonly<Record<string, (body: Json, recording: Recording) => un
   'stored-keys-folder': () => ({ kinds: [], folders: [] }),
 };
 
-/** By status and code. A caller without rights gets 500 for a log. */
+/** By status and code. Without rights, a log answers 500. */
 const refusals: Readonly<Record<string, ErrorKind>> = {
   '401 api.error.execution.project.notfound': 'forbidden',
   '401 ': 'forbidden',

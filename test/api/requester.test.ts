@@ -16,7 +16,7 @@ afterEach(() => void vi.useRealTimers());
 type Reply = Partial<TransportAnswer> | ErrorKind;
 const active: Reply = { body: '{"executionMode":"active"}' };
 
-/** A requester whose server gives these replies in turn, the last for ever, each after that time. */
+/** A requester whose server gives these replies in turn, the last one repeatedly, each after its time. */
 function setUp(
   replies: readonly Reply[],
   {
@@ -310,7 +310,7 @@ describe('api/requester', () => {
   });
 });
 
-/** All waits are over at once. */
+/** Ends all waits at once. */
 async function inTime<Outcome>(outcome: Promise<Outcome>): Promise<Outcome> {
   await vi.runAllTimersAsync();
   return outcome;

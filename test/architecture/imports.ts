@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import type { Room } from './rooms.ts';
 import { type Import, readImports, type Source } from './sources.ts';
 
-/** What of Node reaches out of the process; a room names it as it names a package. */
+/** Node modules that reach out of the process; a room lists them like packages. */
 const outward = ['child_process', 'cluster', 'dgram', 'dns', 'http', 'http2', 'https', 'net', 'sqlite', 'tls'];
 
 type InTable = { readonly room: Room; readonly rooms: readonly Room[] };

@@ -1,11 +1,8 @@
-/**
- * A row says all that the files of a room may import, in addition to the types of rooms above it: nothing else of ours,
- * no other package.
- */
+/** All that the files of a room may import, in addition to the types of rooms above: nothing else of ours, and no other package. */
 export type Room = {
   /** A path below `src/`, or beside it: a folder, or a file without its ending. The longest that fits a file is its room. */
   readonly room: string;
-  /** Rooms whose values it may use; a name stands for everything below it, and a room may always know itself. */
+  /** Rooms whose values it may use; a name includes everything below it, and a room may always use itself. */
   readonly knows?: readonly string[];
   /** Packages, and rooms below it, whose types alone it may import. */
   readonly types?: readonly string[];
@@ -17,9 +14,9 @@ export type Room = {
   readonly apart?: true;
 };
 
-/** Who may import whom: pure rooms first, the room that wires last. A room may use the types of every room above it. */
+/** All rooms: pure ones first, the wiring room last. A room may use the types of every room above it. */
 export const rooms: readonly Room[] = [
-  // What it says of the service is a second reading, so it shares no code with `src/`.
+  // It interprets the API a second time, so it shares no code with `src/`.
   { room: 'simulator', apart: true, types: ['node:net'], packages: ['express', 'yaml', 'zod', 'node:http'] },
 
   { room: 'domain', pure: true },
@@ -56,7 +53,7 @@ export const rooms: readonly Room[] = [
   { room: 'ownership', knows: ['domain', 'state/shared-state', 'state/state'] },
   { room: 'ownership/tenure', pure: true },
 
-  // node:net tells addresses from names.
+  // node:net distinguishes addresses from names.
   { room: 'config/values', knows: ['domain'], types: ['config'], packages: ['zod', 'node:net'] },
   { room: 'config/patterns', knows: ['config/values'], packages: ['zod'] },
   { room: 'config/declare', knows: ['config/values', 'config/patterns'], types: ['config', 'domain'] },

@@ -5,7 +5,7 @@ export type Source = { readonly path: string; readonly text: string };
 
 export type Import = { readonly target: string; readonly typeOnly: boolean };
 
-/** The folders of what ships. */
+/** The folders of shipped programs. */
 export const programs = ['src', 'simulator'];
 
 /** The TypeScript files below those of these folders that exist, by their path from the top of the repository. */
@@ -37,7 +37,7 @@ export function readImports(text: string): readonly Import[] {
   return [...statements, ...others];
 }
 
-// Whole lines only: what stands behind code may be part of a string.
+// Only whole lines, because a mark after code may be part of a string.
 function withoutComments(text: string): string {
   return text.replaceAll(/^\s*\/\*[^]*?\*\//gm, '').replaceAll(/^\s*\/\/.*$/gm, '');
 }

@@ -28,7 +28,7 @@ const sources: readonly { readonly pattern: RegExp; readonly what: string }[] = 
   { pattern: /\b(?:randomBytes|randomUUID|randomInt|getRandomValues)\b/g, what: 'chance' },
 ];
 
-/** One sentence for each place that learns of time or chance by another way than the port. */
+/** One sentence for each place that gets time or randomness without the port. */
 export function findTimeSources(files: readonly Source[]): readonly string[] {
   const judged = files.filter(({ path }) => path !== home && !exempt.some(({ place }) => isAt(path, place)));
   return judged.flatMap(({ path, text }) =>

@@ -4,10 +4,10 @@ import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 import { toOwnFamilies } from '../../src/metrics/reference.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 
-/** The rounds over executions have a folder of tests, and so has the schedule watch. */
+/** Executions and schedules have their own folders of tests. */
 const testedElsewhere = ['executions', 'schedule', 'changes'];
 
-/** Executions report averages where they are on, jobs where they are off. */
+/** The collector `executions` reports averages; if it is off, `job-info` does. */
 const ofTwoCollectors = ['automation_job_average_duration_seconds'];
 
 const states = `

@@ -50,7 +50,7 @@ describe('collectors/execution-metrics', () => {
   });
 
   it.each([
-    // Of no execution every duration is "0s": that is not a duration.
+    // Without executions every duration is "0s", which is not a duration.
     ['no execution', '{"total":0,"duration":{"average":"0s","max":"0s","min":"0s"}}', 0],
     ['durations that can not be read', '{"total":3,"duration":{"average":"-5s","max":null,"min":"soon"}}', 3],
     ['no durations', '{"total":3}', 3],

@@ -56,7 +56,7 @@ describe('collectors/execution-mode', () => {
   });
 
   it.each<readonly [string, CannedAnswer]>([
-    // Without a body that says passive a 503 is a server that is starting, or a proxy's page.
+    // A 503 without a body that says passive is a starting server, or the page of a proxy.
     ['server', { status: 503, body: '' }],
     [
       'server',
@@ -98,7 +98,7 @@ describe('collectors/execution-mode', () => {
       PASSIVE,
     ],
     [
-      // The mode before is not known, so no change was seen.
+      // The earlier mode is unknown, so no change was observed.
       'dates nothing after a failed poll',
       { earlier: { status: 503, body: '' }, now: { body: '{"executionMode":"passive"}' } },
       PASSIVE,

@@ -70,7 +70,7 @@ describe('collectors/healthcheck', () => {
         automation_healthcheck_healthy{server="prod",check="constructor"} 1`,
     ],
     [
-      // Nobody said whether it is healthy: absent, and the others are not lost with it.
+      // Its health is unknown: the check is absent, and the others are still shown.
       'leaves out a check without a verdict',
       { body: '{"first":{"message":"starting"},"second":{"healthy":true}}' },
       golden`
@@ -84,7 +84,7 @@ describe('collectors/healthcheck', () => {
     expect(await scrape({ answers: { [HEALTHCHECK]: answer } })).toEqual({ outcome: 'success', text });
   });
 
-  // An answer that means nothing does not make the poll fail.
+  // A meaningless answer is not an error of the poll.
   it('shows nothing for 6.x, whose checks are always healthy', async () => {
     const upstream = {
       apiVersion: 58,

@@ -86,7 +86,7 @@ describe('collectors/log-storage-incomplete', () => {
   });
 });
 
-/** The result for this number of logs; `shift` says where a page that is asked for really starts. */
+/** The result for this number of logs; `shift` moves the start of a requested page. */
 async function readPages(total: number, shift: (offset: number) => number, maxRows = 500) {
   const asked: string[] = [];
   const transport = createTestTransport((path) => {

@@ -53,7 +53,7 @@ describe('collectors/projects', () => {
   });
 
   it('shows zero keys if none may be read', async () => {
-    // Whoever may read no project gets an empty list, not a refusal.
+    // A token without rights on projects gets an empty list, not a refusal.
     expect(await scrape({ body: '[]' })).toEqual(shown`
         # TYPE automation_projects gauge
         automation_projects{server="prod"} 0`);

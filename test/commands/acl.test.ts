@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => simulator.stop());
 
-/** Everything that the policy for the configuration of nobody in particular allows. */
+/** The whole policy without a configuration. */
 const everything = `# The minimal rights of automation-exporter on the server default,
 # with what is enabled in this configuration. It only allows reading: no change, run or deletion.
 # Give the user of the token, or the token itself, the role automation-exporter.
@@ -93,7 +93,7 @@ async function run(command: typeof acl, argv: readonly string[], env: Readonly<R
   return { code: await command(context), stdout, stderr };
 }
 
-/** What does not work with a token of this policy. */
+/** What a token with this policy cannot do. */
 async function findDenied(token: string, policy: string): Promise<readonly string[]> {
   simulator.control.addToken({ token, policy: strangerPolicy });
   simulator.control.addAccessRules(token, policy);

@@ -33,7 +33,7 @@ function toVariables(service: Service): Readonly<Record<string, string>> {
   return { AUTOMATION_EXPORTER_NAME: 'prod', ...toEnvironment(service) };
 }
 
-/** Name and value of each line, what an endpoint says in brackets left out. */
+/** The name and value of each line, without the details in brackets. */
 function toRows(stdout: string): string[] {
   return stdout.split('\n').map((line) =>
     line
@@ -302,7 +302,7 @@ describe('commands/check', () => {
     const nothingMore = { configure: false, run: false, admin: false, systemAdmin: false };
     control.addToken({ token: 'least', policy: nothingMore });
     expect(await check({ url, token: 'least' })).toMatchObject({ code: 0, stderr: '' });
-    // What only an administrator may read is said, and nothing is wrong.
+    // Endpoints for administrators are reported, but are not an error.
     const { stdout, ...ended } = await check({ url, token: 'least' }, '--collector.users');
     expect(ended).toEqual({ code: 0, stderr: '', left: [] });
     expect(toRows(stdout)).toContain('users: denied');
@@ -565,7 +565,7 @@ describe('commands/check', () => {
     expect(toRows(reader.stdout)).toContain('rights: every enabled collector may read');
     expect(reader.stdout).not.toContain('warning');
 
-    // To view a job is enough for all but its definition.
+    // With `view` on a job, everything except its definition is readable.
     const viewer = toRows((await check({ url, token: 'viewer' })).stdout).filter((row) => row.startsWith('rights'));
     expect(viewer).toEqual(['rights: schedule may not: job read in pay', 'rights: changes may not: job read in pay']);
 
@@ -573,7 +573,7 @@ describe('commands/check', () => {
     expect(toRows(half.stdout)).toContain('rights: executions may not: event read in pay');
     expect(toRows(half.stdout)).toContain('rights: system-info may not: system read');
 
-    // To administer is enough for what is of the whole server, and not for lists by project.
+    // Admin rights on the system are enough for the whole server, but not for lists by project.
     const ruler = toRows((await check({ url, token: 'ruler' })).stdout).filter((row) => row.startsWith('rights'));
     expect(ruler).toEqual([
       'rights: project-nodes may not: node read in pay',

@@ -140,7 +140,7 @@ describe('cli: process', () => {
     expect(child.output()).toBe('automation-exporter ended: an unexpected error: something odd: deep down\n');
   });
 
-  /** The daemon on a port that is known without its log, whose reader may do as it likes. */
+  /** A daemon on a known port, whose log the test may read, or not. */
   async function startWithPipes(): Promise<{ child: ChildProcess; url: string; configFile: string }> {
     const port = await freePort();
     const configFile = join(home, 'config.yaml');

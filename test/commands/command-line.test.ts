@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { commandWords } from '../../src/commands/command-table.ts';
 import { runHere } from './run-cli.ts';
 
-/** The first start servers: run-app, simulation and the end-to-end tests hold them. The others are asked beside their pages. */
+/** `serve`, `demo` and `simulate` are tested by run-app, simulation and the end-to-end tests; the others are tested with their pages. */
 const testedElsewhere = ['serve', 'demo', 'simulate', 'tonight', 'window', 'skipped'];
 
 describe('commands/command-line', () => {

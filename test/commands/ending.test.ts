@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { endInTime } from '../../src/commands/run-app.ts';
 
-/** A stop that says how long it may take and ends when it is told to, by a clock that a test moves. */
+/** A stop with a time limit that ends when the test says so, with the test's clock. */
 function start(mayTakeMs: number | undefined) {
   let nowMs = 0;
   const timers = new Map<number, { readonly atMs: number; readonly run: () => void }>();

@@ -119,7 +119,7 @@ function valueAt(samples: Samples, matches: RegExp, timeMs: number): number {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
-/** The order of summands decides on the last digits. */
+/** The last digits of a sum depend on its order. */
 function rounded(line: string): string {
   return line.replace(/ \S+$/, (value) => ` ${Number(Number(value).toFixed(6))}`);
 }
@@ -154,7 +154,7 @@ describe('commands/history', () => {
         for (const family of ['executions_total', 'project_executions_total', 'execution_duration_seconds_count']) {
           const matches = new RegExp(`^automation_${family}\\{.*project="${project}".*status="${status}"`);
           const counted = valueAt(samples, matches, toMs) - valueAt(samples, matches, fromMs);
-          // What ended at the very end is for the daemon.
+          // The daemon counts executions at the very end.
           expect([family, project, status, day, counted]).toEqual([
             family,
             project,

@@ -15,7 +15,7 @@ function isOfOpenTelemetry(url: string): boolean {
   return /@opentelemetry.(?!api)/.test(url);
 }
 
-/** Every module that comes with those of ours, by a process of its own. */
+/** Every module that is loaded with ours, found in a new process. */
 function importsOf(...files: readonly string[]): string[] {
   const urls = files.map((file) => new URL(`../../src/${file}`, import.meta.url).href);
   const script = `

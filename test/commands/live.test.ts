@@ -17,7 +17,7 @@ async function start(): Promise<Simulator> {
   return simulator;
 }
 
-/** A trace backend that answers everything with this status, and what it was sent. */
+/** A trace backend that answers everything with this status, and what it received. */
 async function startBackend(status: number) {
   const paths: string[] = [];
   const server = createServer((request, response) => {

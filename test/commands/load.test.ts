@@ -21,7 +21,7 @@ function inEnvironment(title: string, env: Readonly<Record<string, string>>, std
   return { title, args: ['serve'], env, stderr };
 }
 
-/** The server of the file with one thing about it changed. */
+/** The server of the file with one change. */
 function server(change: string): string {
   return good.replace('token_file: ./token', change);
 }
@@ -176,7 +176,7 @@ const cases: readonly Case[] = [
   ),
 ];
 
-/** A relative path begins in the folder that the command runs in. */
+/** Relative paths begin in the folder in which the command runs. */
 function withoutFolder<Ended extends { readonly stderr: string }>(ended: Ended): Ended {
   return { ...ended, stderr: ended.stderr.replaceAll(/"[^"\n]*automation-exporter-commands-\w+/g, '"<folder>') };
 }

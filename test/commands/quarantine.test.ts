@@ -53,7 +53,7 @@ describe('commands/quarantine', () => {
     };
     const { code, stdout, stderr } = await runHere(['quarantine', 'list', '--config.file=config.yaml'], { files });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    // How wide columns are is told by the test of tables.
+    // The test of tables checks the widths of columns.
     expect(stdout.replaceAll(/\d+ d ago/g, 'long ago').replaceAll(/ {2,}/g, ' | ')).toBe(
       `SERVER | EXECUTION | SPANS | SIZE | QUARANTINED | REASON
 prod | 4711 | 12 | 3.3 KiB | 2024-05-20 03:07 UTC, long ago | HTTP 400: bad span

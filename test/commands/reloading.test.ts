@@ -20,7 +20,7 @@ async function load(level: string): Promise<LoadedConfig> {
   });
 }
 
-/** A clock by which nothing is ever too soon. */
+/** A clock that never requires a wait. */
 const hasty = {
   ticks: () => 0,
   after: (_ms: number, run: () => void) => {
@@ -29,7 +29,7 @@ const hasty = {
   },
 };
 
-/** A daemon whose configuration is what the test says, and which takes it over when the test lets it. */
+/** A daemon whose configuration the test sets, and which applies it when the test allows. */
 async function start(apply: (config: Config) => Promise<void>, clock: Pick<Clock, 'ticks' | 'after'> = hasty) {
   const world = { level: 'info', loads: 0 };
   const loaded = await load(world.level);

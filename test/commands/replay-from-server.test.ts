@@ -8,7 +8,7 @@ import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 import { toSpanId, toTraceId } from '../../src/tracing/plan/ids.ts';
 import { type CliRun, runHere } from './run-cli.ts';
 
-/** A service where one run of a job has ended, and what it is called. */
+/** A service in which one run of a job has ended, with its names. */
 async function start(options: SimulatorOptions = {}) {
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free', ...options });
   onTestFinished(() => simulator.stop());

@@ -93,7 +93,7 @@ describe.concurrent('commands/run-app', () => {
     try {
       const [, url] = await daemon.waitFor(/msg=serving url=(\S+)/);
       const read = async (path: string) => (await fetch(`${url}${path}`)).text();
-      // What the exporter says of itself is read at most once in a while, however often it is scraped.
+      // The exporter's own metrics are read at most once in a while, however often they are scraped.
       const shows = (value: string) =>
         eventually(async () => {
           expect(await read('/metrics')).toContain(`\nautomation_exporter_config_last_reload_successful ${value}\n`);

@@ -11,7 +11,7 @@ export type CliRun = {
   readonly code: number | undefined;
   readonly stdout: string;
   readonly stderr: string;
-  /** What lies in the directory afterwards that did not before. */
+  /** New entries of the directory after the run. */
   readonly left: readonly string[];
 };
 
@@ -21,7 +21,7 @@ export type CliOptions = {
   readonly files?: Readonly<Record<string, string>>;
 };
 
-/** Variables of a server that takes many requests a second: with the usual budget, each check would wait for seconds. */
+/** The variables of a server with a large budget; with the default budget, each check would wait for seconds. */
 export function toEnvironment({ url, token }: { readonly url: string; readonly token: string }) {
   return {
     AUTOMATION_EXPORTER_URL: url,
@@ -30,12 +30,12 @@ export function toEnvironment({ url, token }: { readonly url: string; readonly t
   };
 }
 
-/** Runs the command line to its end as a process of its own, in a directory of its own, its two outputs apart. */
+/** Runs the command line in a new process and directory to its end, with separate outputs. */
 export async function runCli(args: readonly string[], { env = {}, files = {} }: CliOptions = {}): Promise<CliRun> {
   return withFiles(files, (directory) => run(directory, args, env));
 }
 
-/** The same in this process, one after the other, for commands that end by themselves: where it is not a start that is tested. */
+/** The same in this process, one run at a time, for commands that end by themselves and tests that are not about the start. */
 export async function runHere(args: readonly string[], { env = {}, files = {} }: CliOptions = {}): Promise<CliRun> {
   const ran = before.then(() => withFiles(files, (directory) => runIn(directory, args, env)));
   before = ran.catch(() => undefined);

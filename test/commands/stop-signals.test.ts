@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { awaitStopSignal } from '../../src/commands/stop-signals.ts';
 
-/** Sends a signal at each of these times (ms), and returns what is logged at which of them, and whether it left. */
+/** Sends a signal at each of these times (ms), and returns the logged lines with their times, and whether the process ended. */
 async function play(times: readonly number[]) {
   let nowMs = 0;
   const source = new EventEmitter() as NodeJS.Process;

@@ -12,7 +12,7 @@ beforeAll(() => {
 });
 afterAll(() => certificates?.remove());
 
-/** Two servers: a key of another certificate, and an authority that is none. */
+/** Two servers: one with a key of another certificate, one with an invalid authority. */
 function toYaml(tokenFile: string, folder: string): string {
   return `servers:
   - { name: a, url: https://127.0.0.1:9, token_file: ${tokenFile}, tls: { cert_file: ${folder}/one.pem, key_file: ${folder}/two.key } }

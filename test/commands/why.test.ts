@@ -250,7 +250,7 @@ First cause: access (AuthenticationFailure), exit code 5, step 2 (Settle) on db0
     const [first, ...rest] = stdout.split('\n');
     expect([code, first]).toEqual([1, sentence]);
     expect(rest[0]).toMatch(/^ {2}Changed: key keys\/db: changed by bob/);
-    // What changed before the last run is not about an earlier failure.
+    // A change before the last run does not concern an earlier failure.
     expect(await ask('prod', 'pay/adhoc/tidy')).toMatchObject({
       code: 0,
       stdout: `${sentence}\nNo schedule of this job is watched.\n`,

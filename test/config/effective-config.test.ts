@@ -11,7 +11,7 @@ web: { listen_address: "[::1]:9720", external_url: https://exporter.example.org 
 collectors: { project-nodes: { enabled: true, every: 60m } }
 `;
 
-/** The beginning: the defaults of what follows are in docs/configuration.md. */
+/** Only the beginning: docs/configuration.md has the other defaults. */
 const effective = `servers:
   - name: prod
     url: https://prod.example.org

@@ -32,7 +32,7 @@ export type World = Partial<Omit<LoadOptions, 'readFile' | 'arguments'>> & {
   readonly files?: Readonly<Record<string, string>>;
 };
 
-/** Loads in a world of a few files that live in memory. */
+/** Loads a configuration with a few files in memory. */
 export function loadIn({ yaml, files = {}, argv = [], env = {}, ...options }: World): Promise<LoadedConfig> {
   const all: Readonly<Record<string, string>> = {
     '/run/token': 'k3y\n',
@@ -56,13 +56,13 @@ export function loadIn({ yaml, files = {}, argv = [], env = {}, ...options }: Wo
   });
 }
 
-/** The complaints as people see them. */
+/** The complaints as text for people. */
 export async function complain(world: World): Promise<readonly string[]> {
   const loaded = await loadIn(world);
   return loaded.ok ? [] : loaded.complaints.map((complaint) => formatComplaint(complaint));
 }
 
-/** The configuration and its origins, where there is nothing to complain about. */
+/** The configuration and its origins, if there is no complaint. */
 export async function load(world: World): Promise<Extract<LoadedConfig, { ok: true }>> {
   const loaded = await loadIn(world);
   if (loaded.ok) return loaded;

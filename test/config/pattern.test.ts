@@ -88,7 +88,7 @@ describe('config/pattern', () => {
     const before = process.cpuUsage();
     for (const name of hostileNames) matches(name);
     const { user } = process.cpuUsage(before);
-    // A matcher that goes back would need years; ours needs a few hundred milliseconds at worst.
+    // A backtracking matcher would need years; ours needs a few hundred milliseconds at worst.
     expect(user).toBeLessThan(5_000_000);
   });
 

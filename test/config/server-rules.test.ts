@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { complain } from './fixtures.ts';
 
-/** A file with one server that says this beside its address. */
+/** A file with one server that has these options beside its address. */
 function watch(rest: string, url = 'https://a.example.org'): string {
   return `servers:\n  - url: ${url}\n${rest.replaceAll(/^/gm, '    ')}\n`;
 }

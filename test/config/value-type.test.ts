@@ -5,7 +5,7 @@ describe('config/value-type', () => {
   it.each([
     ['traces: { enabled: off }', 'off', 'link'],
     ['traces: { enabled: on }', 'on', 'link'],
-    // The two above as programs read them that know only YAML 1.1.
+    // The two words above as read by programs that know only YAML 1.1.
     ['traces: { enabled: false }', 'off', 'link'],
     ['traces: { enabled: true }', 'on', 'link'],
     ['traces: { upstream: { mode: false } }', 'auto', 'off'],

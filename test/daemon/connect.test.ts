@@ -31,7 +31,7 @@ beforeEach(() => {
   folder = makeFolder();
 });
 
-/** Replaces a file as a whole, as whoever rotates secrets does: a reader of a file that is written in place may find a part. */
+/** Replaces a file as a whole, as tools that rotate secrets do; a file that is written in place may be read in part. */
 function write(name: string, text: string): string {
   const fresh = join(folder, `${name}.new`);
   writeFileSync(fresh, text, { mode: 0o600 });
@@ -39,7 +39,7 @@ function write(name: string, text: string): string {
   return join(folder, name);
 }
 
-/** As the daemon does it: a file of configuration, and the secrets in files of their own. */
+/** As in the daemon: a configuration file, and secrets in their own files. */
 async function connect(url: string, credentials: string, hands = { aheadMs: 0 }) {
   const file = write('config.yaml', `servers: [{ name: prod, url: '${url}', ${credentials} }]\n`);
   const loaded = await loadConfig({
@@ -92,7 +92,7 @@ describe('daemon/connect', () => {
       expect(server.asked.map(({ headers }) => headers[header])).toEqual(
         ['first', 'first', 'first', 'second'].map((secret) => scheme + secret),
       );
-      // The log has to know both, and before they are sent.
+      // The log must know both secrets before they are sent.
       expect(secrets).toEqual(['first', 'second']);
     },
   );

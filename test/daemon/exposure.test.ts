@@ -137,7 +137,7 @@ describe('daemon/exposure', () => {
   });
 });
 
-/** TLS that asks clients this much; the cast is true: nothing else of it is read. */
+/** TLS with these demands on clients; the cast is safe, because nothing else of it is read. */
 function clients(asked: Partial<WebTls['clientAuth']>): WebTls {
   return { clientAuth: { isRequested: true, isRequired: false, isVerified: false, ...asked } } as WebTls;
 }

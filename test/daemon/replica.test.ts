@@ -58,7 +58,7 @@ describe('daemon/replica', () => {
       })
     ).config;
 
-  /** Starts a replica that owns its only server, and notes what its delivery and the kept traces are told. */
+  /** Starts a replica that owns its only server, and records the calls of its delivery and of the kept traces. */
   async function start() {
     const config = await loadServer('prod');
     const told: unknown[] = [];

@@ -10,7 +10,7 @@ import { eventually } from '../support/eventually.ts';
 const dayMs = 86_400_000;
 
 describe('daemon/rights', () => {
-  /** Watches a server; `wake` lets the time pass that it waits for. */
+  /** Watches a server; `wake` ends its current wait. */
   async function watch() {
     const simulator = await startSimulator({ scenario: 'empty', apiVersion: 58 });
     onTestFinished(() => simulator.stop());

@@ -20,7 +20,7 @@ const largeTrace = {
   spans: 3,
 } as const;
 
-/** What is said, and how long it may take, when a state of that size is copied for the last time. */
+/** Returns the log and the time limit when a state of this size is backed up at the end. */
 async function stop(bytes: number, backUp: () => Promise<void> = async () => undefined) {
   const said: unknown[] = [];
   const state = { ...openSqliteState({ memory: true }), bytes: () => bytes, backUp };
@@ -72,7 +72,7 @@ describe('daemon/state-backup', () => {
 
     const [first, second = 0, ...others] = waits;
     expect([first, others]).toEqual([5000, []]);
-    // A fifth of a second for each mebibyte, twice: one copy may be under way.
+    // A fifth of a second for each mebibyte, twice, because another backup may be in progress.
     expect(second).toBeGreaterThanOrEqual(8200);
     expect(second).toBeLessThan(8400);
   });

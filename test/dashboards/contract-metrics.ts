@@ -4,7 +4,7 @@ import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 import { toOwnFamilies } from '../../src/metrics/reference.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 
-/** The families that are on by default, and what else a collector may give. */
+/** The families that are on by default, and others that a collector may have. */
 export const allFamilies = [
   ...collectors.flatMap((collector) =>
     Object.values(collector.metrics).map((family) => ({ ...family, collector: collector.name, on: collector.on })),
@@ -19,7 +19,7 @@ export const allFamilies = [
 /** What every series may carry besides the labels of its family. */
 const commonLabels = ['server', 'member', 'job', 'instance', 'cluster'];
 
-/** Series that others give: Prometheus itself, and the runtime of the exporter. */
+/** Series of other programs: Prometheus itself, and the runtime of the exporter. */
 const foreign: Readonly<Record<string, readonly string[]>> = {
   up: [],
   ALERTS: ['alertname', 'alertstate', 'severity', 'project', 'job_group', 'job_name'],
@@ -51,7 +51,7 @@ export function familyOf(sample: string): string | undefined {
 }
 
 function toSampleNames(name: string, type: string): string[] {
-  // A native histogram has the name itself.
+  // A native histogram has the name without a suffix.
   if (type === 'histogram') return ['', '_bucket', '_sum', '_count'].map((suffix) => name + suffix);
   return type === 'summary' ? [name, `${name}_count`] : [name];
 }

@@ -8,7 +8,7 @@ import { endings, triggers } from '../../src/executions/counting/naming.ts';
 import { allFamilies, familyOf, labelsOf } from './contract-metrics.ts';
 import { readPromql } from './promql.ts';
 
-/** Families that are on by default and that no dashboard, rule or runbook asks for, each with its reason. */
+/** Families that are on by default but that no dashboard, rule or runbook uses, each with its reason. */
 const unused: Readonly<Record<string, string>> = {
   automation_app_distribution: 'servers hardly have histograms of their own',
   automation_app_value: 'names and meanings differ from release to release; for dashboards of your own',
@@ -47,7 +47,7 @@ const dashboardQueries = dashboardNames.flatMap((name) => {
 });
 const queries = [...ruleQueries, ...dashboardQueries];
 
-/** Matchers that name values out of a closed list. */
+/** Labels whose values come from a closed list. */
 const words: Readonly<Record<string, readonly string[]>> = {
   status: [...endings, 'scheduled', 'queued'],
   trigger: triggers,

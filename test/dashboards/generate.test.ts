@@ -73,7 +73,7 @@ describe.each(dashboardNames)('dashboards/%s', (name) => {
   it.each(charts)('gives the panel "$title" a description, a unit and a query', (panel) => {
     expect(panel.description?.replace(/ ?\bEmpty .*/, '')).toMatch(/\.$/);
     expect(panel.fieldConfig?.defaults.unit).toEqual(expect.stringMatching(/./));
-    // No series is in any of these.
+    // No series has any of these units.
     expect(panel.fieldConfig?.defaults.unit).not.toMatch(/^(ns|µs|ms|m|h|d|kbytes|mbytes|percent)$/);
     expect(panel.targets?.length).toBeGreaterThan(0);
   });

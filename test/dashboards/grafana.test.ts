@@ -155,7 +155,7 @@ describe('deploy/grafana', () => {
   });
 });
 
-/** What is wrong with a link to a dashboard: where it leads, or what it fills in. */
+/** The faults of a link to a dashboard: its target, or a variable that it sets. */
 function listFaults(link: string): string[] {
   const [, uid = '', query = ''] = /^\/d\/([\w-]+)(?:\?(.*))?$/.exec(link) ?? [];
   const target = dashboardNames.find((name) => `automation-${name}` === uid);

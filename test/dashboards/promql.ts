@@ -1,6 +1,6 @@
 import { parser } from '@prometheus-io/lezer-promql';
 
-/** A selector of a PromQL expression: a name, and the labels that its matchers and the sums around it speak of. */
+/** A selector of a PromQL expression: a name, and the labels in its matchers and in the aggregations around it. */
 export interface Selector {
   readonly metric: string;
   readonly matchers: readonly { readonly label: string; readonly value: string }[];
@@ -15,7 +15,7 @@ export interface ReadPromql {
   readonly grouping: readonly string[];
 }
 
-/** Tells what a PromQL expression consists of. */
+/** Reads the parts of a PromQL expression. */
 export function readPromql(expr: string): ReadPromql {
   const selectors: { metric: string; matchers: { label: string; value: string }[] }[] = [];
   const grouping: string[] = [];

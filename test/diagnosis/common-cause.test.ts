@@ -32,7 +32,7 @@ const toText = (explanation: Explanation): string =>
 
 describe('diagnosis/common-cause', () => {
   it('computes the exact probability', () => {
-    // The lady who tasted tea: all four cups right is 1 of 70.
+    // Fisher's example: all four cups right has the probability 1 in 70.
     expect(toProbability({ failed: 4, covered: 4, succeeded: 4, spared: 0 })).toBeCloseTo(1 / 70, 10);
     expect(toProbability({ failed: 10, covered: 8, succeeded: 6, spared: 1 })).toBeCloseTo(0.0244755, 6);
     expect(toProbability({ failed: 5, covered: 0, succeeded: 5, spared: 3 })).toBeCloseTo(1, 10);
@@ -67,13 +67,13 @@ describe('diagnosis/common-cause', () => {
     };
     expect(toText(ofJob('0'))).toContain('Shared cause\n10 of 10 failed jobs share node db03.');
     expect(ofJob('1').commonCause).toBeUndefined();
-    // Only the last run of a job is one of those that fail now.
+    // Only a job whose last run failed shares the cause.
     expect(ofJob('0', -60_000).commonCause).toBeUndefined();
-    // A reload or another replica knows it too.
+    // A reload or another replica has the same knowledge.
     away(0);
     await minutes(1);
     expect(commonCause()).toMatchObject({ subject: 'db03', covered: 10, succeeded: 10, spared: 0 });
-    // The numbers are those of the last minutes.
+    // The numbers cover the last minutes.
     await minutes(9);
     control.runJob(ids[0] ?? '');
     await minutes(5);

@@ -62,7 +62,7 @@ describe('diagnosis/lines/diagnoses', () => {
     const bodies = (await ledger.load('prod')).map(({ body = '' }) => body).join('\n');
     expect(bodies).not.toContain('canary');
     expect(bodies.match(/v1:/g)).toHaveLength(50);
-    // The latest ones.
+    // The latest fingerprints are kept.
     expect((await note('settle', 'ORA-159: canary', 160))?.count).toBe(2);
     expect((await note('settle', 'ORA-109: canary', 161))?.count).toBe(1);
   });

@@ -11,13 +11,13 @@ type Plan = {
   readonly jobs: number;
   readonly nodes: number;
   readonly everyMinutes: (random: Random) => number;
-  /** The chance that a run fails by itself. */
+  /** The probability that a run fails without a cause. */
   readonly noise: number;
   /** The share of the runs with the cause that it makes fail; the cause covers this share of the jobs. */
   readonly harm: number;
   readonly share: number;
   readonly kind: Factor['kind'] | undefined;
-  /** Jobs that fail together for a reason that no factor shows. */
+  /** The number of jobs that fail together for a reason that no factor shows. */
   readonly storm?: number;
 };
 
@@ -41,7 +41,7 @@ export const causePlans: Readonly<Record<string, Plan>> = {
   'no cause, a small estate': { ...calm, jobs: 20, nodes: 3, noise: 0.15, share: 0.3 },
 };
 
-/** Looks each minute for an hour after the trouble began; returns what was named. */
+/** Checks each minute for an hour after the start of the trouble; returns the named causes. */
 function play(plan: Plan, seed: number) {
   const random = createRandom(seed * 7919);
   const planted: Factor | undefined = plan.kind && { kind: plan.kind, subject: 'planted' };
@@ -79,7 +79,7 @@ function play(plan: Plan, seed: number) {
   return { planted, named };
 }
 
-/** How often the planted factor is the last one named, how often another one is named at any time, and how late the right one. */
+/** How often the planted factor is named last, how often another one is named at any time, and how late the right one is. */
 export function countPlan(plan: Plan, worlds: number) {
   const counts = { right: 0, wrongEver: 0, medianMinutes: 0 };
   const minutes: number[] = [];

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { causePlans, countPlan } from './other-causes.ts';
 import { countShape, suspectShapes } from './other-worlds.ts';
 
-/** What can be known in these worlds is known, and nothing wrong is named in any. */
+/** In these worlds every knowable cause is found, and no wrong one is named. */
 const worlds = 10;
 const unknowable = [
   'ten keys rotated, the definition not readable',

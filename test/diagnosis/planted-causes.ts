@@ -11,7 +11,7 @@ type Job = { readonly path: string; readonly factors: readonly Factor[]; readonl
 
 type CauseWorld = { readonly planted: Factor | undefined; readonly named: readonly (Factor | undefined)[] };
 
-/** Jobs on nodes for some hours, looked at each minute: with a node that fails from an hour on, or without. */
+/** Jobs on nodes for some hours, checked each minute; if there is a cause, a node fails after an hour. */
 export function playCommonCause(seed: number, hasCause: boolean): CauseWorld {
   const random = createRandom(seed);
   const all = makeJobs(random);
@@ -37,7 +37,7 @@ export function playCommonCause(seed: number, hasCause: boolean): CauseWorld {
   return { planted, named };
 }
 
-/** Only the nodes on which a run failed are known to have failed it. */
+/** Only nodes on which a run failed are known to have failed it. */
 function toSeen({ factors }: Job, planted: Factor | undefined): readonly Factor[] {
   if (planted === undefined || !factors.some((own) => isSame(own, planted))) return factors;
   return factors.filter((own) => own.kind !== 'node' || isSame(own, planted));

@@ -23,7 +23,7 @@ const nodes = numbers(20).map((index) => `node${index}`);
 const keys = numbers(15).map((index) => `keys/key${index}`);
 const sections = ['steps', 'options', 'schedule', 'nodes', 'limits', 'notifications', 'error handlers', 'plugins'];
 
-/** A change as it would be read: what the server dates is exact, everything else lies between two readings. */
+/** A change as it would be read: exact if the server dates it, otherwise between two readings. */
 function toChange(random: Random, given: Omit<Change, 'afterMs' | 'beforeMs'>, trueMs: number): Change {
   if (given.kind === 'key') {
     const readMs = trueMs + random() * 60 * minuteMs;

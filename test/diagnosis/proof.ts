@@ -11,16 +11,16 @@ import { planRecorded } from '../tracing/recorded.ts';
 import { secretForms } from './corpus.ts';
 
 export type Proof = {
-  /** Of pairs of the same failure with other values, the share with one fingerprint; and the templates that change. */
+  /** The share of pairs of the same failure, with other values, that have one fingerprint; and the templates that do not. */
   readonly stable: number;
   readonly unstable: readonly string[];
-  /** Of pairs of different failures, the share with one fingerprint; and those pairs. */
+  /** The share of pairs of different failures that have one fingerprint; and these pairs. */
   readonly colliding: number;
   readonly collisions: readonly string[];
   readonly logs: number;
   /** Secrets that are left, with their form. */
   readonly leaks: readonly string[];
-  /** Of lines without a secret, the share that is left as it is; and some of the others. */
+  /** The share of lines without a secret that stay unchanged; and some of the others. */
   readonly unharmed: number;
   readonly harmed: readonly string[];
 };
@@ -67,7 +67,7 @@ function proveFingerprints(seed: number, pairs: number) {
   };
 }
 
-/** What a trace backend and a page get of such a log. */
+/** The part of such a log that a trace backend and a page get. */
 function toSent(texts: readonly string[]): string {
   const all = texts.map((text) => ({ level: 'WARN', text, node: 'db03', context: '1', atMs: 0 }) as const);
   const { lines } = keepLines(all, { node: 'db03', context: '1' }, scrub);

@@ -25,7 +25,7 @@ type Options = Omit<DirectOptions, 'token'> & {
   readonly token?: string;
 };
 
-/** Executions, schedules and the journal of one server before a simulated service, on one clock that is moved by hand. */
+/** Executions, schedules and the journal of one server with a simulated service, on one clock that the test moves. */
 export function createScene({ settings = {}, token, ...options }: Options = {}) {
   const simulator = createDirectSimulator({ scenario: 'empty', retained: 1e9, ...options });
   if (token !== undefined) simulator.control.addToken({ token, policy: { systemRead: false, nodes: [] } });
@@ -114,7 +114,7 @@ export function createScene({ settings = {}, token, ...options }: Options = {}) 
 
   let daemon = start();
 
-  /** What the daemon's polls ask in a minute. */
+  /** Plays the polls of the daemon for a minute. */
   async function minute(act: () => void): Promise<void> {
     nowMs += 60_000;
     simulator.advance(60_000);
@@ -138,15 +138,15 @@ export function createScene({ settings = {}, token, ...options }: Options = {}) 
     truth: simulator.truth,
     requests: simulator.requests,
     nowMs: () => nowMs,
-    /** Lets minutes pass; in each, something may happen after the lists of jobs were read. */
+    /** Lets minutes pass; in each, an action may follow the read of the job lists. */
     minutes: async (count: number, act: () => void = () => undefined): Promise<void> => {
       for (let left = count; left > 0; left -= 1) await minute(act);
     },
-    /** Changes cannot be stored. */
+    /** Makes changes impossible to store, as a full disk does. */
     fill: (isFullNow: boolean): void => {
       isFull = isFullNow;
     },
-    /** The daemon is not there. */
+    /** Lets time pass without the daemon. */
     away: (minutes: number): void => {
       nowMs += minutes * 60_000;
       simulator.advance(minutes * 60_000);

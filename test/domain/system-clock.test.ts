@@ -7,7 +7,7 @@ afterEach(() => {
 
 it('counts the time in which the process runs, and not the time in which it is stopped', async () => {
   vi.useFakeTimers();
-  // Others that share the process may have started its looks by real timers.
+  // Other tests in the process may have started its timers already.
   vi.resetModules();
   const { systemClock } = await import('../../src/domain/system-clock.ts');
   const beganMs = systemClock.awakeTicks();

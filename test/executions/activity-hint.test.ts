@@ -156,7 +156,7 @@ const minuteMs = 60_000;
 
 type Given = {
   readonly total?: number;
-  /** How many more than are known ended before the search began; absent where all did. */
+  /** How many unknown executions ended before the search began; all if absent. */
   readonly before?: number;
   readonly known?: number;
   readonly refused?: ErrorKind;
@@ -193,7 +193,7 @@ function createScene(projects = ['pay', 'stock']) {
     read,
     readAll,
     check,
-    /** They are read in the next round, before the hint is asked. */
+    /** They are read in the next round before the hint is requested. */
     readNext: () => {
       for (const project of projects) activities.note(project, { readAtMs: nowMs + roundMs }, nowMs);
     },

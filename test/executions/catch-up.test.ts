@@ -28,7 +28,7 @@ describe('executions/catch-up', () => {
   });
 });
 
-/** Projects by how many turns it takes to work off what is behind. */
+/** Projects with the number of turns that their backlog needs. */
 function createScene(turns: Readonly<Record<string, number>>, { isStuck = false } = {}) {
   const states = new Map(Object.entries(turns).map(([project, left]) => [project, toBehind(project, left)]));
   const activities = createActivities();
@@ -61,7 +61,7 @@ function createScene(turns: Readonly<Record<string, number>>, { isStuck = false 
   };
 }
 
-/** The more is left, the further back it begins. */
+/** A larger rest begins further back. */
 function toBehind(project: string, left: number): ProjectState {
   const state = { ...toNewProject(project, 0), scannedThroughMs: 900 };
   if (left <= 0) return state;

@@ -282,7 +282,7 @@ describe('executions when the clock of the server steps', () => {
     await rounds(60);
     asked = 0;
     await rounds(20);
-    // What is idle is read in turns: 40 projects within two minutes, and what runs in each round.
+    // Idle projects are read in turn: 40 within two minutes; active ones in each round.
     expect(asked / 20).toBeLessThan(9);
     control.addFinished('p7', { startedAtMs: nowMs() - 2000, endedAtMs: nowMs() });
     finish('pay');
@@ -313,7 +313,7 @@ describe('executions when the clock of the server steps', () => {
   });
 });
 
-/** Times that are kept and still to come, except for how far the clock had come: what it dated is still to be found. */
+/** Stored future times, except the time that the clock had reached, because executions up to it may still be found. */
 async function toAhead(ledger: Played['ledger']): Promise<string[]> {
   const nextYear = /"(?!reachedMs)\w+Ms":17(69|[7-9]\d)\d{9}/g;
   const documents = await ledger.load('upstream');

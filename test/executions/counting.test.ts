@@ -107,7 +107,7 @@ describe('executions/counting', () => {
         await ledger.commit('upstream', { documents: [{ kind, key, body: damage(body) }] });
     restart();
     await rounds(2);
-    // Each of the two documents had one such time.
+    // Each of the two documents contained one such time.
     expect(recent()).toEqual([newest]);
     expect(shown('automation_job_last_end_timestamp_seconds')).toEqual([]);
   });
@@ -161,7 +161,7 @@ describe('executions/counting', () => {
   it('reports the number of its series, equal to the number in a scrape', async () => {
     const { finish, rounds, series } = await play();
     await rounds(1);
-    // Of what runs three without a job but the start, and two that wait.
+    // Running executions: three series without the start of a job, and two for waiting ones.
     expect(series()).toBe(4);
     finish('pay');
     await rounds(10);

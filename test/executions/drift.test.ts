@@ -103,7 +103,7 @@ describe('executions/counting/flaky', () => {
     ['ffffffss', false],
     ['rsrsr', true],
     ['srsrs', false],
-    // Aborted runs, and those that are repeated, prove nothing.
+    // Aborted and retried runs prove nothing.
     ['sasasasas', false],
     ['swswswsws', false],
     ['sfsfsssssssss', true],

@@ -8,7 +8,7 @@ export type Question = {
   readonly query: Readonly<Record<string, number>>;
 };
 
-/** An API that answers by a function, and the questions that it was asked. */
+/** An API that a function answers, and its requests. */
 export function createFakeApi(answer: (question: Question) => unknown) {
   const asked: string[] = [];
   const ask = async (endpoint: { readonly name: string }, input: Input = {}): Promise<unknown> => {
@@ -34,7 +34,7 @@ export function createFakeApi(answer: (question: Question) => unknown) {
 
 type Input = { readonly path?: { readonly project?: string }; readonly query?: Readonly<Record<string, number>> };
 
-/** What a list of executions answers: the newest end first, cut into pages. */
+/** A page of an execution list: newest end first. */
 export function toPage(rows: readonly Execution[], { query }: Question) {
   const { begin = 0, end = Number.POSITIVE_INFINITY, max = 20, offset = 0 } = query;
   const found = rows

@@ -20,10 +20,10 @@ describe('executions/id-hours', () => {
     const slowByMs = [90 * hourMs, 30 * hourMs];
     const judge = (id: number, hour: number): boolean =>
       isOfSlowClock({ id, startedAtMs: hour * hourMs, endedAtMs: hour * hourMs + 5000 }, slowByMs);
-    // The hour in which the id was given, and one beside it.
+    // The hour in which the id was assigned, and the next one.
     expect([9, 10, 11, 12, 13, 14].map((hour) => judge(65, hour))).toEqual([false, true, true, true, false, false]);
     expect([70, 71, 72].map((hour) => judge(65, hour))).toEqual([true, true, true]);
-    // By the clock it would end after now.
+    // With such a clock, it would end after now.
     expect([12, 13, 14, 15].map((hour) => judge(90, hour))).toEqual([true, true, false, false]);
     expect(isOfSlowClock({ id: 65, startedAtMs: 0, endedAtMs: 0 }, [])).toBe(false);
   });

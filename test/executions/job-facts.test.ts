@@ -60,7 +60,7 @@ describe('executions/job-facts', () => {
         const mixed = runs.toSorted(() => ((random.next().value ?? 0) % 3) - 1);
         const unlike = new Set(given.map(({ end }) => end)).size < given.length;
         fc.pre(!unlike);
-        // A change of durations or results is found in the order of ends: late runs are left out.
+        // Changes of durations or results are found in the order of ends, so late runs are ignored.
         const toOthers = (facts: JobFacts | undefined) => ({ ...facts, drift: undefined, flakiness: undefined });
         const inOrder = factsOf(runs.toSorted((one, other) => one.endedAtMs - other.endedAtMs));
         expect(toOthers(factsOf(mixed))).toEqual(toOthers(inOrder));

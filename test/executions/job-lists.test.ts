@@ -124,7 +124,7 @@ describe('executions/job-lists', () => {
         ],
       }));
     await end('old', 999_000);
-    // Its last run was dated by a clock that was ahead.
+    // A clock that was ahead dated its last run.
     await end('ahead', 2_000_000);
     const { api } = createFakeApi(async () => {
       await end('new', 1_000_000);

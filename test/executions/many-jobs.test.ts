@@ -46,7 +46,7 @@ describe('executions with many jobs', () => {
   });
 });
 
-/** What runs now has series that come and go with it. */
+/** Series of running executions come and go with them. */
 const ofRuns: readonly string[] = [
   'automation_executions_running_oldest_start_timestamp_seconds',
   'automation_executions_running',

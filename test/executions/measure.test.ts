@@ -271,7 +271,7 @@ function factsOf({ jobs }: Measured) {
   return jobs.get(toJobKey('pay', 'nightly', 'settle'));
 }
 
-/** A line a cell: its labels, its count, and what it knows of durations. */
+/** One line for each cell: its labels, its count, and its durations. */
 function linesOf({ cells }: Measured, wanted: string): string[] {
   return [...cells.values()]
     .filter(({ kind }) => kind === wanted)

@@ -1,7 +1,7 @@
 import type { Ledger, LedgerDocument, LedgerEntry } from '../../src/state/ledger.ts';
 
 export type MemoryLedger = Ledger & {
-  /** What there is now, to be put back later. */
+  /** Copies the content, so that it can be restored later. */
   readonly copy: () => Copy;
   readonly restore: (copy: Copy) => void;
 };

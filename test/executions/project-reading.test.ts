@@ -60,7 +60,7 @@ describe('executions/project-reading', () => {
     expect(scene.counted).toHaveLength(5000);
     expect(new Set(scene.counted.map(({ id }) => id)).size).toBe(5000);
     expect(scene.state()).toEqual({ ...toNewProject('pay', 0), scannedThroughMs: nowMs });
-    // Ten full pages, one more for what they cut, and the question that failed.
+    // Ten full pages, one more for the cut rows, and the failed request.
     expect(scene.asked).toHaveLength(12);
   });
 
@@ -179,7 +179,7 @@ describe('executions/project-reading', () => {
     ['not_found', 'api.error.project.missing', 'missing'],
     ['not_found', 'api.error.item.doesnotexist', 'missing'],
     ['forbidden', undefined, 'hidden'],
-    // No path can hold its name.
+    // The name of the project does not fit into a path.
     ['rejected', undefined, 'hidden'],
   ] as const)('puts a project after %s %s on hold as %s', async (kind, errorCode, hold) => {
     const answer = (): never => {
@@ -268,7 +268,7 @@ describe('executions/project-reading', () => {
 
 const nowMs = 10_000_000;
 
-/** This number of runs, spread over the window, the last of them at its end. */
+/** This number of runs, spread over the window, the last one at its end. */
 function runs(count: number): Finished[] {
   return Array.from({ length: count }, (_, index) => {
     const endedAtMs = Math.floor((nowMs * (index + 1)) / count);
@@ -288,7 +288,7 @@ function createScene({ answer, catchUpLimitMs = 1e12, gapUntilMs, ...fields }: G
   const counted: Finished[] = [];
   const lateBefore: (number | undefined)[] = [];
   const known = new Set<number>();
-  // Only these parts of a cache are asked.
+  // Only these parts of a cache are used.
   const cache = {
     states,
     facts: () => ({ epoch: 1, epochStartedAtMs: 0, gapUntilMs }),
@@ -323,14 +323,14 @@ function createScene({ answer, catchUpLimitMs = 1e12, gapUntilMs, ...fields }: G
     noteReached: overlap.noteReached,
     rewind: () => reading.rewind(),
     readAgain: (window: Window) => reading.readAgain(api, 'pay', window, nowMs),
-    /** The process begins again with what it kept. */
+    /** Restarts the process with its stored data. */
     restart: () => {
       reading = start();
     },
     state: () => states.get('pay') ?? toNewProject('gone', 0),
     read: (purpose: PlannedRead['purpose'], window: Partial<Window> = {}, sinceMs = 0) =>
       reading.read(api, { project: 'pay', window: { beginMs: 0, endMs: nowMs, ...window }, sinceMs, purpose }, nowMs),
-    /** The most pages of the backlog. */
+    /** The maximum number of pages of the backlog. */
     readPast: (pages: number) => {
       let left = pages;
       return reading.readPast(api, 'pay', nowMs, () => {

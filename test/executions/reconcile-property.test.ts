@@ -48,15 +48,15 @@ describe('executions/reconcile', () => {
 
 const dayMs = 86_400_000;
 
-/** Enough for every way to go wrong, and little enough to be made small when one does. */
+/** Enough for every kind of error, and few enough to shrink a failure. */
 const few = { maxLength: 6 };
 
 const apart = fc.oneof(fc.integer({ min: -5000, max: 5000 }), fc.constantFrom(-2000, -1999, 1999, 2000));
 
 type Run = Pick<Execution, 'id' | 'startedAtMs'> & { readonly endedAtMs: number };
-/** The same id comes again after ids began again. */
+/** `turn` counts how often ids have restarted. */
 type Named = { readonly id: number; readonly turn: number };
-/** With its milliseconds or without, before it ended or after. */
+/** A row with or without milliseconds, before or after its end. */
 type Listed = Named & { readonly cutMs: number; readonly hasEnd: boolean };
 
 const named = { id: fc.integer({ min: 1, max: 3 }), turn: fc.integer({ min: 0, max: 3 }) };
@@ -100,7 +100,7 @@ function toKey({ id, startedAtMs }: Pick<Execution, 'id' | 'startedAtMs'>): stri
   return `${id} at ${Math.floor(startedAtMs / 1000)} s`;
 }
 
-/** One call after the other, each with all that is known since the previous one. */
+/** Plays the calls in order; each call knows the results of the previous ones. */
 function readAll(calls: readonly (readonly Execution[])[], countedFromMs: number): Execution[] {
   const known = new Map<number, Entry[]>();
   let ids = new Map<number, IdHour>();

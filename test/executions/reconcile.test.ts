@@ -218,7 +218,7 @@ describe('executions/reconcile', () => {
       return found;
     };
     const behind = note([at({ id: 81, hour: 100 })], 100.5 * hourMs);
-    // It started before the clock was set back, and ends when it is right again.
+    // It started before the clock was set back, and ended when the clock was right again.
     const longer = note([at({ id: 80, hour: 172 })], 173 * hourMs);
     for (const found of [behind, longer]) {
       expect(found).toMatchObject({ imported: 0, newEpochAtMs: undefined });

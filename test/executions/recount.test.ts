@@ -202,7 +202,7 @@ type Given = {
   readonly requestsPerSecond?: number;
 };
 
-/** Ends by how many hours ago they were: what the server has, and what is known of it. */
+/** Executions by their age in hours: those of the server, and those that are known. */
 async function createScene({ ended, known, projects = usualProjects, countedFromMs = 0, ...given }: Given) {
   const { ledger } = openSqliteState({ memory: true });
   let isHidden = given.isHidden === true;

@@ -45,7 +45,7 @@ describe('executions/requests', () => {
     for (const { project, jobId } of jobs) {
       control.addFinished(project, { jobId, startedAtMs: nowMs() - 2000, endedAtMs: nowMs() - 1000 });
     }
-    // The runs are found, their projects are quiet again, and their jobs are listed.
+    // The runs are found, their projects are idle again, and their jobs are listed.
     await scene.rounds(40);
     const id = control.addFinished('p40', {
       jobId: jobs[40]?.jobId ?? '',
@@ -71,7 +71,7 @@ describe('executions/requests', () => {
     control.changeProject('away', { disabled: true });
     asked = 0;
     await scene.rounds(120);
-    // Half an hour: the waits double up to five minutes.
+    // Half an hour, because the waits double up to five minutes.
     expect(asked).toBeLessThanOrEqual(11);
     asked = 0;
     await scene.rounds(20);
@@ -166,7 +166,7 @@ async function watch({ rounds, ...options }: SceneOptions & { readonly rounds: n
       const found = open.get(id);
       open.delete(id);
       if (found?.isIdle === true) idleMs = Math.max(idleMs, nowMs() - found.endedAtMs);
-      // The first turn finds out that they are active.
+      // In its first turn the project is found to be active.
       else if (found !== undefined && foundBefore.has(found.project))
         activeRounds = Math.max(activeRounds, round - found.round + 1);
       if (found !== undefined) foundNow.add(found.project);
@@ -177,7 +177,7 @@ async function watch({ rounds, ...options }: SceneOptions & { readonly rounds: n
   return { perRound, searchRounds: rounds - quietRounds, activeRounds, idleMs, missing: [...open.keys()] };
 }
 
-/** More requests than this only a search makes. */
+/** Only a search sends more requests than this. */
 const most = 60;
 
 function finish({ control }: Scene, project: string, endedAtMs: number): number {

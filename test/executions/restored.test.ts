@@ -172,7 +172,7 @@ async function begin() {
     play: async (actions: readonly Action[]) => {
       for (const each of actions) await act(each);
     },
-    /** All can be read, and is. */
+    /** Makes everything readable, and reads it. */
     end: async (): Promise<readonly string[]> => {
       for (const project of disabled) control.changeProject(project, { disabled: false });
       for (let left = 14; left > 0; left -= 1) await scrape();

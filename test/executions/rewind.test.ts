@@ -123,7 +123,7 @@ describe('executions/rewind', () => {
       ['new', nowMs - 710_000],
       ['ahead', nowMs - 160_000],
     ]);
-    // It is done once: later the difference is another.
+    // The rewind is stored, so a later one changes nothing.
     await cache.update(async () => ({ states }));
     await rewindTo(usual);
     expect(cache.states.get('new')?.countedFromMs).toBe(nowMs - 50_000);

@@ -39,7 +39,7 @@ describe('executions/running-reader', () => {
     const names = Array.from({ length: 40 }, (_, index) => `p${index}`);
     const { read, asked, pass } = setUp((project) => (project === 'p12' ? [someRunning({ id: 7, project })] : []));
 
-    // Not everything is known yet.
+    // Some projects have not been read yet.
     expect((await read(names)).executions).toBeUndefined();
     expect(asked.splice(0)).toEqual(['*', ...names.slice(0, 25)]);
     expect((await read(names)).executions?.map(({ id }) => id)).toEqual([7]);

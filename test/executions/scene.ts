@@ -17,19 +17,19 @@ export type Scene = {
   readonly control: DirectSimulator['control'];
   readonly ledger: Ledger;
   readonly nowMs: () => number;
-  /** Time passes for the service and for the daemon. */
+  /** Lets time pass for the service and the daemon. */
   readonly pass: (ms: number) => void;
-  /** What a round came to, some seconds after the previous one: `success`, or its fault. */
+  /** The result of a round, some seconds after the previous one: `success`, or its error. */
   readonly round: (afterMs?: number) => Promise<string>;
   readonly rounds: (count: number, afterMs?: number) => Promise<void>;
   /** The samples of a family that a scrape would show. */
   readonly shown: (family: string) => string[];
-  /** The names and labels of all samples, but those of some families. */
+  /** The names and labels of all samples, without those of some families. */
   readonly names: (but: readonly string[]) => string[];
   readonly publishes: () => number;
-  /** Somebody else asks for the projects, whose answer is shared. */
+  /** Reads the shared project list, as another poll does. */
   readonly listProjects: () => Promise<void>;
-  /** How many series the last round said it gives. */
+  /** The number of series that the last round reported. */
   readonly series: () => number;
   /** What the rounds reported: `late 2`, `skipped disabled 3`. */
   readonly told: readonly string[];
@@ -39,9 +39,9 @@ export type Scene = {
   readonly imports: () => ReturnType<Executions['status']>['imports'];
   readonly isShownProject: ReturnType<Executions['status']>['isShownProject'];
   readonly averages: () => Executions['averages'];
-  /** What the credentials may not read. */
+  /** What the credentials may read. */
   readonly visibility: () => Sight;
-  /** The daemon starts again with what it kept. */
+  /** Restarts the daemon with its stored data. */
   readonly restart: (changed?: Partial<ExecutionSettings>, isRestored?: boolean) => void;
   readonly stop: () => Promise<void>;
 };
@@ -49,13 +49,13 @@ export type Scene = {
 export type SceneOptions = DirectOptions & {
   readonly settings?: Partial<ExecutionSettings>;
   readonly clientVersion?: number;
-  /** Stands between the daemon and what it keeps. */
+  /** Wraps the storage of the daemon. */
   readonly keepBy?: (ledger: Ledger) => Ledger;
-  /** How far the monotonic clock moves whenever it is read: requests take time, and ticks are not whole numbers. */
+  /** How far the monotonic clock moves with each read, because requests take time, and ticks are not whole numbers. */
   readonly tickMs?: number;
 };
 
-/** The rounds of the daemon before a simulated service, both on one clock that stands still until it is told to move. */
+/** The rounds of the daemon with a simulated service, on one clock that the test moves. */
 export async function createScene({
   settings = {},
   clientVersion = 47,

@@ -165,12 +165,12 @@ describe('executions/server-clock', () => {
     pass(60_000);
     await read(1_075_000);
     expect(rewindTo()).toBe(1_015_000);
-    // Its dates may have been cut to the second.
+    // Its dates may be cut to the second.
     expect(reached()).toBe(1_676_000);
     pass(15_000);
     await read(1_045_000);
     expect(rewindTo()).toBe(1_030_000);
-    // Whole seconds, and answers that take their time, are not a step.
+    // Whole seconds and slow answers are not a clock change.
     pass(15_000);
     await read(1_031_000);
     expect(rewindTo()).toBeUndefined();
@@ -248,7 +248,7 @@ function createScene(
   };
   const serverClock = createServerClock({ now: () => nowMs, ticks: () => nowMs }, known);
   return {
-    /** A fault of the question costs only itself. */
+    /** An error of the request affects only the request. */
     read: async (answeredAtMs: number | undefined) => {
       const isAsked = serverClock.isOld(answeredAtMs);
       // This cast is safe: it asks nothing else.

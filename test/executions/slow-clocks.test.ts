@@ -53,7 +53,7 @@ describe('executions/slow-clocks', () => {
         { hour: 997, leastId: 76, greatestId: 90 },
       ],
     }));
-    // Of a member that is 80 hours behind; it began five hours ago.
+    // A run of a member that is 80 hours behind; it began five hours ago.
     const late = someRunning({ id: 75, startedAtMs: nowMs - 85 * hourMs });
     for (let round = 0; round < 12; round += 1) {
       await noteSlowClocks(cache, { running: [late], nowMs: nowMs + round * 15_000 });

@@ -18,7 +18,7 @@ export function someRun(fields: Partial<Finished> = {}): Finished {
   };
 }
 
-/** One that is not over. */
+/** An execution that still runs. */
 export function someRunning(fields: Partial<Execution> = {}): Execution {
   return { ...someRun(), status: 'running', endedAtMs: undefined, ...fields };
 }

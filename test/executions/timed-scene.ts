@@ -10,19 +10,19 @@ import { fakeClock } from '../support/fake-clock.ts';
 import { toObserver, usual } from './scene.ts';
 
 export type TimedOptions = {
-  /** How long the server takes to answer. */
+  /** The time that the server takes to answer. */
   readonly answerMs: (path: string) => number;
   /** The ends of each project, in any order. */
   readonly ends: ReadonlyMap<string, readonly number[]>;
   readonly settings?: Partial<ExecutionSettings>;
   readonly requestsPerSecond?: number;
-  /** Instead of the answer that the server has. */
+  /** Replaces the answer of the server. */
   readonly answer?: (path: string) => Partial<TransportAnswer> | undefined;
   /** Projects in which something runs. */
   readonly active?: readonly string[];
 };
 
-/** What a round came to, and what it was shown to be. */
+/** The result of a round, and what it published. */
 export type TimedRound = {
   readonly outcome: string;
   readonly isUp: boolean;
@@ -134,7 +134,7 @@ export function createTimedScene({ answerMs, settings, requestsPerSecond = 10, a
       for (let left = count; left > 0; left -= 1) all.push(await round());
       return all;
     },
-    /** Ends of a project become known to the server, or are deleted from it. */
+    /** Adds executions to the server, or deletes them. */
     change: (project: string, change: (ends: readonly number[]) => readonly number[]) => {
       ends.set(project, toRows(change((ends.get(project) ?? []).map(({ endedAtMs }) => endedAtMs))));
     },
@@ -144,14 +144,14 @@ export function createTimedScene({ answerMs, settings, requestsPerSecond = 10, a
     answerBy: (next: (path: string) => Partial<TransportAnswer> | undefined) => {
       answer = next;
     },
-    /** Something on the way writes dates of its own. */
+    /** Makes a proxy write its own dates. */
     setDates: (offMs: number) => {
       dateOffMs = offMs;
     },
     restart: () => {
       executions = start();
     },
-    /** Time in which the daemon is down. */
+    /** Lets time pass while the daemon is down. */
     pass: (ms: number) => vi.setSystemTime(Date.now() + ms),
     known: (project: string) =>
       state.ledger.countEnds('upstream', { projects: [project], beginMs: 0, endMs: Number.MAX_SAFE_INTEGER }),
@@ -160,7 +160,7 @@ export function createTimedScene({ answerMs, settings, requestsPerSecond = 10, a
 
 type Row = { readonly id: number; readonly endedAtMs: number };
 
-/** The newest first; an end has its own id, whatever else there is. */
+/** Newest first; each end has its own id. */
 function toRows(ends: readonly number[]): Row[] {
   return ends
     .toSorted((one, other) => other - one)

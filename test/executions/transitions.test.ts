@@ -33,7 +33,7 @@ describe('executions/transitions', () => {
   });
 
   it('keeps the last executions of a renamed project, under its new name', async () => {
-    // Nothing hints at runs of idle projects there.
+    // Without totals, runs of idle projects are found later.
     const old = { apiVersion: 14, clientVersion: 14 };
     const { control, finish, counted, rounds } = await play({ settings: { maxDelayMs: 15 * 60_000 }, ...old });
     for (let count = 0; count < 20; count += 1) control.createProject(`idle-${count}`);
@@ -113,7 +113,7 @@ describe('executions/transitions', () => {
     for (const project of projects) control.createProject(project);
     await rounds(130);
     for (const project of ['p3', 'p23', 'p43']) finish(project, { isAdHoc: true });
-    // It is seen by the total of all, once it is older than the overlap.
+    // The total of all executions shows it once it is older than the overlap.
     await rounds(16);
     expect(counted().toSorted()).toEqual(['p23  succeeded 1', 'p3  succeeded 1', 'p43  succeeded 1']);
   });
@@ -180,7 +180,7 @@ describe('executions/transitions', () => {
       return path.endsWith('/pay/executions') && begin !== undefined ? [(Number(end) - Number(begin)) / hourMs] : [];
     });
     expect(lengths.length).toBeGreaterThan(100);
-    // Counting has only begun: the first of them reaches back to that.
+    // Counting has just begun, so the first window reaches back to that time.
     expect(lengths.filter((length) => length > 0.1).map(Math.round)).toEqual([1, 2]);
   });
 

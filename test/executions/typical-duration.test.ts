@@ -17,7 +17,7 @@ it('is the duration that 75 % of the last twenty successes did not exceed, becau
   const quick = Array.from({ length: 100 }, () => 60);
   expect(toDuration(quick)).toBe(60_000);
   expect(toDuration([...quick, ...Array.from({ length: 20 }, (_, index) => 100 + index)])).toBe(114_000);
-  // Too little for a lasting change, which would forget the earlier ones.
+  // Too small a change to be lasting, which would drop the earlier durations.
   expect(toDuration([...quick, ...Array.from({ length: 20 }, (_, index) => 61 + index / 10)])).toBe(62_400);
   expect(toDuration([60, 60, 60], 90_000)).toBe(90_000);
 });

@@ -118,7 +118,7 @@ function createScene(projects: readonly string[], { total = 0 } = {}) {
     pass: (ms: number) => {
       nowTicks += ms;
     },
-    /** So many rounds; the questions that they asked. */
+    /** Plays this number of rounds; returns their requests. */
     looks: async (count: number) => {
       asked.length = 0;
       const states = new Map(names.map((name) => [name, toNewProject(name, 0)]));

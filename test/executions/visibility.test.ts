@@ -40,7 +40,7 @@ describe('executions/visibility', () => {
     await rounds(2);
     const history = [{ project: 'pay', counted: 2, readable: 1 }];
     expect(visibility()).toMatchObject({ history });
-    // Short windows show everything that ends meanwhile, and nothing once the project is quiet.
+    // Short windows show all executions that end meanwhile, and none once the project is idle.
     finish('pay');
     await rounds(100);
     expect(visibility()).toMatchObject({ history: [{ project: 'pay', counted: 3, readable: 2 }] });
@@ -90,7 +90,7 @@ describe('executions/visibility', () => {
     control.createProject('stock');
     await rounds(2);
     control.addToken({ token: simulator.token, policy: { projects: ['stock'], events: ['stock'] } });
-    // Servers check no right on the project here; something in front of them may.
+    // Servers check no right on the project here, but a proxy may.
     const body = '{"error":true,"errorCode":"api.error.item.unauthorized","message":"denied"}';
     control.addFault({ kind: 'status', status: 403, path: '/project/pay/executions$', body });
     await rounds(10, 60_000);

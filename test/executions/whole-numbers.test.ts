@@ -59,7 +59,7 @@ describe('executions/whole-numbers', () => {
   });
 });
 
-/** What looks like a number with a fraction. */
+/** Texts that look like numbers with fractions. */
 function toFractions(texts: readonly (string | undefined)[]): string[] {
   return texts.flatMap((text) => text?.match(/\d{9,}\.\d+/g) ?? []);
 }

@@ -4,8 +4,7 @@ const seconds = Number(process.env['FUZZ_SECONDS'] ?? 2);
 const firstSeed = Number(process.env['FUZZ_SEED'] ?? 1);
 
 /**
- * Checks a property with one seed after the other, for two seconds or FUZZ_SECONDS. What fails is told with its seed:
- * FUZZ_SEED begins with it.
+ * Checks a property with one seed after the other for two seconds, or FUZZ_SECONDS. A failure reports its seed; FUZZ_SEED starts with it.
  */
 export async function forAsLong(check: (parameters: { readonly seed: number; readonly numRuns: number }) => unknown) {
   const untilMs = performance.now() + seconds * 1000;
@@ -14,7 +13,7 @@ export async function forAsLong(check: (parameters: { readonly seed: number; rea
 
 export const limitMs = seconds * 1000 + 60_000;
 
-/** The text with some characters gone, doubled, swapped for others, or from elsewhere. */
+/** The text with some characters removed, doubled, replaced, or inserted from elsewhere. */
 export function mutated(
   samples: readonly [string, ...string[]],
   inserts: readonly [string, ...string[]],

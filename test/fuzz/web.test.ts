@@ -57,7 +57,7 @@ describe('fuzz/web', () => {
   );
 });
 
-/** The first of an answer, or that none comes: who does not finish a request waits longer than this test has time for. */
+/** Resolves with the start of an answer, or without one: an incomplete request waits longer than this test. */
 function send(daemon: Daemon, text: string): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(daemon.url).port) });

@@ -210,7 +210,7 @@ Job | Project | Since | For
 nightly/settle #4711 | pay | 03:16 UTC | 2 min (average 2 min)
 `);
     expect(toText(await readPage([server('prod')]))).not.toContain('Runs now');
-    // In the table of servers, nothing of what was known before counts as present.
+    // In the table of servers, no old value is shown as current.
     const collectors = [collector('ping', { result: 'failed', message: 'no answer' })];
     const away = server('away', { state: 'down', executions: seen, collectors });
     expect(toText(await readPage([away, server('prod')]))).toContain(`

@@ -23,7 +23,7 @@ import { failure, largeExecution, pastExecution, span } from './some-execution.t
 import { silence, someJobPages } from './some-jobs.ts';
 import { atMs, collector, ended, executions, running, server, status } from './some-status.ts';
 
-// Colours do not change what fits, nor does the width change colours.
+// Colours do not change the layout, and the width does not change colours.
 const views = [
   { name: 'light', width: 1280, isDark: false, background: 'rgb(255, 255, 255)' },
   { name: 'dark phone', width: 390, isDark: true, background: 'rgb(18, 23, 30)' },
@@ -211,7 +211,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     const onError = (error: unknown): never => {
       throw error;
     };
-    // Below a prefix, so that a link that leaves it leads nowhere.
+    // Below a prefix, so that a link outside it fails.
     httpServer = createHttpServer({ host: '127.0.0.1', port: 0, routePrefix: '/here/too', routes, onError });
     url = `http://127.0.0.1:${await httpServer.listen()}/here/too`;
     browser = await startBrowser(chromium);

@@ -75,7 +75,7 @@ describe('http/metrics, at once', () => {
         end: body.endsWith('\n# EOF\n'),
         header: /^# TYPE demo_stored(_total)? counter$/m.exec(body)?.[0],
         info: /^# TYPE automation_exporter_build(_info)? \w+$/m.exec(body)?.[0],
-        // All of one snapshot, and all of it.
+        // All values of one snapshot, and only of that one.
         values: new Set(body.match(/(?<=^demo_stored_total\{.*\} )\d+$/gm)).size,
         samples: body.match(/^demo_stored_total\{/gm)?.length,
       };

@@ -4,7 +4,7 @@ import { serve } from './serve.ts';
 
 const names = { servers: ['prod', 'test'], collectors: ['jobs', 'projects', 'exporter'] };
 
-/** A metrics page that answers with what it was asked for, or as `scrape` says. */
+/** A metrics page that returns what was requested, or the result of `scrape`. */
 async function serveMetrics(given: Partial<MetricsOptions> = {}) {
   const wishes: ScrapeWish[] = [];
   const busy: string[] = [];

@@ -1,4 +1,4 @@
-/** What a person reads: a line a block, a bar between the cells of a table. */
+/** The visible text of a page: one line for each block, with bars between the cells of a table. */
 export function toText(page: string): string {
   const [, main = ''] = /<main[^>]*>(.*)<\/main>/s.exec(page) ?? [];
   return main

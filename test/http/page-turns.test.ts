@@ -10,7 +10,7 @@ import { createRoutes } from '../../src/http/server/routes.ts';
 import { eventually } from '../support/eventually.ts';
 import { serve } from './serve.ts';
 
-/** Turns by a clock that a test moves. */
+/** Turns with a clock that a test moves. */
 function createTurns() {
   let nowMs = 0;
   let turns = 0;
@@ -79,7 +79,7 @@ describe('http/page-turns', () => {
 
   it('holds no slot for clients that do not read their page or have disconnected', async () => {
     const { gate, turns } = createTurns();
-    // More than every buffer between two sockets of this machine holds.
+    // More than all buffers between two local sockets hold.
     const body = Buffer.alloc(20_000_000);
     const pages = createRoutes()
       .get('/large', (_request, response) => void response.send(body))

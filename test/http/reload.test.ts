@@ -79,7 +79,7 @@ describe('http/reload', () => {
     { origin: 'null' },
     { origin: 'http://127.0.0.1:1' },
     { 'sec-fetch-site': 'cross-site', origin: 'https://exporter.example.org' },
-    // A name that leads here now, and that was another's page a moment ago.
+    // A host name that now leads here, and belonged to another page a moment ago.
     { 'sec-fetch-site': 'same-origin', host: 'rebound.example.org:9720', origin: 'http://rebound.example.org:9720' },
   ])('refuses a page of another site: %o', async (headers) => {
     const served = await start();

@@ -8,7 +8,7 @@ export type Answer = { readonly status: number; readonly headers: IncomingHttpHe
 export type Served = {
   readonly port: number;
   readonly url: string;
-  /** As the path is written: no client tidies it. */
+  /** Sends the path as written, because most clients normalise it. */
   readonly ask: (path: string, asking?: Asking) => Promise<Answer>;
 };
 

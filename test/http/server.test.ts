@@ -9,7 +9,7 @@ import { toLimits, usualLimits } from '../../src/http/server/limits.ts';
 import { eventually } from '../support/eventually.ts';
 import { serve } from './serve.ts';
 
-/** More than every buffer between two sockets of this machine holds. */
+/** More than all buffers between two local sockets hold. */
 const much = Buffer.alloc(20_000_000, 'much\n');
 
 function routes(): Router[] {
@@ -33,7 +33,7 @@ function toMetrics(read: () => readonly Buffer[]): Router {
   });
 }
 
-/** A connection that says this and reads nothing. */
+/** A connection that sends this and reads nothing. */
 function say(port: number, text: string): Socket {
   const socket = connect({ host: '127.0.0.1', port });
   socket.on('error', () => {});
@@ -161,7 +161,7 @@ describe('http/server', () => {
     for (let count = 0; count < 10; count += 1) await ask('/taken');
     await eventually(async () => {
       runInNewContext('gc()');
-      // The last one may still be in use.
+      // The last page may still be in use.
       expect(pages.filter((page) => page.deref() !== undefined).length).toBeLessThan(2);
     });
   });
@@ -213,7 +213,7 @@ describe('http/server', () => {
     const { port } = await serve(routes(), { limits: { ...usualLimits, connections: 40 } });
     const kept: Socket[] = [];
     for (let count = 0; count < 25; count += 1) kept.push(await keep(port));
-    // In turn, as scrapers are: whoever asks has been idle for longer than those that asked after it.
+    // In turn, as scrapers do: the next one has been idle the longest.
     for (let round = 0; round < 4; round += 1) {
       for (const socket of kept) await askOn(socket);
     }
@@ -230,7 +230,7 @@ describe('http/server', () => {
     for (let count = 0; count < 6; count += 1) kept.push(await keep(port));
     const news = [say(port, '').resume(), say(port, '').resume()];
     await Promise.all(news.map((socket) => once(socket, 'connect')));
-    // A connection that is through shows that the server has seen those before it.
+    // A later connection with an answer shows that the server has accepted the earlier ones.
     await keep(port);
     for (const socket of news) await askOn(socket);
     expect(news.filter(({ destroyed }) => destroyed)).toEqual([]);
@@ -256,7 +256,7 @@ describe('http/server', () => {
   });
 });
 
-/** A connection that has had one answer. */
+/** A connection that has received one answer. */
 async function keep(port: number): Promise<Socket> {
   const socket = connect({ host: '127.0.0.1', port });
   socket.on('error', () => {});

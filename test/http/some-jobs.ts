@@ -109,7 +109,7 @@ function someRuns(): EndedStatus[] {
 const hourMs = 3_600_000;
 const nothing = { ran: 0, late: 0, off: 0, undecided: 0, missed: {} };
 
-/** A day in which a server was passive for a while, and which will not have threads enough at night. */
+/** A day with a passive time of the server, and with too few threads at night. */
 export function someSchedule(longWord = 'index'): ServerSchedule {
   const thisHourMs = Math.floor(atMs / hourMs) * hourMs;
   const settle = { project: 'pay', group: 'nightly', name: 'settle' };

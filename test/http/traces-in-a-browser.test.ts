@@ -8,7 +8,7 @@ import { type Browser, startBrowser } from '../support/browser.ts';
 import { describeWithTools } from '../support/tools.ts';
 import { quarantine, server, status, stuckTraces, traces } from './some-status.ts';
 
-// Colours do not change what fits, nor does the width change colours.
+// Colours do not change the layout, and the width does not change colours.
 const views = [
   { name: 'light', width: 1280, isDark: false, background: 'rgb(255, 255, 255)' },
   { name: 'dark phone', width: 390, isDark: true, background: 'rgb(18, 23, 30)' },
@@ -48,7 +48,7 @@ describeWithTools('http/traces-page, in a browser', ['chromium'], ({ chromium })
       return { traces: names.length };
     };
     const quarantined = { list: async () => refused, retry: act('retry'), drop: act('drop') };
-    // What is in front of it has another name.
+    // The proxy has another name.
     const lifecycle = { isEnabled: () => isEnabled, externalUrl: () => 'https://exporter.example.org' };
     const hasPage = (): boolean => false;
     const routes = [

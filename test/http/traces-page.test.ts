@@ -114,7 +114,7 @@ Sending again and dropping require --web.enable-lifecycle, or web: { enable_life
     expect(body).toContain('<button name="all" value="true" aria-label="Send all again">');
     expect(text).not.toContain('--web.enable-lifecycle');
     expect(headers['content-security-policy']).toContain("form-action 'self'");
-    // Else a browser sends forms with the origin `null`, which is refused.
+    // Otherwise a browser sends forms with the origin `null`, which is refused.
     expect(headers['referrer-policy']).toBe('same-origin');
   });
 

@@ -115,7 +115,7 @@ describe('metrics/protobuf', () => {
         exemplars: ['{trace_id="cafe",span_id="beef"} 0.75 1700000000.25'],
       },
     ]);
-    // What was counted before the native histogram is in none of its parts.
+    // None of its parts includes counts from before the native histogram.
     expect(ofSpread?.samples.map((line) => line.replace(/.*(_[a-z]+)\{.*?(le=".*")?\}/, '$1 $2'))).toEqual([
       '_bucket le="1.0" 2',
       '_bucket le="10.0" 4',
@@ -141,7 +141,7 @@ describe('metrics/protobuf', () => {
     await publish(snapshots, stored.rows(2, { project: 'a' }));
     expect(translated.length).toBe(4);
     await read(snapshots);
-    // The same rows are neither rendered nor translated again.
+    // Unchanged rows are neither rendered nor translated again.
     await publish(snapshots, stored.rows(2, { project: 'a' }));
     expect(translated.length).toBe(4);
     nowTicks = 600_001;

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createOwnership } from '../../src/ownership/ownership.ts';
 import { type Lease, type Leases, UnfinishedCopyError } from '../../src/state/shared-state.ts';
 
-/** Leases in memory: whoever asks owns, and each request is noted. */
+/** Leases in memory: whoever requests one gets it, and each request is recorded. */
 function createScene(units: readonly string[], copied: readonly string[] = [], waitsMs = 500) {
   const happened: string[] = [];
   const listed: Lease[] = [];
@@ -51,7 +51,7 @@ function createScene(units: readonly string[], copied: readonly string[] = [], w
   return { ownership, happened, listed, most: () => most, looks: () => looks };
 }
 
-/** A database that has been asked for its leases, and answers later. */
+/** A database with a pending request for leases. */
 function createSilent(hands = { nowTicks: 0 }) {
   const reached: string[] = [];
   const answer = Promise.withResolvers<[]>();

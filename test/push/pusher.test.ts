@@ -117,7 +117,7 @@ describe('push/pusher', () => {
     const point = receiver.points.find(({ name }) => name === 'automation_execution_duration_seconds');
     expect(point).toMatchObject({ kind: 'exponential', count: 7, scale: 3, zeros: 1 });
     const { offset = 0, counts = [] } = point ?? {};
-    // A bucket holds what is above the power of its index and not above the next one.
+    // A bucket holds values above the power of its index, up to the next power.
     const ends = counts.flatMap((count, at) => (count === 0 ? [] : [[2 ** ((offset + at + 1) / 8), count]]));
     expect(ends).toEqual([
       [0.5, 1],
@@ -321,7 +321,7 @@ describe('push/pusher', () => {
     scene.later(60_000);
     scene.run('pay', 4, 3);
     await scene.publish();
-    // The process ends right after the endpoint got the request, before its answer.
+    // The process ends right after the endpoint received the request, before its answer.
     let seen: ReadonlyMap<string, unknown> = new Map();
     receiver.answers.push((response) => {
       seen = new Map(scene.memories);
@@ -385,7 +385,7 @@ describe('push/pusher', () => {
       for (const one of counts) sum += one;
       return sum;
     });
-    // The first ones, at scale 3, are older than the first push.
+    // The first values have scale 3, and are older than the first push.
     expect([pushed.map(({ scale }) => scale), inBuckets]).toEqual([[2], [150]]);
   });
 });

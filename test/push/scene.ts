@@ -23,7 +23,7 @@ export type Receiver = {
   readonly stop: () => Promise<void>;
 };
 
-/** An OTLP endpoint on a port, which is free again while it is stopped. */
+/** An OTLP endpoint on a port that is free while it is stopped. */
 export async function startReceiver(port = 0): Promise<Receiver> {
   const points: SunkPoint[] = [];
   const bodies: Buffer[] = [];

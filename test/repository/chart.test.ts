@@ -266,7 +266,7 @@ describeWithTools('deploy/helm', ['helm'], ({ helm }) => {
       ],
       tls: [{ hosts: ['exporter.example.org'], secretName: 'exporter-tls' }],
     });
-    // What is passed on with its path is served under that path.
+    // If the path is not removed by the proxy, the exporter serves under it.
     expect(JSON.stringify(objects)).toContain('\\n  route_prefix: /watch\\n');
     expect(JSON.stringify(find(objects, 'StatefulSet').spec)).toContain('"path":"/watch/-/ready"');
     const linked = JSON.stringify(objects.filter(({ kind }) => kind !== 'Pod'));

@@ -39,14 +39,14 @@ describe('repository/terminal', () => {
     expect(await complete('quarantine', 're')).toEqual(['retry']);
     expect(await complete('migrate', '')).toEqual(['postgres', 'directory']);
     expect(await complete('migrate', 'postgres', '')).toEqual([]);
-    // Files, which bash itself proposes.
+    // Files are proposed by bash itself.
     expect(await complete('serve', '--config.file', '=', 'con')).toEqual([]);
   });
 });
 
 describeWithTools('repository/terminal, zsh', ['zsh'], ({ zsh }) => {
   it('completes commands and flags with their help', async () => {
-    // Completion needs a terminal, which zsh itself provides; dumb, so that only words are drawn.
+    // Completion needs a terminal, which zsh provides; it is dumb, so that only words are drawn.
     const script = `
       zmodload zsh/zpty
       zpty work "TERM=dumb PS1='>' zsh -f -i"

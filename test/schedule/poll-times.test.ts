@@ -9,7 +9,7 @@ const hour = 60 * minute;
 const day = 24 * hour;
 const startMs = Date.UTC(2024, 4, 20, 10, 0, 0, 500);
 
-/** When it ran, by the true time since the start and by the wall clock. */
+/** The time of a run, by true time since the start and by the wall clock. */
 type Run = { readonly trueMs: number; readonly wallMs: number };
 
 /** Entries of one interval in virtual time, with a wall clock that a test sets. */

@@ -45,7 +45,7 @@ function setUp(
     skipped,
     woken,
     scheduler: createScheduler(polls, { log, clock: { ...systemClock, random: () => 0.5 } }),
-    /** What the vital polls see. */
+    /** The state that vital polls report. */
     see: (state: Seen['state']) => {
       const before = seen;
       seen = { state, sinceMs: Date.now(), message: undefined };
@@ -55,7 +55,7 @@ function setUp(
   };
 }
 
-/** Ends what is under way, however long it still takes. */
+/** Ends a stop at once, however long running polls still take. */
 async function stopAtOnce(scheduler: ReturnType<typeof createScheduler>): Promise<void> {
   const stopped = scheduler.stop();
   await vi.advanceTimersByTimeAsync(10_000);

@@ -19,7 +19,7 @@ type SceneOptions = DemoDefinition & {
   readonly tookMs?: number;
 };
 
-/** A sweep over projects whose answers the test gives, on a clock that only its waits and answers move. */
+/** A sweep over projects whose answers the test sets, on a clock that only its waits and answers move. */
 export function setScene(initial: readonly string[], options: SceneOptions = {}) {
   const { everyMs = 60_000, requestsPerSecond = 10, tookMs = 0, ...definition } = options;
   let names = initial;
@@ -105,7 +105,7 @@ export function setScene(initial: readonly string[], options: SceneOptions = {})
     setNames: (next: readonly string[]) => {
       names = next;
     },
-    /** Another poll asks for the list. */
+    /** Reads the shared list, as another poll does. */
     readList: () => projectList.read(api),
     failList: (fault: Error | undefined) => {
       listFault = fault;
@@ -113,7 +113,7 @@ export function setScene(initial: readonly string[], options: SceneOptions = {})
     whenAsked: (act: typeof onAsk) => {
       onAsk = act;
     },
-    /** One pass, this long after the previous one began; in a word what came of it, and who was asked at which second. */
+    /** One pass, this long after the start of the previous one; returns its result, and which project was read at which second. */
     pass: async (signal = new AbortController().signal) => {
       const startedMs = nowMs;
       asked.length = 0;
@@ -132,9 +132,9 @@ export function setScene(initial: readonly string[], options: SceneOptions = {})
       const [first] = asked;
       return asked.map(({ atMs }) => (atMs - (first?.atMs ?? 0)) / 1000).join(' ');
     },
-    /** At which second of the last pass something was published. */
+    /** The seconds of the last pass in which something was published. */
     publishedAt: () => publishedMs.map((atMs) => (atMs - (asked[0]?.atMs ?? 0)) / 1000),
-    /** Something that takes its time between what is published and what is shown. */
+    /** Delays the time between publishing and showing. */
     whenPublished: (act: typeof beforeShown) => {
       beforeShown = act;
     },

@@ -18,28 +18,28 @@ export function counter(calmPerMinute: number, badPerMinute: number): Shape {
   return { calmPerMinute, badPerMinute };
 }
 
-/** Grows at once, as often as so many minutes of the trouble begin. */
+/** A growth at the start of every so many minutes of the trouble. */
 export function bursts(growth: number, ofMinutes: number): Shape {
   return { calmPerMinute: 0, badPerMinute: 2 * growth, ofMinutes };
 }
 
-/** One trouble, and what its alert does about it. */
+/** A trouble, and what its alert must do. */
 export interface Case {
   readonly alert: string;
   readonly series: Readonly<Record<string, Shape>>;
-  /** The same series where the trouble is just too small: values that differ from those above. */
+  /** The series of a trouble that is just too small: values that differ from those above. */
   readonly below: Readonly<Record<string, Shape>>;
-  /** Minutes from the beginning of the trouble to the alert; half a minute before, it is silent. */
+  /** Minutes from the start of the trouble to the alert; half a minute earlier, it must be silent. */
   readonly firesAfter: number;
-  /** Minutes from the end of the trouble until the alert is over, if any. */
+  /** Minutes from the end of the trouble to the end of the alert, if it ends. */
   readonly resolvesAfter?: number;
-  /** How long the trouble lasts, if the alert needs more than twenty minutes of it. */
+  /** The duration of the trouble, if the alert needs more than twenty minutes. */
   readonly lastsMinutes?: number;
-  /** How long all is well before the trouble, if not ten minutes. */
+  /** The time without trouble before, if it is not ten minutes. */
   readonly calmMinutes?: number;
-  /** How long each of these minutes is, for a trouble of days. */
+  /** The length of each of these minutes, for troubles of days. */
   readonly minuteIs?: number;
-  /** Each exporter speaks for itself. */
+  /** Each exporter fires its own alert. */
   readonly perExporter?: true;
   readonly labels: Readonly<Record<string, string>>;
   readonly summary: string;

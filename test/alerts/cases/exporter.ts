@@ -58,7 +58,7 @@ export const exporterCases: readonly Case[] = [
       [`${enabled}"log-storage",reason="denied"}`]: gauge('none', 0),
       [`${enabled}"tokens",reason="denied"}`]: gauge('none', 0),
       [`${enabled}"threads",reason="config"}`]: gauge(0),
-      // Nobody should make the exporter an administrator.
+      // The exporter should not get admin rights.
       [`${enabled}"users",reason="denied"}`]: gauge(0),
     },
     below: {
@@ -66,7 +66,7 @@ export const exporterCases: readonly Case[] = [
       [`${enabled}"tokens",reason="denied"}`]: gauge('none'),
     },
     firesAfter: 10,
-    // A series that is gone is still believed for the length of a gap.
+    // A series that is gone still counts for the length of a gap.
     resolvesAfter: 3,
     labels: { server: 'prod', reason: 'denied', severity: 'warning' },
     summary: 'prod denies collectors',
@@ -109,12 +109,12 @@ export const exporterCases: readonly Case[] = [
   {
     alert: 'AutomationExporterExecutionsImported',
     minuteIs: 10,
-    // The pass over the last week finds those of a day.
+    // The pass over the last week finds executions of a day.
     series: {
       'automation_exporter_executions_imported_total{server="prod"}': bursts(24, 24 * 6),
       'automation_exporter_executions_observed_total{server="prod"}': counter(0, 0),
     },
-    // One run is counted now and then.
+    // One run is counted from time to time.
     below: { 'automation_exporter_executions_observed_total{server="prod"}': counter(0, 0.01) },
     firesAfter: 27 * 6,
     resolvesAfter: 22 * 6,

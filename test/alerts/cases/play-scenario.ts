@@ -10,12 +10,12 @@ import { createNetwork, fairWeather } from '../../world/network.ts';
 import { birthMs } from '../../world/scene.ts';
 import { createDaemonClock, createVirtualTime } from '../../world/virtual-time.ts';
 
-/** The values of each series, one for each scrape; undefined where a scrape did not have it. */
+/** The values of each series, one for each scrape; undefined if the scrape lacked it. */
 export type Scrapes = ReadonlyMap<string, readonly (string | undefined)[]>;
 
 export const scrapeSeconds = 30;
 
-/** Plays a scenario of the demo in virtual time, with all of the daemon but its sockets, and scrapes it. */
+/** Plays a scenario of the demo in virtual time with the daemon, without its sockets, and scrapes it. */
 export async function playScenario(scenario: string, minutes: number): Promise<Scrapes> {
   const time = createVirtualTime(birthMs);
   const dice = createDice(scenario);
@@ -69,7 +69,7 @@ export async function playScenario(scenario: string, minutes: number): Promise<S
   return values;
 }
 
-/** What the command `demo` sets, but for traces, and for how often executions are read: both take long and move no alert. */
+/** The settings of the command `demo`, except for traces and for the interval of executions: both take time and affect no alert. */
 const demoYaml = `
 servers:
   - { name: demo, url: 'http://service', token_file: token, budget: { requests_per_second: 100 } }

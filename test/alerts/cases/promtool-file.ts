@@ -1,11 +1,11 @@
 import type { Case, Shape } from './case.ts';
 
-/** What happens to the exporters on the way, apart from the trouble itself. */
+/** What happens to the exporters meanwhile, beside the trouble itself. */
 export type Weather = (typeof weathers)[number];
 
 export const weathers = ['fair', 'below', 'restart and scrape gap', 'counter reset', 'two exporters'] as const;
 
-/** Tells whether a case is worth another look in this weather: only counters can be reset. */
+/** Reports whether the weather can affect a case: only counters can be reset. */
 export function isExposed({ series }: Case, weather: Weather): boolean {
   return weather !== 'counter reset' || Object.values(series).some((shape) => 'calmPerMinute' in shape);
 }
@@ -66,7 +66,7 @@ function toTimes({ calmMinutes = 10, lastsMinutes = 20, firesAfter, resolvesAfte
   return { beginsAt: calmMinutes, firesAt: calmMinutes + firesAfter, endsAt, isOverAt: endsAt + resolvesAfter };
 }
 
-/** Minutes, and how many alerts fire then. */
+/** Minutes, with the number of alerts that must fire then. */
 function toChecks({ perExporter }: Case, weather: Weather, times: Times): [number, number][] {
   const { beginsAt, firesAt, endsAt, isOverAt } = times;
   const firing = weather === 'below' ? 0 : perExporter && weather === 'two exporters' ? 2 : 1;
@@ -91,7 +91,7 @@ function toSeries(each: Case, weather: Weather, times: Times): object[] {
   });
 }
 
-/** The series as two exporters have it, unless it says itself whose it is. */
+/** The series of two exporters, unless the series names one itself. */
 function toReplicas(series: string): string[] {
   if (series.includes('instance=')) return [series];
   const [name, labels = '}'] = series.split('{');
@@ -126,7 +126,7 @@ function isReset(atMinutes: number, { beginsAt, firesAt }: Times): boolean {
   return atMinutes === beginsAt - 2 || atMinutes === firesAt + 1;
 }
 
-/** After the alert fired: a restart, which Prometheus sees as stale, and then scrapes that fail; two minutes of each. */
+/** After the alert fired: a restart, which Prometheus sees as stale series, then failed scrapes, for two minutes each. */
 function hide(weather: Weather, atMinutes: number, { firesAt }: Times): string | undefined {
   const since = atMinutes - firesAt;
   if (weather !== 'restart and scrape gap') return undefined;

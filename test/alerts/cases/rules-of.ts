@@ -13,16 +13,19 @@ const { groups } = parse(readFileSync(new URL('../../../alerts/rules.yaml', impo
   readonly groups: readonly { readonly name: string; readonly rules: readonly Rule[] }[];
 };
 
-/** The order in which groups are evaluated that need each other: without it, promtool takes a new one each time. */
+/** The order of rule groups that need each other; without it, promtool uses a new order each time. */
 export const groupOrder = ['automation-objectives', 'automation-error-budgets'];
 
-/** The rule file with the alerts that are named, the recordings that a text names, and what they are made of: all of them at every step would take minutes. */
+/**
+ * The rule file with the named alerts, the recordings that a text names, and all that these need. With all rules at every step, the test
+ * would take minutes.
+ */
 export function toRulesOf(alerts: readonly string[], text = ''): string {
   const rules = groups.flatMap((group) => group.rules);
   const isAsked = ({ alert = '', record }: Rule): boolean =>
     record === undefined ? alert === 'AutomationExecutionModePassive' || alerts.includes(alert) : text.includes(record);
   const needed = new Set(rules.filter(isAsked));
-  // What is added here is walked as well.
+  // Expressions that are added here are read too.
   for (const { expr } of needed) {
     for (const rule of rules) if (isMadeOf(expr, rule)) needed.add(rule);
   }

@@ -63,7 +63,7 @@ export const serviceCases: readonly Case[] = [
     alert: 'AutomationHealthcheckFailing',
     series: {
       'automation_healthcheck_healthy{server="prod",check="dataSource.connection.time"}': gauge(1, 0),
-      // Its threads are all busy too, which has an alert of its own.
+      // All threads are busy too, which has its own alert.
       'automation_healthcheck_healthy{server="prod",check="quartz.scheduler.threadPool"}': gauge(1, 0),
       'automation_scheduler_thread_pool_size{server="prod"}': gauge(10),
     },

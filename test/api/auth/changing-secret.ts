@@ -2,14 +2,14 @@ import type { SecretSource } from '../../../src/api/auth/credentials.ts';
 
 export type ChangingSecret = {
   readonly source: SecretSource;
-  /** What the next reread finds. */
+  /** Sets what the next read returns. */
   readonly replace: (value: string) => void;
-  /** What the next reread stumbles over. */
+  /** Makes the next read fail. */
   readonly lose: () => void;
   readonly rereads: () => number;
 };
 
-/** A secret in a file that somebody else writes. */
+/** A secret in a file that another program writes. */
 export function createChangingSecret(first: string): ChangingSecret {
   let stored: string | undefined = first;
   let rereads = 0;

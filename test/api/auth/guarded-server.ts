@@ -16,7 +16,7 @@ export type ListeningServer = {
   readonly stop: () => Promise<void>;
 };
 
-/** A loopback server that keeps whatever it is asked. */
+/** A loopback server that records all requests. */
 export async function startServer(answer: RequestListener): Promise<ListeningServer> {
   const asked: Asked[] = [];
   const server = createServer((request, response) => {
@@ -38,11 +38,11 @@ export async function startServer(answer: RequestListener): Promise<ListeningSer
 }
 
 export type GuardedServer = ListeningServer & {
-  /** Whom to let in from now on, and what to say to all others. */
+  /** Sets who is admitted from now on, and the answer to all others. */
   readonly guard: (admits: (headers: IncomingHttpHeaders) => boolean, refusal?: Refusal) => void;
 };
 
-/** As the service says it to a token that is wrong or has expired. */
+/** The answer of the service to a wrong or expired token. */
 export const unauthorized: Refusal = {
   status: 403,
   body: '{"error":true,"apiversion":47,"errorCode":"unauthorized","message":"no"}',

@@ -4,7 +4,7 @@ import { type Admission, createUsers } from '../../../src/http/access/users.ts';
 
 type Compared = { readonly password: string; readonly cost: number; readonly minCost: number };
 
-/** Users whose hash is the password itself, and what was computed for them. */
+/** Users whose hash is the password itself, and the computed hashes. */
 function setUp(given: Readonly<Record<string, { readonly password: string; readonly cost: number }>>) {
   const compared: Compared[] = [];
   const waiting: (() => void)[] = [];
@@ -15,7 +15,7 @@ function setUp(given: Readonly<Record<string, { readonly password: string; reado
       return Buffer.from(digest).toString() === password;
     },
   }));
-  /** Answers everything that is computed, one after the other. */
+  /** Completes all computations, one after the other. */
   const settle = async (judged: Admission | Promise<Admission>): Promise<Admission> => {
     const state = { isDone: false };
     const done = Promise.resolve(judged).finally(() => {
@@ -85,7 +85,7 @@ describe('http/access/users', () => {
     await settle(users.admit(basic('nobody:wrong')));
 
     for (let scrape = 0; scrape < 10; scrape += 1) {
-      // At once: nothing is waited for.
+      // Immediately, without a computation.
       expect(users.admit(basic('prometheus:right'))).toBe('admitted');
       expect(users.admit(basic('nobody:wrong'))).toBe('refused');
     }
@@ -95,7 +95,7 @@ describe('http/access/users', () => {
   it('takes as long for an unknown name as for a known one, at any cost factor', async () => {
     const { users, compared, settle } = setUp(two);
     for (const name of ['prometheus', 'old', 'nobody']) await settle(users.admit(basic(`${name}:wrong`)));
-    // A hash of a lower cost is followed by work up to the highest.
+    // After a hash of a lower cost, the remaining work up to the highest cost follows.
     expect(compared).toEqual([
       { password: 'wrong', cost: 10, minCost: 10 },
       { password: 'wrong', cost: 5, minCost: 10 },
