@@ -139,6 +139,19 @@ describe('expected-runs/deciding/cause', () => {
     expect(verdicts).toMatchObject([{ is: 'missed', reason: 'orphaned', expectedMs: atMs }]);
   });
 
+  it('leaves the time of the last missed run if an earlier one is decided later', () => {
+    const miss = { is: 'missed', expectedMs: atMs - 20 * minute, reason: 'unknown', facts: [] } as const;
+    const lastMissedMs = atMs - 5 * minute;
+    const timetable = { source: 'forecast', askedAtMs: atMs, untilMs: atMs, confirmedMs: atMs, timesMs: [] } as const;
+    const given = { nowMs: atMs, marginMs: minute, catchUpLimitMs: atMs, clearMs: atMs, countedFromMs: 0 };
+    const { job, verdicts } = decide(
+      { ...settle, listedAtMs: atMs, timetable, held: [miss], lastMissedMs },
+      { ...given, running: [], sources: new Map() },
+    );
+    expect(verdicts).toEqual([miss]);
+    expect(job).toMatchObject({ lastMissedMs, verdicts: [miss], misses: [{ timesMs: [miss.expectedMs] }] });
+  });
+
   it('is orphaned as soon as the other members are read, even if the owner is never read again', () => {
     const member = every15s(() => 'answered', [-1800, -60]);
     const own = every15s(() => 'active', [-1800, -60]);

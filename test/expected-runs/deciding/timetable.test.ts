@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { toStartWindow } from '../../../src/expected-runs/deciding/decide.ts';
 import { closeGap } from '../../../src/expected-runs/deciding/gap.ts';
 import { joinAnswer } from '../../../src/expected-runs/deciding/join-answer.ts';
+import { planListed } from '../../../src/expected-runs/deciding/listed-jobs.ts';
 import { noteAnswer, noteListed } from '../../../src/expected-runs/deciding/notes.ts';
 import type { Answer } from '../../../src/expected-runs/deciding/timetable.ts';
 import { isSwitched } from '../../../src/expected-runs/deciding/watched-job.ts';
@@ -91,6 +92,30 @@ describe('expected-runs/deciding/notes', () => {
     if (gap === undefined) throw new Error('there is no gap');
     const { verdicts } = closeGap(listed, gap, new Map());
     expect(verdicts).toEqual([{ is: 'undecided', expectedMs: 30_000, why: 'unasked', count: 58 }]);
+  });
+
+  it('dates a switch by the last edit, but only by one since the job was last seen on', () => {
+    const on = noteListed(undefined, { ...listed, lastModifiedMs: 50 }, { project: 'pay', atMs: 100 }).job;
+    const toSince = (lastModifiedMs: number) =>
+      noteListed(on, { ...listed, isScheduleEnabled: false, lastModifiedMs }, { project: 'pay', atMs: 200 }).job.off;
+    expect([100, 101, 200, 201].map((ms) => toSince(ms)[0]?.sinceMs)).toEqual([200, 101, 200, 200]);
+  });
+
+  it('watches a job that returns only if there is room for it', () => {
+    const ofJob = (id: string) => ({ ...listed, id });
+    const watch = (maxJobs: number) => {
+      const all = new Map([
+        ['a', job],
+        ['b', { ...job, id: 'b', goneAtMs: 5 }],
+      ]);
+      const notes = planListed(all, { project: 'pay', listed: ['b', 'a'].map(ofJob), atMs: 10, maxJobs });
+      return notes.flatMap((note) => note().map(({ job: { id, goneAtMs } }) => [id, goneAtMs]));
+    };
+    expect(watch(1)).toEqual([['a', undefined]]);
+    expect(watch(2)).toEqual([
+      ['b', undefined],
+      ['a', undefined],
+    ]);
   });
 
   it('does not treat a forgotten old period as a changed switch', () => {
