@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { command, work } from '../../simulator/scenarios/build.ts';
-import { toProbability } from '../../src/diagnosis/changes/deciding/common-cause.ts';
+import { findCommonCause, toProbability } from '../../src/diagnosis/changes/deciding/common-cause.ts';
 import type { Explanation } from '../../src/diagnosis/changes/explain.ts';
 import { ofFailure, renderSuspects } from '../../src/http/pages/changes/suspects.ts';
 import { findCauseTroubles } from '../../src/status/shared-cause.ts';
@@ -99,6 +99,22 @@ describe('diagnosis/common-cause', () => {
     for (const id of jobs) control.runJob(id);
     await minutes(2);
     expect(commonCause()).toBeUndefined();
+  });
+
+  it('names a node before the last one that is known of a success on many nodes, and none after it', () => {
+    const toFactors = (...nodes: readonly string[]) => nodes.map((subject) => ({ kind: 'node', subject }) as const);
+    const toCause = (failedOn: string) =>
+      findCommonCause(
+        [
+          ...Array.from({ length: 10 }, () => ({ endedAtMs: 10, isFailed: true, factors: toFactors(failedOn) })),
+          ...Array.from({ length: 30 }, () => ({
+            ...{ endedAtMs: 10, isFailed: false, factors: toFactors('db02', 'db05') },
+            lastNode: 'db05',
+          })),
+        ],
+        20,
+      );
+    expect([toCause('db04')?.subject, toCause('db06')]).toEqual(['db04', undefined]);
   });
 
   it('names a planted node in nine of ten worlds, and hardly ever a cause in worlds without one', () => {

@@ -44,6 +44,8 @@ describe('diagnosis/lines/diagnoses', () => {
       'pay/nightly/settle failed at 04:04 UTC on db03: access (AuthenticationFailure), 2nd since 02:04 UTC, the previous one 2 h earlier.',
     );
     expect((await later('sync', 'key 9 refused', 3))?.alsoIn).toBe('pay/nightly/settle');
+    // One that becomes known late was the first.
+    expect(say(await later('settle', 'key 5 refused', -1), -1)).toContain(', for the first time, also in');
   });
 
   it('uses the final text of a progress bar, and not each of its steps', async () => {

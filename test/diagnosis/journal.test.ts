@@ -1,4 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import type { Change } from '../../src/diagnosis/changes/deciding/change.ts';
+import {
+  addChanges,
+  emptyJournal,
+  type Journal,
+  listChanges,
+  maxAgeMs,
+} from '../../src/diagnosis/changes/deciding/journal.ts';
 import { createScene } from './scene.ts';
 
 let scene: ReturnType<typeof createScene>;
@@ -14,6 +22,25 @@ async function begin(...given: Parameters<typeof createScene>) {
   await scene.minutes(5);
   return id;
 }
+
+it('counts the changes that it drops, but not those that are too old', () => {
+  const change = (beforeMs: number): Change => ({
+    ...{ kind: 'key', project: 'pay', subject: 'a', what: 'new' },
+    ...{ afterMs: beforeMs, beforeMs },
+  });
+  const add = (journal: Journal, count: number, atMs: number) =>
+    addChanges(
+      journal,
+      Array.from({ length: count }, () => change(atMs)),
+      atMs,
+    ).journal;
+  const full = add(emptyJournal, 20_000, 0);
+  expect([full.dropped, add(full, 1, 1000).dropped]).toEqual([0, 50]);
+  const later = add(full, 1, maxAgeMs + 1);
+  expect([later.dropped, listChanges(later, maxAgeMs + 1).length, later.totals.get('key pay')?.count]).toEqual([
+    0, 1, 20_001,
+  ]);
+});
 
 describe('diagnosis/journal', () => {
   it('treats the first reading as no change', async () => {

@@ -11,6 +11,7 @@ function sentence(
   verdict: Verdict | undefined,
   fields: Partial<WatchedJob> = {},
   sources: Sources = new Map(),
+  isTimed = true,
 ): string {
   const job: WatchedJob = {
     id: 'j1',
@@ -23,7 +24,9 @@ function sentence(
     off: [],
     runs: [],
     verdicts: verdict === undefined ? [] : [verdict],
-    timetable: { source: 'forecast', askedAtMs: 0, untilMs: 0, confirmedMs: 0, timesMs: [two, two + 86_400_000] },
+    ...(isTimed && {
+      timetable: { source: 'forecast', askedAtMs: 0, untilMs: 0, confirmedMs: 0, timesMs: [two, two + 86_400_000] },
+    }),
     ...fields,
   };
   return explain(job, { server: 'prod', nowMs, lastRun, sources, asked: { known: 400, all: 1000, leftMs: 720_000 } })
@@ -38,6 +41,23 @@ describe('expected-runs/deciding/why', () => {
     const facts = [{ fact: 'the schedule of the job was switched off', atMs: seen, source: 'project-jobs' }];
     expect(sentence({ is: 'off', expectedMs: two, what: 'schedule', facts }, { off })).toBe(
       'Did not run at 02:00 UTC: the schedule of the job was switched off (seen 2026-11-21 14:02 UTC, 11 h before). It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next run: none while it is switched off. Fix: enable the schedule of the job.',
+    );
+  });
+
+  it('names a cause that was there before and is there again', () => {
+    const off = [{ what: 'schedule', sinceMs: nowMs, seenAtMs: nowMs }] as const;
+    const facts = [{ fact: 'the schedule of the job was switched off', atMs: seen, source: 'project-jobs' }];
+    expect(sentence({ is: 'off', expectedMs: two, what: 'schedule', facts }, { off })).toContain(
+      '11 h before). The schedule of the job is switched off (seen 08:00 UTC). It last ran',
+    );
+  });
+
+  it.each([
+    [' yet: 400 of 1000 schedules known so far, about 12 min left', undefined],
+    [' yet', { atMs: two, count: 1 }],
+  ])('says that the times of a job are not known%s', (text, unread) => {
+    expect(sentence(undefined, unread && { unread }, new Map(), false)).toContain(
+      `Its scheduled times are not known${text}. It last ran`,
     );
   });
 

@@ -175,6 +175,14 @@ describe('tracing/plan-trace', () => {
     });
   });
 
+  it('names who aborted an execution, but not if it ended in another way', () => {
+    const toAborter = (status: TracedExecution['status']) =>
+      planChanged({ status, abortedBy: 'alice' }, {}, { withUserNames: true }).root?.attributes[
+        'automation.execution.aborted_by'
+      ];
+    expect([toAborter('aborted'), toAborter('failed')]).toEqual(['alice', undefined]);
+  });
+
   it('distinguishes a command from a deleted job', () => {
     const adhoc = planChanged({ job: undefined });
     const deleted = planChanged({ job: undefined, isJobDeleted: true });

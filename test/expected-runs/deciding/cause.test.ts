@@ -61,6 +61,22 @@ describe('expected-runs/deciding/cause', () => {
   });
 
   it.each([
+    ['passive', 'was watched', 800],
+    ['unknown', 'was not watched', -300],
+  ])('is %s for a passive server if the time %s', (reason, _what, watchedThrough) => {
+    const sources: Sources = new Map([
+      [sourceKeys.contact, every15s(() => 'answered', [-610, watchedThrough])],
+      [sourceKeys.mode(), every15s(() => 'passive', [-610, watchedThrough])],
+    ]);
+    const job = { project: 'pay', off: [], maySeveral: false };
+    const cause = findCause({ job, expectedMs: atMs, atMs, marginMs: 10 * minute, runs: [], sources });
+    expect([cause.reason, cause.facts[0]?.source]).toEqual([
+      reason,
+      reason === 'passive' ? 'execution-mode' : 'exporter',
+    ]);
+  });
+
+  it.each([
     ['the common address', undefined, 0],
     ['the member that runs the job', 'm2', 40],
   ])('is restart if %s reports, by its own clock, a start after the time', (_what, uuid, aheadSeconds) => {

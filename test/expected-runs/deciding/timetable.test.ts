@@ -4,7 +4,7 @@ import { closeGap } from '../../../src/expected-runs/deciding/gap.ts';
 import { joinAnswer } from '../../../src/expected-runs/deciding/join-answer.ts';
 import { planListed } from '../../../src/expected-runs/deciding/listed-jobs.ts';
 import { noteAnswer, noteListed } from '../../../src/expected-runs/deciding/notes.ts';
-import type { Answer } from '../../../src/expected-runs/deciding/timetable.ts';
+import { type Answer, toMostPerHour } from '../../../src/expected-runs/deciding/timetable.ts';
 import { isSwitched } from '../../../src/expected-runs/deciding/watched-job.ts';
 
 const tens = (fromSeconds: number, count: number): number[] =>
@@ -27,6 +27,16 @@ describe('expected-runs/deciding/timetable', () => {
     // The times 70, 80 and so on are not known.
     expect(toStartWindow(timetable, 5, 600_000)).toEqual({ fromMs: 55_000, throughMs: 64_999 });
     expect(toStartWindow(timetable, 6, 600_000)).toEqual({ fromMs: 6_005_000, throughMs: 6_014_999 });
+  });
+
+  it('knows how many starts an hour has at most, also if less of it is listed', () => {
+    const toMost = (untilSeconds: number, times: number[]) =>
+      toMostPerHour(joinAnswer(undefined, answer(0, untilSeconds, times), join).timetable);
+    expect([toMost(610, tens(10, 60)), toMost(3610, tens(10, 60)), toMost(300, tens(10, 20))]).toEqual([
+      360,
+      60,
+      undefined,
+    ]);
   });
 
   it('accepts a next run reported at once as the next time', () => {

@@ -36,7 +36,7 @@ describe('expected-runs/risks/find-skipped', () => {
       missing('critical', missed(-30)),
       missing('unsure', { is: 'undecided', expectedMs: at(-5), why: 'edited', count: 3 }),
     ]);
-    expect(found).toMatchObject({ missed: 4, left: 4, undecided: 3 });
+    expect(found).toMatchObject({ missed: 4, left: 4, undecided: 3, watchedMs: 0 });
     expect(
       found.runs.map(({ job: { name }, reason, count, firstMs, lastMs }) => [name, reason, count, firstMs, lastMs]),
     ).toEqual([
@@ -44,6 +44,15 @@ describe('expected-runs/risks/find-skipped', () => {
       ['a', 'passive', 2, at(-60), at(-50)],
       ['a', 'overlap', 1, at(-40), at(-40)],
     ]);
+  });
+
+  it('knows since when the first job that is still listed has been watched', async () => {
+    const sinceMs = at(-90);
+    const gone = job('gone', [], { sinceMs: at(-400), goneAtMs: at(-100) });
+    expect(await find([gone, job('a', [], { sinceMs: at(-60) }), job('b', [], { sinceMs })])).toMatchObject({
+      watchedMs: sinceMs,
+    });
+    expect((await find([gone])).watchedMs).toBeUndefined();
   });
 
   it('marks missed runs as recovered by the first later success', async () => {
