@@ -108,7 +108,9 @@ describe('diagnosis/common-cause', () => {
         [
           ...Array.from({ length: 10 }, () => ({ endedAtMs: 10, isFailed: true, factors: toFactors(failedOn) })),
           ...Array.from({ length: 30 }, () => ({
-            ...{ endedAtMs: 10, isFailed: false, factors: toFactors('db02', 'db05') },
+            endedAtMs: 10,
+            isFailed: false,
+            factors: toFactors('db02', 'db05'),
             lastNode: 'db05',
           })),
         ],

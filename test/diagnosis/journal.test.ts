@@ -25,8 +25,12 @@ async function begin(...given: Parameters<typeof createScene>) {
 
 it('counts the changes that it drops, but not those that are too old', () => {
   const change = (beforeMs: number): Change => ({
-    ...{ kind: 'key', project: 'pay', subject: 'a', what: 'new' },
-    ...{ afterMs: beforeMs, beforeMs },
+    kind: 'key',
+    project: 'pay',
+    subject: 'a',
+    what: 'new',
+    afterMs: beforeMs,
+    beforeMs,
   });
   const add = (journal: Journal, count: number, atMs: number) =>
     addChanges(

@@ -238,6 +238,16 @@ describe('tracing/times, exact durations', () => {
     expect(timesOf('1/1')).toEqual([birthMs + 2000, birthMs + 9000]);
   });
 
+  it('shows a step no earlier than the one before it that began in the same second', () => {
+    const first = { ...partOf('1', 0, 1500), hasSubworkflow: true, workflow: { steps: [partOf('1/1', 2, 100)] } };
+    const { spans } = planSource(record(birthMs, birthMs + 4000, [first, partOf('2', 0, 200)])).trace;
+    expect(spans.slice(1).map(({ startMs, endMs }) => [startMs - birthMs, endMs - birthMs])).toEqual([
+      [600, 2100],
+      [2000, 2100],
+      [600, 800],
+    ]);
+  });
+
   it('shows a duration without times', () => {
     const step = { stepctx: '1', executionState: 'SUCCEEDED', startTime: null, endTime: null, duration: 406 };
     const [, span] = planSource(record(birthMs, birthMs + 2000, [step])).trace.spans;

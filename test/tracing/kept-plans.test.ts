@@ -124,4 +124,12 @@ describe('tracing/kept-plans', () => {
       expect(keptAfter({ ...before, traces: { ...before.traces, ...change } })).toEqual([]);
     },
   );
+
+  it.each<Partial<Circumstances['diagnosis']>>([
+    { logs: 'none' },
+    { overrides: [{ match: { source: 'hr' }, logs: 'none' }] },
+    { redact: { sources: ['card .*'] } },
+  ])('removes plans with lines of logs that may now be secret: %j', (change) => {
+    expect(keptAfter({ ...before, diagnosis: { ...before.diagnosis, ...change } })).toEqual([]);
+  });
 });

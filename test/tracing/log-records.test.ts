@@ -136,7 +136,9 @@ describe('tracing/enrich/send-lines', () => {
     const { run, dropped, wait } = setUp();
     expect([await run(), await run(7), await run()]).toEqual([true, true, false]);
     expect(dropped.filter((each) => !each.endsWith(' 0'))).toEqual(['execution_limit 7', 'hour_limit 2']);
-    wait(3_600_000);
+    wait(3_599_999);
+    expect(await run()).toBe(false);
+    wait(1);
     expect(await run()).toBe(true);
   });
 

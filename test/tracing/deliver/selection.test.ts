@@ -26,3 +26,16 @@ it('gives up a trace that was lost, but not one refused by a busy trace backend,
   });
   expect(givenUp.filter((id) => id !== undefined)).toEqual(['1']);
 });
+
+it('rests if the only trace left was lost, and a person has dropped it since', async () => {
+  const { next, noteFault } = createSelection({
+    spool: { next: async () => [] },
+    gathering: { maxBytes: 1000, maxTraces: 10 },
+    signal: 'traces',
+    clock: { ticks: () => 0, random: () => 0 },
+  });
+  const lost = { kind: 'wait', isLost: true, reason: 'reset', askedMs: undefined } as const;
+  for (let times = 0; times < 10 && !noteFault([one], lost); times += 1);
+  expect(await next(false)).toEqual({ traces: [], againInMs: 0 });
+  expect(await next(false)).toEqual({ traces: [], againInMs: 30_000 });
+});

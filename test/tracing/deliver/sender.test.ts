@@ -201,9 +201,11 @@ describe('tracing/deliver/sender', () => {
 
   it('reports what it cannot deliver, since when and why', async () => {
     await spool(makeTraces(1));
-    const { sender } = await runUntil(() => answer(503, 'full'), 2);
+    let nowMs = 1_700_000_000_000;
+    const clock = fakeClock({ now: () => nowMs++, ticks: () => 0, random: () => 0.5 });
+    const { sender } = await runUntil((_content, index) => answer(503, index === 0 ? 'slow' : 'full'), 3, { clock });
     expect(sender.status()).toEqual({
-      failing: { sinceMs: 1_700_000_000_000, reason: 'HTTP 503: full' },
+      failing: { sinceMs: 1_700_000_000_001, reason: 'HTTP 503: full' },
       lastDeliveredMs: undefined,
     });
     const { sender: second } = await runUntilIdle(() => answer(200));
@@ -223,7 +225,7 @@ describe('tracing/deliver/sender', () => {
 });
 
 type Ask = (content: Content, index: number, signal: AbortSignal) => PostAnswer | Promise<PostAnswer>;
-type Given = Partial<Pick<SenderOptions, 'spool' | 'observe' | 'scrub' | 'quarantineBounds' | 'wait'>>;
+type Given = Partial<Pick<SenderOptions, 'spool' | 'observe' | 'scrub' | 'quarantineBounds' | 'wait' | 'clock'>>;
 
 function create(ask: Ask, given: Given = {}) {
   const events: string[] = [];

@@ -169,7 +169,10 @@ describe('tracing/enrich/attempts', () => {
     const before = createAttempts();
     const kept = [30, 10, 20].map((id) => before.note([{ id, nextAttemptId: id + 1 }], 1, 60 - id));
     const after = createAttempts();
+    // Counting may begin before the rows are loaded.
+    after.note([{ id: 5, nextAttemptId: 6 }], 1, 60).done();
     after.load(kept.flatMap(({ documents }) => documents));
+    expect(after.previousOf({ id: 6, epoch: 1 })).toBe(5);
     const { documents } = after.note([{ id: 1, nextAttemptId: 2 }], 1, 45 + 30 * 86_400_000);
     expect(documents.map(({ key }) => key)).toEqual(['1 31', '1 21', '1 2']);
   });

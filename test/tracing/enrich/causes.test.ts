@@ -45,6 +45,19 @@ describe('tracing/enrich/causes', () => {
     expect(causes.of(run(3))).toBeUndefined();
   });
 
+  it('knows the failure of a job that ended last, whichever began last', () => {
+    const causes = createCauses();
+    for (const [id, job, endedAtMs] of [
+      [1, 'pay/settle', 9000],
+      [2, 'pay/settle', 8000],
+      [3, 'pay/settle', 8500],
+      [4, 'pay/settle 2', 9999],
+    ] as const)
+      causes.note(run(id), { ...cause('x'), failure: { id, job, endedAtMs, failureClass: 'work' } }).done();
+    expect(causes.lastFailureOf('pay/settle')?.id).toBe(1);
+    expect(causes.lastFailureOf('pay')).toBeUndefined();
+  });
+
   it('checks no documents but its own', () => {
     expect(isSoundCause('pending-trace', undefined)).toBe(true);
     expect(isSoundCause('cause', cause('because'))).toBe(true);

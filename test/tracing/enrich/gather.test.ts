@@ -13,8 +13,8 @@ async function start() {
   onTestFinished(server.stop);
   onTestFinished(close);
   const workflows = createWorkflows(() => 0);
-  const gatherOnce = ({ isLastTry = false } = {}) =>
-    gatherSteps(api, failed, { detail: 'nodes', isDiagnosed: true, readsLogs: false, workflows, isLastTry });
+  const gatherOnce = ({ isLastTry = false, readsLogs = false, execution = failed } = {}) =>
+    gatherSteps(api, execution, { detail: 'nodes', isDiagnosed: true, readsLogs, workflows, isLastTry });
   return { server, gatherOnce };
 }
 
@@ -51,6 +51,20 @@ describe('tracing/enrich/gather', () => {
   it('uses no reason of a step that finally succeeded', async () => {
     const node = '{"executionState":"SUCCEEDED","meta":{"failureReason":"HostNotFound"}}';
     expect(await gatherWith(node)).toEqual({ reason: 'NonZeroResultCode', asked: 1 });
+  });
+
+  it.each([
+    [1, 'failed', { status: 'failed' }],
+    [0, 'exceeded its limit of time', { status: 'timedout' }],
+    [0, 'was ended with its server', { status: 'other', customStatus: 'incomplete' }],
+    [0, 'succeeded', { status: 'succeeded' }],
+    [0, 'has no job', { status: 'other', job: undefined }],
+  ] as const)('reads %i log to diagnose a run that %s', async (logs, _what, fields) => {
+    const { server, gatherOnce } = await start();
+    server.answer({ 'execution/7/state': { body: stateOf('{"executionState":"FAILED"}') } });
+    const execution = { ...failed, job: someRun().job, ...fields };
+    await gatherOnce({ readsLogs: true, execution }).catch(() => undefined);
+    expect(server.requests.filter((request) => request.includes('/output'))).toHaveLength(logs);
   });
 
   it('finds the reason of a run that logs more after it failed', async () => {
