@@ -31,24 +31,24 @@ export type Release = {
   readonly metricsChecked: boolean;
   /** One of these rights on a job shows its executions in the history. */
   readonly rowsFor: readonly JobRight[];
-  /** Which words for several projects the list of running executions takes: a `*`, names with commas between. */
+  /** The forms for several projects that the list of running executions accepts: `*`, or names with commas. */
   readonly runningOf: readonly ('*' | ',')[];
-  /** One project whose events may not be read refuses the star, in the middle of its answer. */
+  /** If the events of one project may not be read, `*` is refused in the middle of the answer. */
   readonly refusesStar: boolean;
-  /** The star ends in an error of the server. */
+  /** `*` ends in an error of the server. */
   readonly failsOverStar: boolean;
-  /** The user of a session counts, and a token beside its cookie is ignored. */
+  /** With a session, its user counts, and a token beside its cookie is ignored. */
   readonly prefersSession: boolean;
-  /** The default SSH executor has one word for all failures, and tells them apart by the exit code. */
+  /** The default SSH executor reports every failure with the same word; only exit codes differ. */
   readonly failsUnknown: boolean;
-  /** A conditional step has its steps below it; otherwise they stand in its place. */
+  /** The steps of a conditional step are below it; in other releases they take its place. */
   readonly nestsConditions: boolean;
   readonly fractionalDates: boolean;
   /** Callers can ask what they may do. */
   readonly authorizations: boolean;
   /** Its HTTP server refuses empty segments in paths, and some characters even if encoded. */
   readonly refusesOddPaths: boolean;
-  /** As in the documents where real servers differ: step durations, workflow keys, token gates. */
+  /** Follows the documents where real servers differ: step durations, workflow keys, rules for tokens. */
   readonly asDocumented: boolean;
 };
 

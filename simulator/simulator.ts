@@ -95,7 +95,7 @@ export async function startSimulator(options: SimulatorOptions = {}) {
   };
 }
 
-/** The release of servers that are not to be of one: the end-to-end tests run with several. */
+/** The default release: the end-to-end tests run with several. */
 function releaseByDefault({ apiVersion, dialect }: SimulatorOptions): string | undefined {
   const named = process.env['SIMULATED_RELEASE'];
   return apiVersion === undefined && dialect !== 'service' && named !== '' ? named : undefined;

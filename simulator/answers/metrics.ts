@@ -19,7 +19,7 @@ export function metricsEndpoint(request: ApiRequest): Answer {
   }
 }
 
-/** monitoring/{name}: the same that stands open beside the API. */
+/** monitoring/{name}: the same content as the open page beside the API. */
 export function monitoring(request: ApiRequest): Answer {
   const { world, version } = request;
   const name = parameter(request, 'name');

@@ -52,7 +52,7 @@ export function showEnd(world: World, execution: Execution): void {
   project.completed.add(execution);
   world.history.push(execution);
   if (job !== undefined && end.stored === 'succeeded') {
-    // What was put there as past was counted in the past.
+    // Executions that were added to the past count in the past.
     const atMs = (execution.fitMs === undefined ? end.visibleAtMs : end.atMs) + world.settings.averageDelayMs;
     const ms = endedAt(execution) - startedAt(execution);
     if (atMs <= world.playedMs) countRun(job, ms);
@@ -94,7 +94,7 @@ function planRetry(world: World, execution: Execution, atMs: number): void {
   if (execution.retriedBy === undefined) execution.end = { ...end, stored: 'failed-with-retry' };
 }
 
-/** Limits memory: beyond the maximum, the oldest finished executions are removed in batches. */
+/** Removes the oldest finished executions in batches if there are more than the maximum. */
 function forgetOldest(world: World): void {
   if (world.history.length <= world.retained * 1.1) return;
   const forgotten = world.history.slice(0, world.history.length - world.retained);
@@ -102,7 +102,7 @@ function forgetOldest(world: World): void {
   remove(world, forgotten);
 }
 
-/** A retry that goes takes the link of the attempt before it along; that one keeps its status. */
+/** If a retry is deleted, the link of the previous attempt is removed too; that attempt keeps its status. */
 export function deleteExecutions(world: World, executions: readonly Execution[]): void {
   for (const execution of executions) {
     execution.deletedAtMs = world.playedMs;

@@ -30,7 +30,7 @@ export const badNight: Scenario = {
   historyMs: 3 * 60 * minute,
   build: (world, liveMs) => {
     buildEstate(world);
-    // Nothing else fails, so that each start shows the same.
+    // Nothing else fails, so that every start shows the same.
     world.conditions = { ...world.conditions, failureFactor: 0 };
     for (const job of world.jobs.values()) {
       const { definition } = job;
@@ -49,7 +49,7 @@ export const badNight: Scenario = {
   ],
 };
 
-/** A cadence that has a time this long after the start. */
+/** A cadence with a time this long after the start. */
 function cadence(liveMs: number, afterSeconds: number, everyMs: number, fromMs = 0): Schedule {
   return { everyMs, offsetMs: (liveMs + afterSeconds * second) % everyMs, fromMs };
 }
@@ -71,7 +71,7 @@ function replaceKey(world: World, liveMs: number): void {
     const { conditions } = target;
     target.conditions = { ...conditions, refusedKeys: [...conditions.refusedKeys, key] };
   });
-  // A person tries it again, twice.
+  // A person runs it again, twice.
   for (const seconds of [60, 75])
     addIncident(world, liveMs + seconds * second, undefined, (target) => {
       requestStart(target, startOfJob(job, 'user', 'amira'), target.playedMs);
@@ -102,7 +102,7 @@ function loseNode(world: World, liveMs: number): void {
   });
 }
 
-/** The run before the start goes on when the next one is due, because a person aborted the one before it. */
+/** The run before the start is still in progress when the next one is due, because a person aborted the run before it. */
 function slowDown(world: World, liveMs: number): void {
   const warehouse = world.projects.get('warehouse');
   if (warehouse === undefined) return;

@@ -12,7 +12,7 @@ export function buildEstate(world: World): void {
   addOthers(world);
 }
 
-/** With what the jobs of payments log in. */
+/** The key with which the jobs of payments log in. */
 const login = { key: 'keys/team/payments/node.pem' };
 
 function addPayments(world: World): void {

@@ -24,7 +24,7 @@ export const policySchema = z.strictObject({
   eachNode: allOrNames,
   /** Jobs by id whose definition and executions stay hidden. */
   hiddenJobs: names,
-  /** Jobs by id that may be viewed and not read: their definition stays hidden, and what they ran is shown by some lists only. */
+  /** Jobs by id that may be viewed but not read: their definition is hidden, and only some lists show their executions. */
   viewedJobs: names,
   /** Jobs by id whose history may be viewed. */
   pastJobs: names,
@@ -108,7 +108,7 @@ export function permit(policy: Policy, text: string, projects: readonly string[]
     if (!('errors' in parsed)) continue;
     const [error] = parsed.errors;
     if (error !== undefined) throw error;
-    // Written for a test: a wrong shape shows in what is allowed.
+    // Only tests write it, so a wrong shape would show in the rights.
     permitted = permitDocument(permitted, (parsed.toJS() ?? {}) as Document, projects);
   }
   return permitted;

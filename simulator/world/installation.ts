@@ -282,7 +282,7 @@ export function toStatus(execution: Execution, atMs: number): string {
   return ['failed', 'missed'].includes(end.stored) ? end.stored : 'other';
 }
 
-/** The job that ran it, as long as there is that job. */
+/** The job that ran it, if the job still exists. */
 export function jobOf({ job, jobDeleted }: Pick<Execution, 'job' | 'jobDeleted'>): Job | undefined {
   return jobDeleted ? undefined : job;
 }

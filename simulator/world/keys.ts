@@ -1,4 +1,4 @@
-/** A stored key: everything about it but its content. */
+/** A stored key without its content. */
 export type StoredKey = {
   readonly path: string;
   readonly kind: 'private' | 'public' | 'password';
@@ -22,7 +22,7 @@ function newKey(path: string, kind: StoredKey['kind'], size: string, atMs: numbe
   return { path, kind, size, createdAtMs: atMs, createdBy: 'admin', modifiedAtMs: atMs, modifiedBy: 'admin' };
 }
 
-/** Writes a key anew, or a new one. */
+/** Replaces a key, or adds a new one. */
 export function writeKey(keys: Map<string, StoredKey>, path: string, user: string, atMs: number): void {
   const before = keys.get(path) ?? { ...newKey(path, 'password', '24', atMs), createdBy: user };
   keys.set(path, { ...before, modifiedAtMs: atMs, modifiedBy: user });

@@ -17,7 +17,7 @@ export type Step = {
   /** The path of the key with which it logs in to its nodes. */
   readonly key?: string;
   readonly handler?: Step;
-  /** False if the run fails although this handler, which it is, mended its step. */
+  /** Only for handlers: false if the run fails although the handler recovered the step. */
   readonly mendsRun?: boolean;
   /** The steps of a conditional step, and whether its condition is met. */
   readonly steps?: readonly Step[];

@@ -16,7 +16,7 @@ export type WorldEvent =
   | { readonly kind: 'begin'; readonly execution: Execution }
   | { readonly kind: 'end'; readonly execution: Execution }
   | { readonly kind: 'show'; readonly execution: Execution }
-  /** A run counts for the average of a job; as a step of another one, while that runs. */
+  /** Adds a run to the average of a job; for a job that ran as a step, while that run lasts. */
   | { readonly kind: 'count'; readonly job: Job; readonly ms: number; readonly during: Execution | undefined }
   | { readonly kind: 'store'; readonly execution: Execution; readonly attempt: number }
   | { readonly kind: 'incident'; readonly apply: (world: World) => void; readonly everyMs: number | undefined };

@@ -4,7 +4,7 @@ import type { State } from '../../src/state/state.ts';
 
 const all = { maxBytes: 1000, maxTraces: 1000 };
 
-/** The part of the contract of an engine that is about the spool. */
+/** The tests of the spool, for every engine. */
 export function describeSpool(stateNow: () => State, reopen: () => Promise<void>): void {
   function spool(...spooled: SpooledTrace[]): Promise<void> {
     return stateNow().ledger.commit('prod', { spooled });
@@ -131,7 +131,7 @@ export function describeSpool(stateNow: () => State, reopen: () => Promise<void>
 
       expect(await state.spool.retry(['1', '3'])).toBe(1);
       expect(await keys(all)).toEqual(['1', '3']);
-      // Only what is quarantined can be dropped.
+      // Only quarantined traces can be dropped.
       expect(await state.spool.drop(['2', '3'])).toBe(1);
       expect(await state.spool.size()).toMatchObject({
         traces: 2,
@@ -177,7 +177,7 @@ export function describeSpool(stateNow: () => State, reopen: () => Promise<void>
   });
 }
 
-/** A small trace, as it is stored. */
+/** A small trace in its stored form. */
 export function toTrace(key: string): SpooledTrace {
   return {
     key,

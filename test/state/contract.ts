@@ -3,16 +3,16 @@ import type { LedgerEntry } from '../../src/state/ledger.ts';
 import type { State } from '../../src/state/state.ts';
 import { describeSpool } from './contract-of-spool.ts';
 
-/** An engine with nothing in it; its states are those of two servers, the first of which is `prod`. */
+/** An empty engine with the states of two servers, the first of which is `prod`. */
 export type Engine = {
   readonly prod: State;
   readonly other: State;
-  /** Returns the same two again, from what was kept. */
+  /** Opens the same two states again from the stored data. */
   readonly reopen: () => Promise<Engine>;
   readonly close: () => Promise<void>;
 };
 
-/** Holds an engine against everything that the rest of the exporter relies on. */
+/** Tests an engine for everything that other rooms rely on. */
 export function describeContract(open: () => Promise<Engine>): void {
   let engine: Engine;
   let state: State;
@@ -137,7 +137,7 @@ export function describeContract(open: () => Promise<Engine>): void {
       ).rejects.toThrow('the state cannot be written');
       expect(await state.ledger.size('prod')).toBe(0);
       expect(await state.ledger.load('prod')).toEqual([]);
-      // The next change has nothing to do with it.
+      // The next change does not include it.
       await state.ledger.commit('prod', { entries: [ended('pay', 1, 100)] });
       expect(await state.ledger.size('prod')).toBe(1);
     });

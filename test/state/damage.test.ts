@@ -83,7 +83,7 @@ describe('state/damage', () => {
     const state = openSqliteState({ dir, onBroken: () => void broken++ });
     writeFileSync(file, readFileSync(file).fill(0xa5, 8192));
 
-    // All over the file, so that not all that they touch is in memory.
+    // Spread over the file, so that SQLite cannot keep all pages in memory.
     const more = entries.filter(({ id }) => id % 100 === 0).map((entry) => ({ ...entry, startedAtMs: entry.id + 1 }));
     for (let tries = 0; tries < 2; tries += 1)
       await expect(state.ledger.commit('prod', { entries: more })).rejects.toThrow('it is damaged; restart to restore');

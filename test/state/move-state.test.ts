@@ -93,7 +93,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
       changedAtMs: 5,
     });
     expect((await state.spool.next(all)).map(({ key }) => key)).toEqual(['1', '3']);
-    // A quarantined trace has its old place in the queue.
+    // A quarantined trace keeps its place in the queue.
     expect(await state.spool.retry(['2'])).toBe(1);
     expect((await state.spool.next(all)).map(({ key }) => key)).toEqual(['1', '2', '3']);
     await state.close();

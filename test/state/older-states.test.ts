@@ -18,7 +18,7 @@ describe('state/older-states', () => {
     writeFileSync(join(dir, 'state.sqlite'), gunzipSync(readFileSync(file)), { mode: 0o600 });
     let state = openSqliteState({ dir });
     const { finish, pass, rounds, restart, counted } = await play({ keepBy: () => state.ledger });
-    // As when it was written, with the same ids and times.
+    // The same ids and times as when it was written.
     pass(30_000);
     for (let run = 0; run < 5; run += 1) finish('pay');
     pass(180_000);

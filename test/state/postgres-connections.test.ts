@@ -49,7 +49,7 @@ it.each([
   );
 });
 
-/** Admits whoever comes, and ends the session in the same packet, as a database does whose main process was killed. */
+/** Accepts a connection and ends the session in the same packet, like a database whose main process was killed. */
 function startEnding(): Promise<Started> {
   return start((socket) => {
     const fields = 'SFATAL\0VFATAL\0C57P01\0Mterminating connection due to unexpected postmaster exit\0\0';
@@ -62,7 +62,7 @@ const ready = toMessage('Z', Buffer.from('I'));
 
 type Started = { readonly port: number; readonly stop: () => Promise<void> };
 
-/** A database that does this once somebody connects. */
+/** A database that does this with each connection. */
 async function start(onConnect: (socket: Socket) => void): Promise<Started> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -81,7 +81,7 @@ async function start(onConnect: (socket: Socket) => void): Promise<Started> {
   };
 }
 
-/** A message of PostgreSQL's protocol 3: its kind, the length of what follows with these four bytes, and that. */
+/** A message of PostgreSQL's protocol 3: its kind, the length of the rest including these four bytes, and the rest. */
 function toMessage(kind: string, body: Buffer): Buffer {
   const head = Buffer.alloc(5);
   head.write(kind);

@@ -137,7 +137,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     ).toEqual([{ all: true }]);
 
     await server.useCertificate(certificates.pem('elsewhere.key'), certificates.pem('elsewhere.pem'));
-    // The first process of the server reads the new one a moment later.
+    // The main process reads the new file a moment later.
     await eventually(async () =>
       expect(await complaintOf({ tls: async () => ({ ca }) })).toMatch(
         /is not accepted \(ERR_TLS_CERT_ALTNAME_INVALID\)/,

@@ -32,7 +32,7 @@ describeWithTools('state/postgres, with a standby', ['postgresql'], ({ postgresq
     await primary.stop();
   }, 120_000);
 
-  /** Ends the primary without warning; the standby takes its place, and its address. */
+  /** Kills the primary; the standby takes over its address. */
   async function failOver(): Promise<void> {
     await primary.crash();
     await standby.query('SELECT pg_promote()');
@@ -83,7 +83,7 @@ describeWithTools('state/postgres, with a standby', ['postgresql'], ({ postgresq
   }, 120_000);
 });
 
-/** The message of a write that was fenced; a connection to the database that has gone is not what is meant. */
+/** The message of a fenced write; other errors, such as a lost connection, are thrown. */
 async function refusal(write: Promise<void>): Promise<string> {
   const message = await write.then(
     () => 'none',

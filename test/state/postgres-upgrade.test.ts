@@ -6,7 +6,7 @@ import type { SharedState } from '../../src/state/shared-state.ts';
 import { type PostgresServer, startPostgres, toSettings } from '../support/postgres.ts';
 import { describeWithTools } from '../support/tools.ts';
 
-/** The state of the first release, as far as its statements below need it. */
+/** The schema of the first release, as far as its statements below need it. */
 const firstSchema = `
   DROP TABLE unfinished_copy;
   ALTER TABLE lease DROP COLUMN owner_configuration;

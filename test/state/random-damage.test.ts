@@ -13,7 +13,7 @@ const projects = ['pay', 'shop', 'warehouse'];
 /** Each kind of damage comes up equally often. */
 const seeds = isAll ? 300 : 90;
 let template: string;
-/** What was kept after each commit, the last one last. */
+/** The content after each commit, the last one at the end. */
 const kept: string[] = [];
 
 beforeAll(async () => {
@@ -28,7 +28,7 @@ beforeAll(async () => {
     await state.close();
     state = openSqliteState({ dir });
   }
-  // As a process leaves it that is killed: what was committed last is only in the write-ahead log.
+  // As after a kill: the last commits are only in the write-ahead log.
   for (const name of readdirSync(dir)) copyFileSync(join(dir, name), join(template, name));
   await state.close();
   rmSync(dir, { recursive: true });
@@ -69,7 +69,7 @@ async function contentOf({ ledger, spool }: State): Promise<string> {
   });
 }
 
-/** Numbers from a seed: a failing round can be played again. */
+/** Random numbers from a seed, so that a failing round can be repeated. */
 function createRandom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -78,7 +78,7 @@ function createRandom(seed: number): (below: number) => number {
   };
 }
 
-/** Returns whether it changed anything: a random byte may be the one that was there. */
+/** Returns whether it changed anything, because a random byte may equal the old one. */
 type Damage = readonly [name: string, apply: (dir: string, random: (below: number) => number) => boolean];
 
 function toBytesDamage(change: (bytes: Buffer, random: (below: number) => number) => Buffer): Damage[1] {
@@ -146,7 +146,7 @@ async function play(seed: number): Promise<string> {
   }
 }
 
-/** What became of a damaged state: all of it is there, or what was kept at some time, which is said. */
+/** The result for a damaged state: complete, or the content of an earlier commit, with a log message. */
 async function judge(dir: string): Promise<string> {
   const damagedTraces: string[] = [];
   const state = openSqliteState({ dir, onDamage: (what) => damagedTraces.push(what) }, clock);
@@ -160,12 +160,12 @@ async function judge(dir: string): Promise<string> {
   if (!isKept) return 'what is committed afterwards is not kept';
   if (content === kept.at(-1)) return 'healed';
   if (state.origin.kind === 'usual') return damagedTraces.length > 0 ? judgeTraces(content) : 'not noticed';
-  // A good copy lies next to it.
+  // A good copy lies beside it.
   if (state.origin.kind === 'anew') return 'begun from nothing';
   return kept.includes(content) ? 'said' : 'said, but it never was like this';
 }
 
-/** Everything but some traces is as it was last. */
+/** Everything except some traces equals the last content. */
 function judgeTraces(content: string): string {
   // These casts are safe: it is what `contentOf` wrote.
   const { traces, ...found } = JSON.parse(content) as { readonly traces: readonly unknown[] };

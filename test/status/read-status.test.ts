@@ -49,7 +49,7 @@ function readAll(polls: readonly PollStatus[], given: Given = {}) {
     version: '0.1.0',
     servers: [{ name: 'prod', url: 'https://prod.example.org' }],
     config: { collectors: {} },
-    // Of a collector only its name and its rules count here.
+    // Only the name and the rules of a collector matter here.
     collectors: [
       { name: 'log-storage', reads: [{ allowedBy: rule }] },
       { name: 'project-jobs', reads: [{ allowedBy: [{ type: 'job', allow: 'view' }] }] },

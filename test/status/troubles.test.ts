@@ -246,7 +246,7 @@ describe('status/schedule-troubles', () => {
   });
 });
 
-/** What a server says of itself every 15 s for some minutes. */
+/** The system info of a server every 15 s for some minutes. */
 function ofServer(minutes: number, toInfo: (atMs: number) => object, silentMs = 0): string[] {
   let atMs = nowMs;
   const signs = createServerSigns({ now: () => atMs, ticks: () => atMs });

@@ -31,7 +31,7 @@ describe('tracing/plan, any tree', () => {
       const plan = planSource(source, { maxSpans });
       expect(findFaults(plan.trace.spans)).toEqual([]);
       expect(plan.trace.spans.length).toBeLessThanOrEqual(maxSpans);
-      // What is left out is counted, to the last one.
+      // All omitted spans are counted.
       const rests = plan.trace.spans.filter(({ attributes }) => 'automation.rest.count' in attributes).length;
       expect(plan.trace.spans.length - rests + plan.leftOut).toBe(planSource(source).trace.spans.length);
     });

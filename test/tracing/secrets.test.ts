@@ -77,7 +77,7 @@ const recording = {
   loggedReason: canary('log'),
 };
 
-/** All that leaves: bytes, JSON, and the tree for people. */
+/** All output: bytes, JSON, and the tree for people. */
 function listCanaries(changes: Partial<TraceSettings> = {}): readonly string[] {
   const { trace } = planSource(readRecording(JSON.stringify(recording)), changes);
   const decoder = new TextDecoder();

@@ -113,7 +113,7 @@ function openProjects(request: ApiRequest, names: string): Project[] | Answer {
     const readable = listed.filter(({ name }) => mayReadEvents(request, name));
     const none = fail(request, 401, 'api.error.execution.project.notfound', ['No project is readable']);
     if (!refusesStar || readable.length === listed.length) return readable.length > 0 ? readable : none;
-    // One error for each of them, one after the other; then a list does not fit into the answer any more.
+    // One error for each denied project; then there is no room for a list.
     const { json, ...first } = denied(request, 'read', 'Resource', 'event');
     const errors = JSON.stringify(json).repeat(listed.length - readable.length);
     const text = readable.length > 0 ? errors : `${errors}${JSON.stringify(none.json)}`;

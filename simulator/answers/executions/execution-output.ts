@@ -80,7 +80,7 @@ const fourWords: Readonly<Record<string, string>> = { running: 'running', succee
 
 type Presence = Settings['logs'];
 
-/** Another member has a log only from the log storage; for that it waits, but not for ever. */
+/** A member gets the log of another member's run only from the log storage; it waits for it, but not for ever. */
 function presenceOf({ world, member }: ApiRequest, execution: Execution): Presence {
   const { logs, logStoragePlugin, storageDelayMs } = world.settings;
   if (logs !== 'ready') return logs;
@@ -182,7 +182,7 @@ function collectNodes(step: StepRun, stepctx: string, { execution, release }: To
     if (step.perNode.size === 0) {
       lines.push(toLine(execution, run.startMs, { node, stepctx, log: `${step.step.text}: begins on ${node}` }));
       if (run.handlerMs !== undefined) {
-        // What a handler takes over is no error.
+        // If a handler takes over, the failure is not an error.
         lines.push(toLine(execution, run.handlerMs, { node, stepctx, log: failure }));
         const handled = `${step.step.handler?.text ?? ''}: handles the error`;
         lines.push(toLine(execution, run.handlerMs, { node, stepctx: `${stepctx}e`, log: handled }));

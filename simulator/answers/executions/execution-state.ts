@@ -87,7 +87,7 @@ function toStep(run: StepRun, targets: readonly string[], stepctx: string, setti
     stepctx,
     nodeStep: run.step.nodeStep,
     ...toTimes(moment, setting),
-    // Steps on nodes leave their failures to the nodes.
+    // Failures of steps on nodes are shown at the nodes.
     ...(run.step.nodeStep ? {} : toFailure(moment, run.step, setting, run.nodes.get('')?.handlerMs)),
     ...(nodeStates.length > 0 ? { nodeStates: Object.fromEntries(nodeStates) } : {}),
     ...(run.workflow === undefined
@@ -132,7 +132,7 @@ function toTimes({ state, startMs, endMs }: Moment, { progress, release }: Setti
   };
 }
 
-/** `meta` keeps what a handler mended; the message is of the last change. */
+/** `meta` keeps the reason even if a handler recovered the step; the message is that of the last change. */
 function toFailure({ state, reason }: Moment, step: Step, { progress, release }: Setting, handlerMs = Infinity) {
   if (reason === undefined) return {};
   const failure = wordFailure(reason, step, release);

@@ -1,6 +1,6 @@
 /** More of what programs write when they fail: containers, clouds, transfers, builds and hosts. */
 export const morePrograms: readonly string[] = [
-  // Containers and clusters of them.
+  // Containers and container clusters.
   'docker: Error response from daemon: Conflict. The container name "/{word}" is already in use by container {hex}.',
   'docker: Error response from daemon: driver failed programming external connectivity: Bind for 0.0.0.0:{n} failed: port is already allocated',
   'Error response from daemon: pull access denied for {word}, repository does not exist or may require authorization',
@@ -37,7 +37,7 @@ export const morePrograms: readonly string[] = [
   'ln: failed to create symbolic link ‘{path}’: File exists',
   'chown: invalid user: ‘{user}’',
   'dd: error reading {path}: Input/output error\n{n}+0 records in',
-  // Databases, once more.
+  // More databases.
   'ERROR: could not extend file "base/{n}/{n}": No space left on device\nHINT: Check free disk space.',
   'ERROR: invalid input syntax for type integer: "{word}"\nCONTEXT: COPY {word}, line {n}, column amount',
   'ERROR: null value in column "{word}" violates not-null constraint',

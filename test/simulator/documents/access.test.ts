@@ -3,7 +3,7 @@ import type { Simulator, SimulatorOptions } from '../../../simulator/simulator.t
 import { type Policy, strangerPolicy } from '../../../simulator/world/access.ts';
 import { ask, settleId, startSmall } from '../caller.ts';
 
-/** Callers in the order of the columns; what is not said they may read. */
+/** Callers in the order of the columns; they may read everything that is not listed. */
 const callers: readonly (readonly [name: string, policy: Partial<Policy>])[] = [
   ['reader', {}],
   ['stranger', strangerPolicy],
@@ -15,14 +15,14 @@ const callers: readonly (readonly [name: string, policy: Partial<Policy>])[] = [
   ['admin', { admin: true, systemAdmin: true }],
 ];
 
-// What the caller of a column is answered (A 5, B 4, J 5), at v47.
+// The status for the caller of each column (A 5, B 4, J 5), at v47.
 const table: readonly (readonly [path: string, statuses: string])[] = [
   // From 4.4 on everyone may see the version.
   ['system/info', '200 200 200 200 200 200 200 200'],
   ['system/executions/status', '200 403 200 200 200 200 200 200'],
   ['system/logstorage', '200 403 200 200 200 200 200 200'],
   ['system/logstorage/incomplete', '200 403 200 200 200 200 200 200'],
-  // Of a servlet with words of its own.
+  // The servlet has its own status for a refusal.
   ['metrics/metrics', '200 401 200 200 200 200 200 200'],
   ['metrics/ping', '200 401 200 200 200 200 200 200'],
   ['metrics/threads', '200 401 200 200 200 200 200 200'],
@@ -38,10 +38,10 @@ const table: readonly (readonly [path: string, statuses: string])[] = [
   [`job/${settleId}/workflow`, '200 403 403 200 200 403 200 200'],
   [`job/${settleId}`, '200 403 403 200 200 403 200 200'],
   ['scheduler/jobs', '200 200 200 200 200 200 200 200'],
-  // Up to 6.1 nobody looks at the right on the project: rows are left out, and totals stay whole.
+  // Up to 6.1 the right on the project is not checked: rows are omitted, and totals are complete.
   ['project/pay/executions', '200 200 200 200 200 200 200 200'],
   ['project/pay/executions/running', '200 403 403 403 200 200 200 200'],
-  // One project whose events may not be read refuses all.
+  // If the events of one project may not be read, the whole request is refused.
   ['project/*/executions/running', '200 401 200 403 200 200 200 200'],
   ['execution/1', '200 403 403 200 200 403 200 200'],
   ['execution/1/state', '200 403 403 200 200 403 200 200'],
@@ -54,7 +54,7 @@ const table: readonly (readonly [path: string, statuses: string])[] = [
   ['user/info/', '200 200 200 200 200 200 200 200'],
   ['userclass/state', '403 403 403 403 403 403 403 200'],
   ['system/acl/', '200 403 200 200 200 200 200 200'],
-  // What is closed looks like what is not there.
+  // A denied path looks like a missing one.
   ['storage/keys/', '200 404 200 200 200 200 200 200'],
 ];
 

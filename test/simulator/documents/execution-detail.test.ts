@@ -34,7 +34,7 @@ function stateOfTwo(
         id: '1',
         stepctx: '1',
         nodeStep: true,
-        // Steps on nodes leave their failures to the nodes.
+        // Failures of steps on nodes are shown at the nodes.
         ...state('FAILED', { ...times, ...timed }),
         nodeStates: { web01: onNode, web02: onNode },
       },
@@ -64,7 +64,7 @@ const output = {
   percentLoaded: anyNumber,
   compacted: false,
 };
-// The mark of the end belongs to the size, and nobody reads it.
+// The size includes the mark of the end, which nobody reads.
 const asNumbers = { ...output, id: 2, lastModified: 1768478380000, offset: 880, totalSize: 886 };
 const asText = { ...output, id: '2', lastModified: '1768478380000', offset: '932', totalSize: 938 };
 const metadata = { node: 'auto-1' };
@@ -101,7 +101,7 @@ const rows: readonly Row[] = [
     since: 14,
     says: [
       { at: [14, 47, 58], dialect: 'service', json: stateOfTwo({}, ['NonZeroResultCode', 'Result code was 1']) },
-      // The default SSH executor of 4.16 and later has one word for everything.
+      // From 4.16 on, the default SSH executor reports every failure with the same word.
       {
         at: [14, 47, 58],
         dialect: 'rundeck',

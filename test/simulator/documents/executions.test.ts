@@ -37,7 +37,7 @@ const rows: readonly Row[] = [
         query: '?recentFilter=1h&max=1',
         json: { paging: { count: 1, total: 2, offset: 0, max: 1 }, executions: [two] },
       },
-      // The description is on demand in lists of 6.x (J 3).
+      // In 6.x, lists have a description only on request (J 3).
       {
         at: [58],
         dialect: 'rundeck',
@@ -56,7 +56,7 @@ const rows: readonly Row[] = [
       { at: [29, 47], json: { total: 2, duration: average10 } },
       { at: [47], query: '?recentFilter=30s', json: { total: 1, duration: average10 } },
       { at: [47], query: '?recentFilter=1s', json: nothing },
-      // Whole seconds below a minute, whole minutes from there: 60 and 119 seconds are both one.
+      // Whole seconds below a minute, then whole minutes: 60 and 119 seconds are both one minute.
       {
         at: [29, 47],
         query: `?begin=${noon}&end=${noon}`,

@@ -91,11 +91,11 @@ async function read(options: SimulatorOptions, broken = true): Promise<Data> {
     options.dialect === 'service' ? asService(simulator) : {},
   );
   await simulator.stop();
-  // A test that reads another shape fails on its own.
+  // Tests that read another shape fail by themselves.
   return reply.json as Data;
 }
 
-/** Three loads of 4 ms in 100 seconds; `unit` is how many of the unit make one second. */
+/** Three requests of 4 ms in 100 seconds; `unit` is the number of units in a second. */
 function timer(unit: number, durationUnits: string) {
   const close = (seconds: number): unknown => expect.closeTo(seconds * unit, 6);
   return {

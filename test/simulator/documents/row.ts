@@ -4,22 +4,22 @@ import { ask, startSmall } from '../caller.ts';
 
 export type DialectName = 'rundeck' | 'service';
 
-/** One read of the documents: where it stands, its smallest version, and what it says at which version. */
+/** One read of the documents: its section, its smallest version, and the response at each version. */
 export type Row = {
-  /** The document and its section; `J` is the page of what real servers send. */
+  /** The document and its section; `J` is the page about responses of real servers. */
   readonly section: string;
   readonly path: string;
   readonly since: number;
-  /** Where real servers demand another version than the documents say. */
+  /** The version that real servers require, if it differs from the documents. */
   readonly realSince?: number;
-  /** What has to be switched on before its version can be asked about at all. */
+  /** What must be enabled before a request can check the version. */
   readonly prepare?: (simulator: Simulator) => void;
   readonly says: readonly Said[];
 };
 
 export type Said = {
   readonly at: readonly number[];
-  /** The newest version the server speaks: 47, or 58 for what came later. */
+  /** The newest version of the server: 47, or 58 for later responses. */
   readonly server?: number;
   readonly dialect?: DialectName;
   readonly query?: string;
@@ -31,7 +31,7 @@ export type Said = {
   readonly text?: string;
 };
 
-/** Holds the simulated service against the rows: below the smallest version, and at every version that is named. */
+/** Compares the simulated service with the rows: below the smallest version, and at every listed version. */
 export function testRows(rows: readonly Row[]): void {
   for (const row of rows) {
     for (const dialect of ['rundeck', 'service'] as const) {
@@ -55,12 +55,12 @@ export function testRows(rows: readonly Row[]): void {
   }
 }
 
-/** Parts that are drawn from seeds and that no document knows. */
+/** Parts that come from seeds, and that no document lists. */
 export const anyNumber: unknown = expect.any(Number);
 export const anyText: unknown = expect.any(String);
 export const anyUuid: unknown = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
 
-/** The members of an answer that matter here. */
+/** The members of a response that the test compares. */
 export function including(members: Readonly<Record<string, unknown>>): unknown {
   return expect.objectContaining(members);
 }

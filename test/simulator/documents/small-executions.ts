@@ -39,7 +39,7 @@ export const two = {
   failedNodes: ['web01', 'web02'],
 };
 
-// The type of an execution is in no document, and on every real server (J 3).
+// No document has the type of an execution, but every real server sends it (J 3).
 export const real = { one: { ...one, executionType: 'scheduled' }, two: { ...two, executionType: 'scheduled' } };
 
 export const twoAt58 = { ...real.two, href: '{base}/api/58/execution/2', jobDeleted: false };

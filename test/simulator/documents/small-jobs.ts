@@ -22,7 +22,7 @@ export const backup = {
 
 export const scheduled = { scheduled: true, scheduleEnabled: true, enabled: true };
 
-// A job without a schedule has an enabled one all the same (J 2).
+// A job without a schedule reports an enabled one (J 2).
 export const byHand = { scheduled: false, scheduleEnabled: true, enabled: true };
 
 export const at58 = {

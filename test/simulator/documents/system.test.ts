@@ -36,7 +36,7 @@ const counts = {
 };
 const more = { queuedRequestCount: 0, queuedRetriesCount: 0, queuedIncompleteCount: 0, retriesCount: 0 };
 
-/** Two logs could not be stored; the second will not be tried again. */
+/** Two logs could not be stored; the second is not retried. */
 function failLogs(simulator: Simulator): void {
   simulator.control.failLogStorage(true);
   simulator.advance(2000);
@@ -74,7 +74,7 @@ const rows: readonly Row[] = [
           system: {
             rundeck: real,
             ...parts,
-            // Typed models since 4.3: text for numbers, and a load of no use (J 1).
+            // Typed models since 4.3: text for numbers, and a useless load (J 1).
             executions: { active: 'true', executionMode: 'active' },
             stats: { ...parts.stats, cpu: { loadAverage: { unit: 'percent', average: 0 }, processors: 4 } },
             extended: null,
@@ -179,7 +179,7 @@ const rows: readonly Row[] = [
           ],
         },
       },
-      // The document knows only an array, real servers also null.
+      // In the document always an array; real servers also send null.
       {
         at: [47],
         dialect: 'service',

@@ -10,10 +10,10 @@ describe('simulator/engine/engine', () => {
     simulator.control.createJob('p', { name: 'cron', schedule, work: oneStep() }, 'cron');
     simulator.control.setClockSkew(5 * minuteMs);
     simulator.advance(12 * minuteMs);
-    // It is 12:12 again, and was 12:17.
+    // It was 12:17, and is 12:12 again.
     simulator.control.setClockSkew(0);
     simulator.advance(34 * minuteMs);
-    // The truth has the times that the executions bear.
+    // The truth has the times in the executions.
     const starts = simulator.truth().executions.map(({ startedAtMs }) => (startedAtMs - noon) / minuteMs);
     await simulator.stop();
     expect(starts).toEqual([15, 30, 45]);

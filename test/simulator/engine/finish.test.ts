@@ -114,7 +114,7 @@ describe('simulator/engine/finish', () => {
     simulator.advance(1500);
     await read();
     await simulator.stop();
-    // 55 s of ten runs, one tenth of which makes room for 105 s.
+    // Ten runs sum up to 55 s, a tenth of which is replaced by 105 s.
     const sum = 55_000 - 5500 + 105_000;
     const next = Math.floor((sum - Math.floor(sum / 10) + (run?.endedAtMs ?? 0) - (run?.startedAtMs ?? 0)) / 10);
     expect(averages).toEqual([undefined, undefined, 5500, 15_450, 15_450, next]);

@@ -28,14 +28,14 @@ by:
 const adhoc = "context: { project: 'pay' }\nfor: { adhoc: [{ allow: read }] }\nby: { group: readers }\n";
 const ofNobody = reader.replaceAll(/by:\n {2}group: readers\n/g, '');
 
-/** What somebody is answered, and how many of two finished executions are shown. */
+/** The statuses of requests, and the number of visible executions of two. */
 async function see(simulator: Simulator): Promise<readonly unknown[]> {
   const { json: list } = await ask(simulator, 'api/47/project/pay/executions', { headers });
   const asked = ['project/pay/executions/running', 'system/logstorage', `job/${settleId}/info`].map((path) =>
     ask(simulator, `api/47/${path}`, { headers }),
   );
   const statuses = (await Promise.all(asked)).map(({ status }) => status);
-  // Refusals hold no list.
+  // Refusals contain no list.
   return [...statuses, (list as { executions?: unknown[] }).executions?.length];
 }
 

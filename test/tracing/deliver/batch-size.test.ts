@@ -3,7 +3,7 @@ import { createBatchSize } from '../../../src/tracing/deliver/selection.ts';
 
 const full = 1_048_576;
 
-/** How much is tried at each request where nothing above a cap comes through. */
+/** The sizes that are tried if no request above a cap is delivered. */
 function play(cap: number, requests: number): number[] {
   const size = createBatchSize(full);
   return Array.from({ length: requests }, () => {

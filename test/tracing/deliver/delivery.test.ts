@@ -108,7 +108,7 @@ type Given = {
   readonly afterWaits?: (count: number) => Promise<void>;
 };
 
-/** Sends until the line is empty. */
+/** Sends until the queue is empty. */
 async function deliver(endpoint: string, given: Given = {}) {
   const { timeoutMs = 5000, readFile = async (path) => path, afterWaits } = given;
   const reasons: string[] = [];
@@ -160,7 +160,7 @@ async function start(answer: Answer): Promise<Sink> {
   return sink;
 }
 
-/** A byte every few milliseconds, for ever. */
+/** Sends a byte every few milliseconds without end. */
 function drip(response: Parameters<Answer>[0]): void {
   response.writeHead(200);
   const timer = setInterval(() => response.write('x'), 10);

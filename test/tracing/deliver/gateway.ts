@@ -4,12 +4,12 @@ import { listen } from '../../support/listen.ts';
 
 export type Gateway = {
   readonly url: string;
-  /** How many bytes were taken so far. */
+  /** The number of accepted bytes. */
   readonly taken: () => number;
   readonly stop: () => Promise<void>;
 };
 
-/** Something in front of a collector that ends the connection of every request with a larger body, without a word. */
+/** A proxy before a collector that silently closes the connection of every request with a larger body. */
 export async function startGateway({ maxBytes }: { readonly maxBytes: number }): Promise<Gateway> {
   let taken = 0;
   const sockets = new Set<Socket>();

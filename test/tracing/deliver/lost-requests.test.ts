@@ -10,7 +10,7 @@ import { fakeClock } from '../../support/fake-clock.ts';
 import { fc } from '../../support/property.ts';
 import { startGateway } from './gateway.ts';
 
-/** A trace of this many bytes, which nobody reads. */
+/** A trace of this size with any content. */
 function ofSize(id: number, bytes: number): SpooledTrace {
   return {
     key: `prod/${id}`,
@@ -27,7 +27,7 @@ function ofSize(id: number, bytes: number): SpooledTrace {
 type Send = SenderOptions['post']['send'];
 type Told = { readonly spans: Record<string, number>; readonly failing: string[]; readonly requests: number };
 
-/** Sends in hours that pass at once: until nothing is in the queue, or for this long. */
+/** Sends in virtual hours: until the queue is empty, or for this long. */
 async function send(
   state: State,
   post: Send,
@@ -133,7 +133,7 @@ describe('tracing/sender, lost requests', () => {
     const state = await open([1, 2, 3].map((id) => ofSize(id, id === 1 ? 300_000 : 1000)));
     let next = 4;
     const { spans } = await send(state, async ({ bytes }) => (bytes.length > 200_000 ? reset() : taken), {
-      // One more now and then, as executions end.
+      // Another trace from time to time, as executions end.
       arrive: async () => {
         if (next < 40) await state.ledger.commit('prod', { spooled: [ofSize(next++, 1000)] });
       },
@@ -167,7 +167,7 @@ describe('tracing/sender, lost requests', () => {
     const { spans, requests } = await send(state, fault, { forMs: 6 * 3_600_000 });
     expect(spans).toEqual({});
     expect(await state.spool.size()).toMatchObject({ traces: 200, quarantinedTraces: 0 });
-    // One a minute at most, with the jitter of waits.
+    // At most one a minute, with the jitter of waits.
     expect(requests).toBeLessThan(6 * 60 * 2.2);
   });
 

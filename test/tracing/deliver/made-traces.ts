@@ -6,11 +6,11 @@ type Spans = Parameters<typeof ProtobufTraceSerializer.serializeRequest>[0];
 type Given = {
   readonly encoding?: TraceEncoding;
   readonly spans?: number;
-  /** Tells two traces of one execution apart that were made twice. */
+  /** Distinguishes two traces of one execution that were made twice. */
   readonly maker?: string;
 };
 
-/** The trace of an execution, complete and small: one resource, some spans. */
+/** A complete, small trace of an execution: one resource, some spans. */
 export function makeTrace(id: number, given: Given = {}) {
   const { encoding = 'protobuf', spans = 3, maker = 'test' } = given;
   const serializer = encoding === 'protobuf' ? ProtobufTraceSerializer : JsonTraceSerializer;
@@ -30,7 +30,7 @@ export function makeTraces(count: number, given: Given = {}): readonly SpooledTr
   return Array.from({ length: count }, (_, index) => makeTrace(index + 1, given));
 }
 
-/** The messages of a list that stand in bytes one after the other: each a trace that was spooled, byte for byte. */
+/** Splits bytes into the spooled traces, byte for byte. */
 export function splitTraces(bytes: Uint8Array): readonly Buffer[] {
   const traces: Buffer[] = [];
   let start = 0;

@@ -249,7 +249,7 @@ async function faultOf(sent: Promise<unknown>): Promise<{ readonly kind: string;
   throw new Error('there was an answer');
 }
 
-/** A byte every few milliseconds, for ever. */
+/** Sends a byte every few milliseconds without end. */
 function drip(response: Parameters<Answer>[0]): void {
   response.writeHead(200);
   const timer = setInterval(() => response.write('x'), 10);

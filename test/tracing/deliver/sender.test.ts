@@ -112,7 +112,7 @@ describe('tracing/deliver/sender', () => {
   });
 
   it('forgets refusals after a delivery, because only many in a row suggest that all would be refused', async () => {
-    // Eight, one that is taken, and eight more.
+    // Eight rejected traces, one accepted, and eight more.
     await spool(
       makeTraces(17).map((trace) => ({ ...trace, encoding: Number(trace.executionId) % 2 ? 'json' : 'protobuf' })),
     );
@@ -247,7 +247,7 @@ function create(ask: Ask, given: Given = {}) {
   return { sender, events, sent };
 }
 
-/** Runs until the line is empty; all waits before that end at once. */
+/** Runs until the queue is empty; all waits before that end at once. */
 function runUntilIdle(reply: Reply, given: Given = {}) {
   return runUntil(reply, Number.POSITIVE_INFINITY, given);
 }

@@ -42,7 +42,7 @@ const sender = createSender({
 });
 
 let counted = Number(documents.find(({ kind }) => kind === 'counted')?.body ?? 0);
-// What had been counted and was not yet spooled when the process before this one was killed.
+// Executions that were counted but not spooled when the previous process was killed.
 await spool(documents.filter(({ kind }) => kind === 'pending').map(({ key }) => Number(key)));
 sender.start();
 say('started');
@@ -68,7 +68,7 @@ function say(word: string): void {
 function spool(ids: readonly number[]): Promise<void> {
   return state.ledger.commit('prod', {
     documents: ids.map((id) => ({ kind: 'pending', key: String(id), body: undefined })),
-    // The maker differs from process to process: a trace that was made twice would not have the same bytes.
+    // The maker differs for each process, so a trace that was made twice would have other bytes.
     spooled: ids.map((id) => makeTrace(id, { maker: String(process.pid) })),
   });
 }

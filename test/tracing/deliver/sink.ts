@@ -17,14 +17,14 @@ export type Sink = {
   readonly url: string;
   readonly port: number;
   readonly requests: readonly SunkRequest[];
-  /** How many connections were made. */
+  /** The number of connections so far. */
   readonly connections: () => number;
   readonly stop: () => Promise<void>;
 };
 
 type SinkOptions = { readonly port?: number; readonly tls?: ServerOptions };
 
-/** A collector that reads every request to its end, and then does what the test says. */
+/** A collector that reads every request to its end, and then answers as the test says. */
 export async function startSink(answer: Answer, { port: wanted = 0, tls }: SinkOptions = {}): Promise<Sink> {
   const requests: SunkRequest[] = [];
   const sockets = new Set<Socket>();
@@ -71,7 +71,7 @@ export function accept(response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
 }
 
-/** An answer of its own kind, with a body and headers. */
+/** An answer with a type, a body and headers. */
 export function say(
   status: number,
   body: string | Uint8Array = '',

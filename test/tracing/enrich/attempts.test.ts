@@ -37,7 +37,7 @@ type Given = {
   readonly failing?: number;
 };
 
-/** A daemon that starts on the state as it is, counts some runs, makes their traces, and ends. Returns the run that each repeats. */
+/** Starts a daemon on the stored state, which counts runs, makes their traces and ends. Returns for each run the run that it repeats. */
 async function runOnce(runs: readonly PendingTrace[], { next = {}, unanswered = [], failing = 0 }: Given = {}) {
   const attempts = createAttempts();
   const counted = runs.map((run) => ({

@@ -18,7 +18,7 @@ function create({ serverNowMs = 100 * hourMs, room = 10 } = {}) {
   const attempts = createAttempts();
   const commitHook = createTraceCommitHook({
     attempts,
-    // Ours is a day ahead of the server's.
+    // The exporter's clock is a day ahead of the server's.
     nowMs: () => 124 * hourMs,
     serverNowMs: () => serverNowMs,
     maxAgeMs: hourMs,

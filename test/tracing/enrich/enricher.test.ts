@@ -64,7 +64,7 @@ describe('tracing/enrich/enricher', () => {
 
   it('makes the trace of a counted execution even if the server does not show its end yet', async () => {
     const { simulator, pending, run, plans, told } = await setUp();
-    // Another member of a cluster, which has not heard of the end.
+    // The answer of another cluster member, which does not know the end yet.
     const running = { id: pending.id, status: 'running', 'date-started': { unixtime: pending.startedAtMs } };
     const body = JSON.stringify(running);
     simulator.control.addFault({ kind: 'status', status: 200, body, path: '/execution/\\d+$' });

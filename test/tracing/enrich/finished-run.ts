@@ -28,7 +28,7 @@ type Setting = {
   hasNoTrace?: boolean;
 };
 
-/** A service with one finished run of a job, and what makes its trace; both end with the test. */
+/** A service with one finished run of a job, and the enricher of its trace; both end with the test. */
 export async function setUp(given: Setting = {}) {
   const { maxTraces = 10, detail = 'nodes', isReadOnly = false, backlogAgeMs = 1_200_000, hasNoTrace = false } = given;
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
@@ -99,7 +99,7 @@ export async function setUp(given: Setting = {}) {
   };
   const left = async () => (await state.ledger.load('prod')).map(({ kind }) => kind);
   const wait = (ms: number) => (clockMs += ms);
-  /** Sets the clock on the wall; the one that only goes forwards goes on. */
+  /** Sets the wall clock; the monotonic clock is not affected. */
   const setWallAhead = (ms: number): void => {
     wallAheadMs = ms;
   };

@@ -5,7 +5,7 @@ import { setUp } from './finished-run.ts';
 const ofState = '/execution/\\d+/state$';
 const minuteMs = 60_000;
 
-/** What another member of a cluster still has of a run that is over. */
+/** The old answer of another cluster member about a finished run. */
 const stale = JSON.stringify({
   executionId: 1,
   serverNode: 'auto-1',
@@ -92,7 +92,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     }
     expect(plans).toEqual([]);
     simulator.control.clearFaults();
-    // Whoever asks for something vital finds the server back, and enrichment continues.
+    // A vital request finds that the server is back, and enrichment continues.
     await ask('vital').get(systemInfo);
     simulator.control.configure({ statePending: 'all' });
     await run();
@@ -115,7 +115,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     wait(minuteMs);
     await run();
     expect(plans[0]?.trace.spans.map(({ name }) => name)).toEqual(['RUN pay/nightly/settle']);
-    // What the server reports of the execution itself is not lost with its steps.
+    // Values of the execution itself are not lost with its steps.
     expect(plans[0]?.trace.resource).toHaveProperty(['cicd.pipeline.run.url.full']);
     expect(told).toContain('degraded seal_timeout');
   });
@@ -146,7 +146,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     wait(minuteMs);
     await run();
     expect(plans[0]?.trace.spans).toHaveLength(3);
-    // Whatever it says, what is older than that by the other clock is late.
+    // By the monotonic clock, the execution is too old, whatever the wall clock shows.
     setWallAhead(-60 * minuteMs);
     add([{ ...pending, id: 2, seenAtMs: Date.UTC(2026, 0, 15, 12) }]);
     wait(20 * minuteMs + 1);
