@@ -7,6 +7,7 @@ import {
   listChanges,
   maxAgeMs,
 } from '../../src/diagnosis/changes/deciding/journal.ts';
+import { readKept, withoutOldReads } from '../../src/diagnosis/changes/documents.ts';
 import { createScene } from './scene.ts';
 
 let scene: ReturnType<typeof createScene>;
@@ -125,6 +126,18 @@ describe('diagnosis/journal', () => {
     await scene.minutes(2);
     expect(await definitions()).toEqual([`definition ${id}`]);
     expect(scene.told()).toEqual([]);
+  });
+
+  it('takes over the times of readings from a state of the first release', () => {
+    const area = { things: [], sinceMs: 1, readMs: 3 };
+    const kept = readKept([
+      { kind: 'change-area', key: 'server', body: JSON.stringify(area) },
+      { kind: 'change-reads', key: '', body: '[["server",7,5]]' },
+    ]);
+    expect(kept.areas.get('server')).toMatchObject({ readMs: 7, lastReadMs: 5 });
+    const documents = [{ kind: 'change-area', key: 'server', body: JSON.stringify(area) }, ...withoutOldReads(kept)];
+    const again = readKept(documents.filter(({ body }) => body !== undefined));
+    expect([again.areas, again.hasOldReads]).toEqual([kept.areas, false]);
   });
 
   it('leaves out projects and jobs that are not watched', async () => {
