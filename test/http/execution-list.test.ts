@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { executionListRoute } from '../../src/http/pages/execution/execution-list.ts';
 import type { EndedExecution } from '../../src/status/status.ts';
-import { fc } from '../support/property.ts';
-import { toText } from './page-text.ts';
+import { isEscaped, toText } from './page-text.ts';
 import { serve } from './serve.ts';
 import { silence } from './some-jobs.ts';
 import { atMs, ended } from './some-status.ts';
@@ -83,17 +82,12 @@ describe('http/execution-list', () => {
   });
 
   it('lets no text of the query or of a name open a tag', async () => {
-    const countTags = async (text: string): Promise<number> => {
+    const areEscaped = await isEscaped(async (odd) => {
+      const text = `x${odd.toWellFormed()}x`;
       const all = [{ ...ended({ project: text, job: text, ending: text }), server: text }];
       const query = new URLSearchParams({ result: text, project: text, text, server: text });
-      return (await read(`/executions?${query.toString()}`, all)).split('<').length;
-    };
-    const harmless = await countTags('x');
-    await fc.assert(
-      fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1, maxLength: 50 }), async (text) => {
-        expect(await countTags(`x${text.toWellFormed()}<script>"'x`)).toBe(harmless);
-      }),
-      { numRuns: 25 },
-    );
+      return read(`/executions?${query.toString()}`, all);
+    }, 25);
+    expect(areEscaped).toBe(true);
   });
 });

@@ -3,8 +3,7 @@ import type { Cause } from '../../src/domain/failure-class.ts';
 import { executionPageRoute } from '../../src/http/pages/execution/execution-page.ts';
 import type { PastExecution } from '../../src/status/past-execution.ts';
 import type { EndedStatus, RunningExecution } from '../../src/status/status.ts';
-import { fc } from '../support/property.ts';
-import { toText } from './page-text.ts';
+import { isEscaped, toText } from './page-text.ts';
 import { type Answer, serve } from './serve.ts';
 import { failure, largeExecution, pastExecution, span, startMs } from './some-execution.ts';
 import { silence } from './some-jobs.ts';
@@ -347,7 +346,7 @@ Overdue: ✗ yes`);
       nowMs: () => 0,
     };
     const { ask } = await serve([executionPageRoute(options)]);
-    const countTags = async (text: string): Promise<number> => {
+    const areEscaped = await isEscaped(async (text) => {
       const given = { name: text, path: text, why: text, result: text, remarks: [text] };
       execution = pastExecution({
         server: text,
@@ -359,15 +358,8 @@ Overdue: ✗ yes`);
         facts: [{ name: text, value: text }],
         spans: [span(text, { ...given, depth: 0 }), span(text, { ...given, hasFailed: true })],
       });
-      return (await ask('/executions/prod/1')).body.split('<').length;
-    };
-    const harmless = await countTags('x');
-
-    await fc.assert(
-      fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1 }), async (text) => {
-        expect(await countTags(`${text}<script>"'`)).toBe(harmless);
-      }),
-      { numRuns: 50 },
-    );
+      return (await ask('/executions/prod/1')).body;
+    });
+    expect(areEscaped).toBe(true);
   });
 });

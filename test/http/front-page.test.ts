@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { frontPageRoute } from '../../src/http/pages/front/front-page.ts';
 import type { ServerStatus, TracesStatus } from '../../src/status/status.ts';
-import { fc } from '../support/property.ts';
-import { toText } from './page-text.ts';
+import { isEscaped, toText } from './page-text.ts';
 import { serve } from './serve.ts';
 import { atMs, collector, ended, executions, running, server, status, stuckTraces, traces } from './some-status.ts';
 
@@ -425,7 +424,7 @@ As of `);
     let servers: readonly ServerStatus[] = [];
     const route = frontPageRoute({ metricsPath: '/metrics', status: async () => status(...servers) });
     const { ask } = await serve([route]);
-    const countTags = async (text: string): Promise<number> => {
+    const areEscaped = await isEscaped(async (text) => {
       const collectors = [
         collector(text, { result: 'failed', reason: text, message: text }),
         collector(text, { message: text, complaints: [text] }),
@@ -448,15 +447,8 @@ As of `);
         missingPolicy: text,
       };
       servers = [server(text, { ...texts, collectors, members: [server(text, { ...texts, collectors })] })];
-      return (await ask('/')).body.split('<').length;
-    };
-    const harmless = await countTags('x');
-
-    await fc.assert(
-      fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1 }), async (text) => {
-        expect(await countTags(`${text}<script>"'`)).toBe(harmless);
-      }),
-      { numRuns: 50 },
-    );
+      return (await ask('/')).body;
+    });
+    expect(areEscaped).toBe(true);
   });
 });

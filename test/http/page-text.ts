@@ -1,3 +1,6 @@
+import { expect } from 'vitest';
+import { fc } from '../support/property.ts';
+
 /** The visible text of a page: one line for each block, with bars between the cells of a table. */
 export function toText(page: string): string {
   const [, main = ''] = /<main[^>]*>(.*)<\/main>/s.exec(page) ?? [];
@@ -19,4 +22,17 @@ export function toText(page: string): string {
     .map((line) => line.trim())
     .filter((line) => line !== '')
     .join('\n');
+}
+
+/** True if no text that a page shows opens a tag; otherwise throws the text. */
+export async function isEscaped(read: (text: string) => Promise<string>, numRuns = 50): Promise<boolean> {
+  const countTags = async (text: string): Promise<number> => (await read(text)).split('<').length;
+  const harmless = await countTags('x');
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1, maxLength: 50 }), async (text) => {
+      expect(await countTags(`${text}<script>"'`)).toBe(harmless);
+    }),
+    { numRuns },
+  );
+  return true;
 }

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { tracesPageRoute } from '../../src/http/pages/traces/traces-page.ts';
 import type { Elsewhere, QuarantineStatus, TracesStatus } from '../../src/status/status.ts';
-import { fc } from '../support/property.ts';
-import { toText } from './page-text.ts';
+import { isEscaped, toText } from './page-text.ts';
 import { serve } from './serve.ts';
 import { atMs, quarantine, stuckTraces, traces } from './some-status.ts';
 
@@ -140,7 +139,7 @@ or write into the configuration, to send them to http://localhost:4318:
   });
 
   it('lets no name and no reason open a tag', async () => {
-    const countTags = async (text: string): Promise<number> => {
+    const areEscaped = await isEscaped(async (text) => {
       const delivery = stuckTraces().delivery && {
         ...stuckTraces().delivery,
         collector: text,
@@ -149,14 +148,8 @@ or write into the configuration, to send them to http://localhost:4318:
       // This cast is safe: only texts were changed.
       const shown = { ...refused, delivery: delivery as TracesStatus['delivery'] };
       const quarantined = [quarantine({ server: text, reason: text, name: text })];
-      return (await readPage({ shown, quarantined, isEnabled: true })).body.split('<').length;
-    };
-    const harmless = await countTags('x');
-    await fc.assert(
-      fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1 }), async (text) => {
-        expect(await countTags(`${text}<script>"'`)).toBe(harmless);
-      }),
-      { numRuns: 50 },
-    );
+      return (await readPage({ shown, quarantined, isEnabled: true })).body;
+    });
+    expect(areEscaped).toBe(true);
   });
 });
