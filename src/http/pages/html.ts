@@ -24,3 +24,17 @@ function toText(part: Part): string {
   if (typeof part === 'string' || typeof part === 'number') return escapeHtml(String(part));
   return 'text' in part ? part.text : part.map(({ text }) => text).join('');
 }
+
+/** Renders a table; a name that is undefined is no column. */
+export function toTable(heads: readonly (string | Html | undefined)[], rows: readonly Html[]): Html {
+  const cells = heads.flatMap((head) => (typeof head === 'string' ? html`<th>${head}</th>` : (head ?? [])));
+  return html`<table>
+<thead><tr>${cells}</tr></thead>
+<tbody>${rows}</tbody>
+</table>
+`;
+}
+
+export function numberHead(name: string): Html {
+  return html`<th class="number">${name}</th>`;
+}

@@ -4,7 +4,7 @@ import { toAge, toTime } from '../../../domain/ages.ts';
 import { toCount } from '../../../domain/format.ts';
 import type { Pause } from '../../../domain/pause.ts';
 import { renderPathLink } from '../addresses.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html, toTable } from '../html.ts';
 import { listRoute, renderProjects, renderSelect, renderServers, type Shown } from '../list.ts';
 import type { FindSilence } from '../silence.ts';
 import { type ChangeFilter, type ChangeOfServer, changeFields, toChangeChoice } from './change-filter.ts';
@@ -69,11 +69,10 @@ function toMinute(atMs: number): string {
 function renderTable({ items, servers, root }: Changes, nowMs: number): Html {
   const isOne = servers.length < 2;
   return html`<section>
-<table>
-<thead><tr><th>What</th><th>Kind</th>${isOne ? undefined : html`<th>Server</th>`}<th>Project</th><th>Change</th><th>When</th></tr></thead>
-<tbody>${items.map((change) => renderRow(change, { root, nowMs, isOne }))}</tbody>
-</table>
-</section>
+${toTable(
+  ['What', 'Kind', isOne ? undefined : 'Server', 'Project', 'Change', 'When'],
+  items.map((change) => renderRow(change, { root, nowMs, isOne })),
+)}</section>
 `;
 }
 

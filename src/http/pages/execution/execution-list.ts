@@ -4,7 +4,7 @@ import { toList } from '../../../domain/format.ts';
 import type { Pause } from '../../../domain/pause.ts';
 import { isFailure } from '../../../status/running.ts';
 import type { EndedExecution } from '../../../status/status.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html, numberHead, toTable } from '../html.ts';
 import { type Fields, listRoute, renderProjects, renderSelect, renderServers, type Shown } from '../list.ts';
 import { renderEnding } from '../page.ts';
 import type { FindSilence } from '../silence.ts';
@@ -76,11 +76,10 @@ ${renderServers(servers, filter.server)}${renderProjects(all, filter.project)}
 function renderTable({ items, servers, root }: Executions, nowMs: number): Html {
   const isOne = servers.length < 2;
   return html`<section>
-<table>
-<thead><tr><th>Job</th>${isOne ? undefined : html`<th>Server</th>`}<th>Project</th><th>Result</th><th>Ended</th><th class="number">Took</th></tr></thead>
-<tbody>${items.map((execution) => renderRow(execution, { root, nowMs, isOne }))}</tbody>
-</table>
-</section>
+${toTable(
+  ['Job', isOne ? undefined : 'Server', 'Project', 'Result', 'Ended', numberHead('Took')],
+  items.map((execution) => renderRow(execution, { root, nowMs, isOne })),
+)}</section>
 `;
 }
 

@@ -1,6 +1,6 @@
 import { toAge, toTook, toWait } from '../../../domain/ages.ts';
 import type { CollectorStatus, TargetStatus } from '../../../status/status.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html, numberHead, toTable } from '../html.ts';
 import { isInTrouble, isQuietlyOff } from './server-state.ts';
 
 /**
@@ -74,11 +74,10 @@ function renderTable(
   saidAbove: string | undefined,
 ): Html | undefined {
   if (running.length === 0) return undefined;
-  return html`<table>
-<thead><tr><th>Collector</th><th>Result</th><th>Last run</th><th>Next</th><th class="number">Took</th><th class="number">Series</th></tr></thead>
-<tbody>${running.map((collector) => renderRow(collector, nowMs, saidAbove))}</tbody>
-</table>
-`;
+  return toTable(
+    ['Collector', 'Result', 'Last run', 'Next', numberHead('Took'), numberHead('Series')],
+    running.map((collector) => renderRow(collector, nowMs, saidAbove)),
+  );
 }
 
 function renderRow(collector: CollectorStatus, nowMs: number, saidAbove: string | undefined): Html {

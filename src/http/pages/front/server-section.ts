@@ -9,7 +9,7 @@ import type {
   ServerStatus,
   TargetStatus,
 } from '../../../status/status.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html, numberHead, toTable } from '../html.ts';
 import { renderEnding } from '../page.ts';
 import { renderCollectors } from './collector-table.ts';
 import { renderLease, renderMode, renderState, renderTime, states, toAnchor, toRightsAnchor } from './server-state.ts';
@@ -192,11 +192,7 @@ function renderUnreadable({ executions, visibleProjects }: ServerStatus): Html |
 `,
   );
   const more = rows.size > maxShown ? html`<p class="note">and ${rows.size - maxShown} more projects</p>\n` : undefined;
-  return html`<table>
-<thead><tr><th>Project</th><th class="number">Ended lately</th><th class="number">Readable</th><th>Running</th></tr></thead>
-<tbody>${lines}</tbody>
-</table>
-${more}<p>To exclude a project on purpose, list it under <code>servers[].projects.exclude</code>.</p>
+  return html`${toTable(['Project', numberHead('Ended lately'), numberHead('Readable'), 'Running'], lines)}${more}<p>To exclude a project on purpose, list it under <code>servers[].projects.exclude</code>.</p>
 `;
 }
 
@@ -226,11 +222,7 @@ function renderRunning(executions: ExecutionsOfServer, isSilent: boolean, toAddr
   if (runningSight !== 'known')
     return html`<h3>${isSilent ? 'Last seen running' : title}: ${notKnown[runningSight]}</h3>\n`;
   const rows = running.map((execution) => renderRunningRow(execution, isSilent ? seenMs : serverNowMs, toAddress));
-  const table = html`<table>
-<thead><tr><th>Job</th><th>Project</th><th>Since</th><th>For</th></tr></thead>
-<tbody>${rows}</tbody>
-</table>
-`;
+  const table = toTable(['Job', 'Project', 'Since', 'For'], rows);
   const facts = [
     runningCount === 0 ? 'nothing' : undefined,
     overdueCount === 0 ? undefined : `${overdueCount} overdue`,
@@ -260,11 +252,10 @@ function renderEnded(
 ): Html | undefined {
   if (ended.length === 0) return undefined;
   return html`<h3>Ended last</h3>
-<table>
-<thead><tr><th>Job</th><th>Project</th><th>Result</th><th>Ended</th><th class="number">Took</th></tr></thead>
-<tbody>${ended.map((execution) => renderEndedRow(execution, serverNowMs, toAddress))}</tbody>
-</table>
-<p class="note"><a href="${list}">All ${endedCount.toLocaleString('en')} finished executions</a>, <a href="${list}&amp;result=failures">failures only</a></p>
+${toTable(
+  ['Job', 'Project', 'Result', 'Ended', numberHead('Took')],
+  ended.map((execution) => renderEndedRow(execution, serverNowMs, toAddress)),
+)}<p class="note"><a href="${list}">All ${endedCount.toLocaleString('en')} finished executions</a>, <a href="${list}&amp;result=failures">failures only</a></p>
 `;
 }
 

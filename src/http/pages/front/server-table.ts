@@ -1,5 +1,5 @@
 import type { ServerStatus, TargetStatus } from '../../../status/status.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html, numberHead, toTable } from '../html.ts';
 import { isInTrouble, isQuietlyOff, renderMode, renderState, renderTime, toAnchor } from './server-state.ts';
 
 /** Renders all servers, each as a row that links to its section. */
@@ -10,11 +10,7 @@ export function renderServerTable(servers: readonly ServerStatus[]): Html {
   );
   return html`<section class="servers">
 <h2>Servers</h2>
-<table>
-<thead><tr><th>Server</th><th>State</th><th>Mode</th><th>Release</th><th>Collectors</th><th class="number">Runs now</th></tr></thead>
-<tbody>${rows}</tbody>
-</table>
-</section>
+${toTable(['Server', 'State', 'Mode', 'Release', 'Collectors', numberHead('Runs now')], rows)}</section>
 `;
 }
 
@@ -28,11 +24,7 @@ export function renderMembers(members: readonly TargetStatus[], nowMs: number): 
       )}${toCell('Address', html`${member.url}`)}</tr>\n`,
   );
   return html`<h3>Members</h3>
-<table>
-<thead><tr><th>Member</th><th>State</th><th>Mode</th><th>Release</th><th>Collectors</th><th>Started</th><th>Address</th></tr></thead>
-<tbody>${rows}</tbody>
-</table>
-`;
+${toTable(['Member', 'State', 'Mode', 'Release', 'Collectors', 'Started', 'Address'], rows)}`;
 }
 
 function renderCells(target: TargetStatus): Html {

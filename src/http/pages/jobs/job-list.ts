@@ -8,7 +8,7 @@ import type { ScheduledJob } from '../../../expected-runs/showing/scheduled-job.
 import { isFailure } from '../../../status/running.ts';
 import type { EndedStatus } from '../../../status/status.ts';
 import { renderPathLink, toExecutionAddress } from '../addresses.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html, toTable } from '../html.ts';
 import { type Fields, listRoute, renderSelect, renderServers, type Shown } from '../list.ts';
 import { renderEnding } from '../page.ts';
 import { renderStrip } from '../schedule/last-hours.ts';
@@ -114,11 +114,7 @@ function renderTable({ items, servers, root }: Jobs, ended: JobListOptions['ende
   const runs = toRunsByJob(jobs, ended);
   const rows = jobs.map((job) => renderRow(job, runs.get(toKey(job.server, toJobPath(job))) ?? [], { root, isOne }));
   return html`<section>
-<table>
-<thead><tr><th>Job</th>${isOne ? undefined : html`<th>Server</th>`}<th>Last run</th><th>Last scheduled times</th><th class="spare">Durations</th><th>24 h</th><th>Next</th></tr></thead>
-<tbody>${rows}</tbody>
-</table>
-</section>
+${toTable(['Job', isOne ? undefined : 'Server', 'Last run', 'Last scheduled times', html`<th class="spare">Durations</th>`, '24 h', 'Next'], rows)}</section>
 `;
 }
 

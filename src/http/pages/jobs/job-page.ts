@@ -10,7 +10,7 @@ import { createRoutes } from '../../server/routes.ts';
 import { toAboutFacts } from '../about-job.ts';
 import { toExecutionAddress, toScheduleAddress } from '../addresses.ts';
 import { ofDurations, ofFailure, renderSuspects } from '../changes/suspects.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html, numberHead, toTable } from '../html.ts';
 import { toQuery } from '../list.ts';
 import { renderEnding, renderPage, toRoot } from '../page.ts';
 import { renderStrip, renderVerdict } from '../schedule/last-hours.ts';
@@ -147,11 +147,7 @@ function renderRuns({ server, path, runs, nowMs }: ShownJob, root: string): Html
       html`<tr><th scope="row"><a href="${root}${toExecutionAddress(server, run.id)}">#${run.id}</a></th><td data-is="Result">${renderEnding(run.ending)}</td><td data-is="Started" class="brief">${toTime(run.startedAtMs, nowMs)}</td><td data-is="Ended" class="brief">${toAge(run.endedAtMs, nowMs)}</td><td data-is="Took" class="number">${run.endedAtMs < run.startedAtMs ? '' : toLength(run.endedAtMs - run.startedAtMs)}</td></tr>\n`,
   );
   return html`<h3>${failures.length === 0 ? 'Newest' : 'Last failures'}</h3>
-<table>
-<thead><tr><th>Run</th><th>Result</th><th>Started</th><th>Ended</th><th class="number">Took</th></tr></thead>
-<tbody>${rows}</tbody>
-</table>
-<p class="note"><a href="${list}">${toCount(runs.length, 'run')} kept</a></p>
+${toTable(['Run', 'Result', 'Started', 'Ended', numberHead('Took')], rows)}<p class="note"><a href="${list}">${toCount(runs.length, 'run')} kept</a></p>
 `;
 }
 
@@ -182,11 +178,7 @@ ${past.length === 0 ? html`<p>No scheduled time has passed since the exporter st
 }
 
 function renderTable(rows: readonly Html[]): Html {
-  return html`<table>
-<thead><tr><th>Expected</th><th>Outcome</th></tr></thead>
-<tbody>${rows}</tbody>
-</table>
-`;
+  return toTable(['Expected', 'Outcome'], rows);
 }
 
 const maxTimes = 20;

@@ -5,7 +5,7 @@ import type { HourAhead } from '../../../expected-runs/deciding/hours-ahead.ts';
 import type { ServerSchedule } from '../../../expected-runs/showing/server-schedule.ts';
 import { renderPathLink } from '../addresses.ts';
 import { type Bar, renderChart } from '../chart.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html, numberHead, toTable } from '../html.ts';
 import { toFacts } from '../jobs/job-page.ts';
 
 /** Draws the next 24 hours: expected concurrent runs, the number of threads, and jobs that start together. */
@@ -51,11 +51,10 @@ type About = { readonly server: string; readonly root: string; readonly nowMs: n
 function renderExceeded(hours: readonly HourAhead[], about: About): Html {
   if (hours.length === 0) return html`<p>No hour needs more threads than the scheduler has.</p>\n`;
   return html`<h3>${toCount(hours.length, 'hour')} with more runs than threads</h3>
-<table>
-<thead><tr><th>From</th><th class="number">At once</th><th>First at</th><th>Jobs that collide</th></tr></thead>
-<tbody>${hours.flatMap((hour) => renderCollision(hour, about))}</tbody>
-</table>
-`;
+${toTable(
+  ['From', numberHead('At once'), 'First at', 'Jobs that collide'],
+  hours.flatMap((hour) => renderCollision(hour, about)),
+)}`;
 }
 
 function renderCollision({ startMs, most, exceeded }: HourAhead, { server, root, nowMs }: About): readonly Html[] {

@@ -4,7 +4,7 @@ import type { Verdict } from '../../../expected-runs/deciding/watched-job.ts';
 import { undecidedBecause } from '../../../expected-runs/deciding/why.ts';
 import type { ServerSchedule } from '../../../expected-runs/showing/server-schedule.ts';
 import { type Bar, renderChart } from '../chart.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html, numberHead, toTable } from '../html.ts';
 
 type Hour = ServerSchedule['hours'][number];
 type Known = NonNullable<Hour['known']>;
@@ -76,12 +76,13 @@ function toBar({ startMs, known, openCount }: Hour, nowMs: number): Bar {
 function renderTable(hours: readonly Hour[], nowMs: number): Html {
   const rows = hours.filter(({ known, openCount }) => known !== undefined || openCount > 0);
   const from = rows[0]?.startMs;
-  return html`<table>
-<thead><tr><th>From</th><th class="number">Expected</th><th class="number">In time</th><th class="number">Late</th><th class="number">Undecided</th><th class="number">Off</th><th class="number">Being checked</th><th class="wide">Missed</th></tr></thead>
-<tbody>${rows.toReversed().map((hour) => renderRow(hour, nowMs))}</tbody>
-</table>
-${from === undefined || rows.length === hours.length ? undefined : html`<p class="note">Nothing is known of the time before ${toTime(from, nowMs)}.</p>\n`}`;
+  return html`${toTable(
+    ['From', ...counts.map(numberHead), html`<th class="wide">Missed</th>`],
+    rows.toReversed().map((hour) => renderRow(hour, nowMs)),
+  )}${from === undefined || rows.length === hours.length ? undefined : html`<p class="note">Nothing is known of the time before ${toTime(from, nowMs)}.</p>\n`}`;
 }
+
+const counts = ['Expected', 'In time', 'Late', 'Undecided', 'Off', 'Being checked'];
 
 function renderRow(hour: Hour, nowMs: number): Html {
   const { startMs, known = nothing, openCount } = hour;

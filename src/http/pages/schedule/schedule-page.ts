@@ -5,7 +5,7 @@ import { toJobPath } from '../../../domain/job-path.ts';
 import type { NextStart, ServerSchedule, TimeOfJob } from '../../../expected-runs/showing/server-schedule.ts';
 import { createRoutes } from '../../server/routes.ts';
 import { renderPathLink, toExecutionAddress, toScheduleAddress } from '../addresses.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html, numberHead, toTable } from '../html.ts';
 import { toFacts } from '../jobs/job-page.ts';
 import { renderPage, toRoot } from '../page.ts';
 import { type FindSilence, renderSilence } from '../silence.ts';
@@ -56,11 +56,7 @@ async function renderServers(names: readonly string[], { find, silence }: Findin
     rows.push(renderRow(name, { schedule: await find(name), isSilent: silence(name) !== undefined, root }));
   return html`<h1>Schedule</h1>
 <section>
-<table>
-<thead><tr><th>Server</th><th class="number">Jobs</th><th>Missed in 12 h</th><th>Next start</th><th>More runs than threads</th></tr></thead>
-<tbody>${rows}</tbody>
-</table>
-</section>
+${toTable(['Server', numberHead('Jobs'), 'Missed in 12 h', 'Next start', 'More runs than threads'], rows)}</section>
 `;
 }
 
@@ -130,11 +126,10 @@ function renderNotable({ server, notable, notableCount, nowMs }: ServerSchedule,
   return html`<section>
 <h2>Late, missed, off or undecided</h2>
 <p class="note">Newest first. The last 20 scheduled times of each job are kept.</p>
-<table>
-<thead><tr><th>Job</th><th>Expected</th><th>Outcome</th></tr></thead>
-<tbody>${notable.map((time) => renderTime(time, { server, root, nowMs }))}</tbody>
-</table>
-${more}</section>
+${toTable(
+  ['Job', 'Expected', 'Outcome'],
+  notable.map((time) => renderTime(time, { server, root, nowMs })),
+)}${more}</section>
 `;
 }
 
@@ -159,10 +154,6 @@ function renderNext({ server, next, nowMs }: ServerSchedule, root: string): Html
   return html`<section>
 <h2>Starts next</h2>
 <p class="note">The next start of each job, at most 50.</p>
-<table>
-<thead><tr><th>Job</th><th>Expected</th><th>Starts</th></tr></thead>
-<tbody>${rows}</tbody>
-</table>
-</section>
+${toTable(['Job', 'Expected', 'Starts'], rows)}</section>
 `;
 }

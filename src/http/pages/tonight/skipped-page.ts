@@ -5,7 +5,7 @@ import type { Pause } from '../../../domain/pause.ts';
 import type { Skipped } from '../../../expected-runs/risks/find-skipped.ts';
 import { type SkippedStatus, type SkippedText, toSkippedStatus } from '../../../status/skipped.ts';
 import { renderPathLink, toExecutionAddress } from '../addresses.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html, numberHead, toTable } from '../html.ts';
 import { serverRoute } from '../page.ts';
 import type { FindSilence } from '../silence.ts';
 
@@ -76,11 +76,7 @@ function renderSkipped(status: SkippedStatus, root: string): Html {
     runs.length === 0
       ? undefined
       : html`<section>
-<table>
-<thead><tr><th>Job</th><th>Skipped</th><th class="number">Runs</th><th>Cause</th><th>Recovered</th></tr></thead>
-<tbody>${rows}</tbody>
-</table>
-${more}</section>
+${toTable(['Job', 'Skipped', numberHead('Runs'), 'Cause', 'Recovered'], rows)}${more}</section>
 `;
   return html`<div class="headline ${mood}"><h1><span class="sign" aria-hidden="true">${sign}</span><span>${sentence}</span></h1></div>
 ${why}<p class="note">Scheduled runs of <bdi>${server}</bdi> that did not happen; first the runs to start by hand. A skipped run is recovered by the first successful run of its job that started later. Since: ${choices}.</p>

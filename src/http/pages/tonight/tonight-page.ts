@@ -18,7 +18,7 @@ import {
 } from '../../../status/tonight.ts';
 import { type PageTurns, unsharedTurns } from '../../server/page-turns.ts';
 import { renderPathLink } from '../addresses.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html, numberHead, toTable } from '../html.ts';
 import { serversRoute } from '../page.ts';
 import type { FindSilence } from '../silence.ts';
 
@@ -110,11 +110,10 @@ function renderTrouble(trouble: TroubleTonight, risks: RisksTonight, place: Plac
   const rest = more > 0 ? html`<p class="note">and ${toCount(more, 'more job')}.</p>\n` : undefined;
   return html`<h3>${trouble.sentence}</h3>
 <p class="note">Evidence: ${trouble.evidence}.</p>
-<table>
-<thead><tr><th>Job</th><th>First</th><th class="number">Runs</th><th>Also</th></tr></thead>
-<tbody>${own.slice(0, maxShown).map((runs) => renderRuns(runs, Date.parse(risks.now), place))}</tbody>
-</table>
-${rest}`;
+${toTable(
+  ['Job', 'First', numberHead('Runs'), 'Also'],
+  own.slice(0, maxShown).map((runs) => renderRuns(runs, Date.parse(risks.now), place)),
+)}${rest}`;
 }
 
 /** Renders trouble whose runs are all listed under worse trouble. */

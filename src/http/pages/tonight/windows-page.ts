@@ -6,7 +6,7 @@ import type { WindowsAhead } from '../../../expected-runs/ahead.ts';
 import type { WindowWish } from '../../../expected-runs/risks/find-windows.ts';
 import { toWindows, type Windows, type WindowText } from '../../../status/windows.ts';
 import { renderPathLink } from '../addresses.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html, numberHead, toTable } from '../html.ts';
 import { serverRoute } from '../page.ts';
 import type { FindSilence } from '../silence.ts';
 
@@ -74,14 +74,7 @@ function renderWindow(window: WindowText, { server, root }: { readonly server: s
       html`<tr><th scope="row" class="job">${one.name === '' ? html`<bdi>${one.project}</bdi> (ad hoc)` : renderPathLink(server, toJobPath(one), root)}${one.critical ? html` <strong class="bad">critical</strong>` : undefined}</th><td data-is="Runs" class="number">${one.count}</td></tr>\n`,
   );
   const more = leftOut === 0 ? undefined : html`<p class="note">and ${toCount(leftOut, 'more job')}.</p>\n`;
-  const table =
-    runs === 0
-      ? undefined
-      : html`<table>
-<thead><tr><th>Affected job</th><th class="number">Runs</th></tr></thead>
-<tbody>${rows}</tbody>
-</table>
-`;
+  const table = runs === 0 ? undefined : toTable(['Affected job', numberHead('Runs')], rows);
   return html`<section>
 <h2>${sentence}</h2>
 ${table}${more}</section>

@@ -5,7 +5,7 @@ import type { DeliveryStatus, Elsewhere, QuarantineStatus, Status, TracesStatus 
 import type { Lifecycle } from '../../server/lifecycle.ts';
 import { createRoutes } from '../../server/routes.ts';
 import { allowForms } from '../../server/security-headers.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html, numberHead, toTable } from '../html.ts';
 import { renderPage, toRoot } from '../page.ts';
 import { renderElsewhere } from '../silence.ts';
 
@@ -133,11 +133,7 @@ function renderQuarantine(traces: readonly QuarantineStatus[], about: About): Ht
   return html`<section>
 <h2>Quarantined</h2>
 <p>The trace backend rejects these traces individually. Fix the reason that it reports, then send them again, or drop those that nobody needs.</p>
-<table>
-<thead><tr><th>Execution</th><th class="number">Spans</th><th class="number">Size</th><th>Since</th>${head}</tr></thead>
-<tbody>${rows}</tbody>
-</table>
-${rest > 0 ? more : undefined}${all}${renderCommands(traces, about)}</section>
+${toTable(['Execution', numberHead('Spans'), numberHead('Size'), 'Since', head], rows)}${rest > 0 ? more : undefined}${all}${renderCommands(traces, about)}</section>
 `;
 }
 
