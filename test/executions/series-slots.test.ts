@@ -3,7 +3,7 @@ import { createSeriesSlots, type SeriesSlots, type SlotKind } from '../../src/ex
 import { type Cell, type JobFacts, toJobKey } from '../../src/executions/counting/totals.ts';
 
 describe('executions/series-slots', () => {
-  it('gives slots permanently, first come, first served', () => {
+  it('gives slots permanently, in the order of requests', () => {
     const slots = withRoom(2);
     expect(['a', 'b', 'c', 'a'].map((name) => take(slots, name))).toEqual([true, true, false, true]);
   });

@@ -48,7 +48,7 @@ describe('expected-runs/deciding/hours', () => {
     ]);
   });
 
-  it('keeps a day, and distinguishes an hour without times from one before it was watched', () => {
+  it('keeps the hours of a day, and distinguishes an hour without times from one before watching began', () => {
     const ran: Verdict = { is: 'ran', expectedMs: at(1), delayMs: 0, runId: 1 };
     const hours = addToHours(addToHours([], [judged(ran)]), [judged({ ...ran, expectedMs: at(3) })]);
     expect(lastHours(hours, at(4, 30), 5)).toEqual([
