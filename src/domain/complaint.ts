@@ -77,7 +77,8 @@ export function findNearest(word: string, known: Iterable<string>): string | und
   let least = Math.max(1, Math.floor(word.length / 3)) + 1;
   for (const candidate of known) {
     if (candidate.length > maxWordLength || Math.abs(candidate.length - word.length) >= least) continue;
-    const distance = countEdits(wanted, candidate.toLowerCase());
+    // A missing ending is one mistake: OpenMetrics names families of counters without `_total`.
+    const distance = candidate.startsWith(wanted) ? 1 : countEdits(wanted, candidate.toLowerCase());
     if (distance < least) {
       least = distance;
       nearest = candidate;
