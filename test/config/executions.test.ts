@@ -146,8 +146,7 @@ executions:
     },
     {
       said: 'jobs: { overrides: [{ match: a, overdue: 2 }] }',
-      complaint:
-        '1:33 jobs.overrides[0].overdue: is not a known key (known here: critical, match, note, overdue_factor, owner, runbook, success_age)',
+      complaint: '1:33 jobs.overrides[0].overdue: is not a known key (did you mean overdue_factor?)',
     },
   ])('refuses $said', async ({ said, complaint }) => {
     expect(await complain({ yaml: said })).toEqual([`config.yaml:${complaint}`]);
