@@ -73,9 +73,9 @@ export function openCommitFile(path: string) {
   }
   return {
     note: (count: CommitCount) => write(count, 'open  '),
-    /** Records that the database was closed properly. */
-    close: (count: CommitCount | undefined): void => {
-      if (count !== undefined) write(count, 'closed');
+    /** Records that the database was closed properly; if it is suspect, that it must be checked as if it was not. */
+    close: (count: CommitCount | undefined, isSuspect = false): void => {
+      if (count !== undefined) write(count, isSuspect ? 'open  ' : 'closed');
       if (descriptor !== undefined) closeSync(descriptor);
       descriptor = undefined;
     },

@@ -111,9 +111,9 @@ function toOpenedFile({ database, origin }: Opened, options: FileOptions): Opene
       return toOpenedFile({ database: moved, origin }, options);
     },
     close: () => {
-      const count = isSuspect ? undefined : readLastCommits(database);
+      const count = readLastCommits(database);
       database.close();
-      commitFile.close(count);
+      commitFile.close(count, isSuspect);
     },
   };
 }

@@ -20,6 +20,13 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 /** More than SQLite keeps in memory. */
 const entries = Array.from({ length: 40_000 }, (_, id) => ({ project: 'pay', id, startedAtMs: id, endedAtMs: id }));
 
+const manyEntries = Array.from({ length: 200_000 }, (_, id) => ({
+  project: 'pay',
+  id,
+  startedAtMs: id,
+  endedAtMs: id,
+}));
+
 async function leaveState(): Promise<void> {
   const state = openSqliteState({ dir });
   await state.ledger.commit('prod', { entries, documents: [document] });
@@ -40,7 +47,7 @@ describe('state/damage', () => {
 
   it('replaces a missing file by the last backup', async () => {
     await leaveState();
-    rmSync(file);
+    for (const each of [file, join(dir, 'state.commits')]) rmSync(each);
     const state = openSqliteState({ dir }, clock);
 
     expect(state.origin.kind).toBe('restored');
@@ -133,6 +140,25 @@ describe('state/damage', () => {
     expect(restored.origin).toEqual({ kind: 'restored', damaged: `${file}.damaged-2026-01-15T120000.000Z` });
     expect(await restored.ledger.load('prod')).toEqual([{ ...document, body: '{"epoch":2}' }]);
     await restored.close();
+  });
+
+  it('compares even very many entries with their index if a backup found damage', async () => {
+    const first = openSqliteState({ dir });
+    await first.ledger.commit('prod', { entries: manyEntries });
+    await first.ledger.commit('prod', {
+      entries: [{ project: 'pay', id: 0x11_22_33_44_55, startedAtMs: 1, endedAtMs: 2 }],
+    });
+    await first.backUp();
+    await first.close();
+    const bytes = readFileSync(file);
+    bytes[bytes.indexOf('1122334455', 'hex') + 4] = 0x46;
+    writeFileSync(file, bytes);
+    const second = openSqliteState({ dir });
+    await expect(second.backUp()).rejects.toThrow('the copy of the state is damaged: the last good copy stays');
+    await second.close();
+    const third = openSqliteState({ dir }, clock);
+    expect([second.origin.kind, third.origin.kind]).toEqual(['usual', 'restored']);
+    await third.close();
   });
 
   it('notices lost commits that its backup lacks too', async () => {
