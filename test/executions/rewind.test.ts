@@ -30,6 +30,13 @@ describe('executions/rewind', () => {
     expect(facts().listedAtMs).toBe(nowMs - 10_000);
   });
 
+  it('keeps the time since which a project is missing, although it was read until long before', async () => {
+    const heldSinceMs = nowMs - 50_000;
+    const missing: ProjectState = { ...readThrough('pay', nowMs - 500_000), hold: 'missing', heldSinceMs };
+    const { cache } = await rewind({ nowMs, rewindToMs: nowMs - 10_000 }, [missing]);
+    expect(cache.states.get('pay')?.heldSinceMs).toBe(heldSinceMs);
+  });
+
   it('computes from the progress by how much the clock was ahead during an absence', async () => {
     const { rewound, through } = await rewind({ nowMs }, [
       readThrough('pay', nowMs + 5_000_000),

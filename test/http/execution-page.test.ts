@@ -154,6 +154,14 @@ Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
     expect(page).toMatch(/#4711: succeeded after 30 s<\/title><rect class="place marked" x="50.00"/);
   });
 
+  it('draws an older execution with the runs around it', async () => {
+    const kept = Array.from({ length: 200 }, (_, index) =>
+      ended({ id: 4811 - index, startedAtMs: startMs, endedAtMs: startMs + 10_000 }),
+    );
+    const ids = [...(await readPage({ ended: kept })).matchAll(/<title>#(\d+)/g)].map(([, id]) => Number(id));
+    expect([ids.length, ids[0], ids.at(-1)]).toEqual([60, 4682, 4741]);
+  });
+
   it('shows an execution that took no time', async () => {
     const root = span('RUN', { depth: 0, endMs: startMs });
     expect(await readPage({ execution: pastExecution({ spans: [root] }) })).toContain('--from:0.00%;--for:0.00%');

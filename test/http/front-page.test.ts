@@ -5,8 +5,12 @@ import { isEscaped, toText } from './page-text.ts';
 import { serve } from './serve.ts';
 import { atMs, collector, ended, executions, running, server, status, stuckTraces, traces } from './some-status.ts';
 
-async function readPage(servers: readonly ServerStatus[], path = '/'): Promise<string> {
-  const route = frontPageRoute({ metricsPath: '/metrics', status: async () => status(...servers) });
+async function readPage(
+  servers: readonly ServerStatus[],
+  { path = '/', alertsOff = [] }: { readonly path?: string; readonly alertsOff?: readonly string[] } = {},
+): Promise<string> {
+  const read = async () => ({ ...status(...servers), alertsOff });
+  const route = frontPageRoute({ metricsPath: '/metrics', status: read });
   const { ask } = await serve([route]);
   const { status: code, headers, body } = await ask(path);
   expect({ code, type: headers['content-type'], cache: headers['cache-control'] }).toEqual({
@@ -195,6 +199,10 @@ All 4 finished executions, failures only
       'from 02:00 UTC: 1 ended, 1 failed',
       'from 03:00 UTC: 1 ended, 0 failed',
     ]);
+    // An hour that only one of two servers knows is not unknown.
+    const later = server('later', { executions: executions({ ended: over.slice(0, 2) }) });
+    const both = await readPage([server('prod', { executions: executions({ ended: over }) }), later]);
+    expect(both).toContain('<title>from 01:00 UTC: 1 ended, 0 failed');
     expect(await readPage([server('prod', { executions: executions() })])).not.toContain('<svg');
   });
 
@@ -380,6 +388,8 @@ As of `);
     expect([count(top), count(folded)]).toEqual([12, 200]);
     expect(folded).toContain('<summary>and 287 more problems</summary>');
     expect(folded).toContain('<li>and 87 more problems, below</li>');
+    const off = await readPage([server('prod', { collectors })], { alertsOff: ['AutomationExporterCollectorFailing'] });
+    expect(off.match(/ fails<\/a>.* Its alert is off\. /g)?.length).toBe(212);
   });
 
   it("shows a server's own problems before problems of its members if there is not enough room", async () => {
@@ -417,7 +427,9 @@ As of `);
 
   it('reloads itself only on request', async () => {
     expect(await readPage([server('prod')])).not.toContain('http-equiv');
-    expect(await readPage([server('prod')], '/?refresh')).toContain('<meta http-equiv="refresh" content="30">');
+    expect(await readPage([server('prod')], { path: '/?refresh' })).toContain(
+      '<meta http-equiv="refresh" content="30">',
+    );
   });
 
   it('escapes names, messages and releases', async () => {

@@ -5,7 +5,7 @@ import type { Verdict } from '../../src/expected-runs/deciding/watched-job.ts';
 import type { Why } from '../../src/expected-runs/deciding/why.ts';
 import type { ScheduledJob } from '../../src/expected-runs/showing/scheduled-job.ts';
 import { toJobAddress } from '../../src/http/pages/addresses.ts';
-import { jobListRoute, listJobs } from '../../src/http/pages/jobs/job-list.ts';
+import { jobListRoute, listJobs, toState } from '../../src/http/pages/jobs/job-list.ts';
 import { jobPageRoute } from '../../src/http/pages/jobs/job-page.ts';
 import { toText } from './page-text.ts';
 import { serve } from './serve.ts';
@@ -90,6 +90,17 @@ describe('http/jobs', () => {
     ['/jobs?page=99', 4],
   ])('filters by the query: %s', async (path, count) => {
     expect(rowsOf(await read(path))).toHaveLength(count);
+  });
+
+  it.each([
+    ['job_disabled', missed, 'off'],
+    ['schedule_disabled', missed, 'missed'],
+    ['schedule_disabled', ran, 'off'],
+    ['executions_disabled', ran, 'off'],
+    ['hidden', ran, 'unknown'],
+    ['passive', ran, 'ran'],
+  ] as const)('finds the state of a job by what blocks it and its last time: %s', (reason, last, state) => {
+    expect(toState(job({ blockers: [{ ...off, reason }], verdicts: [last] }))).toBe(state);
   });
 
   it('shows a hundred of 5,000 jobs at a time', async () => {

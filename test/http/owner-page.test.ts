@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ownerRoute } from '../../src/http/pages/owner-page.ts';
+import { joinSilence } from '../../src/http/pages/silence.ts';
 import { createRoutes } from '../../src/http/server/routes.ts';
 import type { Watcher } from '../../src/status/status.ts';
 import { toText } from './page-text.ts';
@@ -25,6 +26,16 @@ const ofProd = [
 ];
 
 describe('http/owner-page', () => {
+  it('reports a server as silent only if this exporter watches it', () => {
+    const silence = { server: 'prod', state: 'down', sinceMs: 0, nowMs: 1 } as const;
+    const find = (watcher: Watcher) =>
+      joinSilence(
+        () => watcher,
+        () => silence,
+      )('prod');
+    expect([find({ is: 'us' }), find(other)]).toEqual([silence, { server: 'prod', watcher: other }]);
+  });
+
   it.each(ofProd)('redirects from %s to the exporter that watches the server', async (path) => {
     const { ask } = await start(other);
     const { status, headers } = await ask(`/here${path}`);

@@ -21,6 +21,19 @@ describe('http/routes/runbooks', () => {
     );
   });
 
+  it.each([
+    ['AutomationServiceDown', '../">the front page'],
+    ['AutomationScheduleMissed', '../schedule">'],
+    ['AutomationRunsAtRisk', '../tonight">'],
+    ['AutomationErrorBudgetBurnFast', '../executions?result=failures">'],
+    ['AutomationJobFailingRepeatedly', '../jobs?state=failed">'],
+    ['AutomationJobDisabledTooLong', '../jobs?state=off">'],
+    ['AutomationExporterTracesNotDelivered', '../traces">'],
+  ])('links from %s to the page that shows its cause', async (alert, link) => {
+    const { ask } = await serve([runbookRoutes(readContent())]);
+    expect((await ask(`/runbooks/${alert}`)).body).toContain(`shows the problem on <a href="${link}`);
+  });
+
   it('uses the severities of the rules', async () => {
     const { ask } = await serve([
       runbookRoutes({

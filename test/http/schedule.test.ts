@@ -3,16 +3,22 @@ import { noPause } from '../../src/domain/pause.ts';
 import type { Verdict, WatchedJob } from '../../src/expected-runs/deciding/watched-job.ts';
 import { type ServerSchedule, toServerSchedule } from '../../src/expected-runs/showing/server-schedule.ts';
 import { schedulePageRoute } from '../../src/http/pages/schedule/schedule-page.ts';
+import type { Silence } from '../../src/status/watcher.ts';
 import { toText } from './page-text.ts';
 import { serve } from './serve.ts';
-import { silence, someSchedule } from './some-jobs.ts';
+import { someSchedule } from './some-jobs.ts';
 import { atMs } from './some-status.ts';
 
 type Schedules = Readonly<Record<string, ServerSchedule | undefined>>;
 
-async function read(path: string, schedules: Schedules): Promise<{ status: number; body: string }> {
+async function read(path: string, schedules: Schedules, silent: Readonly<Record<string, Silence>> = {}) {
   const servers = (): readonly string[] => Object.keys(schedules);
-  const { ask } = await serve([schedulePageRoute({ servers, find: async (server) => schedules[server], silence })]);
+  const route = schedulePageRoute({
+    servers,
+    find: async (server) => schedules[server],
+    silence: (server) => silent[server],
+  });
+  const { ask } = await serve([route]);
   return ask(path);
 }
 
@@ -72,6 +78,11 @@ describe('http/schedule', () => {
     expect(body).toContain('<a href="./schedule/a%2Fb">');
     expect(toText((await read('/schedule/a%2Fb', schedules)).body)).toContain('Its schedules are not watched');
     expect((await read('/schedule/other', schedules)).status).toBe(404);
+    // What a silent server missed is not known.
+    const idle = { ...someSchedule(), hours: [] };
+    const silent = { prod: { server: 'prod', state: 'down', sinceMs: atMs, nowMs: atMs } } as const;
+    const text = toText((await read('/schedule', { prod: idle, test: idle }, silent)).body);
+    expect(text).toMatch(/\nprod \| 3 \| none known \| .*\ntest \| 3 \| none \| /);
   });
 
   it('reports that a passive server starts nothing, on every page that names starts', async () => {
