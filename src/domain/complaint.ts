@@ -76,11 +76,8 @@ export function findNearest(word: string, known: Iterable<string>): string | und
   let nearest: string | undefined;
   let least = Math.max(1, Math.floor(word.length / 3)) + 1;
   for (const candidate of known) {
-    // A missing ending is one mistake: OpenMetrics names families of counters without `_total`.
-    const isBeginning = wanted.length > 2 && candidate.startsWith(wanted) && candidate.length < wanted.length + 8;
-    if (!isBeginning && (candidate.length > maxWordLength || Math.abs(candidate.length - word.length) >= least))
-      continue;
-    const distance = isBeginning ? 1 : countEdits(wanted, candidate.toLowerCase());
+    if (candidate.length > maxWordLength || Math.abs(candidate.length - word.length) >= least) continue;
+    const distance = countEdits(wanted, candidate.toLowerCase());
     if (distance < least) {
       least = distance;
       nearest = candidate;

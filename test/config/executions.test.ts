@@ -146,7 +146,8 @@ executions:
     },
     {
       said: 'jobs: { overrides: [{ match: a, overdue: 2 }] }',
-      complaint: '1:33 jobs.overrides[0].overdue: is not a known key (did you mean overdue_factor?)',
+      complaint:
+        '1:33 jobs.overrides[0].overdue: is not a known key (known here: critical, match, note, overdue_factor, owner, runbook, success_age)',
     },
   ])('refuses $said', async ({ said, complaint }) => {
     expect(await complain({ yaml: said })).toEqual([`config.yaml:${complaint}`]);

@@ -109,7 +109,7 @@ basic_auth: {}
       '/etc/web/web.yml:14:3 basic_auth_users."a:b": is not a user name (it must not have a colon)',
       '/etc/web/web.yml:15:25 rate_limit.interval: takes a duration, found the number 1 (write 1s for seconds, 1m for minutes)',
       '/etc/web/web.yml:15:35 rate_limit.burst: takes a whole number from 0 to 1000000, found the text "many"',
-      '/etc/web/web.yml:16:1 basic_auth: is not a known key (did you mean basic_auth_users?)',
+      '/etc/web/web.yml:16:1 basic_auth: is not a known key (known here: basic_auth_users, http_server_config, rate_limit, tls_server_config)',
     ]);
     expect(complaints.join('\n')).not.toContain('planted');
   });

@@ -1,15 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { didYouMean } from '../../src/domain/complaint.ts';
 
-const known = [
-  'listen_address',
-  'telemetry_path',
-  'external_url',
-  'url',
-  'name',
-  'automation_execution_mode',
-  'automation_executions_total',
-];
+const known = ['listen_address', 'telemetry_path', 'external_url', 'url', 'name'];
 
 describe('config/did-you-mean', () => {
   it.each([
@@ -19,7 +11,6 @@ describe('config/did-you-mean', () => {
     ['ulr', 'did you mean url?'],
     ['urls', 'did you mean url?'],
     ['nmae', 'did you mean name?'],
-    ['automation_executions', 'did you mean automation_executions_total?'],
     ['colour', undefined],
     ['x', undefined],
     ['', undefined],
