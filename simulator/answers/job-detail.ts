@@ -29,6 +29,7 @@ function toDefinition({ id, definition, enabled, scheduleEnabled }: Job) {
     executionEnabled: enabled,
     scheduleEnabled,
     ...(definition.multiple === true ? { multipleExecutions: true } : {}),
+    ...(definition.maxMultiple === undefined ? {} : { maxMultipleExecutions: `${definition.maxMultiple}` }),
     loglevel: 'INFO',
     nodeFilterEditable: false,
     ...(work.timeoutMs === undefined ? {} : { timeout: `${Math.round(work.timeoutMs / 1000)}s` }),

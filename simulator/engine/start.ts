@@ -1,5 +1,5 @@
 import { toSeed } from '../random.ts';
-import type { Execution, Member, Start } from '../world/installation.ts';
+import type { Execution, Job, Member, Start } from '../world/installation.ts';
 import type { Work } from '../world/work.ts';
 import type { World } from '../world/world.ts';
 import { planOf } from './outcome.ts';
@@ -11,7 +11,7 @@ export function requestStart(world: World, start: Start, atMs: number): Executio
   if (world.executionMode === 'passive' || project.disabled || project.deleted || !project.executionsEnabled) {
     return undefined;
   }
-  if (job !== undefined && (!job.enabled || (isRunning(project.open, job.id) && job.definition.multiple !== true))) {
+  if (job !== undefined && (!job.enabled || isFull(project.open, job))) {
     return undefined;
   }
   const member = chooseMember(world, start);
@@ -130,9 +130,8 @@ function chooseMember(world: World, start: Start): Member | undefined {
   return alive[world.nextId % Math.max(1, alive.length)];
 }
 
-function isRunning(open: ReadonlyMap<number, Execution>, jobId: string): boolean {
-  for (const execution of open.values()) {
-    if (execution.job?.id === jobId && !execution.oneTime) return true;
-  }
-  return false;
+/** Runs that wait for their time count too. */
+function isFull(open: ReadonlyMap<number, Execution>, { id, definition: { multiple, maxMultiple } }: Job): boolean {
+  const most = multiple === true ? (maxMultiple ?? Number.POSITIVE_INFINITY) : 1;
+  return [...open.values()].filter(({ job }) => job?.id === id).length >= most;
 }

@@ -43,6 +43,8 @@ export type JobDefinition = {
   readonly retry?: { readonly attempts: number; readonly delayMs: number };
   readonly options?: Readonly<Record<string, string>>;
   readonly multiple?: boolean;
+  /** The most runs at once if several are allowed; unlimited if absent. */
+  readonly maxMultiple?: number;
   readonly enabled?: boolean;
   readonly scheduleEnabled?: boolean;
 };

@@ -57,8 +57,8 @@ async function askSome(api: Api, round: Round, learned: Learned): Promise<void> 
     const isAgain = unanswered.has(id);
     unanswered.add(id);
     if (doubt === 'definition') {
-      const allowsSeveral = await readAllowsSeveral(api, id);
-      learned.set(id, (now) => ({ ...now, definition: { askedAtMs, allowsSeveral } }));
+      const found = await readDefinition(api, id);
+      learned.set(id, (now) => ({ ...now, definition: { askedAtMs, ...found } }));
     } else if (doubt === 'past') {
       learned.set(id, await askPast(api, job, { ...round, isAgain }));
     } else {
@@ -98,10 +98,11 @@ async function areRunsHidden(api: Api, { id, project }: WatchedJob): Promise<boo
   return page !== undefined && page.total > 0 && page.items.length === 0 && page.oddRows.length === 0;
 }
 
-/** Undefined if the definition may not be read. */
-async function readAllowsSeveral(api: Api, id: string): Promise<boolean | undefined> {
-  if (!(await api.supports(jobDefinition))) return undefined;
-  return (await tolerate(() => api.get(jobDefinition, { path: { id } })))?.allowsSeveral;
+/** Nothing is known if the definition may not be read. */
+async function readDefinition(api: Api, id: string): Promise<Omit<NonNullable<WatchedJob['definition']>, 'askedAtMs'>> {
+  const isSupported = await api.supports(jobDefinition);
+  const found = isSupported ? await tolerate(() => api.get(jobDefinition, { path: { id } })) : undefined;
+  return found ?? { allowsSeveral: undefined };
 }
 
 const maxAtOnce = 30;

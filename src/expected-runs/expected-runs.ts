@@ -21,7 +21,7 @@ import type { ExecutionsPort } from './executions-port.ts';
 import { createExpectedJobs, type ExpectedJobs } from './expected-jobs.ts';
 import { createListing } from './listing.ts';
 import { type FailingJobs, findFailingNodes } from './risks/risk.ts';
-import { createClearTimes, toSeenRuns } from './seen-runs.ts';
+import { createClearTimes, createWaits, toSeenRuns } from './seen-runs.ts';
 import type { ExpectedRunsSettings } from './settings.ts';
 import { listHeld, toNodeRows, toRiskRows, toScheduleRows } from './showing/rows.ts';
 import { type ScheduledJob, type TimesOfJob, toScheduledJob, toTimes } from './showing/scheduled-job.ts';
@@ -72,14 +72,7 @@ export type ExpectedRuns = {
 export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
   const { client, clock, timeoutMs, everyMs, settings, notes, port, publish, omits } = options;
   const jobs = createExpectedJobs(options);
-  const round: Round = {
-    ...options,
-    jobs,
-    clear: createClearTimes(),
-    doubts: new Map(),
-    unanswered: new Set(),
-    asking: createAsking({ ...options, jobs }),
-  };
+  const round = createRound(options, jobs);
   const listing = createListing({ ...options, jobs });
   const hold = createNewSeriesHold(settings.holdNewSeriesMs);
   const outlook = createOutlook(round);
@@ -119,6 +112,7 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
       const api = client.within({ lane: 'normal', forMs: timeoutMs, signal });
       if (!(await api.supports(jobInfo))) return tooOld;
       round.clear.note(options.port);
+      round.waits.note(options.port.running(), notes.serverNowMs());
       await listing.read(api, round.asking.changed);
       await decideAll(round);
       const isLearned = await askDoubts(api, { ...round, nowMs: notes.serverNowMs, sources: notes.all });
@@ -200,12 +194,19 @@ const tooOld: Outcome = {
 type Round = ExpectedRunsOptions & {
   readonly jobs: ExpectedJobs;
   readonly clear: ReturnType<typeof createClearTimes>;
+  readonly waits: ReturnType<typeof createWaits>;
   /** By job id: what missed runs still wait for. */
   readonly doubts: Map<string, Doubt>;
   /** Jobs for which the request about a doubt timed out. */
   readonly unanswered: Set<string>;
   readonly asking: Asking;
 };
+
+function createRound(options: ExpectedRunsOptions, jobs: ExpectedJobs): Round {
+  const asking = createAsking({ ...options, jobs });
+  const known = { clear: createClearTimes(), waits: createWaits(), doubts: new Map(), unanswered: new Set<string>() };
+  return { ...options, ...known, jobs, asking };
+}
 
 /** Decides all jobs in pieces. Each piece is a transaction, and the event loop is free between two pieces. */
 async function decideAll(round: Round): Promise<void> {
@@ -242,7 +243,7 @@ type Given = {
 };
 
 function judge(round: Round, job: WatchedJob, { progress, running, nowMs }: Given): readonly Judged[] {
-  const { notes, clear, doubts, settings } = round;
+  const { notes, clear, waits, doubts, settings } = round;
   const { waiting } = round.asking;
   const { countedFromMs = Number.NEGATIVE_INFINITY } = progress.get(job.project) ?? {};
   const decided = decide(job, {
@@ -253,7 +254,7 @@ function judge(round: Round, job: WatchedJob, { progress, running, nowMs }: Give
     behindMs: notes.clocks.behindMs(job.ownerUuid),
     aheadMs: notes.clocks.aheadMs(job.ownerUuid),
     countedFromMs,
-    running: running.get(job.id) ?? [],
+    running: [...(running.get(job.id) ?? []), ...waits.of(job.id)],
     sources: notes.all(),
   });
   if (decided.needsAnswer) waiting.add(job.id);

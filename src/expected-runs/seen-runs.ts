@@ -23,6 +23,31 @@ function toSeenRun(execution: Execution): SeenRun | undefined {
   return { id, startedAtMs, ...(endedAtMs === undefined ? {} : { endedAtMs }), kind: toKind(execution) };
 }
 
+/** Notes how long one-time runs wait for their time: for the server, they are runs of their job. */
+export function createWaits() {
+  const waits = new Map<number, SeenRun & { readonly jobId: string; readonly endedAtMs: number }>();
+  return {
+    note: (running: readonly Execution[], nowMs: number): void => {
+      const listed = new Set<number>();
+      for (const { id, job: { id: jobId } = {}, status, startedAtMs, endedAtMs } of running) {
+        if (jobId === undefined || status !== 'scheduled' || endedAtMs !== undefined || !(startedAtMs > nowMs))
+          continue;
+        listed.add(id);
+        const fromMs = waits.get(id)?.startedAtMs ?? nowMs;
+        waits.set(id, { id, jobId, kind: 'waiting', startedAtMs: fromMs, endedAtMs: startedAtMs });
+      }
+      for (const [id, wait] of waits) {
+        // One that is no longer listed was aborted.
+        if (!listed.has(id) && wait.endedAtMs > nowMs) waits.set(id, { ...wait, endedAtMs: nowMs });
+        if (wait.endedAtMs < nowMs - keptForMs) waits.delete(id);
+      }
+    },
+    of: (jobId: string): readonly SeenRun[] => [...waits.values()].filter((wait) => wait.jobId === jobId),
+  };
+}
+
+const keptForMs = 6 * 3_600_000;
+
 /** Only a scheduled first attempt satisfies a time. Old rows do not have the trigger. */
 function toKind({ status, type, attempt = 0 }: Execution): SeenRun['kind'] {
   if (status === 'missed') return 'missed';

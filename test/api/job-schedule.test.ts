@@ -55,6 +55,8 @@ describe('api/endpoints/jobs, schedules', () => {
 
   it('reads whether a job may run several times at once, which definitions state only if it may', () => {
     expect(decode(jobDefinition, '[{"multipleExecutions":true}]')).toEqual({ allowsSeveral: true });
+    const two = '[{"multipleExecutions":true,"maxMultipleExecutions":"2"}]';
+    expect(decode(jobDefinition, two)).toEqual({ allowsSeveral: true, mostAtOnce: 2 });
     expect(decode(jobDefinition, '[{"name":"settle"}]')).toEqual({ allowsSeveral: false });
   });
 

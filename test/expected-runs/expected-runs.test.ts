@@ -231,6 +231,7 @@ describe('expected-runs', () => {
 
   it('expects nothing for a one-time run', async () => {
     const { control, minutes, shown, id } = createHourly({ apiVersion: 58 });
+    control.changeJob(id, { multiple: true });
     await minutes(10);
     control.runJob(id, { type: 'user-scheduled', atMs: Date.UTC(2026, 0, 15, 12, 40) });
     control.runJob(id, { type: 'user-scheduled', atMs: Date.UTC(2026, 0, 15, 14, 20) });

@@ -35,6 +35,16 @@ describe('expected-runs, while the previous run is in progress', () => {
     expect(asked()).toBe(0);
   });
 
+  it('finds it while a one-time run of the job waits for its time, because the server starts no other until then', async () => {
+    const { minutes, shown, control, nowMs, find } = createSlow();
+    const id = control.createJob('pay', { name: 'quick', schedule: { everyMs: 600_000, offsetMs: 0 } });
+    await minutes(3);
+    control.runJob(id, { atMs: nowMs() + 24 * 60_000 });
+    await minutes(24);
+    expect(missed(shown)).toContainEqual(expect.stringMatching(/job_name="quick",reason="overlap"} [12]$/));
+    expect(find('pay/quick')?.why.sentence).toMatch(/the one-time run #\d+ was waiting for its time/);
+  });
+
   it('decides other jobs even if one definition cannot be read in time', async () => {
     const { minutes, shown, outcome, id, control } = createSlow();
     control.createJob('pay', { name: 'other', schedule: { everyMs: 600_000, offsetMs: 0, fromMs: 4e12 } });

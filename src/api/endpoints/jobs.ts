@@ -113,8 +113,8 @@ export const jobForecast = defineEndpoint({
 });
 
 /**
- * API reference, "Jobs": the definition of a job, whose texts may contain secrets. Only whether several runs may run at the
- * same time is decoded; the field is present only if true.
+ * API reference, "Jobs": the definition of a job, whose texts may contain secrets. Only how many runs may run at the
+ * same time is decoded; the fields are present only if several may.
  */
 export const jobDefinition = defineEndpoint({
   name: 'job-definition',
@@ -122,9 +122,11 @@ export const jobDefinition = defineEndpoint({
   maxBytes: largeListBytes,
   since: 44,
   allowedBy: readDefinition,
-  body: list(z.object({ multipleExecutions: flag })).transform(([first]) => ({
-    allowsSeveral: first === undefined ? undefined : first.multipleExecutions === true,
-  })),
+  body: list(z.object({ multipleExecutions: flag, maxMultipleExecutions: number })).transform(([first]) => {
+    const { multipleExecutions, maxMultipleExecutions: most = 0 } = first ?? {};
+    const allowsSeveral = first === undefined ? undefined : multipleExecutions === true;
+    return { allowsSeveral, ...(most > 0 ? { mostAtOnce: most } : {}) };
+  }),
 });
 
 /** Sorts and removes duplicates and unreadable values. */

@@ -14,7 +14,10 @@ import {
 export type Cause = { readonly reason: MissReason; readonly facts: readonly Fact[] };
 
 export type CauseInput = {
-  readonly job: Pick<WatchedJob, 'project' | 'ownerUuid' | 'off'> & { readonly maySeveral: boolean };
+  readonly job: Pick<WatchedJob, 'project' | 'ownerUuid' | 'off'> & {
+    /** How many runs of the job may run at the same time. */
+    readonly mostAtOnce: number;
+  };
   readonly expectedMs: number;
   /** The expected time by the clock of the readings. The clock of the member that runs the job may differ. */
   readonly atMs: number;
@@ -136,14 +139,16 @@ function toOrphaned({ job, sources, atMs, marginMs }: CauseInput): Cause | undef
 export const ownerSilenceMs = 180_000;
 
 function toOverlap({ job, runs, expectedMs }: CauseInput): Cause | undefined {
-  if (job.maySeveral) return undefined;
-  const running = runs.find(
+  const running = runs.filter(
     ({ kind, startedAtMs, endedAtMs = Infinity }) =>
       kind !== 'missed' && startedAtMs < expectedMs && endedAtMs > expectedMs,
   );
-  if (running === undefined) return undefined;
-  const fact = `the run #${running.id} was still running`;
-  return { reason: 'overlap', facts: [{ fact, atMs: running.startedAtMs, source: 'executions' }] };
+  const [first] = running;
+  if (first === undefined || running.length < job.mostAtOnce) return undefined;
+  const own = `the ${first.kind === 'waiting' ? 'one-time run' : 'run'} #${first.id}`;
+  const one = first.kind === 'waiting' ? `${own} was waiting for its time` : `${own} was still running`;
+  const fact = running.length === 1 ? one : `${one}, and ${running.length - 1} more, the most that the job allows`;
+  return { reason: 'overlap', facts: [{ fact, atMs: first.startedAtMs, source: 'executions' }] };
 }
 
 /** All readings within the margin, from the given one on, found all threads busy. */

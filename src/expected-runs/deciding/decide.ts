@@ -1,5 +1,5 @@
 import { areReadAfter, findCause, isOffSince, mayBeOff, ownerSilenceMs, toOffFact } from './cause.ts';
-import { type Doubt, findDoubt, maySeveral } from './doubts.ts';
+import { type Doubt, findDoubt, toMostAtOnce } from './doubts.ts';
 import { closeGap, judgeGap } from './gap.ts';
 import { isLeaptOver, takeBack } from './leaps.ts';
 import { isProjectOff, isProjectOffAt, type Sources } from './sources.ts';
@@ -152,9 +152,9 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
   const isOwnerHeard = job.ownerUuid === undefined || nowMs > expectedMs + ownerSilenceMs;
   if (!isOwnerHeard) return wait;
   const given = { expectedMs, atMs: expectedMs - aheadMs, marginMs, runs: input.all, sources };
-  const strict = findCause({ ...given, job: { ...job, maySeveral: false } });
-  const isAllowed = strict.reason === 'overlap' && maySeveral(job);
-  const cause = isAllowed ? findCause({ ...given, job: { ...job, maySeveral: true } }) : strict;
+  const strict = findCause({ ...given, job: { ...job, mostAtOnce: 1 } });
+  const isOverlap = strict.reason === 'overlap';
+  const cause = isOverlap ? findCause({ ...given, job: { ...job, mostAtOnce: toMostAtOnce(job) } }) : strict;
   const isLate = nowMs > window.throughMs + maxWaitMs;
   const doubt = isRefused ? undefined : findDoubt(job, strict.reason, given.atMs);
   if (!isConfirmed(job, expectedMs, cause.reason, sources)) {
@@ -202,7 +202,7 @@ const maxWaitMs = 900_000;
 
 function joinRuns(ended: readonly SeenRun[], running: readonly SeenRun[]): readonly SeenRun[] {
   const known = new Set(ended.map(({ id }) => id));
-  return [...ended, ...running.filter(({ id }) => !known.has(id))];
+  return [...ended, ...running.filter(({ id, kind }) => kind === 'waiting' || !known.has(id))];
 }
 
 type After = { readonly decidedMs: number; readonly used: ReadonlySet<number>; readonly held: readonly Missed[] };

@@ -28,6 +28,11 @@ export function maySeveral({ definition, allowsSeveral }: WatchedJob): boolean {
   return definition?.allowsSeveral ?? allowsSeveral === true;
 }
 
+/** Returns how many runs of a job may run at the same time. */
+export function toMostAtOnce(job: WatchedJob): number {
+  return maySeveral(job) ? (job.definition?.mostAtOnce ?? Number.POSITIVE_INFINITY) : 1;
+}
+
 /** Causes for which the job may still have run. */
 const mayHaveRun: readonly MissReason[] = ['saturated', 'restart', 'clock', 'unknown'];
 

@@ -24,7 +24,11 @@ export type WatchedJob = {
   /** True if two of its runs were seen at the same time. */
   readonly allowsSeveral?: true;
   /** Whether the definition allows several runs at the same time; undefined if it may not be read. */
-  readonly definition?: { readonly askedAtMs: number; readonly allowsSeveral: boolean | undefined };
+  readonly definition?: {
+    readonly askedAtMs: number;
+    readonly allowsSeveral: boolean | undefined;
+    readonly mostAtOnce?: number;
+  };
   /** The last end of a run that was shown. */
   readonly shownMs?: number;
   readonly runsAskedMs?: number;
@@ -92,8 +96,11 @@ export type SeenRun = {
   readonly id: number;
   readonly startedAtMs: number;
   readonly endedAtMs?: number;
-  /** `scheduled`: may satisfy an expected time; `missed`: the server's own record of a missed run. */
-  readonly kind: 'scheduled' | 'missed' | 'other';
+  /**
+   * `scheduled`: may satisfy an expected time; `missed`: the server's own record of a missed run; `waiting`: the time before a
+   * one-time run, which counts as a run for the server.
+   */
+  readonly kind: 'scheduled' | 'missed' | 'waiting' | 'other';
 };
 
 export const missReasons = [

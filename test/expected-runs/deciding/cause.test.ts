@@ -56,7 +56,7 @@ describe('expected-runs/deciding/cause', () => {
       [sourceKeys.contact, contact],
       [sourceKeys.threads(), threads],
     ]);
-    const job = { project: 'pay', off: [], maySeveral: false };
+    const job = { project: 'pay', off: [], mostAtOnce: 1 };
     expect(findCause({ job, expectedMs: atMs, atMs, marginMs: 10 * minute, runs: [], sources }).reason).toBe(reason);
   });
 
@@ -68,7 +68,7 @@ describe('expected-runs/deciding/cause', () => {
       [sourceKeys.contact, every15s(() => 'answered', [-610, watchedThrough])],
       [sourceKeys.mode(), every15s(() => 'passive', [-610, watchedThrough])],
     ]);
-    const job = { project: 'pay', off: [], maySeveral: false };
+    const job = { project: 'pay', off: [], mostAtOnce: 1 };
     const cause = findCause({ job, expectedMs: atMs, atMs, marginMs: 10 * minute, runs: [], sources });
     expect([cause.reason, cause.facts[0]?.source]).toEqual([
       reason,
@@ -87,13 +87,15 @@ describe('expected-runs/deciding/cause', () => {
       [sourceKeys.contact, every15s(() => 'answered', [-610, 800])],
       [sourceKeys.start(uuid), every15s((seconds) => (seconds < 5 ? '0' : String(startedAtMs)), [-610, 800])],
     ]);
-    const job = { project: 'pay', ownerUuid: 'm2', off: [], maySeveral: false };
+    const job = { project: 'pay', ownerUuid: 'm2', off: [], mostAtOnce: 1 };
     expect(findCause({ job, expectedMs, atMs, marginMs: 10 * minute, runs: [], sources }).reason).toBe('restart');
   });
 
   it.each([
     ['overlap', 'does not allow several', { allowsSeveral: false }],
     ['unknown', 'allows several', { allowsSeveral: true }],
+    ['overlap', 'allows one at once', { allowsSeveral: true, mostAtOnce: 1 }],
+    ['unknown', 'allows two at once', { allowsSeveral: true, mostAtOnce: 2 }],
     ['overlap', 'may not be read', { allowsSeveral: undefined }],
   ] as const)(
     'is %s while a run is in progress and the definition %s, once it was requested',
