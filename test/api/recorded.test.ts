@@ -96,14 +96,19 @@ const toStep = (step: Json): object => ({
   startedAtMs: ms(step['startTime']),
   endedAtMs: ms(step['endTime']),
   durationMs: Number(step['duration']) < 0 ? undefined : step['duration'],
-  failureReason: step['meta']?.['failureReason'],
+  failureReason: toReason(step['meta']),
   nodes: Object.entries(step['nodeStates'] ?? {}).map(([node, state]) => ({
     node,
     condition: toCondition(state['executionState']),
-    failureReason: state['meta']?.['failureReason'],
+    failureReason: toReason(state['meta']),
   })),
   workflow: step['workflow'] === undefined ? undefined : [...(step['workflow']['steps'] ?? [])].map(toStep),
 });
+
+/** This exit code belongs to a command that the server stopped. */
+function toReason(meta: Json | undefined): unknown {
+  return String(meta?.['resultCode']) === '2147483647' ? 'Interrupted' : meta?.['failureReason'];
+}
 
 function toCondition(state: unknown): string {
   return String(state)
@@ -190,7 +195,9 @@ const expected: Readonly<Record<string, (body: Json, recording: Recording) => un
   }),
   // Every output has a failure by its exit code, except one that finds no node.
   'execution-output': (_log, { name, body }) => {
-    const reason = name === 'exporter.output-ops_emptynodes' ? 'NoMatchedNodes' : 'NonZeroResultCode';
+    const isStopped = body.includes('Result code was 2147483647');
+    const byExit = isStopped ? 'Interrupted' : 'NonZeroResultCode';
+    const reason = name === 'exporter.output-ops_emptynodes' ? 'NoMatchedNodes' : byExit;
     return { isPending: false, failureReason: body.includes('"execState":"succeeded"') ? undefined : reason };
   },
   'cluster-own-jobs': () => [],
