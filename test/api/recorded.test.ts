@@ -107,7 +107,7 @@ const toStep = (step: Json): object => ({
 
 /** This exit code belongs to a command that the server stopped. */
 function toReason(meta: Json | undefined): unknown {
-  return String(meta?.['resultCode']) === '2147483647' ? 'Interrupted' : meta?.['failureReason'];
+  return JSON.stringify(meta?.['resultCode']) === '2147483647' ? 'Interrupted' : meta?.['failureReason'];
 }
 
 function toCondition(state: unknown): string {
