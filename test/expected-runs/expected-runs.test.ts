@@ -347,6 +347,6 @@ describe('expected-runs', () => {
     await minutes(1);
     expect(commits).toBeGreaterThan(2 * (100 / 9));
     // Every job is decided.
-    expect(jobs().filter(({ verdicts }) => verdicts.at(-1)?.is !== 'ran')).toEqual([]);
+    expect(jobs().filter(({ verdicts }) => verdicts.length === 0)).toEqual([]);
   });
 });
