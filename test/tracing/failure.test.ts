@@ -88,6 +88,13 @@ describe('tracing/failure', () => {
   it('uses the recovered step if a run failed although all its steps succeeded', () => {
     const handled = step('1', { condition: 'succeeded', hadHandler: true, failureReason: 'ConnectionFailure' });
     expect(classOf([handled])).toBe('target');
+    // Some states do not show that a handler ran.
+    const mended = node('web01', 'NonZeroResultCode', 1, { condition: 'succeeded', exitCode: 2 });
+    expect(failureOf([step('1', { condition: 'succeeded', nodes: [mended] })])).toMatchObject({
+      failureClass: 'work',
+      exitCode: 2,
+      node: 'web01',
+    });
   });
 
   it('uses the reason of the log if steps have none, and has none without both', () => {

@@ -44,9 +44,11 @@ function toPlace(first: Draft | undefined): Pick<FirstCause, 'node' | 'step' | '
   return { node: first.task?.node, step, context: path };
 }
 
-/** Reports whether a step of a failed run succeeded through its error handler. */
+/** Reports whether a step of a failed run succeeded through its error handler. A server keeps the reason of its failure. */
 function isHandled({ outcome, task }: Draft): boolean {
-  return outcome.word !== undefined && (outcome.isRecovered || task?.isHandler === true);
+  return (
+    outcome.word !== undefined && (outcome.isRecovered || outcome.result === 'success' || task?.isHandler === true)
+  );
 }
 
 function hasAborted({ outcome, children }: Draft): boolean {
