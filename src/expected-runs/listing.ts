@@ -29,7 +29,7 @@ export type ListingOptions = {
 
 export function createListing(options: ListingOptions): Listing {
   const { clock, port, notes, settings, jobs } = options;
-  const listedTicks = new Map<string, number>();
+  const tries = new Map<string, Try>();
   let restsUntilTicks = Number.NEGATIVE_INFINITY;
   const findLost = createLostProjects(options);
   // From now on, lists are kept.
@@ -38,17 +38,18 @@ export function createListing(options: ListingOptions): Listing {
   /** The answer is heard like those of other polls. */
   async function request(api: Api, project: string): Promise<void> {
     const atMs = notes.serverNowMs();
-    listedTicks.set(project, clock.ticks());
+    const beganTicks = clock.ticks();
+    tries.set(project, { ticks: beganTicks, atMs });
     const learn = port.beginJobList(project);
     const listed = await tolerate(() => api.get(projectJobs, { path: { project } }));
     const nowTicks = clock.ticks();
-    const restMs = (nowTicks - (listedTicks.get(project) ?? 0)) * restsPerList;
+    const restMs = (nowTicks - beganTicks) * restsPerList;
     restsUntilTicks = Math.min(Math.max(restsUntilTicks, nowTicks) + restMs, nowTicks + maxRestMs);
     if (listed !== undefined) await learn?.(listed, atMs);
   }
 
   async function take(project: string, { listed, atMs }: HeardList, changed: Set<string>): Promise<void> {
-    listedTicks.set(project, clock.ticks());
+    tries.set(project, { ticks: clock.ticks(), atMs });
     const wanted = listed.filter(
       (job) => job.isScheduled === true && settings.isWantedJob(toJobPath({ ...job, project })),
     );
@@ -58,14 +59,14 @@ export function createListing(options: ListingOptions): Listing {
   return {
     read: async (api, changed) => {
       const projects = (await options.readProjects(api)).map(({ name }) => name).filter(settings.isWantedProject);
-      for (const project of listedTicks.keys()) if (!projects.includes(project)) listedTicks.delete(project);
+      for (const project of tries.keys()) if (!projects.includes(project)) tries.delete(project);
       const isDeleted = (project: string) => askDeleted(api, project);
       for (const [project, sinceMs] of await findLost(new Set(projects), isDeleted))
         await jobs.leaveOut(project, sinceMs);
-      const doubted = findDoubted(jobs.all.values());
-      for (const project of planLists(projects, listedTicks, doubted)) {
+      const doubted = findDoubted(jobs.all.values(), tries);
+      for (const project of planLists(projects, tries, doubted)) {
         // New projects, and those with a job that may be deleted, do not wait for the pause.
-        const isUrgent = doubted.has(project) || !listedTicks.has(project);
+        const isUrgent = doubted.has(project) || !tries.has(project);
         if (isUrgent || clock.ticks() >= restsUntilTicks) await request(api, project);
       }
       for (const [project, list] of notes.takeJobLists())
@@ -74,24 +75,25 @@ export function createListing(options: ListingOptions): Listing {
   };
 }
 
-/** Returns the projects of jobs whose schedules could not be read since their last list: the jobs may be deleted. */
-function findDoubted(jobs: Iterable<WatchedJob>): ReadonlySet<string> {
+/** The last request of a project's list, even if it failed. */
+type Try = { readonly ticks: number; readonly atMs: number };
+type Tries = ReadonlyMap<string, Try>;
+
+/** Returns the projects of jobs whose schedules could not be read since the last try to list them: the jobs may be deleted. */
+function findDoubted(jobs: Iterable<WatchedJob>, tries: Tries): ReadonlySet<string> {
   const doubted = new Set<string>();
-  for (const { project, goneAtMs, unread, listedAtMs } of jobs)
-    if (goneAtMs === undefined && unread !== undefined && unread.atMs >= listedAtMs) doubted.add(project);
+  for (const { project, goneAtMs, unread } of jobs)
+    if (goneAtMs === undefined && unread !== undefined && unread.atMs >= (tries.get(project)?.atMs ?? 0))
+      doubted.add(project);
   return doubted;
 }
 
 /** Chooses the projects to list now: those never listed, those in doubt, then the next ones in turn. */
-function planLists(
-  projects: readonly string[],
-  listedTicks: ReadonlyMap<string, number>,
-  doubted: ReadonlySet<string>,
-): readonly string[] {
-  const fresh = projects.filter((project) => !listedTicks.has(project)).slice(0, maxFresh);
-  const toOrder = (project: string): number => (doubted.has(project) ? -Infinity : (listedTicks.get(project) ?? 0));
+function planLists(projects: readonly string[], tries: Tries, doubted: ReadonlySet<string>): readonly string[] {
+  const fresh = projects.filter((project) => !tries.has(project)).slice(0, maxFresh);
+  const toOrder = (project: string): number => (doubted.has(project) ? -Infinity : (tries.get(project)?.ticks ?? 0));
   const known = projects
-    .filter((project) => listedTicks.has(project))
+    .filter((project) => tries.has(project))
     .sort((one, other) => toOrder(one) - toOrder(other))
     .slice(0, Math.min(maxLists, Math.ceil(projects.length / roundsForAll)));
   return [...fresh, ...known];

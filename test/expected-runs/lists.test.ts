@@ -129,6 +129,20 @@ describe('expected-runs/lists', () => {
     expect(jobs().filter(({ goneAtMs }) => goneAtMs !== undefined)).toHaveLength(8);
   });
 
+  it('lists the other projects in turn while neither the jobs of a project nor their schedules can be read', async () => {
+    const { control, minutes, requests } = createHourly({ apiVersion: 58 });
+    for (const project of ['a', 'b', 'c', 'd']) control.createProject(project);
+    await minutes(2);
+    const body = '{"error":true,"errorCode":"api.error.item.unauthorized"}';
+    control.addFault({ kind: 'status', path: '/pay/jobs|/job/', status: 403, body });
+    await minutes(100);
+    const before = requests().length;
+    await minutes(20);
+    const asked = requests().slice(before);
+    const listsOf = (project: string) => asked.filter(({ path }) => path.endsWith(`/project/${project}/jobs`)).length;
+    for (const project of ['a', 'b', 'c', 'd']) expect(listsOf(project)).toBeGreaterThan(2);
+  });
+
   it('ends the series of an excluded project at once', async () => {
     const leftOut = new Set<string>();
     const { minutes, shown } = createHourly({ settings: { isWantedProject: (project) => !leftOut.has(project) } });

@@ -5,6 +5,7 @@ import {
   heredoc,
   leads,
   named,
+  nameEnd,
   nameOrOther,
   programArguments,
   readers,
@@ -176,7 +177,7 @@ const rules: readonly Rule[] = [
   {
     only: nameOrOther,
     pattern: new RegExp(
-      String.raw`(?<!unexpected )((?:${named}|PGPASS|MYSQL_PWD|[\w-]{0,40}_PASS|\bpass|\b_auth)\\?["']?\s{0,10}(?:=>|:=|::(?=\s)|:(?!:)|=)\s{0,10})${value}`,
+      String.raw`(?<!unexpected )((?:${nameEnd}|PGPASS|MYSQL_PWD|[\w-]{0,40}_PASS|\bpass|\b_auth)\\?["']?\s{0,10}(?:=>|:=|::(?=\s)|:(?!:)|=)\s{0,10})${value}`,
       'gi',
     ),
     keep: ofName,
@@ -227,7 +228,7 @@ const rules: readonly Rule[] = [
   {
     only: nameOrOther,
     pattern: new RegExp(
-      String.raw`((?:${named}|\bAUTH|-server (?:key|community)|^[\w.*-]{1,80}:(?:\d{2,5}|\*):[\w*-]{1,60}:[\w*-]{1,60}:)(?:\s{1,3}(?:(?:for|of)\s{1,3}(?:user\s{1,3})?[^\s:]{1,60}|is|was|has|been|set|to|now|changed|reset|generated|\(\w{1,20}\))){0,6}(?:\s{0,3}:)?(?:(?<=\w:)|\s{1,3})(?:[057]\s{1,3})?)(?=\S{0,60}\d)(?=\S{0,60}[A-Z])(?=\S{0,60}[a-z]|\S{0,60}[!#$%^&*+~?@=][A-Za-z0-9])([^\s/:"']{8,200})`,
+      String.raw`((?:${nameEnd}|\bAUTH|-server (?:key|community)|^[\w.*-]{1,80}:(?:\d{2,5}|\*):[\w*-]{1,60}:[\w*-]{1,60}:)(?:\s{1,3}(?:(?:for|of)\s{1,3}(?:user\s{1,3})?[^\s:]{1,60}|is|was|has|been|set|to|now|changed|reset|generated|\(\w{1,20}\))){0,6}(?:\s{0,3}:)?(?:(?<=\w:)|\s{1,3})(?:[057]\s{1,3})?)(?=\S{0,60}\d)(?=\S{0,60}[A-Z])(?=\S{0,60}[a-z]|\S{0,60}[!#$%^&*+~?@=][A-Za-z0-9])([^\s/:"']{8,200})`,
       'g',
     ),
     keep: after,

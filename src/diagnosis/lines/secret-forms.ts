@@ -5,7 +5,9 @@ export const wholeKey =
 
 export const secretName =
   '(?i:passw(?:or)?d|passphrase|passwort|kennwort|contrase[nñ]a|mot[-_ ]de[-_ ]passe|pwd|(?:(?<![a-z])|bind|root|admin|user|db)pw(?![a-z]|(?<=\\.pw)[:/])|(?<![a-z])(?:psk|otp)(?![a-z])|pre[-_]?shared[-_]?key|secret(?:[ _-]key)?|token|api[-_ ]?key|access[-_ ]?key|account[-_]?key|private[-_]?key|encryption[-_]?key|signing[-_]?key|licen[cs]e[-_]?key|auth[-_]?key|client[-_]?key[-_]?data|credentials?|passcode|(?:store|key|db|user|admin|root|mail|ssh|become|require)[-_]?pass(?![a-z])|masterauth|connection[-_]?string|sas[-_]?key)';
-export const named = String.raw`[\w.-]{0,40}${secretName}[\w.-]{0,40}`;
+/** For places that may begin in the middle of a word: a search for the beginning takes long. */
+export const nameEnd = String.raw`${secretName}[\w.-]{0,40}`;
+export const named = String.raw`[\w.-]{0,40}${nameEnd}`;
 export const value = String.raw`([bu$@]?\\?"(?:[^"\\]|\\(?!")[^])+\\?"?|[buN$]?'[^']+'?(?:\\'+[^']*'?)*|[^\s"',;&<>{}()[\]][^\s"',;&<>]*)`;
 /** A word of a command, also in a list of words. */
 export const word = String.raw`("(?!,\s)[^"]+"|'(?!,\s)[^']+'(?:\\'+[^']*'?)*|[^\s"'-]\S{0,200}?(?=["']?[\],]|\s|$))`;
@@ -13,7 +15,7 @@ export const yamlKey = new RegExp(
   String.raw`^(\s{0,80}(?:[-+~] )?(?:- )?)["']?(?:${named}|stringData)["']?\s{0,10}:\s{0,10}(?:!\S{1,20}\s{0,5})?([|>][-+\d]{0,2})?\s{0,10}(?:#.*)?$`,
   'i',
 );
-export const heredoc = new RegExp(String.raw`${named}["']?\s{0,10}[:=]\s{0,10}<<[-~]?["']?(\w{1,40})["']?\s*$`, 'i');
+export const heredoc = new RegExp(String.raw`${nameEnd}["']?\s{0,10}[:=]\s{0,10}<<[-~]?["']?(\w{1,40})["']?\s*$`, 'i');
 /** Programs and arguments that read a secret from their input. */
 export const readers = String.raw`(?:passwd|chpasswd|smbpasswd|htpasswd|kinit|cryptsetup|su|sudo\s(?:\S{1,40}\s)?-\w{0,5}S\w{0,5}|gpg2?|openssl|sshpass|ansible-vault|(?:gcloud|docker|podman)\s{1,3}secrets?|\S{0,40}-(?:stdin|fd)|pass\w{0,3}\s{1,3}stdin)(?![\w-])`;
 
