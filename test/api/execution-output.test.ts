@@ -32,6 +32,7 @@ describe('api/endpoints/execution-output', () => {
     ['Failed: Unknown: Exhausted available authentication methods', 'AuthenticationFailure'],
     ['Failed: Unknown: Connection refused', undefined],
     ['Failed: NonZeroResultCode: Result code was 2147483647', 'Interrupted'],
+    ['Failed to start execution: java.lang.StackOverflowError: null', 'StackOverflowError'],
   ])('recognises the message of an executor: %s', (log, failureReason) => {
     expect(tail({ completed: true, entries: [{ level: 'ERROR', log }] }).failureReason).toBe(failureReason);
   });

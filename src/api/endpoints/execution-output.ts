@@ -68,6 +68,8 @@ function findReason(errors: readonly Line[]): string | undefined {
 
 function toReason(line: string | undefined): string | undefined {
   if (line?.startsWith(noNodes) === true) return 'NoMatchedNodes';
+  const [, unstarted] = /^Failed to start execution: (?:[a-z\d]{1,60}\.){0,20}([A-Za-z]{1,60})/.exec(line ?? '') ?? [];
+  if (unstarted !== undefined) return unstarted;
   const [, reason, message = ''] = /^Failed: ([A-Za-z]{1,60})(?::\s*(.{0,100})|$)/.exec(line ?? '') ?? [];
   return toKnownReason(reason, message);
 }
