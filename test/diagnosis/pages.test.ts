@@ -61,6 +61,9 @@ describe('diagnosis/pages', () => {
       'pay/nightly/settle | switch | pay | schedule switched off | 02:55 UTC (15 min ago, after 02:50 UTC)',
       'prod | restart |  | restarted | 02:40 UTC (30 min ago, after 02:30 UTC)',
     ]);
+    const saysSince = async (spanMs: number) =>
+      (await read('/changes', [change({ afterMs: at(15) - spanMs, beforeMs: at(15) })])).includes(', after 02:5');
+    expect([await saysSince(999), await saysSince(1000)]).toEqual([false, true]);
   });
 
   it.each([

@@ -111,6 +111,8 @@ describe('diagnosis/suspects', () => {
   it('lists what did not change, and what was not watched', async () => {
     const { minutes, explain } = await begin();
     await minutes(70);
+    const none = { ...explain(failed()), unchanged: [] };
+    expect(toLines(none)[1]).toMatch(/^Not known: nothing was watched all the time between the start/);
     expect(toLines(explain(failed()))).toEqual([
       'What changed',
       'No visible change between the start of the last success (13:10 UTC) and this failure (13:20 UTC).',

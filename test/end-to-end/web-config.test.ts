@@ -197,7 +197,7 @@ describe.skipIf(!hasOpenssl)(`end-to-end/web-config${withoutOpenssl}`, () => {
     const headers =
       'X-Frame-Options: sameorigin, Strict-Transport-Security: max-age=60, Content-Security-Policy: "default-src *"';
     const { url } = await start(`tls_server_config: { ${tls} }\nhttp_server_config: { headers: { ${headers} } }\n`);
-    for (const path of ['/metrics', '/traces', '/nothing']) {
+    for (const path of ['/metrics', '/traces', '/executions', '/nothing']) {
       const { header } = await ask(url, { path });
       const names = [
         'x-frame-options',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { findBlockers } from '../../../src/expected-runs/deciding/blockers.ts';
 import { toStartWindow } from '../../../src/expected-runs/deciding/decide.ts';
 import { closeGap } from '../../../src/expected-runs/deciding/gap.ts';
 import { joinAnswer } from '../../../src/expected-runs/deciding/join-answer.ts';
@@ -109,6 +110,15 @@ describe('expected-runs/deciding/notes', () => {
     const toSince = (lastModifiedMs: number) =>
       noteListed(on, { ...listed, isScheduleEnabled: false, lastModifiedMs }, { project: 'pay', atMs: 200 }).job.off;
     expect([100, 101, 200, 201].map((ms) => toSince(ms)[0]?.sinceMs)).toEqual([200, 101, 200, 200]);
+  });
+
+  it('finds that a switched off job is blocked, and that it is not as soon as it is on again', () => {
+    let found = noteAnswer(job, answer(0, 1000, tens(10, 99))).job;
+    const reasons = [false, true].map((isScheduleEnabled) => {
+      found = noteListed(found, { ...listed, isScheduleEnabled }, { project: 'pay', atMs: 5 }).job;
+      return findBlockers(found, new Map(), 5).map(({ reason }) => reason);
+    });
+    expect([found.off.length, ...reasons]).toEqual([1, ['job_disabled'], []]);
   });
 
   it('watches a job that returns only if there is room for it', () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Surroundings } from '../../../src/domain/failure-class.ts';
 import { sourceKeys } from '../../../src/expected-runs/deciding/sources.ts';
 import type { FailingNode } from '../../../src/expected-runs/risks/nodes.ts';
+import { toRiskRows } from '../../../src/expected-runs/showing/rows.ts';
 import { hourMs, job, minuteMs, noSurroundings, nowMs, risksOf } from './some-risks.ts';
 
 const since = (value: string, ago: number) => [{ value, fromMs: nowMs - ago, throughMs: nowMs }];
@@ -43,6 +44,10 @@ describe('expected-runs/risks/find-risks', () => {
         lastMs: nowMs + 20 * minuteMs,
       },
     ]);
+    // A later run at risk has no series of the next one.
+    const rowsOf = (isNext: boolean) =>
+      toRiskRows({ day: { ...found, runs: found.runs.map((run) => ({ ...run, isNext })) } }, 'day');
+    expect(rowsOf(true).length - rowsOf(false).length).toBe(2);
   });
 
   it.each(['executions_disabled', 'schedule_disabled'] as const)(
