@@ -75,6 +75,12 @@ describe('executions/running-rows', () => {
       'executions_running{project="pay",job_group="g",job_name="a"} 1',
       'executions_running{project="pay",job_group="",job_name="__other__"} 2',
     ]);
+    const executions = [named('a'), { ...named('b'), status: 'queued' as const }];
+    const rows = toRunningRows({ executions, projects: [], nowMs: 1, slots, settings: { ...settings, cicd: true } });
+    expect(toLines(rows).filter((line) => line.startsWith('cicd'))).toEqual([
+      'cicd_pipeline_run_active{cicd_pipeline_name="pay/g/a",cicd_pipeline_run_state="executing"} 1',
+      'cicd_pipeline_run_active{cicd_pipeline_name="pay/__other__",cicd_pipeline_run_state="pending"} 1',
+    ]);
   });
 
   it('takes no slot for a job that has never finished, and keeps the longest running one separate', () => {

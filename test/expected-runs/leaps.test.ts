@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createClocks } from '../../src/expected-runs/clocks.ts';
 import { createStopping } from './hourly.ts';
 
 const minuteMs = 60_000;
@@ -33,6 +34,21 @@ function createJobs(everyMs: readonly number[] = [15 * minuteMs, hourMs]) {
 
 /** The last times may still be undecided. */
 const maxOpen = 3;
+
+it('follows the clock of a member until it has been silent for a day', () => {
+  let ticks = 0;
+  const clocks = createClocks({ now: () => ticks, ticks: () => ticks });
+  const tell = (atTicks: number) => {
+    ticks = atTicks;
+    clocks.note('stays', ticks + 3000);
+    return [clocks.nowMs() - ticks, clocks.behindMs('stays')];
+  };
+  clocks.note('gone', 5000);
+  expect([24 * hourMs, 24 * hourMs + 1].map(tell)).toEqual([
+    [5000, 2000],
+    [3000, 0],
+  ]);
+});
 
 describe('expected-runs, a clock that was set ahead and back', () => {
   it.each([

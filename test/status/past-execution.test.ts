@@ -33,7 +33,17 @@ describe('status/past-execution', () => {
 `);
   });
 
+  it.each([
+    ['failed-node', ['1@web02']],
+    ['failed-handler', ['1/1@web01']],
+    ['aborted', []],
+  ])('marks the span of the first cause: %s', (name, paths) => {
+    const causes = tell(name).spans.filter(({ isFirstCause }) => isFirstCause === true);
+    expect(causes.map(({ path }) => path)).toEqual(paths);
+  });
+
   it('describes the execution by the attributes of its root', () => {
+    expect(toPastExecution(planRecorded('failed-node'), { ...of, isSent: false }, hasPage)?.traceId).toBeUndefined();
     const { spans: _, ...whole } = tell('failed-node');
     expect(whole).toEqual({
       server: 'prod',

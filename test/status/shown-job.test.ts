@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { toShownJob } from '../../src/status/shown-job.ts';
-import { ended } from '../http/some-status.ts';
+import { ended, running } from '../http/some-status.ts';
 
 const settings = { overdueFactor: 3, overdueFloorMs: 300_000, usualMsOf: () => 180_000 };
 const usual = { server: 'prod', nowMs: 0, schedule: undefined, running: [], ...settings };
@@ -34,5 +34,8 @@ describe('status/shown-job', () => {
       overdueMs: 300_000,
     });
     expect(toShownJob({ ...input, factsOf: () => undefined })).toBeUndefined();
+    // The server has an average of a job that runs for the first time since the exporter started.
+    const first = [running({ project: 'pay', job: 'settle', averageMs: 200_000 })];
+    expect(toShownJob({ ...input, factsOf: () => undefined, running: first })).toMatchObject({ overdueMs: 600_000 });
   });
 });
