@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { findBlockers } from '../../../src/expected-runs/deciding/blockers.ts';
 import { toStartWindow } from '../../../src/expected-runs/deciding/decide.ts';
-import { closeGap } from '../../../src/expected-runs/deciding/gap.ts';
+import { closeGap, judgeGap } from '../../../src/expected-runs/deciding/gap.ts';
 import { joinAnswer } from '../../../src/expected-runs/deciding/join-answer.ts';
-import { planListed } from '../../../src/expected-runs/deciding/listed-jobs.ts';
+import { findLongGone, planListed } from '../../../src/expected-runs/deciding/listed-jobs.ts';
 import { noteAnswer, noteListed } from '../../../src/expected-runs/deciding/notes.ts';
 import { type Answer, toMostPerHour } from '../../../src/expected-runs/deciding/timetable.ts';
-import { isSwitched } from '../../../src/expected-runs/deciding/watched-job.ts';
+import { isSwitched, type WatchedJob } from '../../../src/expected-runs/deciding/watched-job.ts';
 
 const tens = (fromSeconds: number, count: number): number[] =>
   Array.from({ length: count }, (_, index) => (fromSeconds + index * 10) * 1000);
@@ -105,6 +105,22 @@ describe('expected-runs/deciding/notes', () => {
     expect(verdicts).toEqual([{ is: 'undecided', expectedMs: 30_000, why: 'unasked', count: 58 }]);
   });
 
+  it.each([
+    ['ask', 110, {}, {}],
+    ['wait', 110, { listedAtMs: 100_000 }, {}],
+    ['wait', 100 + 600, { listedAtMs: 100_000 }, {}],
+    ['lost', 100 + 601, { listedAtMs: 100_000 }, {}],
+    ['lost', 110, { goneAtMs: 105_000 }, {}],
+    ['lost', 110, { lastModifiedMs: 49_000 }, {}],
+    ['lost', 110, {}, { isLost: true }],
+    ['lost', 110, {}, { maxPerHour: 3601 }],
+    ['lost', 60 + 3601, {}, { maxPerHour: 1801 }],
+  ] as const)('decides to %s for the times of a gap at %d s: %j', (is, seconds, ofJob, ofGap) => {
+    const some = { ...job, listedAtMs: 100_001, lastModifiedMs: 10_000, ...ofJob };
+    const gap = { askedAtMs: 50_000, afterMs: 60_000, throughMs: 100_000, likely: [], maxPerHour: 60, ...ofGap };
+    expect(judgeGap(some, gap, seconds * 1000)).toBe(is);
+  });
+
   it('dates a switch by the last edit, but only by one since the job was last seen on', () => {
     const on = noteListed(undefined, { ...listed, lastModifiedMs: 50 }, { project: 'pay', atMs: 100 }).job;
     const toSince = (lastModifiedMs: number) =>
@@ -119,6 +135,20 @@ describe('expected-runs/deciding/notes', () => {
       return findBlockers(found, new Map(), 5).map(({ reason }) => reason);
     });
     expect([found.off.length, ...reasons]).toEqual([1, ['job_disabled'], []]);
+  });
+
+  it('forgets what a job missed a month after it was deleted, unless another job has its names', () => {
+    const dayMs = 86_400_000;
+    const tallies = new Map([
+      ['k', { kind: 'missed', labels: ['pay', '', 'a', 'passive'], count: 3, isReleased: true } as const],
+    ]);
+    const find = (nowMs: number, ...others: WatchedJob[]) => {
+      const jobs = [{ ...job, goneAtMs: 5 }, ...others];
+      return findLongGone({ all: new Map(jobs.map((each) => [each.id, each])), tallies, nowMs, maxJobs: 10 });
+    };
+    expect(find(30 * dayMs + 5)).toEqual({ ids: [], keys: [] });
+    expect(find(30 * dayMs + 6)).toEqual({ ids: ['a'], keys: ['k'] });
+    expect(find(30 * dayMs + 6, { ...job, id: 'b' })).toEqual({ ids: ['a'], keys: [] });
   });
 
   it('watches a job that returns only if there is room for it', () => {
