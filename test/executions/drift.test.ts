@@ -91,7 +91,9 @@ describe('executions/counting/flaky', () => {
   const play = (marks: string): Flakiness | undefined => {
     let known: Flakiness | undefined;
     for (const mark of marks.split('')) {
-      const ending = ({ f: 'failed', a: 'aborted', w: 'failed-with-retry' } as const)[mark] ?? 'succeeded';
+      const ending =
+        ({ f: 'failed', t: 'timedout', o: 'other', a: 'aborted', w: 'failed-with-retry' } as const)[mark] ??
+        'succeeded';
       known = addResult(known, ending, mark === 'r' ? 1 : 0);
     }
     return known;
@@ -99,7 +101,9 @@ describe('executions/counting/flaky', () => {
 
   it.each([
     ['sfsfs', true],
+    ['stsos', true],
     ['ssfss', false],
+    [`sf${'s'.repeat(18)}fs`, false],
     ['ffffffss', false],
     ['rsrsr', true],
     ['srsrs', false],
