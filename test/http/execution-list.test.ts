@@ -21,7 +21,7 @@ async function read(path: string, all = executions): Promise<string> {
   const route = executionListRoute({
     silence,
     ended: async () => all,
-    servers: () => ['prod', 'test'],
+    servers: () => ['prod', 'test', 'constructor'],
     endings: ['succeeded', 'failed', 'aborted', 'timedout'],
     nowMs: () => atMs,
   });
@@ -73,6 +73,10 @@ describe('http/execution-list', () => {
     expect(page).toContain(
       '<p><a href="executions?project=pay">← newer</a> page 2 of 3 <a href="executions?project=pay&#38;page=3">older →</a> </p>',
     );
+  });
+
+  it('offers each server by its name', async () => {
+    expect(await read('/executions')).toContain('<option value="constructor">constructor</option>');
   });
 
   it('reports that nothing matches, or that nothing has ended', async () => {

@@ -117,7 +117,7 @@ export function renderSelect(
 ): Html {
   const options = values.map(
     (value) =>
-      html`<option value="${value}"${value === chosen ? html` selected` : undefined}>${words[value] ?? (value === '' ? 'any' : value)}</option>`,
+      html`<option value="${value}"${value === chosen ? html` selected` : undefined}>${Object.hasOwn(words, value) ? words[value] : value === '' ? 'any' : value}</option>`,
   );
   return html`<select name="${name}">${options}</select>`;
 }
