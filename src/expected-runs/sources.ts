@@ -43,7 +43,7 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
   const uuids = new Map<string, string>();
   const { clocks, ...clockNotes } = createClockNotes(clock, timelines, changed);
   const serverNowMs = clocks.nowMs;
-  const jobLists = createJobLists(serverNowMs);
+  const jobLists = createJobLists(clock, serverNowMs);
   const hearProjects = createProjectNotes(note);
   let threads: number | undefined;
 
@@ -118,12 +118,17 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
   };
 }
 
-function createJobLists(serverNowMs: () => number) {
+function createJobLists(clock: Pick<Clock, 'ticks'>, serverNowMs: () => number) {
+  const began = new Map<string, number>();
   let lists: Map<string, HeardList> | undefined;
   return {
     hear: (endpoint: Endpoint<unknown>, { answer, project, tookMs }: About): void => {
-      if (project !== undefined && isOf(projectJobs, endpoint, answer))
-        lists?.set(project, { listed: answer, atMs: serverNowMs() - tookMs });
+      if (lists === undefined || project === undefined || !isOf(projectJobs, endpoint, answer)) return;
+      const beganTicks = clock.ticks() - tookMs;
+      // Another poll's request began later, but was answered first.
+      if (beganTicks < (began.get(project) ?? -Infinity)) return;
+      began.set(project, beganTicks);
+      lists.set(project, { listed: answer, atMs: serverNowMs() - tookMs });
     },
     take: (): ReadonlyMap<string, HeardList> => {
       const taken = lists ?? new Map<string, HeardList>();

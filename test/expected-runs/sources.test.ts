@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { projectJobs } from '../../src/api/endpoints/jobs.ts';
 import { executionMode, systemInfo } from '../../src/api/endpoints/system.ts';
 import { ApiError } from '../../src/api/errors.ts';
 import { findServerBlockers } from '../../src/expected-runs/deciding/blockers.ts';
@@ -46,6 +47,18 @@ describe('expected-runs/sources', () => {
     expect([blockers(), blockers('m1'), blockers('m2')]).toEqual([[], ['passive'], []]);
     tell('m2', 'passive');
     expect(blockers()).toEqual(['passive']);
+  });
+
+  it('ignores a list of jobs that was requested before a known one, but came later', () => {
+    let nowMs = 0;
+    const notes = createSourceNotes(fakeClock({ now: () => nowMs, ticks: () => nowMs }));
+    const taken = (job: string, tookMs: number): readonly string[] => {
+      nowMs += minuteMs;
+      notes.ear(undefined).answered(projectJobs, { project: 'pay' }, [{ id: job }], tookMs);
+      return [...notes.takeJobLists().values()].flatMap(({ listed }) => listed.map(({ id }) => id));
+    };
+    notes.takeJobLists();
+    expect([taken('new', 1000), taken('old', 90_000), taken('next', 1000)]).toEqual([['new'], [], ['next']]);
   });
 
   it("uses another member's clock after the first member has been silent for a day", () => {
