@@ -77,6 +77,8 @@ Room in the quarantine: 10,000 traces, 64 MiB`);
   });
 
   it('shows quarantined traces with their reasons, and the commands to copy', async () => {
+    const single = await readPage({ shown: { ...traces(), quarantine: 1 } });
+    expect(single.text).toContain('✗The trace backend rejects 1 trace\n');
     const { text, body, headers } = await readPage({ shown: refused, quarantined: both });
     expect(text).toMatch(/^✗The trace backend rejects 2 traces\n/);
     expect(text.slice(text.indexOf('Execution |'))).toBe(`Execution | Spans | Size | Since
