@@ -97,7 +97,7 @@ export function createContact(settings: Settings, memory: VersionMemory = {}): C
     settle: async (ask) => {
       const { apiVersion: configured } = settings;
       apiVersion = await joinSettling(() => (configured === 'auto' ? negotiate(ask) : meet(ask, configured)));
-      memory.apiVersion = apiVersion;
+      if (configured === 'auto') memory.apiVersion = apiVersion;
       isMet = true;
       return apiVersion;
     },

@@ -29,13 +29,13 @@ async function connect({ serverSpeaks = 47, dialect = 'rundeck', configured = {}
   server.answer(answers);
   const memory = createClientMemory();
   let ticks = 0;
-  function connectClient() {
+  function connectClient(apiVersion = configured.apiVersion) {
     const client = createTestClient({
       clock: fakeClock({ random: () => 0, ticks: () => ticks }),
       url: server.url,
       token: fixedSecret(configured.token ?? server.token),
       dialect: configured.dialect ?? 'auto',
-      apiVersion: configured.apiVersion ?? 'auto',
+      apiVersion: apiVersion ?? 'auto',
       memory,
     });
     onTestFinished(client.close);
@@ -48,7 +48,7 @@ async function connect({ serverSpeaks = 47, dialect = 'rundeck', configured = {}
     api,
     seen,
     memory,
-    connectAgain: () => connectClient().api,
+    connectAgain: (apiVersion?: number) => connectClient(apiVersion).api,
     wait: (ms: number) => void (ticks += ms),
   };
 }
@@ -98,6 +98,14 @@ describe('api/client', () => {
 
     expect(memory.version).toEqual({ apiVersion: 36 });
     expect(server.requests.slice(-2)).toEqual(['GET /api/36/system/info', 'GET /api/36/system/executions/status']);
+  });
+
+  it('does not continue with a version that the configuration no longer names', async () => {
+    const { server, connectAgain } = await connect({ answers: active });
+    await connectAgain(32).get(executionMode);
+    await connectAgain().get(executionMode);
+
+    expect(server.requests.at(-1)).toBe('GET /api/47/system/executions/status');
   });
 
   it('never uses a version above 47', async () => {
