@@ -67,11 +67,11 @@ describe('executions/counting/drift', () => {
     expect(play([700], kept)).toEqual(play([700], drift));
   });
 
-  it('keeps long durations and rare runs exactly', () => {
-    const drift = play([7, 10_000, 400_000], undefined, 50 * 24 * hourMs);
+  it('keeps long durations and rare runs exactly, and at most 13 years', () => {
+    const drift = play([7, 10_000, 400_000, 5e8], undefined, 50 * 24 * hourMs);
     expect([[...(drift?.tenths ?? [])], [...(drift?.apart ?? [])]]).toEqual([
-      [70, 100_000, 4_000_000],
-      [0, 72_000, 72_000],
+      [70, 100_000, 4_000_000, 2 ** 32 - 1],
+      [0, 72_000, 72_000, 72_000],
     ]);
   });
 

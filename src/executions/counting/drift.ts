@@ -25,6 +25,8 @@ function toNumbers(numbers: Iterable<number>): Uint16Array | Uint32Array {
 }
 
 const maxShort = 2 ** 16 - 1;
+/** 13 years. */
+const maxLong = 2 ** 32 - 1;
 
 class Short extends Uint16Array {
   toJSON(): readonly number[] {
@@ -63,7 +65,7 @@ export function addDuration(before: Drift | undefined, durationMs: number, ended
   const known: Lists = before
     ? { ...before, tenths: [...before.tenths], apart: [...before.apart] }
     : { tenths: [], apart: [], lastMinute, up: 0, down: 0, rhythm: 'none' };
-  const tenths = [...known.tenths, Math.round(durationMs / 100)].slice(-maxRuns);
+  const tenths = [...known.tenths, Math.min(Math.round(durationMs / 100), maxLong)].slice(-maxRuns);
   const apart = [...known.apart, lastMinute - known.lastMinute].slice(-maxRuns);
   const isOver = known.shift !== undefined && endedAtMs - known.shift.sinceMs > newNormalMs;
   const drift = { ...(isOver ? withoutShift(known) : known), tenths, apart, lastMinute };
