@@ -75,7 +75,7 @@ export function createOwnership(options: OwnershipOptions): Ownership {
   running.abort();
   const changeover = createChangeover((unit, epoch) => reach(() => leases.release(unit, epoch)));
   const changes = createChanges(observe.heldBack);
-  const now: Now = { units: () => units, running: () => running, giveBack: (unit) => lose(unit, 'left') };
+  const now: Now = { units: () => units, running: () => running, giveBack };
   const acquire = createAcquire({ ...options, reach, tenures, known }, now);
 
   const list = createList({ ...options, reach, tenures, known }, (found, { gone, behind }) => {
@@ -102,6 +102,12 @@ export function createOwnership(options: OwnershipOptions): Ownership {
       if (reason === 'unanswered' || reason === 'behind') await acquire(unit);
       else if (reason === 'left') await reach(() => leases.release(unit, epoch));
     });
+  }
+
+  /** Another replica may acquire the unit at once; this one rests, because its work would probably fail again. */
+  function giveBack(unit: string): void {
+    lose(unit, 'left');
+    changes.add(unit, () => sleep(clock, restMs, running.signal).catch(() => undefined));
   }
 
   async function endAll(reason: 'left' | 'reloaded'): Promise<void> {
@@ -142,6 +148,8 @@ export function createOwnership(options: OwnershipOptions): Ownership {
     leases: list.last,
   };
 }
+
+const restMs = 30_000;
 
 /** A change of the configuration. If a stop comes in between, units that have ended are released. */
 function createChangeover(release: (unit: string, epoch: number) => Promise<unknown>) {

@@ -147,13 +147,17 @@ describe('ownership/ownership', () => {
     expect(happened).toEqual(['acquire a', 'release a']);
   });
 
-  it('releases a server whose work does not start, and tries again', async () => {
-    const { ownership, happened } = createScene(['broken']);
-    ownership.start();
-    await settle();
-    await ownership.stop();
+  it('releases a server whose work does not start, and tries again half a minute later', async () => {
+    const play = async (waitsMs: number): Promise<readonly string[]> => {
+      const { ownership, happened } = createScene(['broken'], [], waitsMs);
+      ownership.start();
+      await settle();
+      await ownership.stop();
+      return happened;
+    };
     const once = ['acquire broken', 'begin broken', 'held back broken', 'end broken left', 'release broken'];
-    expect(happened.slice(0, 5)).toEqual(once);
+    expect(await play(29_000)).toEqual(once);
+    expect((await play(31_000)).slice(0, 6)).toEqual([...once, 'acquire broken after epoch 1']);
   });
 
   it('does not release a server whose work may not have ended', async () => {
