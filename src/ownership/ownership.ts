@@ -7,7 +7,7 @@ import {
   type Leases,
   UnfinishedCopyError,
 } from '../state/shared-state.ts';
-import { countLost, leaseMs, listBehind, listFree, listGone, lookEveryMs, toPatienceMs } from './tenure.ts';
+import { countLost, leaseMs, listBehind, listFree, listGone, lookEveryMs, restMs, toPatienceMs } from './tenure.ts';
 import { createReach, createTenures, type ReachObserver, type Tenures, type TenuresOptions } from './tenures.ts';
 
 /**
@@ -75,9 +75,8 @@ export function createOwnership(options: OwnershipOptions): Ownership {
   running.abort();
   const changeover = createChangeover((unit, epoch) => reach(() => leases.release(unit, epoch)));
   const changes = createChanges(observe.heldBack);
-  const now: Now = { units: () => units, running: () => running, giveBack };
+  const now: Now = { units: () => units, running: () => running, lose };
   const acquire = createAcquire({ ...options, reach, tenures, known }, now);
-
   const list = createList({ ...options, reach, tenures, known }, (found, { gone, behind }) => {
     for (const { unit, epoch } of gone) lose(unit, 'taken', epoch);
     for (const { unit, epoch } of behind) lose(unit, 'behind', epoch);
@@ -93,7 +92,7 @@ export function createOwnership(options: OwnershipOptions): Ownership {
   }
 
   /** A lost unit is acquired again only after all its work has ended. */
-  function lose(unit: string, reason: LossReason, only?: number): void {
+  function lose(unit: string, reason: LossReason, only?: number, waitMs = 0): void {
     const epoch = tenures.end(unit, only);
     if (epoch === undefined) return;
     observe.lost(unit, reason);
@@ -101,13 +100,8 @@ export function createOwnership(options: OwnershipOptions): Ownership {
       await options.end(unit, reason);
       if (reason === 'unanswered' || reason === 'behind') await acquire(unit);
       else if (reason === 'left') await reach(() => leases.release(unit, epoch));
+      if (waitMs > 0) await sleep(clock, waitMs, running.signal).catch(() => undefined);
     });
-  }
-
-  /** Another replica may acquire the unit at once; this one rests, because its work would probably fail again. */
-  function giveBack(unit: string): void {
-    lose(unit, 'left');
-    changes.add(unit, () => sleep(clock, restMs, running.signal).catch(() => undefined));
   }
 
   async function endAll(reason: 'left' | 'reloaded'): Promise<void> {
@@ -148,8 +142,6 @@ export function createOwnership(options: OwnershipOptions): Ownership {
     leases: list.last,
   };
 }
-
-const restMs = 30_000;
 
 /** A change of the configuration. If a stop comes in between, units that have ended are released. */
 function createChangeover(release: (unit: string, epoch: number) => Promise<unknown>) {
@@ -233,8 +225,8 @@ type Acquiring = Pick<OwnershipOptions, 'leases' | 'clock' | 'observe' | 'begin'
 type Now = {
   units: () => readonly string[];
   running: () => AbortController;
-  /** Ends a unit whose work did not start, and releases its lease, so that it can be acquired again. */
-  giveBack: (unit: string) => void;
+  /** Ends a unit and releases its lease; it can be acquired again after this time. */
+  lose: (unit: string, reason: 'left', only: undefined, waitMs: number) => void;
 };
 
 /**
@@ -243,7 +235,7 @@ type Now = {
  */
 function createAcquire(
   { leases, clock, observe, begin, reach, tenures, known }: Acquiring,
-  { units, running, giveBack }: Now,
+  { units, running, lose }: Now,
 ) {
   const oneAtATime = createQueue();
   const ask = async (unit: string): Promise<Acquired | undefined> => {
@@ -273,7 +265,7 @@ function createAcquire(
       begin(gained);
     } catch (error) {
       observe.heldBack(unit, error);
-      giveBack(unit);
+      lose(unit, 'left', undefined, restMs);
     }
   };
   return (unit: string): Promise<void> => oneAtATime(() => acquire(unit));

@@ -39,6 +39,9 @@ export function toPatienceMs(owned: number, chance: number): number {
   return Math.min(owned + chance, maxSteps) * patienceStepMs;
 }
 
+/** How long a replica leaves a unit to others after its work did not start, because it would probably fail again. */
+export const restMs = 30_000;
+
 const patienceStepMs = 250;
 const maxSteps = 8;
 
