@@ -17,7 +17,10 @@ export const yamlKey = new RegExp(
 );
 export const heredoc = new RegExp(String.raw`${nameEnd}["']?\s{0,10}[:=]\s{0,10}<<[-~]?["']?(\w{1,40})["']?\s*$`, 'i');
 /** Programs and arguments that read a secret from their input. */
-export const readers = String.raw`(?:passwd|chpasswd|smbpasswd|htpasswd|kinit|cryptsetup|su|sudo\s(?:\S{1,40}\s)?-\w{0,5}S\w{0,5}|gpg2?|openssl|sshpass|ansible-vault|(?:gcloud|docker|podman)\s{1,3}secrets?|\S{0,40}-(?:stdin|fd)|pass\w{0,3}\s{1,3}stdin)(?![\w-])`;
+function toReaders(before: string): string {
+  return String.raw`(?:passwd|chpasswd|smbpasswd|htpasswd|kinit|cryptsetup|su|sudo\s(?:\S{1,40}\s)?-\w{0,5}S\w{0,5}|gpg2?|openssl|sshpass|ansible-vault|(?:gcloud|docker|podman)\s{1,3}secrets?|${before}-(?:stdin|fd)|pass\w{0,3}\s{1,3}stdin)(?![\w-])`;
+}
+export const readers = toReaders(String.raw`\S{0,40}`);
 
 /** Words that are secrets in every place. */
 export const words: readonly RegExp[] = [
@@ -79,7 +82,7 @@ export const leads: readonly string[] = [
   String.raw`(?:^|>|\bUSER\s\S{1,60})\s{0,5}PASS\s{1,3}(?!\S{0,200}[/.])`,
   String.raw`\bsmbclient\s{1,3}//\S{1,100}\s{1,3}`,
   String.raw`\bConvertTo-SecureString\s{1,5}(?:-String\s{1,5})?(?!-)`,
-  String.raw`${readers}[^\n|]{0,200}<<<\s{0,3}`,
+  String.raw`${toReaders('')}[^\n|]{0,200}<<<\s{0,3}`,
 ];
 
 export const anyName = new RegExp(secretName);
