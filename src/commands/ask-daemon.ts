@@ -83,5 +83,7 @@ function explain(error: unknown): string {
   if (error instanceof Error && error.name === 'TimeoutError') return `no answer within ${limitMs / 1000} s`;
   if (error instanceof SyntaxError) return 'a response that is not JSON';
   const { says, code } = toConnectionFault(error, daemon);
+  // Errors of fetch itself, such as of a port that it never uses, have no code.
+  if (code === 'TypeError' && error instanceof Error && error.cause instanceof Error) return error.cause.message;
   return `${says} (${code})`;
 }
