@@ -233,6 +233,12 @@ describe('architecture/habits', () => {
     ]);
   });
 
+  it('rejects modifiers in expressions', () => {
+    expect(judge('src/api/log.ts', 'const name = /(?i:token)/;')).toEqual([
+      'src/api/log.ts has a modifier in an expression, which may not match: use a flag, or classes of letters.',
+    ]);
+  });
+
   it('rejects a folder with too many files, unless they are all alike', () => {
     const files = (folder: string) =>
       Array.from({ length: 21 }, (_, index) => ({ path: `${folder}/a${index}.ts`, text: '' }));
