@@ -125,9 +125,18 @@ describe('state/damage', () => {
     await state.close();
   });
 
-  it('notices that the write-ahead log of a killed process is gone', async () => {
+  it.each([
+    ['a new file', false],
+    ['a file that is older than its backup', true],
+  ])('notices that the write-ahead log of a killed process is gone, of %s', async (_, isOlder) => {
     const killed = join(dir, 'killed');
+    if (isOlder) {
+      const earlier = openSqliteState({ dir: killed });
+      await earlier.ledger.commit('prod', { documents: [{ ...document, body: '{"epoch":0}' }] });
+      await earlier.close();
+    }
     const owner = openSqliteState({ dir: killed });
+    expect(owner.origin).toEqual({ kind: 'usual' });
     for (const epoch of [1, 2, 3]) {
       await owner.ledger.commit('prod', { documents: [{ ...document, body: `{"epoch":${epoch}}` }] });
       if (epoch === 2) await owner.backUp();
