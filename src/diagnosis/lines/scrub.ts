@@ -202,7 +202,7 @@ const rules: readonly Rule[] = [
     only: anyProgram,
     keep: after,
   })),
-  { only: anyLead, pattern: new RegExp(`(${leads.join('|')})${word}`, 'g'), keep: after },
+  { only: anyLead, pattern: new RegExp(`(${leads.map(([, lead]) => lead).join('|')})${word}`, 'g'), keep: after },
   {
     pattern:
       /(\b(?:curl|wget|http|https|govc|skopeo|check_http)\b[^\n]{0,300}?\s(?:-\w{0,6}[uaUE]|--user|--auth|--proxy-user|--cert|--(?:src-|dest-)?creds)[ =]?["']?[^\s:"']{1,100}:)([^\s"']{1,200})/g,

@@ -70,28 +70,34 @@ export const programArguments: readonly (readonly [programs: string, flags: stri
   ['schtasks|[xw]freerdp', '/r?p'],
 ];
 
-/** What a secret follows at once. */
-export const leads: readonly string[] = [
-  String.raw`\brabbitmqctl\s(?:[^\n]{0,60}\s)?(?:add_user|change_password|authenticate_user)\s{1,3}\S{1,60}\s{1,3}`,
-  String.raw`\bnet\s{1,3}user\s{1,3}\S{1,60}\s{1,3}(?![/*])`,
-  String.raw`\bnet\s{1,3}use\s[^\n]{0,200}(?:/user:\S{1,60}|\\\\\S{1,100})\s{1,3}(?![/*])`,
-  String.raw`\bvault\s{1,3}(?:login|operator\s{1,3}unseal)\s{1,3}`,
-  String.raw`\bvault\s{1,3}kv\s{1,3}(?:put|patch)\s[^\n]{0,300}?\s[\w.-]{1,60}=`,
-  String.raw`--from-literal[= ]["']?[\w.-]{1,60}=`,
-  String.raw`\bhttp-basic\.\S{1,60}\s{1,3}\S{1,60}\s{1,3}`,
-  String.raw`\bdb2\s[^\n]{0,100}\susing\s{1,3}`,
-  String.raw`\bwpa_passphrase\s{1,3}(?:"[^"]{1,60}"|\S{1,60})\s{1,3}`,
-  String.raw`\blftp\s[^\n]{0,100}-u\s{1,3}[^\s,]{1,60},`,
-  String.raw`\bNetworkCredential\(\s{0,3}["'][^"']{0,60}["']\s{0,3},\s{0,3}`,
-  String.raw`\b(?:setx|setenv)\s{1,3}${named}\s{1,3}`,
-  String.raw`\bdefine\(\s{0,3}["']${named}["']\s{0,3},\s{0,3}`,
-  String.raw`\bvariable\s{1,3}"${named}"[^\n]{0,200}\bdefault\s{0,10}=\s{0,10}`,
-  String.raw`\bhtpasswd\b["',\s]{1,4}(?=[^\n]{0,60}-\w{0,5}b)(?:\S{1,100}\s{1,3}){2,5}(?=\S{1,200}\s{0,10}(?:$|[|;&]))`,
-  String.raw`\b(?:rman\s[^\n/]{0,60}target|sqlplus(?:\s{1,3}-\w{1,3}){0,3})\s{1,3}["']?\w{1,40}/`,
-  String.raw`(?:^|>|\bUSER\s\S{1,60})\s{0,5}PASS\s{1,3}(?!\S{0,200}[/.])`,
-  String.raw`\bsmbclient\s{1,3}//\S{1,100}\s{1,3}`,
-  String.raw`\bConvertTo-SecureString\s{1,5}(?:-String\s{1,5})?(?!-)`,
-  String.raw`${toReaders('')}[^\n|]{0,200}<<<\s{0,3}`,
+/** What a secret follows at once, and a text that each such line contains, which is quick to find. */
+export const leads: readonly (readonly [sign: string, lead: string])[] = [
+  [
+    'rabbitmqctl',
+    String.raw`\brabbitmqctl\s(?:[^\n]{0,60}\s)?(?:add_user|change_password|authenticate_user)\s{1,3}\S{1,60}\s{1,3}`,
+  ],
+  [String.raw`net\s`, String.raw`\bnet\s{1,3}user\s{1,3}\S{1,60}\s{1,3}(?![/*])`],
+  [String.raw`net\s`, String.raw`\bnet\s{1,3}use\s[^\n]{0,200}(?:/user:\S{1,60}|\\\\\S{1,100})\s{1,3}(?![/*])`],
+  [String.raw`vault\s`, String.raw`\bvault\s{1,3}(?:login|operator\s{1,3}unseal)\s{1,3}`],
+  [String.raw`vault\s`, String.raw`\bvault\s{1,3}kv\s{1,3}(?:put|patch)\s[^\n]{0,300}?\s[\w.-]{1,60}=`],
+  ['-literal', String.raw`--from-literal[= ]["']?[\w.-]{1,60}=`],
+  ['http-basic', String.raw`\bhttp-basic\.\S{1,60}\s{1,3}\S{1,60}\s{1,3}`],
+  ['db2', String.raw`\bdb2\s[^\n]{0,100}\susing\s{1,3}`],
+  ['wpa_passphrase', String.raw`\bwpa_passphrase\s{1,3}(?:"[^"]{1,60}"|\S{1,60})\s{1,3}`],
+  ['lftp', String.raw`\blftp\s[^\n]{0,100}-u\s{1,3}[^\s,]{1,60},`],
+  ['NetworkCredential', String.raw`\bNetworkCredential\(\s{0,3}["'][^"']{0,60}["']\s{0,3},\s{0,3}`],
+  ['setx|setenv', String.raw`\b(?:setx|setenv)\s{1,3}${named}\s{1,3}`],
+  [String.raw`define\(`, String.raw`\bdefine\(\s{0,3}["']${named}["']\s{0,3},\s{0,3}`],
+  [String.raw`variable\s`, String.raw`\bvariable\s{1,3}"${named}"[^\n]{0,200}\bdefault\s{0,10}=\s{0,10}`],
+  [
+    'htpasswd',
+    String.raw`\bhtpasswd\b["',\s]{1,4}(?=[^\n]{0,60}-\w{0,5}b)(?:\S{1,100}\s{1,3}){2,5}(?=\S{1,200}\s{0,10}(?:$|[|;&]))`,
+  ],
+  ['rman|sqlplus', String.raw`\b(?:rman\s[^\n/]{0,60}target|sqlplus(?:\s{1,3}-\w{1,3}){0,3})\s{1,3}["']?\w{1,40}/`],
+  ['PASS', String.raw`(?:^|>|\bUSER\s\S{1,60})\s{0,5}PASS\s{1,3}(?!\S{0,200}[/.])`],
+  ['smbclient', String.raw`\bsmbclient\s{1,3}//\S{1,100}\s{1,3}`],
+  ['ConvertTo', String.raw`\bConvertTo-SecureString\s{1,5}(?:-String\s{1,5})?(?!-)`],
+  ['<<<', String.raw`${toReaders('')}[^\n|]{0,200}<<<\s{0,3}`],
 ];
 
 export const anyName = new RegExp(secretName);
@@ -100,6 +106,4 @@ export const nameOrOther = new RegExp(
   'i',
 );
 export const anyProgram = new RegExp(String.raw`\b(?:${programArguments.map(([programs]) => programs).join('|')})\b`);
-export const anyLead = new RegExp(
-  String.raw`${secretName}|\b(?:rabbitmqctl|net\s|vault\s|http-basic|db2|lftp|NetworkCredential|htpasswd|rman|sqlplus|PASS|smbclient|ConvertTo)|-literal|<<<`,
-);
+export const anyLead = new RegExp(leads.map(([sign]) => sign).join('|'));
