@@ -45,6 +45,8 @@ const written: readonly string[] = [
   'password: !unsafe SECRET',
   'password:\n  SECRET',
   'stringData:\n  dsn: SECRET',
+  'data:\n  dsn: SECRET\nkind: Secret',
+  '  "data": {\n    "dsn": "SECRET"\n  },\n  "kind": "Secret",',
   'password = <<-EOT\nSECRET\nEOT',
   '+ echo SECRET | passwd --stdin deploy',
   'echo "deploy:SECRET" | sudo chpasswd',

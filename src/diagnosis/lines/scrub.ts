@@ -27,6 +27,7 @@ export function createScrub(isRefused: (text: string) => boolean = () => false):
   return (texts) => {
     let removed = 0;
     let keyLines = 0;
+    let blockKey = yamlKey;
     let isInside: ((text: string) => boolean) | undefined;
     const count = (text: string): string => {
       removed += 1;
@@ -43,7 +44,7 @@ export function createScrub(isRefused: (text: string) => boolean = () => false):
         return count(removedMark);
       }
       if (isInside?.(text) === true) return text.trim() === '' ? text : count(removedMark);
-      isInside = toBlock(text);
+      isInside = toBlock(text, blockKey);
       if (isRefused(text)) return count(removedMark);
       let clean = text;
       for (const { pattern, keep, only } of rules)
@@ -58,6 +59,7 @@ export function createScrub(isRefused: (text: string) => boolean = () => false):
 
     const lines = texts.map((text) => text.slice(0, maxLength).split('\n'));
     keyLines = countBegun(lines.flat());
+    blockKey = lines.flat().some((line) => /^\s{0,80}"?kind"?: "?Secret"?,?\s*$/.test(line)) ? keyOrData : yamlKey;
     return { texts: lines.map((text) => text.map(scrubLine).join('\n')), removed };
   };
 }
@@ -71,8 +73,8 @@ function countBegun(lines: readonly string[]): number {
 }
 
 /** Returns which of the next lines belong to a secret: a block or a next line of YAML, or a text up to a word (`<<EOT`). */
-function toBlock(text: string): ((next: string) => boolean) | undefined {
-  if (!/(?:[:|>+-]|\d|<<.*|#.*)\s*$/.test(text)) return undefined;
+function toBlock(text: string, blockKey: RegExp): ((next: string) => boolean) | undefined {
+  if (!/(?:[:{|>+-]|\d|<<.*|#.*)\s*$/.test(text)) return undefined;
   const word = heredoc.exec(text)?.[1];
   let left = maxBlockLines;
   if (word !== undefined) {
@@ -83,9 +85,10 @@ function toBlock(text: string): ((next: string) => boolean) | undefined {
       return isInside;
     };
   }
-  const [, before, sign] = yamlKey.exec(text) ?? [];
+  const [, key, sign, data] = blockKey.exec(text) ?? [];
+  const before = key ?? data;
   if (before === undefined) return undefined;
-  const isWhole = sign !== undefined || text.includes('stringData');
+  const isWhole = sign !== undefined || data !== undefined || text.includes('stringData');
   return (next) => {
     left -= 1;
     if (left < 0 || (next.trim() !== '' && next.search(/\S/) <= before.length)) return false;
@@ -95,6 +98,8 @@ function toBlock(text: string): ((next: string) => boolean) | undefined {
   };
 }
 
+/** The values of a Kubernetes Secret have any names. */
+const keyOrData = new RegExp(String.raw`${yamlKey.source}|^(\s{0,80})"?data"?: ?\{?\s*$`, 'i');
 const maxLength = 16_384;
 const maxBlockLines = 200;
 const maxKeyLines = 200;
