@@ -11,7 +11,9 @@ describe('repository/map', () => {
     expect(named.length).toBeGreaterThan(30);
     const folders = readdirSync(source, { recursive: true, encoding: 'utf8' });
     const isThere = (path: string) =>
-      existsSync(join(source, path)) || folders.some((file) => file.endsWith(`/${path}`));
+      existsSync(join(source, path)) ||
+      existsSync(join(source, '..', path)) ||
+      folders.some((file) => file.endsWith(`/${path}`));
     expect(named.filter((path) => !isThere(path))).toEqual([]);
   });
 
