@@ -19,7 +19,7 @@ export function listSiteChanges(alert: string, { thresholds, off }: Site): reado
     if (value === before || describe(alert, { [key]: value }) === usual) return [];
     return `alerts.thresholds.${optionNames[key] ?? key}: ${String(value)} (usually ${String(before)})`;
   });
-  return off.some((name) => name === alert) ? [...lines, 'alerts.off: it is left out of the rules'] : lines;
+  return off.some((name) => name === alert) ? [...lines, 'alerts.off: this alert is left out of the rules'] : lines;
 }
 
 /** The names of the settable thresholds in a configuration. */

@@ -137,7 +137,7 @@ export const troubles: readonly Trouble[] = [
     alertMinutes: 22,
     line: /does not show all executions/,
     page: /does not show all executions/,
-    why: /hidden|not watched|may not|no job|not shown/i,
+    why: /hidden|not watched|may not|cannot|lacks|no job|not shown/i,
   },
   {
     server: 'member-away',

@@ -57,7 +57,7 @@ export const chartValues: readonly ChartValue[] = [
     'webConfig.existingSecret',
     '',
     secretName,
-    'Existing Secret with the web configuration and the certificates that it names; everyone may read the exporter without it.',
+    'Existing Secret with the web configuration and the certificates that it names; without it, everyone can read the exporter.',
   ),
   row(
     'webConfig.key',

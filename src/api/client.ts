@@ -189,11 +189,11 @@ function createNameGuard(ask: Requester, contact: Contact, clock: Pick<Clock, 't
 const refusedForMs = 3_600_000;
 
 function unaskable({ name }: Endpoint<unknown>): ApiError {
-  return notAsked(name, 'rejected', 'the server refuses paths with a name that holds %, /, \\ or ;');
+  return notAsked(name, 'rejected', 'the server refuses paths with a name that contains %, /, \\ or ;');
 }
 
 function unmet({ name }: Endpoint<unknown>): ApiError {
-  return notAsked(name, 'timeout', 'the first contact with the server is not over yet');
+  return notAsked(name, 'timeout', 'the first contact with the server has not finished');
 }
 
 function tooOld(endpoint: Endpoint<unknown>, since: number, apiVersion: number): ApiError {

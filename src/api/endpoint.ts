@@ -137,7 +137,11 @@ export function holdsOddName(path: string): boolean {
 }
 
 function unfitFor(apiEndpoint: string, parameter: string): ApiError {
-  return notAsked(apiEndpoint, 'rejected', `its ${parameter} is empty or made of dots, which no path can hold`);
+  return notAsked(
+    apiEndpoint,
+    'rejected',
+    `its ${parameter} is empty or consists of dots, which a path cannot contain`,
+  );
 }
 
 /** A right in the context of the application (API reference, "Authentication"). */

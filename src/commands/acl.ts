@@ -47,7 +47,7 @@ function render({ name, url, dialect, projects }: Watched, config: Config): stri
       : [`Projects excluded by configuration (${projects.exclude.sources.join(', ')}) are allowed too.`]),
     ...left.map(({ purpose, right, isAllOfIt }) => {
       const lost = isAllOfIt ? `${purpose} does not work without it` : `${purpose} uses it on old releases`;
-      return `Not allowed, because it also allows changes: ${right}; ${lost}.`;
+      return `Left out, because it would also allow changes: ${right}; ${lost}.`;
     }),
   ];
   return `${comments.map((line) => `# ${line}\n`).join('')}${text}`;

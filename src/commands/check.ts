@@ -128,7 +128,7 @@ async function findOtherDialect(server: ServerConfig): Promise<string | undefine
       await api.get(systemInfo);
       return api.server().dialect;
     });
-    return `set \`dialect: ${found ?? 'auto'}\`, with which they are accepted`;
+    return `set \`dialect: ${found ?? 'auto'}\`: the server then accepts them`;
   } catch (error) {
     if (error instanceof ApiError) return undefined;
     throw error;
@@ -152,9 +152,9 @@ function renderReport(report: ServerReport, shown: Set<string>): string {
       'credentials',
       credentials === 'refused' ? 'refused: missing, wrong or expired; the server does not report which' : credentials,
     ],
-    ['dialect', dialect ?? 'not known'],
-    ['API version', apiVersion === undefined ? 'not known' : String(apiVersion)],
-    ['release', release ?? 'not known'],
+    ['dialect', dialect ?? 'unknown'],
+    ['API version', apiVersion === undefined ? 'unknown' : String(apiVersion)],
+    ['release', release ?? 'unknown'],
   ];
   const names = [...facts.map(([name = '']) => name), ...endpoints.map(({ endpoint }) => endpoint)];
   const width = Math.max(...names.map(({ length }) => length)) + 2;
@@ -170,10 +170,11 @@ function renderReport(report: ServerReport, shown: Set<string>): string {
       lines.push(toLine('', `needs ${needs}, or switch the collector off: ${toSwitches(endpoint)}`));
   }
   for (const { collector, may, missing } of report.rights ?? [])
-    if (!may) lines.push(toLine('rights', `${collector} may not: ${missing.join(', ')}`));
-  if (report.rights?.every(({ may }) => may) === true) lines.push(toLine('rights', 'every enabled collector may read'));
+    if (!may) lines.push(toLine('rights', `${collector} lacks: ${missing.join(', ')}`));
+  if (report.rights?.every(({ may }) => may) === true)
+    lines.push(toLine('rights', 'sufficient for every enabled collector'));
   lines.push(...toPolicyLines('This access policy allows what is denied or hidden:', report.missingPolicy, shown));
-  const more = `warning: the token may do more than an exporter needs: ${report.excess?.join(', ')}.`;
+  const more = `warning: the token has more rights than an exporter needs: ${report.excess?.join(', ')}.`;
   lines.push(...toPolicyLines(`${more} Use this policy instead:`, report.leastPolicy, shown));
   lines.push(toClosing(report));
   return `${lines.join('\n')}\n`;

@@ -132,7 +132,7 @@ export const commandWords: readonly CommandRow[] = [
   },
   {
     name: 'migrate',
-    help: 'Copy the state from state.dir into the database of state.postgres, or back; stop every daemon before.',
+    help: 'Copy the state from state.dir into the database of state.postgres, or back; stop every daemon first.',
     usage: 'postgres|directory',
     examples: ['migrate postgres --config.file=config.yaml', 'migrate directory --overwrite'],
     positionals: 1,

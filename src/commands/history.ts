@@ -70,7 +70,7 @@ async function findSeam(context: CommandContext, server: string, nowMs: number):
   const sinceMs = toTimestampMs(findCountedSince(answer.content, server));
   if (sinceMs === undefined)
     context.complain(
-      `${daemon.url}: it is not known when this daemon began to count executions of ${server}: set --until to the time of its first scrape\n`,
+      `${daemon.url}: it is unknown when this daemon began to count executions of ${server}: set --until to the time of its first scrape\n`,
     );
   return sinceMs;
 }
@@ -97,7 +97,7 @@ function readLabels({ arguments: { flags } }: CommandContext, taken: readonly st
   const read = checkValue(labelsType, labelsType.fromText?.(text));
   if ('problems' in read) return read.problems.map(({ message }) => message).join('; ');
   const twice = read.value.find(([name]) => taken.includes(name));
-  return twice === undefined ? read.value : `${twice[0]} is a label of these series already`;
+  return twice === undefined ? read.value : `${twice[0]} is already a label of these series`;
 }
 
 function toReport({ write, progress }: CommandContext, output: string, requestsPerSecond: number): HistoryReport {

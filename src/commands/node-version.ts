@@ -5,5 +5,5 @@ const minMinor = 15;
 export function explainOldNode(version: string): string | undefined {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   if (major > minMajor || (major === minMajor && minor >= minMinor)) return undefined;
-  return `automation-exporter needs Node ${minMajor}.${minMinor} or newer, and this is ${version}; npx brings the right one along`;
+  return `automation-exporter needs Node ${minMajor}.${minMinor} or newer, and this is ${version}; npx installs the right one`;
 }

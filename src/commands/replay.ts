@@ -25,7 +25,7 @@ export async function replay(context: CommandContext): Promise<number> {
   if (!areArgumentsFine(context)) return exitCodes.misconfigured;
   if (given.positionals.length === 0) {
     complain(
-      'replay: needs SERVER/ID of an execution, or a file: JSON with execution, and state and workflow where there are any\n',
+      'replay: needs SERVER/ID of an execution, or a file: JSON with the keys execution and, if known, state and workflow\n',
     );
     return exitCodes.misconfigured;
   }

@@ -79,7 +79,8 @@ function decode(part: string): string {
   }
 }
 
-const noUrl = 'state.postgres.url_file does not hold a URL as postgresql://USER:PASSWORD@HOST:PORT/DATABASE';
+const noUrl =
+  'state.postgres.url_file does not contain a URL of the form postgresql://USER:PASSWORD@HOST:PORT/DATABASE';
 
 async function readTls({ caFile, certFile, keyFile, serverName }: PostgresConfig['tls']) {
   const read = async (file: string | undefined) => (file === undefined ? undefined : readText(file));

@@ -133,7 +133,7 @@ export function findDanger(
 ): string | undefined {
   if (!found.isDirectory()) return 'it is not a directory; remove it';
   if (found.uid !== userId) return `it belongs to another user (${found.uid}); remove it`;
-  if ((found.mode & 0o077) !== 0) return 'others may use it; chmod 700 it, or remove it';
+  if ((found.mode & 0o077) !== 0) return 'other users can use it; chmod 700 it, or remove it';
   return findDangerAbove(parent, { userId, writers: 0o022 });
 }
 

@@ -28,10 +28,10 @@ export function awaitStopSignal({ log, clock, leaveNow, source = process }: Opti
       if (sinceMs < oneSignalMs) return;
       if (!hasIgnored && sinceMs < patienceMs) {
         hasIgnored = true;
-        log.warn({ signal }, 'stopping already; another signal exits at once');
+        log.warn({ signal }, 'already stopping; another signal exits at once');
         return;
       }
-      log.error({ signal }, 'another signal to stop: exiting without a clean shutdown');
+      log.error({ signal }, 'second signal to stop: exiting without a clean shutdown');
       leaveNow();
     };
     for (const signal of stopSignals) {

@@ -48,7 +48,7 @@ function renderRisks(risks: RisksTonight): readonly string[] {
     ...(leftOut === 0 ? [] : [`and ${leftOut} more`]),
     ...(open.runs === 0
       ? []
-      : [`Not checked: ${toCount(open.runs, 'run')} of jobs whose past runs or nodes are not known.`]),
+      : [`Not checked: ${toCount(open.runs, 'run')} of jobs whose past runs or nodes are unknown.`]),
     ...(open.jobs_without_times === 0
       ? []
       : [`Not checked: ${toCount(open.jobs_without_times, 'job')} whose scheduled times are not all known.`]),

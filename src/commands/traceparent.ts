@@ -18,7 +18,7 @@ export async function traceparent(context: CommandContext): Promise<number> {
   if (execution === undefined) complaints.push('--execution: is missing (the id of the execution)');
   else if (!/^[1-9]\d{0,15}$/.test(execution))
     complaints.push('--execution: is not the id of an execution (a whole number, for example 4711)');
-  if (node !== undefined && step === undefined) complaints.push('--node: needs --step beside it');
+  if (node !== undefined && step === undefined) complaints.push('--node: also needs --step');
   if (given !== undefined && caller === undefined) complaints.push(notOfCaller);
   if (namespace === undefined || execution === undefined || complaints.length > 0) {
     complain(`${complaints.join('\n')}\n`);

@@ -59,9 +59,9 @@ function toEvidence(failure: WhyFailed | undefined): readonly string[] {
   });
   const gaps = notWatched.map(({ what, reason }) => `${what} (${reason})`);
   return [
-    ...(changes?.length === 0 ? ['  Changed since the last success: nothing that can be seen'] : (changes ?? [])),
+    ...(changes?.length === 0 ? ['  Changed since the last success: nothing visible'] : (changes ?? [])),
     ...(unchanged.length === 0 ? [] : [`  Unchanged: ${unchanged.join(', ')}`]),
-    ...(gaps.length === 0 ? [] : [`  Not watched all the time: ${gaps.join(', ')}`]),
+    ...(gaps.length === 0 ? [] : [`  Not watched continuously: ${gaps.join(', ')}`]),
     ...(shared === undefined
       ? []
       : [

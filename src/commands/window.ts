@@ -31,7 +31,7 @@ function render({ sentence, unknown, windows, not_known: { jobs_without_times: u
     ),
     ...(one.touches_left_out === 0 ? [] : [`  and ${one.touches_left_out} more`]),
   ]);
-  const rest = untimed === 0 ? [] : [`Not known: the times of ${toCount(untimed, 'job')}.`];
+  const rest = untimed === 0 ? [] : [`Unknown: the times of ${toCount(untimed, 'job')}.`];
   const first = unknown === null ? [sentence] : [`${unknown}.`, sentence];
   return `${[...first, ...lines, ...rest].map(toVisible).join('\n')}\n`;
 }

@@ -126,7 +126,10 @@ export function createLeaseNotes(noted: Noted & DifferencesOptions, config: () =
       self.leaseEpoch.set({ server: unit }, epoch);
       if (lostCommits > 0) {
         self.stateResets.inc();
-        log.error({ server: unit, lostCommits }, 'state lost its last changes: reading executions again from then on');
+        log.error(
+          { server: unit, lostCommits },
+          'state lost its last changes: reading the executions since then again',
+        );
       }
       log.info({ server: unit, epoch }, 'server acquired');
     },

@@ -127,7 +127,7 @@ type UnitsOptions = Omit<ReplicaOptions, 'config' | 'toTraces'> & {
 function createUnits(options: UnitsOptions) {
   const { shared, clock, log, self, snapshots, owned, note } = options;
   const watched = new Map<string, Unit>();
-  const onFault = (error: unknown): void => log.error({ error }, 'end of a watched server incomplete');
+  const onFault = (error: unknown): void => log.error({ error }, 'work for a server did not end cleanly');
   return {
     all: () => [...watched.values()],
     begin: ({ unit, lease, lostCommits }: Gained): void => {

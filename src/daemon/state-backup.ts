@@ -79,13 +79,13 @@ function sayOrigin(origin: StateOrigin, log: Log): void {
     case 'behind':
       log.error(
         { lostCommits: origin.lostCommits },
-        'state lost its last changes: reading executions again from then on',
+        'state lost its last changes: reading the executions since then again',
       );
       return;
     case 'restored':
       log.error(
         { quarantine: origin.damaged },
-        'state damaged: last backup restored, reading executions again from then on',
+        'state damaged: last backup restored, reading the executions since then again',
       );
       return;
     case 'anew':

@@ -185,7 +185,7 @@ function toSpoolBounds({ config: { traces } }: TracesOptions): SpoolBounds {
 
 const quarantinedBecause = {
   refused: 'rejected by the trace backend',
-  unanswered: 'no response although others get one',
+  unanswered: 'no response, although other traces get one',
 } as const;
 
 const quarantineBounds: SpoolBounds = { maxBytes: 64 * 2 ** 20, maxTraces: 10_000 };

@@ -16,7 +16,7 @@ export function checkInterval(everyMs: number): string | undefined {
   const shorter = evenIntervalsMs.findLast((interval) => interval < everyMs);
   const longer = evenIntervalsMs.find((interval) => interval > everyMs);
   const nearest = [shorter, longer].filter((interval) => interval !== undefined).map(formatInterval);
-  return `a schedule cannot run at this interval evenly; nearest possible: ${nearest.join(', ')}`;
+  return `polls cannot be spaced evenly at this interval; nearest possible: ${nearest.join(', ')}`;
 }
 
 /** Returns the cron expression of an interval, shifted by whole seconds so that polls do not all start at once. */

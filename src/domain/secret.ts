@@ -79,10 +79,10 @@ export function toEnvironmentSecret(value: string, environment: string, form: Se
 // A secret that cannot be sent in its form is refused here, not at every request.
 function findSecretProblem(value: string, form: SecretForm): string | undefined {
   if (value.trim() === '') return 'is empty';
-  if (value.length > 8192) return 'holds more than 8192 characters';
-  if (/[\r\n]/.test(value)) return 'holds more than one line';
-  if (form === 'form') return /\p{Cc}/u.test(value) ? 'holds a control character' : undefined;
-  if (!/^[\x20-\x7e]*$/.test(value)) return 'holds a character that is not allowed in a header';
+  if (value.length > 8192) return 'contains more than 8192 characters';
+  if (/[\r\n]/.test(value)) return 'contains more than one line';
+  if (form === 'form') return /\p{Cc}/u.test(value) ? 'contains a control character' : undefined;
+  if (!/^[\x20-\x7e]*$/.test(value)) return 'contains a character that is not allowed in a header';
   if (value !== value.trim()) return 'begins or ends with a space';
   return undefined;
 }

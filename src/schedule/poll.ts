@@ -144,7 +144,8 @@ export function createPollLog({ key, log, isVital, isAway }: PollLogOptions) {
     if (result === 'failed') {
       failures += 1;
       if (told === toWord(outcome)) return log.debug({ ...key, ...outcome }, 'poll result unchanged');
-      if (isOfServer(outcome.kind, fault)) return log.debug({ ...key, ...outcome }, 'poll failed with its server');
+      if (isOfServer(outcome.kind, fault))
+        return log.debug({ ...key, ...outcome }, 'poll failed because the server does not respond');
       told = toWord(outcome);
       return log.warn({ ...key, kind: outcome.kind, error: outcome.message }, 'poll failed');
     }

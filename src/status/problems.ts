@@ -217,7 +217,7 @@ function* findDenied(server: ServerStatus): Generator<Problem> {
   const names = [...new Set(denied.map(({ name }) => name))].filter((name) => !optional.has(name));
   if (names.length === 0) return;
   const isOne = names.length === 1;
-  const sentence = `the credentials may not read ${toList(names)}`;
+  const sentence = `the credentials cannot read ${toList(names)}`;
   const title = `${toQuoted(server.name)}: ${isOne ? sentence : `${names.length} collectors are denied`}`;
   yield { kind: 'denied', server: server.name, title, detail: isOne ? undefined : toCapital(sentence) };
 }

@@ -130,10 +130,10 @@ type Unreadable = Pick<ExecutionsOfServer, 'runningSight' | 'runningDenied' | 'h
 
 type Sight = Pick<ServerStatus, 'executions' | 'visibleProjects' | 'state'>;
 
-/** Returns sentences about executions of a server, or of one of its projects, that the credentials may not read. */
+/** Returns sentences about executions of a server, or of one of its projects, that the credentials cannot read. */
 export function listUnreadable({ executions, visibleProjects, state }: Sight, only?: string): readonly string[] {
   if (state !== 'up') return [];
-  if (visibleProjects === 0) return ['it has none, or the credentials may not read any'];
+  if (visibleProjects === 0) return ['it has none, or the credentials cannot read any'];
   if (executions === undefined) return [];
   const { runningSight, runningDenied, hidden } = executions;
   const isMeant = (project: string): boolean => only === undefined || project === only;

@@ -77,7 +77,7 @@ const nothing = {
   missed: 0,
   left: 0,
   undecided: 0,
-  sentence: 'The skipped runs are not known.',
+  sentence: 'The skipped runs are unknown.',
   runs: [],
   runs_left_out: 0,
 } as const;
@@ -98,7 +98,7 @@ function toSentence({ sinceMs, untilMs, missed, left, undecided }: Skipped): str
 }
 
 function toUnknownSentence({ sinceMs, untilMs }: Skipped): string {
-  return `It is not known whether a run was skipped ${toBetween(sinceMs, untilMs)}.`;
+  return `It is unknown whether a run was skipped ${toBetween(sinceMs, untilMs)}.`;
 }
 
 function toBetween(sinceMs: number, untilMs: number): string {

@@ -134,7 +134,7 @@ export function toHeadline(tonight: Tonight): string {
   const [atRisk, expected] = [known.map((one) => one.at_risk), known.map((one) => one.expected)].map(toSum);
   const within = `expected within ${tonight.hours} h`;
   if (tonight.servers.length === 0) return 'The other shards have all servers of the configuration';
-  if (known.length === 0) return `The runs ${within} are not known`;
+  if (known.length === 0) return `The runs ${within} are unknown`;
   return `${atRisk?.toLocaleString('en')} of ${toCount(expected ?? 0, 'run')} ${within} ${atRisk === 1 ? 'is' : 'are'} at risk`;
 }
 

@@ -80,7 +80,7 @@ const nothing = {
   overdue: 0,
   last_end: null,
   not_known: { jobs_without_times: 0, jobs_without_durations: 0 },
-  sentence: 'The times at which few jobs run are not known.',
+  sentence: 'The times at which few jobs run are unknown.',
   windows: [],
 } as const;
 

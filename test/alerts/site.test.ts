@@ -75,7 +75,9 @@ describe('alerts/site', () => {
       'alerts.thresholds.node_failure_ratio: 0.6 (usually 0.8)',
       'alerts.thresholds.consecutive_failures: 7 (usually 3)',
     ]);
-    expect(listSiteChanges('AutomationServerRestarted', site)).toEqual(['alerts.off: it is left out of the rules']);
+    expect(listSiteChanges('AutomationServerRestarted', site)).toEqual([
+      'alerts.off: this alert is left out of the rules',
+    ]);
     expect(listSiteChanges('AutomationServiceDown', site)).toEqual([
       'alerts.thresholds.service_down_for: 10m (usually 2m)',
     ]);

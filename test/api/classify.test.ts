@@ -24,7 +24,7 @@ function read<Answer>(endpoint: Endpoint<Answer>, { isSession = false, ...answer
 
 describe('api/classify', () => {
   it('recognizes a refusal of the service by `error`, boolean or text, without an error code', () => {
-    const says = 'forbidden: GET execution-mode: HTTP 403, these credentials may not read it';
+    const says = 'forbidden: GET execution-mode: HTTP 403, these credentials cannot read it';
     expect(read(executionMode, { status: 403, body: '{"error":true,"message":"no"}' })).toBe(says);
     expect(read(executionMode, { status: 403, body: '{"error":"true","message":"no"}' })).toBe(says);
     expect(read(executionMode, { status: 403, body: '{"error":"Forbidden"}' })).toBe(
@@ -44,7 +44,7 @@ describe('api/classify', () => {
   it('recognizes a refused log, which has neither an error code nor a mark of the service', () => {
     const body = '{"error":"Not authorized","id":"7","offset":"0","completed":false}';
     expect(read(executionOutput, { status: 403, body })).toBe(
-      'forbidden: GET execution-output: HTTP 403, these credentials may not read it',
+      'forbidden: GET execution-output: HTTP 403, these credentials cannot read it',
     );
     expect(read(executionOutput, { status: 404, body, isSession: true })).toBe(
       'not_found: GET execution-output: HTTP 404, not found, or switched off',
@@ -54,7 +54,7 @@ describe('api/classify', () => {
   it('uses the first of several joined refusals, even if the last one is incomplete', () => {
     const refusal = '{"error":true,"errorCode":"api.error.item.unauthorized","apiversion":58,"message":"no"}';
     expect(read(executionMode, { status: 403, body: `${refusal}${refusal}{"error":tr` })).toBe(
-      'forbidden: GET execution-mode: HTTP 403, these credentials may not read it',
+      'forbidden: GET execution-mode: HTTP 403, these credentials cannot read it',
     );
   });
 
@@ -64,7 +64,7 @@ describe('api/classify', () => {
       'not_found: GET threads: HTTP 404, not found, or switched off',
     );
     expect(read(threads, { status: 404, body: '{"error":"Not found"}', isSession: true })).toBe(
-      'unauthorized: GET threads: HTTP 404, this session is not admitted to the API',
+      'unauthorized: GET threads: HTTP 404, this session has no access to the API',
     );
   });
 

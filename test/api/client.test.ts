@@ -148,7 +148,7 @@ describe('api/client', () => {
     for (const folder of folders) {
       const error = await failure(api.get(storedKeysBelow, { path: { folder: [folder] } }));
       expect(error.message).toBe(
-        'GET stored-keys-folder: not asked, the server refuses paths with a name that holds %, /, \\ or ;',
+        'GET stored-keys-folder: not asked, the server refuses paths with a name that contains %, /, \\ or ;',
       );
       expect([isOfWholeServer(error), toVerdict(error, [storedKeysBelow])]).toEqual([false, 'not_found']);
     }

@@ -61,7 +61,7 @@ describe('api/contact', () => {
 
     await expect(hurried).rejects.toMatchObject({
       kind: 'timeout',
-      message: 'GET execution-mode: not asked, the first contact with the server is not over yet',
+      message: 'GET execution-mode: not asked, the first contact with the server has not finished',
       details: { unsent: true },
     });
     replies[0]?.();

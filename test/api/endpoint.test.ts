@@ -41,7 +41,7 @@ describe('api/endpoint', () => {
     ({ job }) => {
       expect(() => toPath(executions, { path: { project: 'p', job } })).toThrow(
         expect.objectContaining({
-          message: 'GET executions: not asked, its job is empty or made of dots, which no path can hold',
+          message: 'GET executions: not asked, its job is empty or consists of dots, which a path cannot contain',
           kind: 'rejected',
         }),
       );

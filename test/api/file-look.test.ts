@@ -73,7 +73,7 @@ describe('api/file-look', () => {
 
   it('reports nothing if a certificate and its key are replaced one after the other', async () => {
     const { file, lookAfter, told } = setUp();
-    file.holds = new Error('holds the key of another certificate');
+    file.holds = new Error('contains a key that does not belong to the certificate');
     await lookAfter(10_000);
     file.holds = 'new';
     await lookAfter(10_000);

@@ -101,9 +101,9 @@ describe('api/plain answers', () => {
 
   it.each([
     [refusal('unauthorized'), 'unauthorized', 'the credentials are missing, wrong or expired'],
-    [refusal('api.error.item.unauthorized'), 'forbidden', 'these credentials may not read it'],
-    ['{"error":true,"message":"Forbidden"}', 'forbidden', 'these credentials may not read it'],
-    [xmlRefusal('api.error.item.unauthorized'), 'forbidden', 'these credentials may not read it'],
+    [refusal('api.error.item.unauthorized'), 'forbidden', 'these credentials cannot read it'],
+    ['{"error":true,"message":"Forbidden"}', 'forbidden', 'these credentials cannot read it'],
+    [xmlRefusal('api.error.item.unauthorized'), 'forbidden', 'these credentials cannot read it'],
     [
       `<?xml version="1.0"?>${xmlRefusal('unauthorized')}`,
       'unauthorized',

@@ -24,22 +24,22 @@ describe.skipIf(!hasOpenssl)(`api/tls-material${withoutOpenssl}`, () => {
 
   it('reports all parts that are not PEM at once', () => {
     expect(findTlsProblems({ ca: 'hello', cert: pem('one.key'), key: pem('one.pem') })).toEqual([
-      { part: 'ca', says: 'holds no certificate in PEM, which begins with -----BEGIN CERTIFICATE-----' },
-      { part: 'cert', says: 'holds no certificate in PEM, which begins with -----BEGIN CERTIFICATE-----' },
-      { part: 'key', says: 'holds no private key in PEM' },
+      { part: 'ca', says: 'contains no certificate in PEM, which begins with -----BEGIN CERTIFICATE-----' },
+      { part: 'cert', says: 'contains no certificate in PEM, which begins with -----BEGIN CERTIFICATE-----' },
+      { part: 'key', says: 'contains no private key in PEM' },
     ]);
   });
 
   it('reports a key that belongs to another certificate', () => {
     expect(findTlsProblems({ cert: pem('one.pem'), key: pem('two.key') })).toEqual([
-      { part: 'key', says: 'holds the key of another certificate than the one in tls.cert_file' },
+      { part: 'key', says: 'contains a key that does not belong to the certificate in tls.cert_file' },
     ]);
   });
 
   it('reports a truncated certificate at any position', () => {
     const cut = pem('ca.pem').replace(/\n[^-]{40}/, '\n');
     expect(findTlsProblems({ ca: `${pem('two.pem')}${cut}` })).toEqual([
-      { part: 'ca', says: 'holds a certificate that cannot be read' },
+      { part: 'ca', says: 'contains a certificate that cannot be read' },
     ]);
   });
 });

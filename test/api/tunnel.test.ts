@@ -72,10 +72,10 @@ describe('api/transport and a proxy that is of no use', () => {
   it.each([
     [
       407,
-      'network: GET system-info: the proxy refuses with HTTP 407: it requires a password, which is not supported; see proxy_url',
+      'network: GET system-info: the proxy refuses the request with HTTP 407: it requires a password, which is not supported; see proxy_url',
     ],
-    [403, 'network: GET system-info: the proxy refuses with HTTP 403; see proxy_url'],
-    [502, 'network: GET system-info: the proxy refuses with HTTP 502; see proxy_url'],
+    [403, 'network: GET system-info: the proxy refuses the request with HTTP 403; see proxy_url'],
+    [502, 'network: GET system-info: the proxy refuses the request with HTTP 502; see proxy_url'],
   ])('reports that the proxy opens no tunnel and answers %d', async (status, says) => {
     const proxy = await startRefusingProxy(status);
 
@@ -85,7 +85,7 @@ describe('api/transport and a proxy that is of no use', () => {
   it.each([
     [
       407,
-      'GET system-info: the proxy refuses with HTTP 407: it requires a password, which is not supported; see proxy_url',
+      'GET system-info: the proxy refuses the request with HTTP 407: it requires a password, which is not supported; see proxy_url',
     ],
     [403, 'GET execution-mode: HTTP 403, refused by a proxy or firewall in front of the server'],
   ])('reports that the proxy does not forward an http request and answers %d', async (status, message) => {

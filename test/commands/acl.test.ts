@@ -25,7 +25,7 @@ afterAll(() => simulator.stop());
 const everything = `# The minimal rights of automation-exporter on the server default,
 # with what is enabled in this configuration. It only allows reading: no change, run or deletion.
 # Give the user of the token, or the token itself, the role automation-exporter.
-# Not allowed, because it also allows changes: project configure; project-modes uses it on old releases.
+# Left out, because it would also allow changes: project configure; project-modes uses it on old releases.
 description: what automation-exporter reads
 context:
   application: rundeck
@@ -209,7 +209,7 @@ servers:
   it('grants no right that also allows changes, and names what is missing without this right', async () => {
     const { stdout } = await run(acl, ['acl', '--collector.users']);
     expect(stdout).toContain(
-      '# Not allowed, because it also allows changes: system admin; users does not work without it.\n',
+      '# Left out, because it would also allow changes: system admin; users does not work without it.\n',
     );
     expect(stdout).not.toContain('[admin]');
   });

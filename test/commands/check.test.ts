@@ -131,7 +131,7 @@ describe('commands/check', () => {
     const { stdout, ...ended } = await check(await start({ projects: [] }));
     expect(ended).toEqual({ code: 1, stderr: '', left: [] });
     expect(stdout).toMatch(
-      /^ {2}projects +nothing visible {2}\(nothing is visible to these credentials: the server has no project, or they may read none\)$/m,
+      /^ {2}projects +nothing visible {2}\(nothing is visible to these credentials: the server has no project, or they cannot read any\)$/m,
     );
     const untried = /(\S+) +not asked +\(no project is visible to these credentials\)/g;
     const names = [...stdout.matchAll(untried)].map(([, name]) => name);
@@ -191,7 +191,7 @@ describe('commands/check', () => {
 
     const line = stdout.split('\n').find((each) => each.trim().startsWith('project-executions')) ?? '';
     const said =
-      / the credentials may view settle, but not read it: release ([\d.]+) shows its executions only with (.*), but jobs\/export returns its whole definition;/;
+      / the credentials can view settle, but not read it: release ([\d.]+) shows its executions only with (.*), but jobs\/export returns its whole definition;/;
     expect([/^ +project-executions +(\w+)/.exec(line)?.[1], said.exec(line)?.[2]]).toEqual([verdict, rights]);
   });
 
@@ -270,7 +270,7 @@ describe('commands/check', () => {
       'credentials: accepted',
       'dialect: service',
       'API version: 47',
-      'release: not known',
+      'release: unknown',
       'system-info: denied',
       'allow it in an access policy: resource: [{ equals: { kind: system }, allow: [read] }]',
       'execution-mode: denied',
@@ -388,18 +388,13 @@ describe('commands/check', () => {
     expect(ended).toEqual({ code: 1, stderr: '', left: [] });
     expect(stdout.match(/the API is not there/g)).toHaveLength(1);
     expect(toRows(stdout)).toEqual(
-      expect.arrayContaining([
-        'reachable: yes',
-        'credentials: unknown',
-        'API version: not known',
-        'system-info: broken',
-      ]),
+      expect.arrayContaining(['reachable: yes', 'credentials: unknown', 'API version: unknown', 'system-info: broken']),
     );
     expect(stdout).toMatch(/\nprod: the address responds, but not with this API\n$/);
   });
 
   it.each([
-    ['DIALECT', 'service', 'the credentials are refused; set `dialect: rundeck`, with which they are accepted', 3],
+    ['DIALECT', 'service', 'the credentials are refused; set `dialect: rundeck`: the server then accepts them', 3],
     ['API_VERSION', '99', 'the server refuses the API version; its newest is 47: set `api_version: auto`', 2],
   ])('says what to correct if %s is wrong, and sends no further request', async (name, value, says, asked) => {
     const simulator = await start();
@@ -562,30 +557,30 @@ describe('commands/check', () => {
     control.addToken({ token: 'runner', policy: { ...readerPolicy, run: true } });
 
     const reader = await check({ url, token: 'reader' });
-    expect(toRows(reader.stdout)).toContain('rights: every enabled collector may read');
+    expect(toRows(reader.stdout)).toContain('rights: sufficient for every enabled collector');
     expect(reader.stdout).not.toContain('warning');
 
     // With `view` on a job, everything except its definition is readable.
     const viewer = toRows((await check({ url, token: 'viewer' })).stdout).filter((row) => row.startsWith('rights'));
-    expect(viewer).toEqual(['rights: schedule may not: job read in pay', 'rights: changes may not: job read in pay']);
+    expect(viewer).toEqual(['rights: schedule lacks: job read in pay', 'rights: changes lacks: job read in pay']);
 
     const half = await check({ url, token: 'half' });
-    expect(toRows(half.stdout)).toContain('rights: executions may not: event read in pay');
-    expect(toRows(half.stdout)).toContain('rights: system-info may not: system read');
+    expect(toRows(half.stdout)).toContain('rights: executions lacks: event read in pay');
+    expect(toRows(half.stdout)).toContain('rights: system-info lacks: system read');
 
     // Admin rights on the system are enough for the whole server, but not for lists by project.
     const ruler = toRows((await check({ url, token: 'ruler' })).stdout).filter((row) => row.startsWith('rights'));
     expect(ruler).toEqual([
-      'rights: project-nodes may not: node read in pay',
-      'rights: execution-metrics may not: event read in pay',
-      'rights: executions may not: event read in pay',
-      'rights: changes may not: node read in pay',
+      'rights: project-nodes lacks: node read in pay',
+      'rights: execution-metrics lacks: event read in pay',
+      'rights: executions lacks: event read in pay',
+      'rights: changes lacks: node read in pay',
     ]);
 
     const runner = await check({ url, token: 'runner' });
     expect(runner.code).toBe(0);
     expect(runner.stdout).toContain(
-      '  warning: the token may do more than an exporter needs: job run, job kill. Use this policy instead:\n\n    description: ',
+      '  warning: the token has more rights than an exporter needs: job run, job kill. Use this policy instead:\n\n    description: ',
     );
     const { code, stdout } = await check({ url, token: simulator.token }, '--json');
     // This cast is safe as far as it is looked at here.

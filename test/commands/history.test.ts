@@ -277,7 +277,7 @@ collectors: { executions: { every: 2s } }
       /^history: --since: is not before the end/,
     );
     expect((await run(['prod', ...span, '--label=site=us'])).stderr).toBe(
-      'history: --label: site is a label of these series already\n',
+      'history: --label: site is already a label of these series\n',
     );
     expect((await run(['prod', ...span, '--label=1x'])).stderr).toMatch(/^history: --label: /);
     const { stderr } = await run(['prod', '--since=1h', '--url=http://127.0.0.1:9'], 'now.om');
@@ -287,7 +287,7 @@ collectors: { executions: { every: 2s } }
         createRoutes().get('/api/status', (_request, response) => void response.json(answer)),
       ]);
       const { code, stderr } = await run(['prod', '--since=1h', `--url=${url}`], 'now.om');
-      expect([code, stderr]).toEqual([2, expect.stringContaining('it is not known when this daemon began')]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('it is unknown when this daemon began')]);
     }
   });
 });

@@ -140,7 +140,7 @@ describe('commands/check --live', () => {
     simulator.control.addToken({ token, user: 'watcher', creator: 'admin', expiresAtMs: Date.now() + 86_400_000 });
     const { live } = await checkLive(simulator, { AUTOMATION_EXPORTER_TOKEN: token }, '--state.memory');
     expect(live.at(-1)).toBe(
-      'credentials | default | not asked | no valid token is visible to these credentials, so it is not known when their own token expires',
+      'credentials | default | not asked | no valid token is visible to these credentials, so it is unknown when their own token expires',
     );
   });
 

@@ -55,7 +55,7 @@ const cases: readonly Case[] = [
   inFile(
     'an interval that no schedule keeps evenly',
     `${good}collectors: { healthcheck: { every: 45s } }\n`,
-    'config.yaml:3:37 collectors.healthcheck.every: a schedule cannot run at this interval evenly; nearest possible: 30s, 1m\n',
+    'config.yaml:3:37 collectors.healthcheck.every: polls cannot be spaced evenly at this interval; nearest possible: 30s, 1m\n',
   ),
   inFile(
     'a URL without a scheme',
@@ -65,7 +65,7 @@ const cases: readonly Case[] = [
   inFile(
     'a URL with a password, which it does not repeat',
     good.replace('127.0.0.1:9', 'me:hunter2@automation.example.org'),
-    'config.yaml:2:24 servers[0].url: holds a user or a password (secrets come from files or the environment)\n',
+    'config.yaml:2:24 servers[0].url: contains a user or a password (secrets come from files or the environment)\n',
   ),
   inFile(
     'a secret file that does not exist',
@@ -90,7 +90,7 @@ const cases: readonly Case[] = [
   inFile(
     'a secret file of two lines',
     server('token_file: ./two'),
-    'config.yaml:2:58 servers[0].token_file: the file "<folder>/two" holds more than one line\n',
+    'config.yaml:2:58 servers[0].token_file: the file "<folder>/two" contains more than one line\n',
   ),
   inFile(
     'a secret in place of its file, which it does not repeat',
@@ -111,19 +111,19 @@ const cases: readonly Case[] = [
   inFile(
     'a database without its host',
     `${good}state: { postgres: { user: exporter, password_file: ./token } }\n`,
-    'config.yaml:3:53 state.postgres.password_file: has no meaning without state.postgres.host (give the host of the database)\n',
+    'config.yaml:3:53 state.postgres.password_file: has no effect without state.postgres.host (set the host of the database)\n',
   ),
 
   inFile(
     'a database with a host and a URL',
     `${good}state: { postgres: { host: db, url_file: ./token } }\n`,
-    'config.yaml:3:42 state.postgres.url_file: excludes state.postgres.host (remove one of them)\n',
+    'config.yaml:3:42 state.postgres.url_file: cannot be combined with state.postgres.host (remove one of them)\n',
   ),
 
   inFile(
     'a client certificate for the database without its key',
     `${good}state: { postgres: { host: db, tls: { cert_file: ./token } } }\n`,
-    'config.yaml:3:50 state.postgres.tls.cert_file: needs state.postgres.tls.key_file beside it\n',
+    'config.yaml:3:50 state.postgres.tls.cert_file: also needs state.postgres.tls.key_file\n',
   ),
 
   inFlags(
@@ -210,7 +210,7 @@ config.yaml:2:53 servers[0].token_file: the file "<folder>/missing" does not exi
 config.yaml:3:5 servers[1]: has no authentication method (give one of token_file, username with password_file, bearer_token_file)
 config.yaml:3:13 servers[1].name: "prod" is used by two servers (the other is config.yaml:2:13 servers[0].name)
 config.yaml:3:46 servers[1].tokenfile: is not a known key (did you mean token_file?)
-config.yaml:4:37 collectors.healthcheck.every: a schedule cannot run at this interval evenly; nearest possible: 30s, 1m
+config.yaml:4:37 collectors.healthcheck.every: polls cannot be spaced evenly at this interval; nearest possible: 30s, 1m
 config.yaml:4:68 collectors.log-storage.enabled: takes true or false, found the number 1 (write true or false)
 config.yaml:5:15 log.level: takes one of debug, info, warn, error, found the text "loud"
 config.yaml:6:10 state.directory: is not a known key (known here: dir, memory, postgres)

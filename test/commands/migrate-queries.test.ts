@@ -52,7 +52,7 @@ const left: readonly (readonly [query: string, because: string])[] = [
   ['rundeck_system_info * on (instance_address) group_left () up', 'with metrics of other programs'],
   ['label_replace(rundeck_system_info, "a", "$1", "instance_address", "(.*)")', 'label_replace writes labels'],
   ['rundeck_api_requests_requestTimer_p95', 'a statistic of a timer'],
-  ['rundeck_unknown_thing > 1', 'rundeck_unknown_thing: it is not certain'],
+  ['rundeck_unknown_thing > 1', 'rundeck_unknown_thing: no counterpart is known'],
   ['sum(rundeck_system_info', 'query cannot be parsed'],
 ];
 

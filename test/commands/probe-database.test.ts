@@ -55,12 +55,12 @@ describeWithTools('commands/probe-database', ['postgresql'], ({ postgresql }) =>
     expect(await probe({ host: undefined, urlFile })).toBe(`state-database ok: ${found}`);
     writeFileSync(urlFile, 'postgresql://');
     expect(await probe({ host: undefined, urlFile })).toBe(
-      'state-database broken: state.postgres.url_file does not hold a URL as postgresql://USER:PASSWORD@HOST:PORT/DATABASE',
+      'state-database broken: state.postgres.url_file does not contain a URL of the form postgresql://USER:PASSWORD@HOST:PORT/DATABASE',
     );
 
     await server.query(`CREATE ROLE poor LOGIN PASSWORD '${server.password}'`);
     expect(await probe({ user: 'poor' })).toBe(
-      `state-database broken: ${found}, but poor may not create tables in the schema automation_exporter`,
+      `state-database broken: ${found}, but poor cannot create tables in the schema automation_exporter`,
     );
     await server.query('ALTER ROLE postgres SET synchronous_commit = off');
     expect(await probe()).toBe(

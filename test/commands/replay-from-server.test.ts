@@ -136,7 +136,7 @@ describe('commands/replay-from-server', () => {
     const denied = await replay({ ...simulator, token: 'stranger-token' }, [id]);
     expect({ code: denied.code, stdout: denied.stdout }).toEqual({ code: 1, stdout: '' });
     expect(denied.stderr).toContain(
-      `prod/${id}: GET execution: HTTP 403, these credentials may not read it; allow it in an access policy: `,
+      `prod/${id}: GET execution: HTTP 403, these credentials cannot read it; allow it in an access policy: `,
     );
     const refused = await replay({ ...simulator, token: 'wrong-token' }, [id]);
     expect(refused.code).toBe(1);

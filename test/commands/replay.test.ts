@@ -23,7 +23,7 @@ describe('commands/replay', () => {
     expect({ code: none.code, stderr: none.stderr }).toEqual({
       code: 2,
       stderr:
-        'replay: needs SERVER/ID of an execution, or a file: JSON with execution, and state and workflow where there are any\n',
+        'replay: needs SERVER/ID of an execution, or a file: JSON with the keys execution and, if known, state and workflow\n',
     });
     const absent = await runHere(['replay', 'one.json']);
     expect({ code: absent.code, stderr: absent.stderr }).toEqual({

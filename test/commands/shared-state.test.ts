@@ -69,7 +69,7 @@ state: { postgres: { url_file: ${urlFile}, password_file: ${passwordFile}, port:
     'refuses %j as the URL of a database, and does not repeat it',
     (text) => {
       expect(() => parseDatabaseUrl(text)).toThrow(
-        /^state\.postgres\.url_file does not hold a URL as postgresql:\/\/USER:PASSWORD@HOST:PORT\/DATABASE$/,
+        /^state\.postgres\.url_file does not contain a URL of the form postgresql:\/\/USER:PASSWORD@HOST:PORT\/DATABASE$/,
       );
     },
   );

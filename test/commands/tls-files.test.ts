@@ -30,10 +30,10 @@ describe.skipIf(!hasOpenssl)(`commands, with TLS files that cannot be used${with
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
       expect(stderr.replaceAll(folder, '').split('\n')).toEqual([
         expect.stringMatching(
-          /^config.yaml:2:\d+ servers\[0\].tls.key_file: the file "\/two.key" holds the key of another certificate than the one in tls.cert_file$/,
+          /^config.yaml:2:\d+ servers\[0\].tls.key_file: the file "\/two.key" contains a key that does not belong to the certificate in tls.cert_file$/,
         ),
         expect.stringMatching(
-          /^config.yaml:3:\d+ servers\[1\].tls.ca_file: the file "\/one.key" holds no certificate in PEM, which begins with -----BEGIN CERTIFICATE-----$/,
+          /^config.yaml:3:\d+ servers\[1\].tls.ca_file: the file "\/one.key" contains no certificate in PEM, which begins with -----BEGIN CERTIFICATE-----$/,
         ),
         '',
       ]);
@@ -57,7 +57,7 @@ describe.skipIf(!hasOpenssl)(`commands, with TLS files that cannot be used${with
         stdout: '',
         stderr:
           'OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE: the file "/nothing.pem" cannot be read (ENOENT)\n' +
-          'OTEL_EXPORTER_OTLP_CLIENT_KEY: the file "/two.key" holds the key of another certificate than the one in OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE\n',
+          'OTEL_EXPORTER_OTLP_CLIENT_KEY: the file "/two.key" contains a key that does not belong to the certificate in OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE\n',
       });
     },
   );
@@ -67,7 +67,9 @@ describe.skipIf(!hasOpenssl)(`commands, with TLS files that cannot be used${with
     const yaml = "servers: [{ name: a, url: 'https://127.0.0.1:9', token_file: TOKEN }]\n";
     const daemon = await startDaemon({ yaml, token: 'k3y' });
     try {
-      await expect(daemon.load(toYaml('TOKEN', folder))).rejects.toThrow(/holds the key of another[^]*no certificate/);
+      await expect(daemon.load(toYaml('TOKEN', folder))).rejects.toThrow(
+        /contains a key that does not belong[^]*no certificate/,
+      );
       expect(await daemon.metrics()).toContain('automation_exporter_config_last_reload_successful 1');
     } finally {
       await daemon.stop();

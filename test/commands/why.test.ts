@@ -67,7 +67,7 @@ const key: Suspect = {
   beforeMs: atMs + 60_000,
   atMs: atMs - 60_000,
 };
-const notWatched = [{ what: 'nodes', reason: 'the token may not read it' }];
+const notWatched = [{ what: 'nodes', reason: 'the token cannot read it' }];
 const shared = { kind: 'node', subject: 'db03', failed: 14, covered: 12, succeeded: 80, spared: 0 } as const;
 const explanation: Explanation = {
   successMs: atMs - 600_000,
@@ -221,7 +221,7 @@ describe('commands/why', () => {
 First cause: access (AuthenticationFailure), exit code 5, step 2 (Settle) on db03.
   Changed: key keys/db: changed by bob, at 2026-11-26T02:03:00.000Z (job, fits the failure)
   Unchanged: the server
-  Not watched all the time: nodes (the token may not read it)
+  Not watched continuously: nodes (the token cannot read it)
   Shared cause: 12 of 14 failed jobs share node db03
 `,
     });

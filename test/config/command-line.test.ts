@@ -123,6 +123,6 @@ describe('config/command-line', () => {
 
   it('accepts only flags if there are no commands', () => {
     const { problems } = parseArguments(['serve'], { collectors });
-    expect(problems).toEqual([{ place: '"serve"', message: 'is not expected here', hint: 'only flags are taken' }]);
+    expect(problems).toEqual([{ place: '"serve"', message: 'is not expected here', hint: 'only flags are accepted' }]);
   });
 });

@@ -112,7 +112,7 @@ executions:
     {
       said: 'executions: { backfill: 8d }',
       complaint:
-        '1:25 executions.backfill: executions.backfill (1w1d) goes beyond executions.catch_up_limit (1w) (executions before the limit are skipped: reduce backfill or raise catch_up_limit)',
+        '1:25 executions.backfill: executions.backfill (1w1d) exceeds executions.catch_up_limit (1w) (executions before the limit are skipped: reduce backfill or raise catch_up_limit)',
     },
     {
       said: 'metrics: { hold_new_series: 60 }',

@@ -57,7 +57,7 @@ metrics:
     {
       said: 'cicd_pipeline_run_duration_seconds: { buckets: [1] }',
       complaint:
-        '1:59 metrics.cicd_pipeline_run_duration_seconds.buckets: has the buckets of automation_execution_duration_seconds (give them there)',
+        '1:59 metrics.cicd_pipeline_run_duration_seconds.buckets: always has the buckets of automation_execution_duration_seconds (set them there)',
     },
     {
       said: 'automation_projects: true',

@@ -83,7 +83,7 @@ describe('config/include-exclude', () => {
     ]);
     const many = `[${Array.from({ length: 101 }, () => 'a').join(', ')}]`;
     expect(await complain({ yaml: `jobs: { include: ${many} }` })).toEqual([
-      'config.yaml:1:18 jobs.include: holds more than 100 patterns',
+      'config.yaml:1:18 jobs.include: contains more than 100 patterns',
     ]);
   });
 
@@ -93,8 +93,8 @@ describe('config/include-exclude', () => {
       '{ site: eu }',
     );
     expect(await complain({ yaml })).toEqual([
-      'config.yaml:4:57 servers[0].projects.labels[0].labels.label: is a label that series have already (choose another name)',
-      'config.yaml:4:93 servers[0].projects.labels[1].labels.site: is a label of the server already (choose another name)',
+      'config.yaml:4:57 servers[0].projects.labels[0].labels.label: is already a label of the series (choose another name)',
+      'config.yaml:4:93 servers[0].projects.labels[1].labels.site: is already a label of the server (choose another name)',
     ]);
   });
 });

@@ -68,11 +68,11 @@ describe('config/labels', () => {
     },
     {
       labels: '{ site: eu, project: a }',
-      complaint: '4:25 servers[0].labels.project: is a label that series have already (choose another name)',
+      complaint: '4:25 servers[0].labels.project: is already a label of the series (choose another name)',
     },
     {
       labels: `{ ${Array.from({ length: 21 }, (_, index) => `l${index}: a`).join(', ')} }`,
-      complaint: '4:13 servers[0].labels: holds more than 20 labels',
+      complaint: '4:13 servers[0].labels: contains more than 20 labels',
     },
   ])('refuses $labels', async ({ labels, complaint }) => {
     expect(await complain({ yaml: withLabels(labels) })).toEqual([`config.yaml:${complaint}`]);
@@ -84,7 +84,7 @@ describe('config/labels', () => {
       'AUTOMATION_EXPORTER_LABELS.tier: is empty (a label without a value does not exist: remove it)',
     ]);
     expect(await complain({ env: { ...env, AUTOMATION_EXPORTER_LABELS: 'job=a' } })).toEqual([
-      'AUTOMATION_EXPORTER_LABELS.job: is a label that series have already (choose another name)',
+      'AUTOMATION_EXPORTER_LABELS.job: is already a label of the series (choose another name)',
     ]);
     expect(await complain({ env: { ...env, AUTOMATION_EXPORTER_LABELS: 'eu' } })).toEqual([
       'AUTOMATION_EXPORTER_LABELS: takes a map of labels, found the text "eu" (for example { site: eu })',

@@ -218,7 +218,7 @@ AUTOMATION_EXPORTER_STATE_MEMORY: takes true or false, found the text "ja" (writ
 AUTOMATION_EXPORTER_COLLECTOR_SYSTEM_INFO_EVERY: has no unit (write 15s for seconds, 15m for minutes)
 AUTOMATION_EXPORTER_TOKEN: configures a single server, but the file has 2 (set it for each server in the file)
 config.yaml:2:11 servers[0].name: is not a name for a server (for example prod or eu-1)
-config.yaml:3:10 servers[0].url: holds a user or a password (secrets come from files or the environment)
+config.yaml:3:10 servers[0].url: contains a user or a password (secrets come from files or the environment)
 config.yaml:4:5 servers[0].token: is not a known key (secrets come from files or the environment: token_file)
 config.yaml:5:17 servers[0].token_file: takes a path, found a number (for example /run/secrets/automation-token)
 config.yaml:6:14 servers[0].timeout: takes a duration, found the number 15 (write 15s for seconds, 15m for minutes)
@@ -231,7 +231,7 @@ config.yaml:12:3 web.listen_adress: is not a known key (did you mean listen_addr
 config.yaml:13:19 web.listen_address: takes an address, found the number 9720 (for example :9720 or 127.0.0.1:9720)
 config.yaml:14:3 web.listen_address: is given twice (first in line 13)
 config.yaml:15:19 web.telemetry_path: is not a path for metrics (for example /metrics)
-config.yaml:16:17 web.external_url: holds a query or a fragment (remove the part after ? or #)
+config.yaml:16:17 web.external_url: contains a query or a fragment (remove the part after ? or #)
 config.yaml:17:6 log: takes a map, found the text "debug" (write its keys below it, indented)
 config.yaml:18:1 colectors: is not a known key (did you mean collectors?)
 config.yaml:20:3 collectors.execution-mod: is not a collector (did you mean execution-mode?)
@@ -266,8 +266,11 @@ config.yaml:24:10 state.dir: has no value (write one, or remove the key)`);
     },
     { url: 'https://exa mple.org', problem: 'is not a web address (for example https://automation.example.org)' },
     { url: 'https://example.org:99999', problem: 'is not a web address (for example https://automation.example.org)' },
-    { url: 'https://@example.org', problem: 'holds a user or a password (secrets come from files or the environment)' },
-    { url: 'https://example.org/#', problem: 'holds a query or a fragment (remove the part after ? or #)' },
+    {
+      url: 'https://@example.org',
+      problem: 'contains a user or a password (secrets come from files or the environment)',
+    },
+    { url: 'https://example.org/#', problem: 'contains a query or a fragment (remove the part after ? or #)' },
   ])('refuses to watch $url', async ({ url, problem }) => {
     const env = { AUTOMATION_EXPORTER_URL: url, AUTOMATION_EXPORTER_TOKEN: 'k3y' };
     expect(await complain({ env })).toEqual([`AUTOMATION_EXPORTER_URL: ${problem}`]);

@@ -37,7 +37,7 @@ describe('config/map-list', () => {
       'config.yaml:7:24 servers[0].members[2].url: is not a web address (for example https://automation.example.org)',
       'config.yaml:8:9 servers[0].members[3]: takes a map, found the text "b" (with the keys name, url)',
       'config.yaml:9:17 servers[0].members[4].name: is not a name for a server (for example prod or eu-1)',
-      'config.yaml:9:29 servers[0].members[4].url: holds a user or a password (secrets come from files or the environment)',
+      'config.yaml:9:29 servers[0].members[4].url: contains a user or a password (secrets come from files or the environment)',
     ]);
   });
 

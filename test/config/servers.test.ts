@@ -81,7 +81,7 @@ servers:
     const yaml = `${server}    name: a\n  - { name: b, url: http://b.example.org, token_file: /run/b }\n  - { name: b, url: http://c.example.org }\n`;
     expect(await complain({ yaml, files: { '/run/token': '\n', '/run/b': 'a\nb' } })).toEqual([
       'config.yaml:3:17 servers[0].token_file: the file "/run/token" is empty',
-      'config.yaml:5:55 servers[1].token_file: the file "/run/b" holds more than one line',
+      'config.yaml:5:55 servers[1].token_file: the file "/run/b" contains more than one line',
       'config.yaml:6:5 servers[2]: has no authentication method (give one of token_file, username with password_file, bearer_token_file)',
       'config.yaml:6:13 servers[2].name: "b" is used by two servers (the other is config.yaml:5:13 servers[1].name)',
     ]);
@@ -109,7 +109,7 @@ config.yaml:6:52 servers[0].tls.server_name: is not a host name (for example aut
 config.yaml:6:84 servers[0].tls.insecure_skip_verify: takes true or false, found the number 1 (write true or false)
 config.yaml:6:97 servers[0].tls.key_file: is not a path (for example /etc/ssl/private/automation.pem)
 config.yaml:6:97 servers[0].tls.key_file: needs tls.cert_file beside it
-config.yaml:7:16 servers[0].proxy_url: holds a user or a password (write the address without them)
+config.yaml:7:16 servers[0].proxy_url: contains a user or a password (write the address without them)
 config.yaml:8:13 servers[0].budget: takes a map, found a number (write its keys below it, indented)
 config.yaml:9:73 servers[1].tls: takes a map, found a text (write its keys below it, indented)
 config.yaml:9:93 servers[1].proxy_url: is not a web address (for example http://forward.example.org:3128)`);

@@ -103,7 +103,7 @@ basic_auth: {}
       '/etc/web/web.yml:9:10 http_server_config.http2: takes true or false, found the text "maybe" (write true or false)',
       '/etc/web/web.yml:10:31 http_server_config.headers.X-Frame-Options: takes deny or sameorigin, found the text "allow"',
       '/etc/web/web.yml:10:38 http_server_config.headers.X-Powered-By: is not a header that can be set (known here: Content-Security-Policy, Strict-Transport-Security, X-Content-Type-Options, X-Frame-Options, X-XSS-Protection)',
-      '/etc/web/web.yml:10:81 http_server_config.headers.Content-Security-Policy: holds a character that is not allowed in a header, or too many',
+      '/etc/web/web.yml:10:81 http_server_config.headers.Content-Security-Policy: contains a character that is not allowed in a header, or too many',
       '/etc/web/web.yml:12:15 basic_auth_users.prometheus: is not a bcrypt hash of the form $2y$10$… (htpasswd -nBC 10 NAME prints one)',
       '/etc/web/web.yml:13:9 basic_auth_users.slow: has the cost 20 (at most 16: each step doubles the time)',
       '/etc/web/web.yml:14:3 basic_auth_users."a:b": is not a user name (it must not have a colon)',
@@ -130,7 +130,7 @@ basic_auth: {}
     [
       'names that a client without a certificate need not have',
       `${tls}, client_ca_file: /ca.crt, client_auth_type: VerifyClientCertIfGiven, client_allowed_sans: [a] }`,
-      'tls_server_config.client_allowed_sans: is not used: clients may come without a certificate (set client_auth_type: RequireAndVerifyClientCert)',
+      'tls_server_config.client_allowed_sans: is not used: clients may connect without a certificate (set client_auth_type: RequireAndVerifyClientCert)',
     ],
     [
       'a version range without a version',
@@ -161,8 +161,8 @@ basic_auth: {}
   it('complains about certificates that cannot be used', async () => {
     const files = { '/etc/web/web.yml': `${tls} }`, ...pem };
     expect(await complain({ argv, files, validateTls: findTlsProblems })).toEqual([
-      '/etc/web/web.yml:1:33 tls_server_config.cert_file: holds no certificate in PEM, which begins with -----BEGIN CERTIFICATE-----',
-      '/etc/web/web.yml:1:55 tls_server_config.key_file: holds no private key in PEM',
+      '/etc/web/web.yml:1:33 tls_server_config.cert_file: contains no certificate in PEM, which begins with -----BEGIN CERTIFICATE-----',
+      '/etc/web/web.yml:1:55 tls_server_config.key_file: contains no private key in PEM',
     ]);
   });
 

@@ -283,7 +283,7 @@ describe.skipIf(!hasOpenssl)(`connect, when TLS files change${withoutOpenssl}`, 
     await eventually(async () => {
       await look();
       expect(changes).toEqual([
-        'tls rejected tls.key_file holds the key of another certificate than the one in tls.cert_file',
+        'tls rejected tls.key_file contains a key that does not belong to the certificate in tls.cert_file',
       ]);
     });
     for (let count = 0; count < 5; count += 1) await look();

@@ -112,12 +112,12 @@ describe('diagnosis/suspects', () => {
     const { minutes, explain } = await begin();
     await minutes(70);
     const none = { ...explain(failed()), unchanged: [] };
-    expect(toLines(none)[1]).toMatch(/^Not known: nothing was watched all the time between the start/);
+    expect(toLines(none)[1]).toMatch(/^Unknown: nothing was watched continuously between the start/);
     expect(toLines(explain(failed()))).toEqual([
       'What changed',
       'No visible change between the start of the last success (13:10 UTC) and this failure (13:20 UTC).',
       'Unchanged: its name and switches, keys, nodes, the project, the server.',
-      '1 thing not watched all the time',
+      '1 thing not watched continuously',
       'its definition: last read at 12:01 UTC',
       'All changes between these times',
     ]);

@@ -26,7 +26,7 @@ describe('schedule/interval', () => {
     { everyMs: 5 * 3_600_000, nearest: '4h, 6h' },
     { everyMs: 2 * 86_400_000, nearest: '1d' },
   ])('refuses $everyMs ms and names the nearest', ({ everyMs, nearest }) => {
-    expect(checkInterval(everyMs)).toBe(`a schedule cannot run at this interval evenly; nearest possible: ${nearest}`);
+    expect(checkInterval(everyMs)).toBe(`polls cannot be spaced evenly at this interval; nearest possible: ${nearest}`);
   });
 
   it.each([

@@ -76,12 +76,12 @@ describe('config/secret', () => {
   it.each([
     ['', 'the file "/run/token" is empty'],
     [' \n', 'the file "/run/token" is empty'],
-    [`${canary}\nsecond`, 'the file "/run/token" holds more than one line'],
-    [`${canary}\u0000`, 'the file "/run/token" holds a character that is not allowed in a header'],
-    [`${canary}\t`, 'the file "/run/token" holds a character that is not allowed in a header'],
-    [`${canary}é`, 'the file "/run/token" holds a character that is not allowed in a header'],
+    [`${canary}\nsecond`, 'the file "/run/token" contains more than one line'],
+    [`${canary}\u0000`, 'the file "/run/token" contains a character that is not allowed in a header'],
+    [`${canary}\t`, 'the file "/run/token" contains a character that is not allowed in a header'],
+    [`${canary}é`, 'the file "/run/token" contains a character that is not allowed in a header'],
     [` ${canary}`, 'the file "/run/token" begins or ends with a space'],
-    ['x'.repeat(8193), 'the file "/run/token" holds more than 8192 characters'],
+    ['x'.repeat(8193), 'the file "/run/token" contains more than 8192 characters'],
   ])('refuses the text %j', async (text, message) => {
     await expect(readSecretFile('/run/token', async () => text)).rejects.toThrow(new SecretError(message));
   });
@@ -97,9 +97,9 @@ describe('config/secret', () => {
   );
 
   it.each([
-    [`${canary}\u0000`, 'the file "/run/password" holds a control character'],
-    [`${canary}\t`, 'the file "/run/password" holds a control character'],
-    [`${canary}\nsecond`, 'the file "/run/password" holds more than one line'],
+    [`${canary}\u0000`, 'the file "/run/password" contains a control character'],
+    [`${canary}\t`, 'the file "/run/password" contains a control character'],
+    [`${canary}\nsecond`, 'the file "/run/password" contains more than one line'],
     ['', 'the file "/run/password" is empty'],
   ])('refuses the password %j', async (text, message) => {
     await expect(readSecretFile('/run/password', async () => text, 'form')).rejects.toThrow(new SecretError(message));

@@ -24,7 +24,9 @@ alerts: { thresholds: { service_down_for: 10m }, ${off} }
   expect(await read('/runbooks/AutomationServiceDown')).toContain(
     '<code>alerts.thresholds.service_down_for: 10m (usually 2m)</code>',
   );
-  expect(await read('/runbooks/AutomationExecutionModePassive')).toContain('alerts.off: it is left out of the rules');
+  expect(await read('/runbooks/AutomationExecutionModePassive')).toContain(
+    'alerts.off: this alert is left out of the rules',
+  );
 
   type Answer = { readonly well: boolean; readonly problems: readonly { readonly kind: string }[] };
   const status = await eventually(async () => {

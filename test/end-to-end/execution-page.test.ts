@@ -68,7 +68,7 @@ describe('end-to-end/execution-page', () => {
     expect(yaml).toContain('enabled: off');
     const page = toText(await readPage(`${daemon.url}/executions/prod/${id}`));
     expect(page).toMatch(new RegExp(`^✓nightly/settle #${id}: succeeded\\n`));
-    expect(page).toContain('The steps are not known, because traces.enabled is off.');
+    expect(page).toContain('The steps are unknown, because traces.enabled is off.');
   });
 
   it('keeps the cause of a failure, and the link to the server, across restarts', async () => {

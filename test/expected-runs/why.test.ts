@@ -53,7 +53,7 @@ describe('expected-runs/deciding/why', () => {
   });
 
   it.each([
-    [' yet: 400 of 1000 schedules known so far, about 12 min left', undefined],
+    [' yet: 400 of 1000 schedules read so far, about 12 min left', undefined],
     [' yet', { atMs: two, count: 1 }],
   ])('says that the times of a job are not known%s', (text, unread) => {
     expect(sentence(undefined, unread && { unread }, new Map(), false)).toContain(
@@ -88,11 +88,11 @@ describe('expected-runs/deciding/why', () => {
     ],
     [
       { is: 'undecided', expectedMs: two, why: 'edited' },
-      'Whether it ran at 02:00 UTC is not known: the job was edited around that time. It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next run: 2026-11-23 02:00 UTC.',
+      'Whether it ran at 02:00 UTC is unknown: the job was edited around that time. It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next run: 2026-11-23 02:00 UTC.',
     ],
     [
       { is: 'undecided', expectedMs: two, why: 'unsure' },
-      'Whether it ran at 02:00 UTC is not known: its schedule may have changed between two requests for it. It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next run: 2026-11-23 02:00 UTC.',
+      'Whether it ran at 02:00 UTC is unknown: its schedule may have changed between two requests for it. It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next run: 2026-11-23 02:00 UTC.',
     ],
     [
       undefined,

@@ -101,7 +101,7 @@ Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
     const kept = [ended({ id: 4711, ending: 'failed', startedAtMs: startMs, endedAtMs: startMs + 65_000 })];
     const text = toText(await readPage({ ended: kept, isOn: false }));
     expect(text).toMatch(/^✗nightly\/settle #4711: failed\nServer: prod\nProject: pay\n/);
-    expect(text).toContain('\nTook: 1 min 5 s\nThe steps are not known, because traces.enabled is off.');
+    expect(text).toContain('\nTook: 1 min 5 s\nThe steps are unknown, because traces.enabled is off.');
     expect((await read({ ended: kept, path: '/executions/test/4711' })).status).toBe(404);
   });
 

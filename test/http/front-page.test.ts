@@ -87,7 +87,7 @@ describe('http/front-page', () => {
 Since 2024-05-19 03:19 UTC (24 h ago). Runbook
 3 more problems:
 "prod": log-storage fails. Since 01:19 UTC (2 h ago): GET log-storage: the answer is larger than 16 MB. Runbook
-"prod": the credentials may not read users Runbook
+"prod": the credentials cannot read users Runbook
 "prod": project-jobs is incomplete. 3 of 40 projects are denied. Runbook
 As of 2024-05-20 03:19:40 UTC; look again or refresh every 30 s.
 Servers
@@ -194,7 +194,7 @@ All 4 finished executions, failures only
     const page = await readPage([server('prod', { executions: executions({ ended: over }) })]);
     expect(toText(page)).toContain('\n3 executions ended since 01:00 UTC, 1 failed\n');
     expect([...page.matchAll(/<title>(from [^<]*)/g)].map(([, title]) => title).slice(-4)).toEqual([
-      'from 00:00 UTC: not known',
+      'from 00:00 UTC: unknown',
       'from 01:00 UTC: 1 ended, 0 failed',
       'from 02:00 UTC: 1 ended, 1 failed',
       'from 03:00 UTC: 1 ended, 0 failed',

@@ -105,13 +105,13 @@ describe('http/skipped', () => {
     const early = await ask('young');
     expect(early.code).toBe(2);
     expect(early.stdout).toBe(`young: its schedules have been watched only since 17:00 UTC.
-It is not known whether a run was skipped from 06:00 UTC to 18:00 UTC.
+It is unknown whether a run was skipped from 06:00 UTC to 18:00 UTC.
 `);
     expect((await get('/skipped/young')).body).toContain('class="headline off"');
     expect((await get('/skipped/well')).body).toContain('class="headline good"');
     expect(await ask('empty')).toMatchObject({
       code: 2,
-      stdout: 'empty: the interval ends before it begins.\nThe skipped runs are not known.\n',
+      stdout: 'empty: the interval ends before it begins.\nThe skipped runs are unknown.\n',
     });
     expect((await ask()).code).toBe(2);
     const { runs } = JSON.parse((await get('/api/skipped?server=prod')).body) as SkippedStatus;

@@ -58,8 +58,8 @@ describe('http/tonight', () => {
       'When to restart test',
       '✗ 3 scheduled runs skipped from 06:00 UTC to 18:00 UTC: 1 still to run by hand. Which',
       '– No run meets known trouble.',
-      'Not checked: 2 runs of jobs whose past runs or nodes are not known.',
-      'dark not known',
+      'Not checked: 2 runs of jobs whose past runs or nodes are unknown.',
+      'dark unknown',
       '– its schedules are not watched: switch on the collectors schedule and executions.',
     ]);
   });
@@ -142,7 +142,7 @@ Not checked: 1 job whose scheduled times are not all known.
     expect(await ask('test', '--hours=6')).toMatchObject({
       code: 2,
       stdout:
-        '0 of 2 runs expected within 6 h are at risk.\nNot checked: 2 runs of jobs whose past runs or nodes are not known.\n',
+        '0 of 2 runs expected within 6 h are at risk.\nNot checked: 2 runs of jobs whose past runs or nodes are unknown.\n',
     });
     expect((await ask('dark')).code).toBe(2);
     expect(isAnyAtRisk({ hours: 12, servers: [{ ...known, unknown: 'No answer' }] })).toBeUndefined();

@@ -63,7 +63,7 @@ Give this access policy to an administrator of the server. Replace automation-ex
       rights: { rights, excess: ['job run', 'job delete'], leastPolicy: 'for: {}' },
     });
     expect(text).toContain(
-      'Permissions\nnodes lacks node read in pay\nThe credentials may do more than the exporter needs: job run, job delete. This policy is enough:',
+      'Permissions\nnodes lacks node read in pay\nThe credentials have more rights than the exporter needs: job run, job delete. This policy is enough:',
     );
     expect(text).not.toContain('apitoken');
     const fine = { rights: rights.slice(2), excess: [], leastPolicy: undefined };
@@ -74,11 +74,11 @@ Give this access policy to an administrator of the server. Replace automation-ex
     const denied = executions({ runningSight: 'denied' });
     const text = await read({ visibleProjects: 0, executions: denied, missingPolicy: 'for: {}\n' });
     expect(text).toMatch(
-      /^✗"prod" shows no project\nIt has none, or the credentials may not read any\. Show missing permissions Runbook\n/,
+      /^✗"prod" shows no project\nIt has none, or the credentials cannot read any\. Show missing permissions Runbook\n/,
     );
-    expect(text).toContain('\nRuns now: not known\n');
+    expect(text).toContain('\nRuns now: unknown\n');
     expect(text).toContain(
-      'either the server has no projects, or the credentials may not read any.\nGive this access policy',
+      'either the server has no projects, or the credentials cannot read any.\nGive this access policy',
     );
   });
 

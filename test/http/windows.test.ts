@@ -59,7 +59,7 @@ describe('http/windows', () => {
       'Affected job | Runs',
       'pay/nightly/settle critical | 1',
       'pay/heartbeat | 30',
-      'Not known: the times of 1 job; the duration of 2 jobs, so only their starts are included.',
+      'Unknown: the times of 1 job; the duration of 2 jobs, so only their starts are included.',
     ]);
   });
 
@@ -118,7 +118,7 @@ describe('http/windows', () => {
 18:10 UTC to 18:40 UTC affects 31 runs, 1 critical; then pay/nightly/settle at 19:00 UTC
   pay/nightly/settle [critical]
   pay/heartbeat ×30
-Not known: the times of 1 job.
+Unknown: the times of 1 job.
 `,
     });
     expect((await ask('quiet')).code).toBe(0);

@@ -119,7 +119,7 @@ describe('state/sqlite', () => {
   });
 
   it.each([
-    { mode: 0o777, says: 'others may replace it: they may write the directory above it' },
+    { mode: 0o777, says: 'other users can replace it: they can write to the directory above it' },
     { mode: 0o1777, says: undefined },
     { mode: 0o775, says: undefined },
   ])('does not use a directory that others can replace (%o)', ({ mode, says }) => {

@@ -113,7 +113,7 @@ describe('status/problems', () => {
       '"blind" does not show all executions. History of pay: 9 counted, 0 readable.',
       '"odd": tokens fails. Since 01:19 UTC (2 h ago): GET tokens: 500.',
       '"slow": ping is late. The last poll ended 61 s ago; the interval is 15 s.',
-      '"closed": the credentials may not read log-storage.',
+      '"closed": the credentials cannot read log-storage.',
       '"part": project-jobs is incomplete. 3 of 40 projects are denied.',
       'Several members answer as "many". Their counters are dropped until the configuration lists the members of the cluster.',
       '"new" has not answered yet.',
@@ -194,7 +194,7 @@ describe('status/problems', () => {
     const collectors = [collector('users', denied), collector('log-storage', denied)];
     const needsAdmin = [{ collector: 'users', right: 'system admin' }];
     expect(tell(server('prod', { collectors, needsAdmin }))).toEqual([
-      '"prod": the credentials may not read log-storage.',
+      '"prod": the credentials cannot read log-storage.',
     ]);
     expect(tell(server('prod', { collectors: collectors.slice(0, 1), needsAdmin }))).toEqual([]);
   });
@@ -202,7 +202,7 @@ describe('status/problems', () => {
   it('reports all denials of one server in one sentence', () => {
     const collectors = ['a', 'b', 'c', 'd', 'e'].map((name) => collector(name, { result: 'off', reason: 'denied' }));
     expect(tell(server('prod', { collectors }))).toEqual([
-      '"prod": 5 collectors are denied. The credentials may not read a, b, c, and 2 more.',
+      '"prod": 5 collectors are denied. The credentials cannot read a, b, c, and 2 more.',
     ]);
   });
 
@@ -230,7 +230,7 @@ describe('status/problems', () => {
 
   it('reports that the credentials see no project, and nothing else about executions', () => {
     expect(tell(server('prod', { visibleProjects: 0, executions: executions({ runningSight: 'denied' }) }))).toEqual([
-      '"prod" shows no project. It has none, or the credentials may not read any.',
+      '"prod" shows no project. It has none, or the credentials cannot read any.',
     ]);
   });
 

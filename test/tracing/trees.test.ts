@@ -243,8 +243,8 @@ RUN shop/load/etl/nightly 0..5000 failure _OTHER - it ended with a custom status
 
   it('marks unknown words of the server', () => {
     expect(tree('unknown-status')).toBe(`
-RUN 0..4000 error _OTHER - its status is not known
-  step 1 (1) 0..1000 error _OTHER [clamped] - its state is not known
+RUN 0..4000 error _OTHER - its status is unknown
+  step 1 (1) 0..1000 error _OTHER [clamped] - its state is unknown
 `);
   });
 

@@ -94,11 +94,11 @@ function toRefusal(
     if (errorCode === 'unauthorized') return ['unauthorized', 'the credentials are missing, wrong or expired'];
     return [
       'forbidden',
-      isOfService ? 'these credentials may not read it' : 'refused by a proxy or firewall in front of the server',
+      isOfService ? 'these credentials cannot read it' : 'refused by a proxy or firewall in front of the server',
     ];
   }
   if (status === 404) {
-    if (isSession && isOfService !== true) return ['unauthorized', 'this session is not admitted to the API'];
+    if (isSession && isOfService !== true) return ['unauthorized', 'this session has no access to the API'];
     if (isOfService !== true) return ['not_found', 'the API is not there; is the path of the URL right?'];
     return ['not_found', 'not found, or switched off'];
   }

@@ -30,7 +30,7 @@ export const appMetrics = defineEndpoint({
     .object({ gauges: entries, counters: entries, meters: entries, timers: entries, histograms: entries })
     .transform((kinds, context): AppMetrics => {
       const { gauges, counters, meters, timers, histograms } = kinds;
-      if (Object.values(kinds).every((kind) => kind === undefined)) context.addIssue('holds no metrics');
+      if (Object.values(kinds).every((kind) => kind === undefined)) context.addIssue('contains no metrics');
       return {
         gauges: read(gauges, (fields) => withValue(fields.value)),
         counters: read(counters, (fields) => withValue(fields.count)),

@@ -50,7 +50,7 @@ export const threads = defineEndpoint({
     .union([z.string().transform(toDumpedStates), list(z.object({ state: text }).transform(({ state }) => state))])
     .transform((states, context) => {
       // The server needs a thread to answer, so an empty list is wrong.
-      if (states.length === 0) context.addIssue('holds no thread states');
+      if (states.length === 0) context.addIssue('contains no thread states');
       return states;
     }),
 });

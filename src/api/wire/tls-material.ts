@@ -30,7 +30,7 @@ export function findTlsProblems({ ca, cert, key }: TlsMaterial, nameOfCert = 'tl
   const shown = cert === undefined ? undefined : readCertificates(cert, (says) => complain('cert', says));
   const own = key === undefined ? undefined : readKey(key, (says) => complain('key', says));
   if (shown !== undefined && own !== undefined && !shown.checkPrivateKey(own)) {
-    complain('key', `holds the key of another certificate than the one in ${nameOfCert}`);
+    complain('key', `contains a key that does not belong to the certificate in ${nameOfCert}`);
   }
   if (problems.length > 0) return problems;
   for (const [part, material] of [['ca', { ca }] as const, ['cert', { cert, key }] as const]) {
@@ -47,14 +47,14 @@ const certificateBlock =
 function readCertificates(pem: string, complain: (says: string) => void): X509Certificate | undefined {
   const blocks = pem.match(certificateBlock) ?? [];
   if (blocks.length === 0) {
-    complain('holds no certificate in PEM, which begins with -----BEGIN CERTIFICATE-----');
+    complain('contains no certificate in PEM, which begins with -----BEGIN CERTIFICATE-----');
     return undefined;
   }
   try {
     const [first] = blocks.map((block) => new X509Certificate(block));
     return first;
   } catch {
-    complain('holds a certificate that cannot be read');
+    complain('contains a certificate that cannot be read');
     return undefined;
   }
 }
@@ -64,7 +64,7 @@ function readKey(pem: string, complain: (says: string) => void): KeyObject | und
     return createPrivateKey(pem);
   } catch (error) {
     const isLocked = toCode(error) === 'ERR_MISSING_PASSPHRASE';
-    complain(isLocked ? 'holds a key with a passphrase, which cannot be given' : 'holds no private key in PEM');
+    complain(isLocked ? 'contains a key with a passphrase, which is not supported' : 'contains no private key in PEM');
     return undefined;
   }
 }

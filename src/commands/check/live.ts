@@ -189,7 +189,7 @@ async function probeCredentials(server: ServerConfig): Promise<LiveReport> {
 }
 
 /** If another user created the token, only an administrator can see it. */
-const invisible = 'no valid token is visible to these credentials, so it is not known when their own token expires';
+const invisible = 'no valid token is visible to these credentials, so it is unknown when their own token expires';
 
 /** Whether this is an error is reported with the endpoints. */
 function toFault(error: unknown): Pick<LiveReport, 'verdict' | 'message'> {
@@ -216,7 +216,7 @@ export async function probeDatabase({ state }: Pick<Config, 'state'>): Promise<L
     const found = `PostgreSQL ${version} at ${host}:${port} answers in ${latencyMs.toFixed(1)} ms`;
     if (isReadOnly) return { name, verdict: 'broken', message: `${found}, but only reads: connect to the primary` };
     if (!mayCreate) {
-      const message = `${found}, but ${user} may not create tables in the schema ${settings.schema}`;
+      const message = `${found}, but ${user} cannot create tables in the schema ${settings.schema}`;
       return { name, verdict: 'broken', message };
     }
     if (unsafe.length > 0) {

@@ -68,7 +68,7 @@ export function toProbes(server: ServerConfig, config: Config, enabled: readonly
   async function findProjects(api: Api): Promise<Finding> {
     await readNames(api);
     if (list.visible() !== 0) return undefined;
-    const note = 'nothing is visible to these credentials: the server has no project, or they may read none';
+    const note = 'nothing is visible to these credentials: the server has no project, or they cannot read any';
     return { verdict: 'nothing visible', note };
   }
 
@@ -233,7 +233,7 @@ function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: ExecutionProb
         if (!(error instanceof ApiError)) throw error;
         if (error.kind !== 'forbidden') continue;
         return [
-          `the credentials may view ${name}, but not read it: release ${major}.${minor} shows its executions only with ${rights}, but jobs/export returns its whole definition`,
+          `the credentials can view ${name}, but not read it: release ${major}.${minor} shows its executions only with ${rights}, but jobs/export returns its whole definition`,
         ];
       }
     }

@@ -113,7 +113,7 @@ const knownMeasurements =
 /** Returns the metric for a measurement of the server itself. In its name, dots and dashes were lost. */
 function toAppMetric(name: string): Counterpart {
   if (!knownMeasurements.test(name))
-    return { because: 'it is not certain what this is: see whether automation_app_value has a name like it' };
+    return { because: 'no counterpart is known; look for a similar name in automation_app_value' };
   const metric = toAppFamily(name);
   if (metric === undefined) {
     return { because: 'a rate or a statistic of a timer; use automation_app_duration_seconds with the label quantile' };

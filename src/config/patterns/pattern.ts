@@ -46,7 +46,7 @@ export const pattern = parsedText(parsePattern, {
 
 const patterns = z
   .array(pattern.schema, takes('a list of patterns', 'for example ["pay-.*"]'))
-  .max(100, 'holds more than 100 patterns');
+  .max(100, 'contains more than 100 patterns');
 
 /** Patterns. A flag or a variable has one pattern, which may have alternatives separated by |. */
 export const patternList: ValueType<Patterns, 'plain'> = plain(

@@ -40,7 +40,7 @@ export function resolveFamily(
   const complain = createComplain(resolved, complaints);
   if (family.type !== 'histogram') complain('buckets', `${family.name} is not a histogram`, 'remove the buckets');
   if (family.bucketsFrom !== undefined)
-    complain('buckets', `has the buckets of ${family.bucketsFrom}`, 'give them there');
+    complain('buckets', `always has the buckets of ${family.bucketsFrom}`, 'set them there');
   return part;
 }
 
@@ -89,14 +89,14 @@ export function checkDatabase(general: ResolvedTree, complaints: Complaints): vo
     ['cert_file', 'key_file'],
     ['key_file', 'cert_file'],
   ] as const)
-    if (!isGiven(`tls.${lacking}`))
-      complain(`state.postgres.tls.${given}`, `needs state.postgres.tls.${lacking} beside it`);
-  if (isGiven('host')) complain('state.postgres.url_file', 'excludes state.postgres.host', 'remove one of them');
+    if (!isGiven(`tls.${lacking}`)) complain(`state.postgres.tls.${given}`, `also needs state.postgres.tls.${lacking}`);
+  if (isGiven('host'))
+    complain('state.postgres.url_file', 'cannot be combined with state.postgres.host', 'remove one of them');
   else if (!isGiven('url_file'))
     complain(
       'state.postgres.password_file',
-      'has no meaning without state.postgres.host',
-      'give the host of the database',
+      'has no effect without state.postgres.host',
+      'set the host of the database',
     );
 }
 
@@ -108,6 +108,6 @@ export function checkBackfill(general: ResolvedTree, complaints: Complaints): vo
   if (place === undefined || typeof backfill?.value !== 'number' || typeof limit?.value !== 'number') return;
   if (backfill.value <= limit.value) return;
   const [longer, shorter] = [formatDuration(backfill.value), formatDuration(limit.value)];
-  const message = `executions.backfill (${longer}) goes beyond executions.catch_up_limit (${shorter})`;
+  const message = `executions.backfill (${longer}) exceeds executions.catch_up_limit (${shorter})`;
   complaints.add(place, message, 'executions before the limit are skipped: reduce backfill or raise catch_up_limit');
 }

@@ -89,7 +89,7 @@ export function parseArguments(
   if (command !== undefined && declared === undefined) {
     const names = commands.map(({ name }) => name);
     const hint =
-      names.length === 0 ? 'only flags are taken' : (didYouMean(command, names) ?? `commands: ${names.join(', ')}`);
+      names.length === 0 ? 'only flags are accepted' : (didYouMean(command, names) ?? `commands: ${names.join(', ')}`);
     problems.add(quote(command), names.length === 0 ? 'is not expected here' : 'is not a command', hint);
   }
   for (const extra of declared === undefined ? [] : positionals.slice(declared.positionals ?? 0)) {

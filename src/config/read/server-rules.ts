@@ -123,7 +123,7 @@ export function checkLabels(
     const place = options.get(key)?.place;
     if (place !== undefined) complaints.add(toInnerPlace(place, path, true), message, 'choose another name');
   };
-  const isTaken = 'is a label that series have already';
+  const isTaken = 'is already a label of the series';
   // A wrong value is undefined here, and has its own complaint.
   const own = (labels ?? []).map(([name]) => name);
   for (const name of own) if (taken.ofServers.includes(name)) complain('labels', [name], isTaken);
@@ -131,7 +131,7 @@ export function checkLabels(
     for (const [name] of entry.labels) {
       const path = [index, 'labels', name];
       if (taken.ofProjects.includes(name)) complain('projects.labels', path, isTaken);
-      else if (own.includes(name)) complain('projects.labels', path, 'is a label of the server already');
+      else if (own.includes(name)) complain('projects.labels', path, 'is already a label of the server');
     }
   }
 }

@@ -100,7 +100,7 @@ function checkTlsRules(settings: TlsSettings, { placeOf, complaints }: About): v
   if (authPlace !== undefined && auth.isVerified && caPlace === undefined)
     complaints.add(authPlace, 'needs the authorities of the clients', 'set client_ca_file');
   if (sansPlace !== undefined && clientAllowedSans.length > 0 && !auth.isRequired)
-    complaints.add(sansPlace, 'is not used: clients may come without a certificate', verify);
+    complaints.add(sansPlace, 'is not used: clients may connect without a certificate', verify);
   if (minVersion > maxVersion)
     complaints.add(placeOf('max_version') ?? '', 'is lower than min_version', `at least ${minVersion}`);
 }

@@ -49,9 +49,9 @@ function parseWebAddress(text: string, withoutUser: string): Parsed<string> {
     return { problem: 'is not a web address' };
   const url = new URL(text);
   if (url.username !== '' || url.password !== '' || /^https?:\/\/[^/?#]*@/i.test(text)) {
-    return { problem: 'holds a user or a password', hint: withoutUser };
+    return { problem: 'contains a user or a password', hint: withoutUser };
   }
-  if (/[?#]/.test(text)) return { problem: 'holds a query or a fragment', hint: 'remove the part after ? or #' };
+  if (/[?#]/.test(text)) return { problem: 'contains a query or a fragment', hint: 'remove the part after ? or #' };
   // Servers of release 6 refuse every path with an empty segment.
   url.pathname = url.pathname.replace(/\/{2,}/g, '/');
   return { value: url.href.replace(/\/$/, '') };
@@ -76,7 +76,7 @@ function parseTraceLink(text: string): Parsed<string> {
   if (!text.includes(place)) return { problem: `has no ${place}` };
   const { username, password } = new URL(filled);
   if (username !== '' || password !== '') {
-    return { problem: 'holds a user or a password', hint: 'they would be visible to everyone who sees the page' };
+    return { problem: 'contains a user or a password', hint: 'they would be visible to everyone who sees the page' };
   }
   return { value: text };
 }

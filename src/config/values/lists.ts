@@ -7,7 +7,7 @@ const aText = takes('a text');
 export const textList: ValueType<readonly string[], 'plain'> = plain(
   z
     .array(z.string(aText).min(1, aText).max(200, aText), takes('a list of names', 'for example [version, region]'))
-    .max(100, 'holds more than 100 names'),
+    .max(100, 'contains more than 100 names'),
   { placeholder: 'NAME,…', fromText: (text) => text.split(',') },
 );
 
@@ -28,7 +28,7 @@ export const bucketBounds: ValueType<readonly number[], 'plain'> = plain(
   z
     .array(z.number(aNumber).gt(0, aNumber), numbers)
     .min(1, numbers)
-    .max(100, 'holds more than 100 bounds')
+    .max(100, 'contains more than 100 bounds')
     .superRefine(
       (bounds, context) => {
         const message = withHint('is not greater than the previous bound', 'write them in ascending order');

@@ -23,7 +23,7 @@ export function map<V>(
   const written = z
     .custom<Readonly<Record<string, unknown>>>(isMap, takes(about.takes, `for example ${about.example}`))
     .meta({ type: 'object', maxProperties: max, propertyNames: keys, additionalProperties });
-  const read = z.map(key, value).max(max, `holds more than ${max} ${about.takes.replace('a map of ', '')}`);
+  const read = z.map(key, value).max(max, `contains more than ${max} ${about.takes.replace('a map of ', '')}`);
   return z.codec(written, read, {
     decode: (found) => new Map(Object.entries(found)),
     encode: (known) => Object.fromEntries(known),

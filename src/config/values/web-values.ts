@@ -21,7 +21,7 @@ const headerValues: ReadonlyMap<string, readonly string[]> = new Map([
 const headers = map(
   z
     .string(takes('a text'))
-    .regex(/^[\x20-\x7e]{0,4096}$/, 'holds a character that is not allowed in a header, or too many')
+    .regex(/^[\x20-\x7e]{0,4096}$/, 'contains a character that is not allowed in a header, or too many')
     .nullable(),
   {
     takes: 'a map of headers',

@@ -163,8 +163,8 @@ function toReason({ kind, message }: ApiError): string {
 }
 
 const reasons: Readonly<Partial<Record<ApiError['kind'], string>>> = {
-  forbidden: 'the token may not read it',
-  unauthorized: 'the token may not read it',
+  forbidden: 'the token cannot read it',
+  unauthorized: 'the token cannot read it',
   not_found: 'the server does not show it',
   unsupported_version: 'the API version does not have it',
   timeout: 'the server did not answer in time',

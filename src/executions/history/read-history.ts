@@ -65,7 +65,7 @@ export async function readHistory(options: HistoryOptions): Promise<readonly str
     } catch (error) {
       const held = toHold(error);
       if (held === undefined || !(error instanceof ApiError)) throw error;
-      complaints.push(`project ${project} is ${held} and left out: ${error.message}`);
+      complaints.push(`project ${project} is ${held}, so it is left out: ${error.message}`);
     }
   }
 

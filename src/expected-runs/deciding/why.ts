@@ -103,13 +103,13 @@ function toUndecided(job: WatchedJob, nowMs: number, asked: AskedSchedules): str
 
 function toProgress(job: WatchedJob, { known, all, leftMs }: AskedSchedules): string {
   if (job.unread !== undefined || known >= all) return '';
-  return `: ${known} of ${all} schedules known so far, about ${Math.max(1, Math.ceil(leftMs / 60_000))} min left`;
+  return `: ${known} of ${all} schedules read so far, about ${Math.max(1, Math.ceil(leftMs / 60_000))} min left`;
 }
 
 function toSentence(verdict: Verdict, facts: readonly Fact[], nowMs: number): string {
   const at = toTime(verdict.expectedMs, nowMs);
   if (verdict.is === 'ran') return `Ran at ${at}, ${toDelay(verdict)} (#${verdict.runId}).`;
-  if (verdict.is === 'undecided') return `Whether it ran at ${at} is not known: ${undecidedBecause[verdict.why]}.`;
+  if (verdict.is === 'undecided') return `Whether it ran at ${at} is unknown: ${undecidedBecause[verdict.why]}.`;
   const [first] = facts;
   const because =
     first === undefined ? 'no cause is known' : `${first.fact} (${toWhen(first, verdict.expectedMs, nowMs)})`;

@@ -129,7 +129,7 @@ function findOfTimes(job: WatchedJob, { path, timesMs }: TimesOfJob, input: Risk
   if (durationMs !== undefined && !maySeveral(job)) {
     const skippedMs = findSkipped(timesMs, durationMs, input.running.get(job.id) ?? []);
     const text = `${path} usually takes ${toDuration(durationMs)}, longer than the time to its next start`;
-    const evidence = 'one of four runs takes even longer, and it may not run twice at once';
+    const evidence = 'one run in four takes even longer, and the job does not allow two runs at once';
     if (skippedMs.length > 0)
       met.push({ risk: { reason: 'overlap', subject: path, text, sinceMs: undefined, evidence }, timesMs: skippedMs });
   }

@@ -106,7 +106,11 @@ function readEndpoint({ name, value, isForSignal }: Given, signal: Signal): stri
   }
   if (url.username !== '' || url.password !== '') {
     const variable = toName('HEADERS', isForSignal ? signal : undefined);
-    return { place: name, message: 'holds a user or a password', hint: `give credentials as a header in ${variable}` };
+    return {
+      place: name,
+      message: 'contains a user or a password',
+      hint: `give credentials as a header in ${variable}`,
+    };
   }
   if (!isForSignal) url.pathname = `${url.pathname.replace(/\/+$/, '')}/v1/${signal}`;
   url.hash = '';

@@ -161,7 +161,7 @@ function toOutcome(progress: Progress, below: readonly Draft[], isRecovered: boo
     case 'unknown':
     case 'waiting':
     case 'not-started':
-      return { ...plain, result: 'error', errorType: otherError, why: 'its state is not known' };
+      return { ...plain, result: 'error', errorType: otherError, why: 'its state is unknown' };
   }
 }
 

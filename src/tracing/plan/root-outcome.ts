@@ -46,7 +46,7 @@ function toCustom(
   customStatuses: Readonly<Record<string, Result>>,
 ): RootOutcome {
   const { customStatus } = source.execution;
-  if (customStatus === undefined || customStatus === '') return unknown('its status is not known');
+  if (customStatus === undefined || customStatus === '') return unknown('its status is unknown');
   if (customStatus === incomplete) {
     return { ...plain('error', 'the execution was cut off'), errorType: incomplete };
   }

@@ -120,7 +120,7 @@ describe('api/auth/session', () => {
 
     await expect(api.get(executionMode)).rejects.toMatchObject({
       kind: 'unauthorized',
-      message: 'GET execution-mode: HTTP 404, this session is not admitted to the API',
+      message: 'GET execution-mode: HTTP 404, this session has no access to the API',
     });
   });
 

@@ -166,7 +166,7 @@ describe('tracing/deliver/settings', () => {
     [
       'ENDPOINT',
       'http://user:canary@c.example.org',
-      'holds a user or a password (give credentials as a header in OTEL_EXPORTER_OTLP_HEADERS)',
+      'contains a user or a password (give credentials as a header in OTEL_EXPORTER_OTLP_HEADERS)',
     ],
     [
       'HEADERS',

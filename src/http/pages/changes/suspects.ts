@@ -53,7 +53,7 @@ function renderChanges(explanation: Explanation, about: About): Html {
 `;
   const since = new Date(successMs).toISOString();
   const until = new Date(untilMs).toISOString();
-  const none = unchanged.length === 0 ? 'Not known: nothing was watched all the time' : 'No visible change';
+  const none = unchanged.length === 0 ? 'Unknown: nothing was watched continuously' : 'No visible change';
   const title = suspects.length === 0 ? none : toCount(suspects.length, 'change');
   const rest = notWatched.map(({ what, reason }) => html`<li><bdi>${what}</bdi>: ${reason}</li>\n`);
   return html`<section class="suspects">
@@ -63,7 +63,7 @@ function renderChanges(explanation: Explanation, about: About): Html {
   }</p>
 ${suspects.length === 0 ? undefined : renderList(explanation, nowMs)}${
   unchanged.length === 0 ? undefined : html`<p class="note">Unchanged: ${unchanged.join(', ')}.</p>\n`
-}${rest.length === 0 ? undefined : html`<details><summary>${toCount(rest.length, 'thing')} not watched all the time</summary>\n<ul>${rest}</ul>\n</details>\n`}<p class="note"><a href="${root}changes${toQuery({ server, since, until })}">All changes between these times</a></p>
+}${rest.length === 0 ? undefined : html`<details><summary>${toCount(rest.length, 'thing')} not watched continuously</summary>\n<ul>${rest}</ul>\n</details>\n`}<p class="note"><a href="${root}changes${toQuery({ server, since, until })}">All changes between these times</a></p>
 </section>
 `;
 }

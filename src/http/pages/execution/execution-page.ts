@@ -233,9 +233,9 @@ function renderWithoutSteps({ isOn }: Tracing, cause: Cause | undefined): Html {
   if (cause !== undefined)
     return html`<p class="note">Only this summary is kept, because the exporter was restarted, or newer executions replaced the steps in memory.</p>\n`;
   if (isOn) {
-    return html`<p class="note">The steps are not known: they are still being read, the execution ended before the exporter started, or newer executions replaced the steps in memory.</p>\n`;
+    return html`<p class="note">The steps are unknown: they are still being read, the execution ended before the exporter started, or newer executions replaced the steps in memory.</p>\n`;
   }
-  return html`<p class="note">The steps are not known, because <code>traces.enabled</code> is <code>off</code>. To read the steps of future executions:</p>
+  return html`<p class="note">The steps are unknown, because <code>traces.enabled</code> is <code>off</code>. To read the steps of future executions:</p>
 ${renderReadSteps()}`;
 }
 

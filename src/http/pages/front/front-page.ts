@@ -147,7 +147,7 @@ function joinHours(servers: readonly ServerStatus[]): readonly HourOfRuns[] {
 
 function toBar({ startMs, runs, failures }: HourOfRuns, nowMs: number): Bar {
   const from = toTime(startMs, nowMs);
-  if (runs === undefined) return { parts: [], label: `from ${from}: not known` };
+  if (runs === undefined) return { parts: [], label: `from ${from}: unknown` };
   return {
     parts: [
       { height: runs - failures, mood: 'plain' },

@@ -106,7 +106,7 @@ function renderRights({ rights, collectors }: ServerStatus): Html | undefined {
 ${lacking.map(({ collector, missing }) => html`<p><b>${collector}</b> lacks ${missing.join(', ')}</p>\n`)}${
   excess.length === 0
     ? undefined
-    : html`<p>The credentials may do more than the exporter needs: ${excess.join(', ')}. This policy is enough:</p>
+    : html`<p>The credentials have more rights than the exporter needs: ${excess.join(', ')}. This policy is enough:</p>
 <details><summary>Policy</summary><pre tabindex="0"><code>${leastPolicy}</code></pre></details>`
 }</div>
 `;
@@ -174,7 +174,7 @@ type HiddenHistory = NonNullable<ServerStatus['executions']>['hidden'][number];
 
 function renderUnreadable({ executions, visibleProjects }: ServerStatus): Html | undefined {
   if (visibleProjects === 0)
-    return html`<p>The list of projects is empty: either the server has no projects, or the credentials may not read any.</p>\n`;
+    return html`<p>The list of projects is empty: either the server has no projects, or the credentials cannot read any.</p>\n`;
   if (executions === undefined) return undefined;
   const { hidden, runningDenied, runningSight } = executions;
   const rows = new Map(hidden.map((history) => [history.project, renderHistory(history)]));
@@ -182,7 +182,7 @@ function renderUnreadable({ executions, visibleProjects }: ServerStatus): Html |
   for (const project of runningDenied) if (!rows.has(project)) rows.set(project, unknown);
   if (rows.size === 0)
     return runningSight === 'denied'
-      ? html`<p>The credentials may not read running executions in any project.</p>\n`
+      ? html`<p>The credentials cannot read running executions in any project.</p>\n`
       : undefined;
   const mayNotRun = (project: string): boolean => runningSight === 'denied' || runningDenied.includes(project);
   const lines = [...rows].slice(0, maxShown).map(
@@ -210,7 +210,7 @@ function renderExecutions({ name, executions, state, visibleProjects }: ServerSt
   const isSilent = state === 'down' || state === 'refused';
   const toAddress = (id: number): string => `${root}executions/${encodeURIComponent(name.toWellFormed())}/${id}`;
   const list = `${root}executions?server=${encodeURIComponent(name.toWellFormed())}`;
-  return html`${visibleProjects === 0 ? html`<h3>Runs now: not known</h3>\n` : renderRunning(executions, isSilent, toAddress)}${renderEnded(executions, toAddress, list)}`;
+  return html`${visibleProjects === 0 ? html`<h3>Runs now: unknown</h3>\n` : renderRunning(executions, isSilent, toAddress)}${renderEnded(executions, toAddress, list)}`;
 }
 
 type ToAddress = (id: number) => string;

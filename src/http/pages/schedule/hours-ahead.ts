@@ -19,7 +19,7 @@ export function renderAhead({ server, ahead, blockers, nowMs }: ServerSchedule, 
   const starts = hours.reduce((sum, hour) => sum + hour.starts, 0);
   const limit =
     threads === undefined
-      ? 'the number of threads is not known'
+      ? 'the number of threads is unknown'
       : `the scheduler has ${toCount(threads, 'thread')} (dashed)`;
   const exceeded = hours.filter((hour) => hour.exceeded !== undefined);
   const facts = `${toCount(starts, 'start')} expected, at most ${toCount(most, 'run')} at once; ${limit}`;

@@ -57,7 +57,7 @@ function toExpected({ known = nothing, openCount }: Hour): number {
 
 function toBar({ startMs, known, openCount }: Hour, nowMs: number): Bar {
   const from = toTime(startMs, nowMs);
-  if (known === undefined && openCount === 0) return { parts: [], label: `from ${from}: not known` };
+  if (known === undefined && openCount === 0) return { parts: [], label: `from ${from}: unknown` };
   const { ran, late, undecided } = known ?? nothing;
   const missed = toMissed(known ?? nothing);
   const open = openCount === 0 ? '' : `, ${openCount} still being checked`;

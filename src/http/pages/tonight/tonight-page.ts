@@ -74,7 +74,7 @@ ${tonight.servers.map((server) => renderServer(server, root))}`;
 
 function renderServer({ server, unknown, risks, skipped }: ServerTonight, root: string): Html {
   const state =
-    risks === null ? 'not known' : risks.at_risk === 0 ? 'nothing at risk' : toCount(risks.at_risk, 'run') + ' at risk';
+    risks === null ? 'unknown' : risks.at_risk === 0 ? 'nothing at risk' : toCount(risks.at_risk, 'run') + ' at risk';
   const title = html`<h2><bdi>${server}</bdi> <span class="state">${state}</span></h2>\n`;
   const links = html`<p class="note"><a href="${root}windows/${encodeURIComponent(server.toWellFormed())}">When to restart <bdi>${server}</bdi></a></p>\n`;
   const why = unknown === null ? undefined : html`<p class="off">– ${unknown}.</p>\n`;
@@ -138,7 +138,7 @@ function renderUnjudged({
   not_judged: { runs, jobs_without_times: jobs, of_projects_off: off },
 }: RisksTonight): Html | undefined {
   const parts = [
-    ...(runs === 0 ? [] : [`${toCount(runs, 'run')} of jobs whose past runs or nodes are not known`]),
+    ...(runs === 0 ? [] : [`${toCount(runs, 'run')} of jobs whose past runs or nodes are unknown`]),
     ...(jobs === 0
       ? []
       : [

@@ -86,5 +86,5 @@ function renderUnknown({ not_known: { jobs_without_times: times, jobs_without_du
     ...(times === 0 ? [] : [`the times of ${toCount(times, 'job')}`]),
     ...(durations === 0 ? [] : [`the duration of ${toCount(durations, 'job')}, so only their starts are included`]),
   ];
-  return parts.length === 0 ? undefined : html`<p class="note">Not known: ${parts.join('; ')}.</p>\n`;
+  return parts.length === 0 ? undefined : html`<p class="note">Unknown: ${parts.join('; ')}.</p>\n`;
 }
