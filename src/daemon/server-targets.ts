@@ -75,7 +75,7 @@ export function joinEars({ sourceNotes, signs, hear }: Ears) {
       answered: (endpoint, path, answer, tookMs) => {
         ear.answered(endpoint, path, answer, tookMs);
         signs.note(member, endpoint, answer);
-        hear({ member, isShared: isShared(), endpoint, path, answer }, tookMs);
+        hear({ member, endpoint, path, answer }, tookMs);
       },
     };
   };

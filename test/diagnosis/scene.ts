@@ -51,7 +51,7 @@ export function createScene({ settings = {}, token, ...options }: Options = {}) 
       ...ear,
       answered: (endpoint, path, answer, tookMs) => {
         ear.answered(endpoint, path, answer, tookMs);
-        changes.hear({ member: undefined, isShared: false, endpoint, path, answer }, tookMs);
+        changes.hear({ member: undefined, endpoint, path, answer }, tookMs);
       },
     });
     const list = createProjectList({ isWanted: () => true, clock });

@@ -146,7 +146,7 @@ describe('diagnosis/sources', () => {
       [jobSections, definition],
       [pluginList, []],
     ] as const) {
-      const asked = { member: undefined, isShared: false, endpoint, path: { id: '7' }, answer };
+      const asked = { member: undefined, endpoint, path: { id: '7' }, answer };
       const [before] = createToReadings()(asked, { ...known, release: () => '5.20.1' });
       expect(before?.basis).toBe('5.20.1');
     }

@@ -13,8 +13,6 @@ import { areas, toFields } from './deciding/kinds.ts';
 export type Answer = {
   /** The member that answered; undefined if it is not known. */
   readonly member: string | undefined;
-  /** True if several members answer at this address. */
-  readonly isShared: boolean;
   readonly endpoint: Endpoint<unknown>;
   readonly path: Readonly<Record<string, string | undefined>>;
   readonly answer: unknown;
@@ -37,13 +35,13 @@ type Known = {
 /** Returns the areas that an answer contains. */
 export function createToReadings(): (answer: Answer, known: Known) => readonly Seen[] {
   const uuids = new Map<string, string>();
-  return ({ member, isShared, endpoint, path, answer }, known) => {
+  return ({ member, endpoint, path, answer }, known) => {
     if (isOf(systemInfo, endpoint, answer)) {
       if (member !== undefined) uuids.set(member, answer.server.serverUUID ?? '');
       return [readServer(answer, member)];
     }
     if (isOf(executionMode, endpoint, answer)) {
-      const uuid = member === undefined ? (isShared ? undefined : '') : uuids.get(member);
+      const uuid = member === undefined ? '' : uuids.get(member);
       const mode = new Map([[uuid ?? '', toFields({ mode: answer })]]);
       return uuid === undefined ? [] : [{ area: areas.server, things: mode, isPart: true }];
     }
