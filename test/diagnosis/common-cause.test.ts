@@ -119,6 +119,20 @@ describe('diagnosis/common-cause', () => {
     expect([toCause('db04')?.subject, toCause('db06')]).toEqual(['db04', undefined]);
   });
 
+  it('does not name the user who starts failing jobs again', async () => {
+    const { control, commonCause, minutes } = createScene();
+    control.createProject('pay', ['db01']);
+    const jobs = Array.from({ length: 30 }, (_none, index) =>
+      control.createJob('pay', { name: `job${index}`, work: work(['db01'], [command('run', 1, Number(index < 10))]) }),
+    );
+    await minutes(2);
+    for (const id of jobs) control.runJob(id, { user: 'timer' });
+    await minutes(2);
+    for (const id of jobs.slice(0, 10)) control.runJob(id, { user: 'ops' });
+    await minutes(2);
+    expect(commonCause()).toBeUndefined();
+  });
+
   it('names a planted node in nine of ten worlds, and hardly ever a cause in worlds without one', () => {
     const worlds = 20;
     const { right, wrong, without } = countCommonCauses(worlds);

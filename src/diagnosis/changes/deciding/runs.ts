@@ -28,6 +28,8 @@ export type CountedRun = {
   readonly endedAtMs: number;
   readonly isFailed: boolean;
   readonly failedNodes: readonly string[];
+  /** True if the previous run of the job failed too: who started this one again explains nothing. */
+  readonly isRepeat?: boolean;
   readonly facts: RunFacts;
 };
 
