@@ -46,7 +46,7 @@ function lookAhead({ jobs, port, notes }: AheadOptions, pause: Pause): Promise<P
 }
 
 type RisksOptions = AheadOptions & {
-  readonly jobs: Pick<ExpectedJobs, 'nodes'>;
+  readonly jobs: Pick<ExpectedJobs, 'failingNodes'>;
   readonly port: Pick<ExecutionsPort, 'factsOf' | 'progress'>;
   readonly settings: Pick<ExpectedRunsSettings, 'isCriticalJob'>;
   readonly surroundings: () => Surroundings | undefined;
@@ -101,7 +101,7 @@ function lookForRisks(
       sources: notes.all(),
       factsOf: port.factsOf,
       durationMs: port.durationMs,
-      nodes: jobs.nodes,
+      nodes: jobs.failingNodes(),
       surroundings: surroundings(),
       running: toSeenRuns(port.running()),
       crowds,

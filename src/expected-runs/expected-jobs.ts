@@ -18,7 +18,7 @@ import {
   toTallyDocument,
 } from './documents.ts';
 import type { ExecutionsPort } from './executions-port.ts';
-import type { FailingNodes } from './risks/nodes.ts';
+import { type FailingNodes, listSettled } from './risks/nodes.ts';
 import { createKeptNodes, createRunNotes } from './run-notes.ts';
 import type { ExpectedRunsSettings } from './settings.ts';
 import type { SourceNotes } from './sources.ts';
@@ -26,8 +26,8 @@ import type { SourceNotes } from './sources.ts';
 export type ExpectedJobs = {
   readonly all: ReadonlyMap<string, WatchedJob>;
   readonly tallies: ReadonlyMap<string, Tally>;
-  /** For all jobs: the nodes with failures since their last success. */
-  readonly nodes: FailingNodes;
+  /** For all jobs: the nodes with failures since their last success, for an interval or a minute. */
+  readonly failingNodes: () => FailingNodes;
   readonly hours: () => readonly HourOfTimes[];
   /** Loads the stored state; may be called again after an error. */
   readonly open: () => Promise<void>;
@@ -55,7 +55,10 @@ export type Answered = {
   readonly limit?: NonNullable<WatchedJob['limit']>;
 };
 
+const maxSettlingMs = 60_000;
+
 type Options = {
+  readonly everyMs: number;
   readonly server: string;
   readonly ledger: Pick<Ledger, 'load' | 'countEnds'>;
   readonly port: Pick<ExecutionsPort, 'commit'>;
@@ -109,7 +112,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
   return {
     all,
     tallies,
-    nodes: nodes.all,
+    failingNodes: () => listSettled(nodes.all, notes.serverNowMs() - Math.min(options.everyMs, maxSettlingMs)),
     hours: () => hours,
     open: () => {
       opened ??= load().catch((error: unknown) => {

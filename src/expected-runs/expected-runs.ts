@@ -77,7 +77,7 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
   const hold = createNewSeriesHold(settings.holdNewSeriesMs);
   const outlook = createOutlook(round);
 
-  const failingNodes = () => findFailingNodes({ nodes: jobs.nodes, factsOf: port.factsOf });
+  const failingNodes = () => findFailingNodes({ nodes: jobs.failingNodes(), factsOf: port.factsOf });
   async function show(): Promise<number> {
     const nowMs = notes.serverNowMs();
     const { hour, day } = await outlook.plan(createPause(clock));

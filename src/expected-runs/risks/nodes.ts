@@ -64,6 +64,11 @@ function addFailure(before: FailingNode | undefined, node: string, { project = '
   };
 }
 
+/** Returns the nodes that failed at some time and later. Runs that end together are read in turn, so a success may be read last. */
+export function listSettled(nodes: FailingNodes, throughMs: number): FailingNodes {
+  return new Map([...nodes].filter(([, { sinceMs }]) => sinceMs <= throughMs));
+}
+
 const maxJobs = 10;
 const quietMs = 8 * 86_400_000;
 

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { createNodeNotes, type FailingNode, findWitnesses, noteUsual } from '../../../src/expected-runs/risks/nodes.ts';
+import {
+  createNodeNotes,
+  type FailingNode,
+  findWitnesses,
+  listSettled,
+  noteUsual,
+} from '../../../src/expected-runs/risks/nodes.ts';
 
 type Run = Parameters<ReturnType<typeof createNodeNotes>>[1][number];
 
@@ -56,6 +62,11 @@ describe('expected-runs/risks/nodes', () => {
     // It failed before the last success of another job on the node: that is its own trouble.
     expect(findWitnesses({ node: 'db03', sinceMs: 10, lastMs: 20, jobs: ['pay/a', 'pay/early'] }, () => 5)).toEqual([]);
     expect(noteAll([a, b], [{ ...well(30), status: 'aborted' }]).size).toBe(1);
+  });
+
+  it('leaves out nodes that failed only now, because a success that ended before may not be read yet', () => {
+    const known = noteAll([a], [b]);
+    expect([listSettled(known, 9).size, listSettled(known, 10).size]).toEqual([0, 1]);
   });
 
   it('removes a node that has not been used for a week', () => {
