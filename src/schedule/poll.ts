@@ -39,8 +39,8 @@ export type LastPoll = {
   readonly restsForMs: number;
 };
 
-/** The longest interval of a poll that is off, because it must notice new permissions and upgrades. */
-const slowestRetryMs = 300_000;
+/** The shortest interval of a poll that is off: it must notice new permissions and upgrades, at little cost. */
+const retryMs = 300_000;
 
 /** The wrapper around every collector: measures time, converts errors, counts and logs. */
 export function createPoll(options: PollOptions): Poll {
@@ -86,8 +86,7 @@ export function createPoll(options: PollOptions): Poll {
     report(outcome, tookMs / 1000);
     if (collector.vital) vitality(fault);
     pollLog.note(outcome, fault);
-    if (!collector.vital && outcome.result === 'off')
-      restsUntilTicks = startedTicks + Math.max(slowestRetryMs, options.everyMs);
+    if (!collector.vital && outcome.result === 'off') restsUntilTicks = startedTicks + retryMs;
     const endedAtMs = clock.now();
     const succeededAtMs = outcome.result === 'success' ? endedAtMs : last?.succeededAtMs;
     const restsForMs = Math.max(0, restsUntilTicks - clock.ticks());

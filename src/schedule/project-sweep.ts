@@ -99,9 +99,9 @@ async function readAll(sweep: Sweep, signal: AbortSignal): Promise<Outcome> {
 type Pass = { signal: AbortSignal; tally: Tally };
 
 async function readEach(sweep: Sweep, names: readonly string[], { signal, tally }: Pass): Promise<void> {
-  const { everyMs, clock, projectRows, resting, gap, shown, progress } = sweep;
+  const { clock, projectRows, resting, gap, shown, progress } = sweep;
   const startedTicks = clock.ticks();
-  const restUntilTicks = startedTicks + Math.max(everyMs, slowestRetryMs);
+  const restUntilTicks = startedTicks + retryMs;
   const { gapMs, publishEveryMs } = toPace(sweep, names.length);
   gap.begin(gapMs);
   const order = rotate(names, progress.nextName);
@@ -227,7 +227,7 @@ const spread = 0.8;
 /** After more errors in a row, the server is the cause, not its projects. */
 const maxInARow = 5;
 const minPublishMs = 5000;
-const slowestRetryMs = 300_000;
+const retryMs = 300_000;
 
 /** Returns all names, beginning where the last pass ended early, or with the next name if that one is gone. */
 function rotate(sortedNames: readonly string[], first: string): string[] {
