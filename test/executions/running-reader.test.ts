@@ -152,6 +152,15 @@ describe('executions/running-reader', () => {
     expect(await read(['pay'])).toMatchObject({ executions: undefined, denied: 'all' });
   });
 
+  it('reports that no project may be read, although one more is gone', async () => {
+    const { read } = setUp((project) => {
+      if (project === 'gone') throw refusal('not_found', 'api.error.project.disabled');
+      throw refusal('forbidden', 'api.error.item.unauthorized');
+    });
+    expect(await read(['gone', 'closed', 'shut'])).toMatchObject({ executions: undefined, denied: 'all' });
+    expect(await read(['gone'])).toMatchObject({ executions: [], denied: new Set() });
+  });
+
   it('reports a failing server as failing, except in the releases that fail because of `*`', async () => {
     const failure = () => new ApiError('failed', { kind: 'server', apiEndpoint: 'any', status: 500 });
     const answer = (): [] => [];

@@ -51,7 +51,8 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
       if (read.denied !== undefined) denied.add(project);
     }
     isComplete ||= projects.every((project) => known.has(project));
-    if (projects.length > 0 && denied.size === projects.length) return { ...nothing, serverMs, denied: 'all' };
+    // A project that is gone or disabled shows nothing of the others.
+    if (isComplete && denied.size > 0 && readTicks.size === 0) return { ...nothing, serverMs, denied: 'all' };
     const executions = isComplete ? [...known.values()].flat() : undefined;
     return { executions, serverMs, denied: new Set(denied), readTicks: new Map(readTicks) };
   }
