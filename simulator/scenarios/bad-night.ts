@@ -30,11 +30,12 @@ export const badNight: Scenario = {
   historyMs: 3 * 60 * minute,
   build: (world, liveMs) => {
     buildEstate(world);
-    // Nothing else fails, so that every start shows the same.
+    // Nothing else fails, also not for the replaced key, so that every start shows the same.
     world.conditions = { ...world.conditions, failureFactor: 0 };
     for (const job of world.jobs.values()) {
       const { definition } = job;
-      job.definition = { ...definition, work: { ...definition.work, timeoutMs: undefined } };
+      const steps = definition.work.steps.map(({ key: _key, ...step }) => step);
+      job.definition = { ...definition, work: { ...definition.work, steps, timeoutMs: undefined } };
     }
     replaceKey(world, liveMs);
     loseNode(world, liveMs);

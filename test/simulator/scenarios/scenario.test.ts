@@ -44,7 +44,7 @@ describe('simulator/scenarios', () => {
     expect(days[2]).not.toBe(days[0]);
   });
 
-  it.each([0, 17_000, 400_500])(
+  it.each([0, 17_000, 240_000, 400_500])(
     'plays the same trouble in bad-night, whenever it starts (%i ms later)',
     async (later) => {
       const startMs = Date.UTC(2026, 0, 15, 12) + later;
@@ -60,6 +60,9 @@ describe('simulator/scenarios', () => {
         logistics: countOf('logistics'),
         statements: failed.filter(({ jobName }) => jobName === 'statements').length,
       }).toEqual({ logistics: 8, statements: 3 });
+      const others = executions.filter(({ status }) => status === 'failed-with-retry' || status === 'timedout');
+      expect(others).toEqual([]);
+      expect(failed).toHaveLength(11);
       // The import still runs when its first two times come.
       const imports = executions.filter(
         ({ jobName, endedAtMs = Infinity }) => jobName === 'import' && endedAtMs > startMs,
