@@ -1,9 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { missReasons } from '../../src/expected-runs/deciding/watched-job.ts';
 import { contractMetrics } from '../dashboards/contract-metrics.ts';
 import { readPromql } from '../dashboards/promql.ts';
 
 const alerts = new URL('../../alerts/', import.meta.url);
+const configuration = readFileSync(new URL('../docs/configuration.md', alerts), 'utf8');
 const pages = readdirSync(new URL('runbooks/', alerts)).toSorted();
 
 describe('alerts/runbooks', () => {
@@ -31,6 +33,22 @@ describe('alerts/runbooks', () => {
     const headers = [...text.matchAll(/^AUTH="(.*?):/gm)].map((match) => match[1]);
     expect(headers.filter((header) => header !== 'X-Rundeck-Auth-Token')).toEqual([]);
     expect(text.includes('`service` dialect takes the header `X-Service-Auth-Token` instead')).toBe(headers.length > 0);
+  });
+
+  it.each(['AutomationScheduleMissed.md', 'AutomationScheduleMissedCritical.md'])(
+    'explains each cause of a missed run in %s',
+    (page) => {
+      // AutomationScheduleOwnerGone is about these runs.
+      const causes = missReasons.filter((cause) => cause !== 'orphaned');
+      expect(causes.filter((cause) => !readPage(page).includes(`\`${cause}\``))).toEqual([]);
+    },
+  );
+
+  it.each(pages)('names options and commands as the configuration and a package do in %s', (page) => {
+    const text = readPage(page);
+    expect(text).not.toContain('npm start');
+    const options = [...text.matchAll(/`(alerts\.[a-z_.]+)`/g)].map((match) => `\`${match[1]}\``);
+    expect(options.filter((option) => !configuration.includes(option))).toEqual([]);
   });
 
   it.each(pages)('fits on a screen: %s', (page) => {

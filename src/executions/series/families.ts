@@ -138,7 +138,7 @@ export const executionFamilies = {
   owner: info('automation_job_owner_info', 'Configured owner of a job [jobs.overrides].', ...job, 'owner'),
   hidden: gauge(
     'automation_exporter_executions_hidden',
-    'Executions finished within a day that the server counts but does not show to these credentials [paging.total].',
+    'Executions finished lately, at most a day ago, that the server counts but does not show to these credentials [paging.total].',
     'project',
   ),
   pipelineDuration: {
