@@ -87,7 +87,7 @@ const causes = {
   },
   target: {
     alert: 'AutomationJobFailsForTarget',
-    summary: `Job ${jobText} does not reach its node`,
+    summary: `Job ${jobText} cannot reach its node`,
     cause: 'because a node cannot be reached',
   },
 } as const;
@@ -145,7 +145,7 @@ function overdue(limits: Thresholds): Alert {
     for: limits.executionOverdueFor,
     severity: 'warning',
     summary: `Job ${jobText} takes much longer than usual`,
-    description: `Executions of ${jobOfServer} that have been overdue for at least ${limits.executionOverdueFor}, because they take much longer than the average of the job: {{ $value }}.${executionText('The previous one', 'automation_job_last_execution_id', limits)}`,
+    description: `Executions of ${jobOfServer} that have been overdue for at least ${limits.executionOverdueFor}: {{ $value }}. They take much longer than the average of the job.${executionText('The previous execution', 'automation_job_last_execution_id', limits)}`,
     dashboard: dashboardOf.job,
     page: pageOf.job,
     needs: ['executions'],

@@ -40,7 +40,7 @@ function memoryLow(limits: Thresholds): Alert {
     for: limits.memoryLowFor,
     severity: 'warning',
     summary: `Automation service ${serverText} is running out of heap`,
-    description: `${serverText} has used at least {{ $value | humanizePercentage }} of its heap all the time within the last ${limits.memoryWindow}.`,
+    description: `${serverText} has used at least {{ $value | humanizePercentage }} of its heap throughout the last ${limits.memoryWindow}.`,
     dashboard: dashboardOf.server,
     page: pageOf.server,
     needs: ['system-info'],

@@ -21,7 +21,7 @@ export type Trouble = {
   readonly why: RegExp;
 };
 
-const silent = /(?:no answer|not answered|not responding)(?: from "\w+")?\W+since/i;
+const silent = /(?:no answer|not (?:answered|responded)|not responding)(?: from "\w+")?\W+since/i;
 
 export const troubles: readonly Trouble[] = [
   {

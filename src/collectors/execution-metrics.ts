@@ -25,7 +25,7 @@ export const executionMetricsCollector = defineProjectCollector({
     ),
     duration: gauge(
       'automation_execution_recent_duration_seconds',
-      'Duration of these executions, rounded by the server: to whole minutes above one minute, and min and max wrap at 24 h; prefer the histogram [executions/metrics duration].',
+      'Duration of the executions in automation_executions_recent, rounded by the server to whole minutes above one minute; min and max wrap at 24 h; prefer the histogram [executions/metrics duration].',
       'project',
       'window',
       'stat',

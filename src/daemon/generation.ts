@@ -45,7 +45,7 @@ export type Watch = {
   readonly toOwned: () => ReadonlySet<string> | undefined;
   /** Lists the addresses of replicas whose configuration has differed for a while. */
   readonly differing: () => readonly string[];
-  /** Returns since when and why the shared database does not answer; undefined while it answers. */
+  /** Returns since when and why the shared database does not respond; undefined while it answers. */
   readonly away: () => DatabaseStatus | undefined;
   /** Returns the lease of a server; undefined without replicas. */
   readonly leaseOf: (server: string) => LeaseStatus | undefined;

@@ -139,7 +139,7 @@ export function createHidesMembers(
       isLogged = true;
       log.warn(
         { server: server.name },
-        'several members answer under this address, so their counters are withheld: list them under `members`',
+        'several members answer at this address, so their counters are withheld: list them under `members`',
       );
     }
     return hidden;

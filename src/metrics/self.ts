@@ -31,7 +31,7 @@ const instruments = {
   }),
   up: gauge({
     name: 'automation_up',
-    help: 'Whether the server answers system-info and execution-mode and accepts the credentials; one poll that times out does not make it 0, two in a row do.',
+    help: 'Whether the server responds to system-info and execution-mode and accepts the credentials; a single timeout does not make it 0, two in a row do.',
     labelNames: perServer,
   }),
   credentialsAccepted: gauge({
@@ -81,7 +81,7 @@ const instruments = {
   }),
   executionsLate: counter({
     name: 'automation_exporter_executions_late_total',
-    help: 'Counted executions that the server showed late, so that only a comparison with its totals found them.',
+    help: 'Counted executions that the server showed late, so only a comparison with its totals found them.',
     labelNames: ['server'],
   }),
   executionsImported: counter({
@@ -176,7 +176,7 @@ const instruments = {
   }),
   serverEpoch: gauge({
     name: 'automation_exporter_server_epoch',
-    help: 'Is 1, plus 1 for each time that the execution ids of the server started again, for example with a new database.',
+    help: 'Is 1, plus 1 for each time that the execution ids of the server restarted from the beginning, for example with a new database.',
     labelNames: ['server'],
   }),
   spansExported: counter({
@@ -275,7 +275,7 @@ const instruments = {
   }),
   circuitOpen: gauge({
     name: 'automation_exporter_circuit_open',
-    help: 'Whether the exporter has stopped asking the server, apart from probes, because it repeatedly did not respond.',
+    help: 'Whether the exporter sends only probes to the server, because the server repeatedly did not respond.',
     labelNames: perServer,
   }),
 };

@@ -96,7 +96,7 @@ export function createReach({ reached }: ReachObserver, { ticks }: Pick<Clock, '
     },
     check: () => {
       const isLate = [...pending].some(({ sinceTicks }) => ticks() - sinceTicks >= lateMs);
-      if (isLate) reached(false, new Error(`the database has not answered for ${lateMs / 1000} s`));
+      if (isLate) reached(false, new Error(`the database has not responded for ${lateMs / 1000} s`));
     },
   };
 }

@@ -4,7 +4,7 @@ import { type Silence, toSilenceText, toWatcherText } from './watcher.ts';
 /** Returns why nothing is known about the runs of a server, or why the data are old; null without such a reason. */
 export function toUnknown(found: object | undefined, silence: Silence | Elsewhere | undefined): string | null {
   if (silence !== undefined && 'watcher' in silence) return toWatcherText(silence);
-  if (silence !== undefined) return `${toSilenceText(silence)}; the rest was known before`;
+  if (silence !== undefined) return `${toSilenceText(silence)}; the rest is the last known state`;
   return found === undefined ? 'its schedules are not watched: switch on the collectors schedule and executions' : null;
 }
 

@@ -79,7 +79,7 @@ const ofSeveral: Readonly<Partial<Record<ProblemKind, string>>> = {
   down: 'are not responding',
   refused: 'reject the credentials',
   passive: 'are passive and run nothing',
-  waiting: 'have not answered yet',
+  waiting: 'have not responded yet',
 };
 
 /** Returns a summary for a page without a problem. */
@@ -105,7 +105,7 @@ function findInDatabase(database: Status['database'], nowMs: number): Problem[] 
   if (database === undefined) return [];
   const { sinceMs, message } = database;
   return [
-    { kind: 'database', title: 'The shared database does not answer', detail: join(toSince(sinceMs, nowMs), message) },
+    { kind: 'database', title: 'The shared database does not respond', detail: join(toSince(sinceMs, nowMs), message) },
   ];
 }
 
@@ -136,7 +136,7 @@ function* findIn(target: TargetStatus, place: Place, nowMs: number): Generator<P
     yield { kind: 'unwatched', ...place, title: `${name} is watched by no exporter`, detail: howWatched };
   if (!isWatchedHere(target)) return;
   if (state === 'waiting')
-    yield { kind: 'waiting', ...place, title: `${name} has not answered yet`, detail: undefined };
+    yield { kind: 'waiting', ...place, title: `${name} has not responded yet`, detail: undefined };
   if (state === 'refused') {
     const detail = toCapital(join(since, 'the credentials are missing, wrong or expired') ?? '');
     yield { kind: 'refused', ...place, title: `${name} rejects the credentials`, detail };
@@ -237,7 +237,7 @@ function* findLeftOut({ name: server, executions }: ServerStatus): Generator<Pro
     ...(jobs === 0
       ? []
       : [`${count(jobs)} beyond the first ${room.jobs.toLocaleString('en')} without their own series`]),
-    ...(durations === 0 ? [] : [`${count(durations)} without their own durations`]),
+    ...(durations === 0 ? [] : [`${count(durations)} without duration series`]),
   ];
   const detail = toCapital(`${parts.join(', ')}: raise ${limitedBy}`);
   yield { kind: 'left_out', server, title: `${toQuoted(server)}: jobs without series of their own`, detail };

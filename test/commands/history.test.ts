@@ -246,7 +246,7 @@ collectors: { executions: { every: 2s } }
     expect(existsSync(output)).toBe(false);
   }, 60_000);
 
-  it('counts jobs without their own durations together, the latest ones first, and follows the families', async () => {
+  it('counts jobs without duration series together, the latest ones first, and follows the families', async () => {
     const { file, stderr } = await run(['prod', ...span, `--config.file=${join(dir, 'config.yaml')}`]);
     expect(stderr).toBe('');
     const samples = read(file);

@@ -36,7 +36,7 @@ describe('notes of leases', () => {
     const { observe, away } = createLeaseNotes(noted, () => config);
     observe.reached(true);
     expect(away()).toBeUndefined();
-    observe.reached(false, new Error('the database has not answered for 5 s'));
+    observe.reached(false, new Error('the database has not responded for 5 s'));
     nowMs = 9000;
     observe.reached(false, new Error('db:5432 did not answer in time'));
     expect(away()).toEqual({ sinceMs: 1000, message: 'db:5432 did not answer in time' });

@@ -193,7 +193,7 @@ describe('end-to-end/demo', () => {
     );
     const tonight = await read('tonight');
     expect(tonight).toMatch(/node log02 fails everywhere since .*: [\d,]+ runs, first/);
-    expect(tonight).toContain('Further trouble of these runs');
+    expect(tonight).toContain('Further risks of these runs');
   });
 
   it('sends traces to a configured backend', async () => {

@@ -90,7 +90,7 @@ describe('end-to-end, pages of a server that does not answer', () => {
     const silent = /^✗ No answer from "prod" since .* \(2[5-9] min ago\)\./;
     for (const page of pages) expect(await read(daemon, page)).toMatch(silent);
     expect(await why(daemon)).toMatch(
-      /^No answer from "prod" since .* \(2[5-9] min ago\); the rest was known before\. /,
+      /^No answer from "prod" since .* \(2[5-9] min ago\); the rest is the last known state\. /,
     );
     const running = await read(daemon, `executions/prod/${runningId}`);
     expect(running).toContain(`#${runningId}: last seen running `);
@@ -99,8 +99,8 @@ describe('end-to-end, pages of a server that does not answer', () => {
     const job = await read(daemon, 'jobs/prod/shop/nightly/settle');
     // The known next run may have passed by now; a time in the past is never shown.
     expect(job).toMatch(/Next run: (.* \(in \d+ (s|min)\)$|unknown)/m);
-    expect(job).toContain('| … checked once the server answers');
-    expect(await read(daemon, 'schedule/prod')).toMatch(/ missed, [123] checked once the server answers$/m);
+    expect(job).toContain('| … checked once the server responds');
+    expect(await read(daemon, 'schedule/prod')).toMatch(/ missed, [123] checked once the server responds$/m);
     // The front page may be a few seconds old.
     await eventually(async () => {
       const text = await read(daemon, '');

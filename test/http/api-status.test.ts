@@ -84,15 +84,15 @@ describe('http/api-status', () => {
           member: null,
           collector: null,
           title: '"prod": jobs without series of their own',
-          text: '"prod": jobs without series of their own. 12 jobs beyond the first 5 without their own series, 3 jobs without their own durations: raise jobs.cap.',
+          text: '"prod": jobs without series of their own. 12 jobs beyond the first 5 without their own series, 3 jobs without duration series: raise jobs.cap.',
         },
         {
           kind: 'waiting',
           server: 'prod',
           member: 'a',
           collector: null,
-          title: '"prod/a" has not answered yet',
-          text: '"prod/a" has not answered yet.',
+          title: '"prod/a" has not responded yet',
+          text: '"prod/a" has not responded yet.',
         },
       ],
       servers: [

@@ -41,7 +41,7 @@ describe('http/execution-list', () => {
   it('lists the last finished executions, each linked to its page', async () => {
     const page = await read('/executions');
     expect(toText(page).split('\n').slice(-6)).toEqual([
-      '4 executions, newest first. The last 1,000 of each server are kept.',
+      '4 executions, newest first. The last 1,000 per server are kept.',
       'Job | Server | Project | Result | Ended | Took',
       'nightly/settle #12 | prod | pay | ✗ failed on db01, db02, db03, and 197 more | 60 s ago | 45 s',
       'tidy #11 | prod | pay | ! aborted | 60 s ago | 45 s',
@@ -82,7 +82,7 @@ describe('http/execution-list', () => {
   it('reports that nothing matches, or that nothing has ended', async () => {
     expect(toText(await read('/executions?text=nowhere'))).toContain('\n0 of 4 executions, newest first.');
     expect(toText(await read('/executions?text=nowhere'))).toContain('\nNo execution matches. Show all');
-    expect(toText(await read('/executions', []))).toContain('\nNo execution that ended is known yet.');
+    expect(toText(await read('/executions', []))).toContain('\nNo finished execution is known yet.');
   });
 
   it('lets no text of the query or of a name open a tag', async () => {

@@ -89,7 +89,7 @@ Since 2024-05-19 03:19 UTC (24 h ago). Runbook
 "prod": log-storage fails. Since 01:19 UTC (2 h ago): GET log-storage: the answer is larger than 16 MB. Runbook
 "prod": the credentials cannot read users Runbook
 "prod": project-jobs is incomplete. 3 of 40 projects are denied. Runbook
-As of 2024-05-20 03:19:40 UTC; look again or refresh every 30 s.
+As of 2024-05-20 03:19:40 UTC; reload or refresh every 30 s.
 Servers
 Server | State | Mode | Release | Collectors | Runs now
 still | ✓ up | ✗ passive: runs nothing | 5.3.0-20240520 |  |
@@ -242,13 +242,13 @@ ping | ok |`);
   it('does not alarm about a server that has not answered since the start', async () => {
     const page = await readPage([server('prod', { state: 'waiting', executionMode: undefined, collectors: [] })]);
     expect(page).toContain('<div class="headline off">');
-    expect(toText(page)).toMatch(/^…"prod" has not answered yet\n/);
+    expect(toText(page)).toMatch(/^…"prod" has not responded yet\n/);
   });
 
   it('says what to do if several members answer', async () => {
     const page = await readPage([server('prod', { hidesMembers: true })]);
     expect(toText(page)).toContain(`
-Several members answer under this address
+Several members answer at this address
 Counters would jump between members and are therefore dropped. List the members, each with its own address:
 `);
     expect(page).toContain(`<code>servers:

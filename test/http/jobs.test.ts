@@ -162,7 +162,7 @@ describe('http/jobs', () => {
     const text = toText(body).split('\n');
     expect(text.slice(text.indexOf('Timetable'))).toEqual([
       'Timetable',
-      'The last 20 decided times are kept.',
+      'The last 20 checked starts are kept.',
       'Expected | Outcome',
       '07:59 UTC | … still being checked',
       '07:00 UTC | ✗ missed: passive, the server was passive',

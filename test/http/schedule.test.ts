@@ -45,7 +45,7 @@ describe('http/schedule', () => {
       '2024-05-19 19:00 UTC | 12 | 12 | 0 | 0 | 0 | 0 | 0',
       '2024-05-19 18:00 UTC | no run was expected',
       '2024-05-19 17:00 UTC | 12 | 12 | 0 | 0 | 0 | 0 | 0',
-      'Nothing is known of the time before 2024-05-19 17:00 UTC.',
+      'Nothing is known about the time before 2024-05-19 17:00 UTC.',
       'A run is in time if it starts at most 5 min after its expected time.',
       'Late, missed, off or undecided',
       'Newest first. The last 20 scheduled times of each job are kept.',

@@ -66,7 +66,7 @@ describe('http/skipped', () => {
     expect(asked).toEqual([{ since: { agoMs: 48 * hourMs }, until: { atMs: nowMs - hourMs } }]);
     expect(toText(body).split('\n')).toEqual([
       `✗${sentence}`,
-      'Scheduled runs of prod that did not happen; first the runs to start by hand. A skipped run is recovered by the first successful run of its job that started later. Since: 6h, 12h, 1d, 7d.',
+      'Scheduled runs of prod that did not happen; runs to start by hand come first. A skipped run is recovered by the first successful run of its job that started later. Since: 6h, 12h, 1d, 7d.',
       'Job | Skipped | Runs | Cause | Recovered',
       'p ay/nightly/settle critical | 16:00 UTC | 1 | passive: the server was passive (seen 14:00 UTC) | ✗ not yet run the job on the server',
       'pay/beat | 15:00 UTC to 17:00 UTC | 3 | passive: the server was passive (seen 14:00 UTC) | recovered by #4711 at 17:30 UTC',

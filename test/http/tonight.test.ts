@@ -45,7 +45,7 @@ describe('http/tonight', () => {
     const lines = toText((await ask('/tonight')).body).split('\n');
     expect(lines).toEqual([
       '✗4 of 6 runs expected within 12 h are at risk',
-      'Coming scheduled runs, and the trouble that is known now. What to do. Other horizons: 6 h, 24 h.',
+      'Coming scheduled runs, and the known risks. What to do. Other horizons: 6 h, 24 h.',
       'prod 4 runs at risk',
       'When to restart prod',
       troubled[0],
@@ -57,7 +57,7 @@ describe('http/tonight', () => {
       'test nothing at risk',
       'When to restart test',
       '✗ 3 scheduled runs skipped from 06:00 UTC to 18:00 UTC: 1 still to run by hand. Which',
-      '– No run meets known trouble.',
+      '– No run is known to be at risk.',
       'Not checked: 2 runs of jobs whose past runs or nodes are unknown.',
       'dark unknown',
       '– its schedules are not watched: switch on the collectors schedule and executions.',

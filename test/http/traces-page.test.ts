@@ -38,14 +38,14 @@ describe('http/traces-page', () => {
   it('reports that all is delivered', async () => {
     const { text, body } = await readPage({});
     expect(text).toBe(`✓All traces are delivered
-As of 2024-05-20 03:19:40 UTC; look again.
+As of 2024-05-20 03:19:40 UTC; reload.
 Trace backend: collector.example.org:4318
 Delivered last: 03:19 UTC (12 s ago)
 Waiting for delivery: nothing
 Room for: 100,000 traces, 256 MiB
 Quarantined: nothing`);
     expect(body).toContain('<title>All traces are delivered</title>');
-    expect(body).toContain('<a href="./traces">look again</a>');
+    expect(body).toContain('<a href="./traces">reload</a>');
   });
 
   it('names the exporters that send other traces, with links', async () => {
@@ -59,7 +59,7 @@ Quarantined: nothing`);
     const { text } = await readPage({ shown: stuckTraces() });
     expect(text).toBe(`✗Traces cannot be delivered (since 03:09 UTC, 10 min ago)
 Why: collector.example.org:4318: the connection was refused; is the trace backend running? (ECONNREFUSED).
-As of 2024-05-20 03:19:40 UTC; look again.
+As of 2024-05-20 03:19:40 UTC; reload.
 Trace backend: collector.example.org:4318
 Delivered last: 03:19 UTC (12 s ago)
 Waiting for delivery: 1,200 traces, 4.7 MiB
@@ -129,7 +129,7 @@ Sending again and dropping require --web.enable-lifecycle, or web: { enable_life
   it('says how to switch traces on, and what is kept meanwhile', async () => {
     const { text, body } = await readPage({ shown: traces({ delivery: undefined, waiting: 3, quarantine: 1 }) });
     expect(text).toBe(`…Traces are off
-As of 2024-05-20 03:19:40 UTC; look again.
+As of 2024-05-20 03:19:40 UTC; reload.
 Each finished execution can become one OpenTelemetry trace. To switch this on, set the endpoint for traces:
 or write into the configuration, to send them to http://localhost:4318:
 4 traces from an earlier run are kept until traces are on again.`);

@@ -93,11 +93,11 @@ describe('ownership/ownership', () => {
     expect(reached).toEqual([]);
     hands.nowTicks = 5000;
     ownership.check();
-    expect(reached).toEqual(['the database has not answered for 5 s']);
+    expect(reached).toEqual(['the database has not responded for 5 s']);
     answer.resolve([]);
     await settle();
     ownership.check();
-    expect(reached).toEqual(['the database has not answered for 5 s', 'yes']);
+    expect(reached).toEqual(['the database has not responded for 5 s', 'yes']);
   });
 
   it('does not report a request that was cancelled by its own stop', async () => {

@@ -172,7 +172,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
       'the database cannot be used: it refuses the user or the password; correct `state.postgres.url_file`',
     );
     expect(await complaintOf({ at: { user: 'poor', password: 'poor' } })).toBe(
-      'the state cannot be written: no permission; grant this user the rights that the documentation of the state lists',
+      'the state cannot be written: no permission; grant this user the rights that docs/several-exporters.md lists',
     );
   });
 

@@ -51,7 +51,7 @@ describe('status/problems', () => {
       database: { sinceMs: atMs - 6000, message: 'db:5432 did not answer in time' },
     };
     const problems = findProblems(told);
-    expect(toHeadline(told, problems)).toBe('The shared database does not answer');
+    expect(toHeadline(told, problems)).toBe('The shared database does not respond');
     expect(problems.map(({ kind, server: name }) => [kind, name])).toEqual([
       ['database', undefined],
       ['unwatched', 'a'],
@@ -116,7 +116,7 @@ describe('status/problems', () => {
       '"closed": the credentials cannot read log-storage.',
       '"part": project-jobs is incomplete. 3 of 40 projects are denied.',
       'Several members answer as "many". Their counters are dropped until the configuration lists the members of the cluster.',
-      '"new" has not answered yet.',
+      '"new" has not responded yet.',
     ]);
     expect(headline(...servers)).toBe('"dead" is not responding');
   });
@@ -238,7 +238,7 @@ describe('status/problems', () => {
     [{ jobs: 220, limitedBy: 'jobs.cap' }, '220 jobs beyond the first 5,000 without their own series: raise jobs.cap'],
     [
       { jobs: 1000, durations: 1, limitedBy: 'collectors.executions.max_series' },
-      'At least 1,000 jobs beyond the first 5,000 without their own series, 1 job without their own durations: raise collectors.executions.max_series',
+      'At least 1,000 jobs beyond the first 5,000 without their own series, 1 job without duration series: raise collectors.executions.max_series',
     ],
   ] as const)('reports how many jobs have no series of their own, and which limit to raise: %j', (given, text) => {
     const leftOut = { durations: 0, room: { jobs: 5000, durations: 200, nodes: 300 }, ...given };

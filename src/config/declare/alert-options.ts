@@ -62,13 +62,13 @@ export const alertOptions = {
       'A job is reported after this number of failures in a row.',
     ),
     duration_factor: option(number(1, 1000), 1.3).help(
-      'A job is reported as slower from this multiple of its earlier median duration.',
+      'A job is reported as slower if its median duration is at least this multiple of the earlier one.',
     ),
     node_failures: option(wholeNumber(1, 100_000), 5).help(
-      'A node is reported from this number of failures within 30 minutes.',
+      'A node is reported if it has at least this number of failures within 30 minutes.',
     ),
     node_failure_ratio: option(number(0.01, 1), 0.8).help(
-      "A node is reported from this share of its project's failures.",
+      "A node is reported if it has at least this share of its project's failures.",
     ),
     executions_objective: option(number(0.5, 0.9999), 0.95).help('Share of executions that must succeed over 30 days.'),
     punctuality_objective: option(number(0.5, 0.9999), 0.99).help(

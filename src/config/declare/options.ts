@@ -95,7 +95,7 @@ const postgresOptions = {
   ),
   schema: option(schemaName, 'automation_exporter').help('Schema of the tables, which is created if it is missing.'),
   connections: option(wholeNumber(2, 100), 8).help(
-    'Maximum number of connections for the state; leases have up to 4 more.',
+    'Maximum number of connections for the state; leases use up to 4 more.',
   ),
   tls: {
     disable: option(boolean, false).help(
@@ -120,7 +120,7 @@ export const generalOptions = {
     password_file: optional(path('/etc/automation-exporter/password')).help('File with the password of web.username.'),
     telemetry_path: option(urlPath, '/metrics').help('Path under which to serve metrics.'),
     external_url: optional(webAddress).help(
-      'URL under which browsers open the pages, used for links in pages and alerts. Pages opened under another name with a dot are refused.',
+      'URL at which browsers open the pages, used for links in pages and alerts. Pages opened at another name with a dot are refused.',
     ),
     grafana_url: optional(webAddress).help(
       'URL of the Grafana that has the dashboards of the exporter; without it, alerts have no dashboard_url.',

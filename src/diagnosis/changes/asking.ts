@@ -166,8 +166,8 @@ const reasons: Readonly<Partial<Record<ApiError['kind'], string>>> = {
   forbidden: 'the token cannot read it',
   unauthorized: 'the token cannot read it',
   not_found: 'the server does not show it',
-  unsupported_version: 'the API version does not have it',
-  timeout: 'the server did not answer in time',
+  unsupported_version: 'the API version in use does not offer it',
+  timeout: 'the server did not respond in time',
 };
 
 const minuteMs = 60_000;

@@ -46,7 +46,7 @@ export const executionFamilies = {
   ),
   lastFailure: info(
     'automation_job_last_failure_info',
-    'Class of the last execution of a job, if it failed; new is true if the job never failed with such lines before, unknown if no lines were read; requires diagnosis.enabled [execution/*/state].',
+    'Class of the last execution of a job, if it failed; new is true if the job has never failed with such lines before, and unknown if no lines were read; requires diagnosis.enabled [execution/*/state].',
     ...job,
     'class',
     'new',
@@ -96,17 +96,17 @@ export const executionFamilies = {
   ),
   durationShift: newestGauge(
     'automation_job_duration_shift_ratio',
-    'Median duration of the successful executions of a job since a lasting change, over the median before; absent without one [project/*/executions].',
+    'Median duration of the successful executions of a job since its last lasting change, divided by the median before this change; absent without such a change [project/*/executions].',
     ...job,
   ),
   durationShiftSince: newestGauge(
     'automation_job_duration_shift_timestamp_seconds',
-    'When that lasting change of the durations of a job began [project/*/executions].',
+    'Time at which the last lasting change of the durations of a job began [project/*/executions].',
     ...job,
   ),
   flaky: newestGauge(
     'automation_job_flaky',
-    'Is 1 for a job whose result changed four times within twenty executions, or of which three succeeded only at another attempt; until ten clean ones follow [project/*/executions].',
+    'Is 1 for a job whose result changed four times within twenty executions, or whose executions succeeded three times only at another attempt, until ten clean executions follow [project/*/executions].',
     ...job,
   ),
   lastId: newestGauge(

@@ -71,7 +71,10 @@ function toDown({ sources, atMs }: CauseInput): Cause | undefined {
   const untilMs = contact.find((span) => isAnswer(span) && span.fromMs > atMs)?.fromMs ?? Infinity;
   const failed = contact.find((span) => !isAnswer(span) && span.throughMs >= fromMs && span.fromMs <= untilMs);
   if (failed === undefined) return undefined;
-  return { reason: 'down', facts: [{ fact: 'the server did not answer', atMs: failed.fromMs, source: 'any request' }] };
+  return {
+    reason: 'down',
+    facts: [{ fact: 'the server did not respond', atMs: failed.fromMs, source: 'any request' }],
+  };
 }
 
 function toPassive({ job, sources, atMs }: CauseInput, find: typeof lastBefore): Cause | undefined {

@@ -157,7 +157,7 @@ function toPastFix(verdict: Verdict | undefined, isBlocked: boolean): readonly s
 
 /** Switches have no fix here: one that is on again needs none. */
 const fixes: { readonly [Reason in MissReason]?: string } = {
-  down: 'find out why the server did not answer',
+  down: 'find out why the server did not respond',
   orphaned: 'start the member again, or take over its jobs on another member',
   overlap: 'make the job faster or run it less often, or allow several runs at once',
   saturated: 'spread schedules, or give the scheduler more threads',

@@ -5,7 +5,7 @@ const job = ['project', 'job_group', 'job_name'] as const;
 export const scheduleFamilies = {
   nextRun: earliestGauge(
     'automation_job_next_run_timestamp_seconds',
-    'Next start of a job that its schedule plans, even while the server or the project is switched off; absent for a job that is off [job/forecast, before v31 job/info].',
+    'Next start of a job by its schedule, even while the server or the project is switched off; absent for a job that is off [job/forecast, before v31 job/info].',
     ...job,
   ),
   missed: counter(
@@ -16,12 +16,12 @@ export const scheduleFamilies = {
   ),
   delay: histogram(
     'automation_schedule_delay_seconds',
-    'Time by which scheduled runs started later than expected; the count is the number of runs on schedule [job/forecast, project/*/executions].',
+    'Delay of scheduled runs: the time from the expected to the actual start; the count is the number of scheduled runs that started [job/forecast, project/*/executions].',
     'project',
   ),
   undecided: counter(
     'automation_schedule_undecided_total',
-    'Expected times that could not be decided, for example because the schedule was edited, or because executions could not be read [job/forecast, project/*/executions].',
+    'Scheduled runs that count neither as started nor as missed, for example because the schedule was edited, or because executions could not be read [job/forecast, project/*/executions].',
     'project',
   ),
   lastMissed: newestGauge(
@@ -48,12 +48,12 @@ export const scheduleFamilies = {
   ),
   failingOnNode: gauge(
     'automation_node_failing_jobs',
-    'Jobs that failed on a node and have not succeeded there since, where no job has; absent for a node with fewer than two, at most 10 [project/*/executions].',
+    'Jobs that failed on a node, if no job has succeeded on the node since; absent for a node with fewer than two such jobs, at most 10 [project/*/executions].',
     'node',
   ),
   disabledSince: earliestGauge(
     'automation_job_disabled_since_timestamp_seconds',
-    'Time since which a scheduled job, or its schedule, has been off, as far as the exporter saw it; absent while it is on [project/jobs].',
+    'Time since which a scheduled job, or its schedule, has been off, as seen by the exporter; absent while it is on [project/jobs].',
     ...job,
     'what',
   ),
@@ -64,6 +64,6 @@ export const scheduleFamilies = {
   ),
   expectedSaturation: gauge(
     'automation_scheduler_expected_saturation_timestamp_seconds',
-    'First time within a day at which more runs are expected at the same time than the scheduler has threads; absent if that is not expected [job/forecast, system/info].',
+    'First time within a day at which more runs are expected at the same time than the scheduler has threads; absent if no such time is expected [job/forecast, system/info].',
   ),
 } as const;

@@ -58,7 +58,7 @@ function refuse(request: Request, response: Response, elsewhere: Elsewhere): voi
   if (isSoon) response.set('retry-after', String(retrySeconds));
   const remedy = isSoon
     ? 'An exporter acquires the server within half a minute. If none does, read the log of any exporter.'
-    : 'Open this page of that exporter. To be redirected, set web.external_url of each exporter to its own address.';
+    : 'Open this page on that exporter. To be redirected, set web.external_url of each exporter to its own address.';
   if (request.path.startsWith('/api/')) {
     response.type('text/plain').send(`${text} ${remedy}\n`);
     return;

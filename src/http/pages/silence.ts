@@ -43,7 +43,7 @@ export function renderElsewhere(elsewhere: readonly Elsewhere[]): Html | undefin
 function renderSilent(silent: readonly Silence[]): Html {
   const shown = silent.slice(0, maxShown).map((one) => html`✗ ${toSilenceText(one)}.<br>\n`);
   const rest = silent.length - shown.length;
-  return html`<p class="silence bad">${shown}${rest > 0 ? html`and ${toCount(rest, 'more server')}.<br>\n` : undefined}This page shows what was known before.</p>
+  return html`<p class="silence bad">${shown}${rest > 0 ? html`and ${toCount(rest, 'more server')}.<br>\n` : undefined}This page shows the last known state.</p>
 `;
 }
 

@@ -31,7 +31,7 @@ export function alertRoutes({ content, siteRules, externalUrl, ownUrl, grafanaUr
       configured === undefined
         ? `${asked ? 'the Host of this request' : 'the listen address'}; web.external_url is not set`
         : 'web.external_url';
-    const grafana = grafanaUrl() ?? 'nowhere: web.grafana_url is not set, so that alerts have no dashboard_url';
+    const grafana = grafanaUrl() ?? 'nowhere: web.grafana_url is not set, so alerts have no dashboard_url';
     const header = `${configured === undefined ? warn(url) : ''}# Links lead to ${url} (${source}).\n# Links to dashboards lead to ${grafana}.\n`;
     response.type('text/yaml').send(header + toServedRules(rules, url, grafanaUrl()));
   });

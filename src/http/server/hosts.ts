@@ -36,7 +36,7 @@ function renderRefusal(url = 'http://exporter.example.org:9720'): string {
 </head>
 <body>
 <h1>Unknown host</h1>
-<p>This automation-exporter serves browsers under its IP addresses, under local names, and under the address in <code>web.external_url</code>. The address that you opened is none of these.</p>
+<p>This automation-exporter serves browsers at its IP addresses, at local names, and at the address in <code>web.external_url</code>. The address that you opened is none of these.</p>
 <p>If it is an address of the exporter, add it to the configuration file and reload:</p>
 <pre>web:
   external_url: ${url}

@@ -25,7 +25,7 @@ export function explainPostgresFault(
   if (message.includes('password must be')) return `it asks for a password; set \`${passwordOption}\``;
   if (isLostConnection(error)) return `the connection to ${at} was lost; the next request opens it again`;
   if (message.includes('timeout'))
-    return `${at} did not answer in time; check whether it is overloaded or cannot be reached`;
+    return `${at} did not respond in time; check whether it is overloaded or cannot be reached`;
   return code === '' ? message || 'unknown error' : `${message} (${code})`;
 }
 
@@ -46,7 +46,7 @@ const bySqlState: Readonly<Record<string, string>> = {
   '3F000': lacksTables,
   '42703': lacksTables,
   '42P01': lacksTables,
-  '42501': 'no permission; grant this user the rights that the documentation of the state lists',
+  '42501': 'no permission; grant this user the rights that docs/several-exporters.md lists',
   '53100': 'its disk is full; make room there',
   '53200': 'it is out of memory',
   '53300': 'it has no connection left; raise its max_connections, or use fewer clients',

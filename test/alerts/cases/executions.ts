@@ -63,7 +63,7 @@ export const executionCases: readonly Case[] = [
     below: { [`automation_schedule_critical{${job}}`]: gauge('none') },
     firesAfter: 0,
     labels: jobLabels,
-    summary: 'Job pay/nightly/settle does not reach its node',
+    summary: 'Job pay/nightly/settle cannot reach its node',
     description: `pay/nightly/settle on prod failed because a node cannot be reached; failures in a row: 1. Last failed: #642 (${page}).`,
     ...ofJob,
   },
@@ -91,7 +91,7 @@ export const executionCases: readonly Case[] = [
     firesAfter: 5,
     labels: jobLabels,
     summary: 'Job pay/nightly/settle takes much longer than usual',
-    description: `Executions of pay/nightly/settle on prod that have been overdue for at least 5m, because they take much longer than the average of the job: 1. The previous one: #642 (${page}).`,
+    description: `Executions of pay/nightly/settle on prod that have been overdue for at least 5m: 1. They take much longer than the average of the job. The previous execution: #642 (${page}).`,
     ...ofJob,
   },
   {

@@ -133,7 +133,7 @@ export const serviceCases: readonly Case[] = [
     firesAfter: 45,
     labels: { server: 'prod', severity: 'warning' },
     summary: 'Automation service prod is running out of heap',
-    description: 'prod has used at least 95% of its heap all the time within the last 30m.',
+    description: 'prod has used at least 95% of its heap throughout the last 30m.',
     ...ofServer,
   },
   {

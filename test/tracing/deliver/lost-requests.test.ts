@@ -142,7 +142,7 @@ describe('tracing/sender, lost requests', () => {
     expect(await state.spool.quarantined()).toEqual([
       expect.objectContaining({
         key: 'prod/1',
-        reason: 'never gets an answer, while others do: c: the connection failed (ECONNRESET)',
+        reason: 'never gets a response, while others do: c: the connection failed (ECONNRESET)',
       }),
     ]);
   });

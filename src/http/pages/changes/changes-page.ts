@@ -33,7 +33,7 @@ export function changesPageRoute({ changes, dropped, nowMs, ...options }: Change
     toChoice: toChangeChoice,
     render: (shown) => html`<h1>Changes</h1>
 ${renderForm(shown, nowMs())}
-<p class="note">${shown.count}, newest first. The changes of 30 days are kept, at most 20,000 of each server.${renderDropped(shown.servers, dropped)}</p>
+<p class="note">${shown.count}, newest first. The changes of the last 30 days are kept, at most 20,000 per server.${renderDropped(shown.servers, dropped)}</p>
 ${shown.items.length === 0 ? renderNothing(shown.all) : renderTable(shown, nowMs())}${shown.links}`,
   });
 }
@@ -47,7 +47,7 @@ function renderDropped(servers: readonly string[], dropped: ChangesPageOptions['
 
 function renderNothing(all: readonly ChangeOfServer[]): Html {
   return all.length === 0
-    ? html`<p>No change was seen since this exporter compares what it reads.</p>\n`
+    ? html`<p>No change has been seen since this exporter first read the servers.</p>\n`
     : html`<p>No change matches. <a href="changes">Show all</a></p>\n`;
 }
 

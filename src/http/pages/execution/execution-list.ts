@@ -33,7 +33,7 @@ export function executionListRoute({ ended, endings, nowMs, ...options }: Execut
     toChoice,
     render: (shown) => html`<h1>Last finished executions</h1>
 ${renderForm(shown, endings)}
-<p class="note">${shown.count}, newest first. The last 1,000 of each server are kept.</p>
+<p class="note">${shown.count}, newest first. The last 1,000 per server are kept.</p>
 ${shown.items.length === 0 ? renderNothing(shown.all) : renderTable(shown, nowMs())}${shown.links}`,
   });
 }
@@ -59,7 +59,7 @@ function isResult(ending: string, wanted: string): boolean {
 
 function renderNothing(all: readonly EndedExecution[]): Html {
   return all.length === 0
-    ? html`<p>No execution that ended is known yet.</p>\n`
+    ? html`<p>No finished execution is known yet.</p>\n`
     : html`<p>No execution matches. <a href="executions">Show all</a></p>\n`;
 }
 

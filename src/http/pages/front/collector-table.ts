@@ -125,7 +125,7 @@ function toNext({ isUnderWay, nextRunAtMs }: CollectorStatus, nowMs: number): st
 }
 
 const offWords: Readonly<Record<string, string>> = {
-  version: 'the API version in use does not have it',
+  version: 'the API version in use does not offer it',
   not_found: 'the server does not offer it',
   meaningless: 'the server has no meaningful value',
 };

@@ -68,7 +68,7 @@ async function renderStatus(status: Status, problems: readonly Problem[], about:
     await pause();
   }
   return html`${renderProblems(status, problems, about)}
-<p class="note">As of ${at}; <a href="./">look again</a> or ${refresh}.</p>
+<p class="note">As of ${at}; <a href="./">reload</a> or ${refresh}.</p>
 ${renderHours(servers, about.root, nowMs)}${isOnly ? undefined : renderServerTable(servers)}${sections}
 ${renderLinks(status, about)}
 ${renderExporter(status)}`;

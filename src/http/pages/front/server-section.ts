@@ -79,7 +79,7 @@ function renderFacts(server: ServerStatus, { nowMs, isOnly }: About): Html {
 function renderHidden({ name, hidesMembers, url }: ServerStatus): Html | undefined {
   if (!hidesMembers) return undefined;
   const lines = `servers:\n  - name: ${JSON.stringify(name)}\n    url: ${JSON.stringify(url)}\n    members:\n      - { name: a, url: https://a.example.org }\n      - { name: b, url: https://b.example.org }\n`;
-  return html`<div class="mend"><h3>Several members answer under this address</h3>
+  return html`<div class="mend"><h3>Several members answer at this address</h3>
 <p>Counters would jump between members and are therefore dropped. List the members, each with its own address:</p>
 <pre tabindex="0"><code>${lines}</code></pre></div>
 `;

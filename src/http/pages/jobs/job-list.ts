@@ -51,12 +51,12 @@ type Jobs = Shown<ListedJob, keyof Wish>;
 
 const states = {
   '': 'any',
-  missed: 'missed its last time',
+  missed: 'missed its last start',
   failed: 'failed last',
   late: 'ran late',
   ran: 'ran',
   off: 'switched off',
-  unknown: 'not decided',
+  unknown: 'undecided',
   flaky: 'flaky',
 } as const;
 

@@ -160,7 +160,7 @@ function renderTimetable({ server, nowMs, schedule }: ShownJob, root: string, is
   const toRun = (id: number): string => `${root}${toExecutionAddress(server, id)}`;
   const toRow = (atMs: number, what: Html): Html =>
     html`<tr><th scope="row" class="brief">${toScheduled(atMs, nowMs)}</th><td data-is="Outcome">${what}</td></tr>\n`;
-  const open = html`… ${isSilent ? 'checked once the server answers' : 'still being checked'}`;
+  const open = html`… ${isSilent ? 'checked once the server responds' : 'still being checked'}`;
   const past = [
     ...openMs
       .slice(-maxTimes)
@@ -172,7 +172,7 @@ function renderTimetable({ server, nowMs, schedule }: ShownJob, root: string, is
   const folded = html`<details><summary>Next times</summary>\n${renderTable(coming)}</details>\n`;
   return html`<section>
 <h2>Timetable</h2>
-<p class="note">${toEvery(comingMs)}The last 20 decided times are kept.</p>
+<p class="note">${toEvery(comingMs)}The last 20 checked starts are kept.</p>
 ${past.length === 0 ? html`<p>No scheduled time has passed since the exporter started.</p>\n` : renderTable(past)}${coming.length === 0 ? undefined : folded}</section>
 `;
 }

@@ -15,7 +15,8 @@ export function renderHours({ hours, openCount, nowMs }: ServerSchedule, isSilen
   const title = html`<section>
 <h2>Last 12 hours</h2>
 `;
-  if (known.length === 0 && openCount === 0) return html`${title}<p>No expected time is decided yet.</p>\n</section>\n`;
+  if (known.length === 0 && openCount === 0)
+    return html`${title}<p>No expected start has been checked yet.</p>\n</section>\n`;
   const total = openCount + known.reduce((sum, each) => sum + toDecided(each), 0);
   const missed = known.reduce((sum, each) => sum + toMissed(each), 0);
   const late = known.reduce((sum, each) => sum + each.late, 0);
@@ -28,7 +29,7 @@ export function renderHours({ hours, openCount, nowMs }: ServerSchedule, isSilen
     ...(undecided === 0 ? [] : [`${undecided} undecided`]),
     ...(openCount === 0
       ? []
-      : [`${openCount} ${isSilent ? 'checked once the server answers' : 'still being checked'}`]),
+      : [`${openCount} ${isSilent ? 'checked once the server responds' : 'still being checked'}`]),
   ].join(', ');
   const chart = renderChart({
     caption: `Expected starts by the hour: ${facts}`,
@@ -79,7 +80,7 @@ function renderTable(hours: readonly Hour[], nowMs: number): Html {
   return html`${toTable(
     ['From', ...counts.map(numberHead), html`<th class="wide">Missed</th>`],
     rows.toReversed().map((hour) => renderRow(hour, nowMs)),
-  )}${from === undefined || rows.length === hours.length ? undefined : html`<p class="note">Nothing is known of the time before ${toTime(from, nowMs)}.</p>\n`}`;
+  )}${from === undefined || rows.length === hours.length ? undefined : html`<p class="note">Nothing is known about the time before ${toTime(from, nowMs)}.</p>\n`}`;
 }
 
 const counts = ['Expected', 'In time', 'Late', 'Undecided', 'Off', 'Being checked'];

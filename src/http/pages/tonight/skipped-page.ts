@@ -79,7 +79,7 @@ function renderSkipped(status: SkippedStatus, root: string): Html {
 ${toTable(['Job', 'Skipped', numberHead('Runs'), 'Cause', 'Recovered'], rows)}${more}</section>
 `;
   return html`<div class="headline ${mood}"><h1><span class="sign" aria-hidden="true">${sign}</span><span>${sentence}</span></h1></div>
-${why}<p class="note">Scheduled runs of <bdi>${server}</bdi> that did not happen; first the runs to start by hand. A skipped run is recovered by the first successful run of its job that started later. Since: ${choices}.</p>
+${why}<p class="note">Scheduled runs of <bdi>${server}</bdi> that did not happen; runs to start by hand come first. A skipped run is recovered by the first successful run of its job that started later. Since: ${choices}.</p>
 ${table}`;
 }
 

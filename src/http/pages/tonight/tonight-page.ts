@@ -68,7 +68,7 @@ function renderTonight(tonight: Tonight, root: string): Html {
   const [mood, sign] = isAny === undefined ? ['off', '–'] : isAny ? ['bad', '✗'] : ['good', '✓'];
   const others = [6, 12, 24].filter((hours) => hours !== tonight.hours);
   return html`<div class="headline ${mood}"><h1><span class="sign" aria-hidden="true">${sign}</span><span>${toHeadline(tonight)}</span></h1></div>
-<p class="note">Coming scheduled runs, and the trouble that is known now. <a href="${root}runbooks/AutomationRunsAtRisk">What to do</a>. Other horizons: ${others.map((hours, index) => html`${index === 0 ? '' : ', '}<a href="${root}tonight?hours=${hours}">${hours} h</a>`)}.</p>
+<p class="note">Coming scheduled runs, and the known risks. <a href="${root}runbooks/AutomationRunsAtRisk">What to do</a>. Other horizons: ${others.map((hours, index) => html`${index === 0 ? '' : ', '}<a href="${root}tonight?hours=${hours}">${hours} h</a>`)}.</p>
 ${tonight.servers.map((server) => renderServer(server, root))}`;
 }
 
@@ -84,7 +84,7 @@ function renderServer({ server, unknown, risks, skipped }: ServerTonight, root: 
   const none =
     troubles.length > 0
       ? undefined
-      : html`<p class="${isJudged(risks) ? 'good' : 'off'}">${isJudged(risks) ? '✓' : '–'} No run meets known trouble.</p>\n`;
+      : html`<p class="${isJudged(risks) ? 'good' : 'off'}">${isJudged(risks) ? '✓' : '–'} No run is known to be at risk.</p>\n`;
   const listed = Map.groupBy(troubles, (trouble) => listRuns(trouble, risks).length > 0);
   return html`<section>
 ${title}${links}${why}${renderSkipped(skipped, server, root)}${none}${listed.get(true)?.map((trouble) => renderTrouble(trouble, risks, { server, root }))}${renderFurther(listed.get(false))}${rest}${renderUnjudged(risks)}</section>
@@ -119,7 +119,7 @@ ${toTable(
 /** Renders trouble whose runs are all listed under worse trouble. */
 function renderFurther(troubles: readonly TroubleTonight[] | undefined): Html | undefined {
   if (troubles === undefined) return undefined;
-  return html`<h3>Further trouble of these runs</h3>
+  return html`<h3>Further risks of these runs</h3>
 <ul>${troubles.map(({ sentence, evidence }) => html`<li>${sentence}. <span class="soft">Evidence: ${evidence}.</span></li>\n`)}</ul>
 `;
 }

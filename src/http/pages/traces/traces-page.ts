@@ -68,7 +68,7 @@ function renderTraces(
 ): Html | undefined {
   if (traces === undefined) return undefined;
   const at = toMoment(nowMs);
-  const note = html`<p class="note">As of ${at}; <a href="${root}traces">look again</a>.</p>\n`;
+  const note = html`<p class="note">As of ${at}; <a href="${root}traces">reload</a>.</p>\n`;
   return traces.delivery === undefined
     ? html`${note}${renderOff(traces)}`
     : html`${note}${renderFacts(traces, traces.delivery, nowMs)}`;
