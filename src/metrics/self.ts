@@ -126,7 +126,7 @@ const instruments = {
   }),
   traceparentInvalid: counter({
     name: 'automation_exporter_traceparent_invalid_total',
-    help: 'Executions whose trace context option held an invalid value.',
+    help: 'Executions whose trace context option had an invalid value.',
     labelNames: ['server'],
   }),
   stateResets: counter({

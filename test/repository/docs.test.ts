@@ -115,7 +115,7 @@ describe('repository/docs', () => {
   it('computes ids in a shell like the exporter', async () => {
     const text = readFileSync(join(top, 'docs', 'traces.md'), 'utf8');
     const [, script = ''] = /```sh\n([^]*?)```/.exec(text) ?? [];
-    const [, says = ''] = /^prints `([^`]+)`/m.exec(text) ?? [];
+    const [, says = ''] = /^The output is `([^`]+)`/m.exec(text) ?? [];
     expect(execFileSync('sh', ['-c', script], { encoding: 'utf8' }).trim()).toBe(says);
     const cli = startCli(['traceparent', '--namespace=https://automation.example.org', '--execution=4711']);
     await cli.ended;

@@ -56,7 +56,7 @@ const traceOptions = {
   max_age: option(duration('1m', '4w'), '24h').help('Executions found later than this after their end get no trace.'),
   max_spans: option(wholeNumber(2, 100_000), 5000).help('Maximum number of spans per execution.'),
   upstream: {
-    option: option(plainName, 'traceparent').help('Execution option that may hold the trace context of the caller.'),
+    option: option(plainName, 'traceparent').help('Execution option that may contain the trace context of the caller.'),
     mode: option(choice('parent', 'link', 'off'), 'link').help(
       'How to use the trace context of the caller: as parent, as link, or not at all.',
     ),

@@ -24,8 +24,8 @@ const metricIntroduction = `# Metrics
 Every series of a watched server has the label \`server\`, the configured name of the server. A value that the server does not report has no
 series, never a 0. Brackets name the source: the API path, or the field of its response.
 
-Every histogram is also a native one, to a Prometheus that asks for protobuf (\`scrape_native_histograms: true\`; before 3.8 the feature
-\`native-histograms\`). With \`always_scrape_classic_histograms: true\` it keeps the series \`…_bucket\` too.
+A Prometheus that asks for protobuf gets every histogram as a native one too (\`scrape_native_histograms: true\`; before 3.8 the feature
+\`native-histograms\`). With \`always_scrape_classic_histograms: true\` it also keeps the series \`…_bucket\` too.
 `;
 
 const ownText = 'The exporter also serves `process_*` and `nodejs_*` metrics of its own process.';
@@ -103,7 +103,7 @@ JSON Schema for editors.
 **Names.** An option of the file such as \`web.listen_address\` is also the flag \`--web.listen-address\` and the variable
 \`AUTOMATION_EXPORTER_WEB_LISTEN_ADDRESS\`: the prefix, then the name of the flag in capitals, with \`_\` for each dot and hyphen. \`servers[].url\` is
 \`AUTOMATION_EXPORTER_URL\` if there is one server, and has no flag. \`AUTOMATION_EXPORTER_TOKEN\`, \`…_PASSWORD\` and
-\`…_BEARER_TOKEN\` hold the secret itself instead of its file.
+\`…_BEARER_TOKEN\` contain the secret itself instead of the path of its file.
 
 **Precedence.** Flags, then variables, then the file.
 

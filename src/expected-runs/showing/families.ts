@@ -16,12 +16,12 @@ export const scheduleFamilies = {
   ),
   delay: histogram(
     'automation_schedule_delay_seconds',
-    'Delay of scheduled runs: the time from the expected to the actual start; the count is the number of scheduled runs that started [job/forecast, project/*/executions].',
+    'Time from the expected to the actual start of scheduled runs; the count is the number of runs that started [job/forecast, project/*/executions].',
     'project',
   ),
   undecided: counter(
     'automation_schedule_undecided_total',
-    'Scheduled runs that count neither as started nor as missed, for example because the schedule was edited, or because executions could not be read [job/forecast, project/*/executions].',
+    'Scheduled runs that count neither as started nor as missed, for example because the schedule was edited or executions could not be read [job/forecast, project/*/executions].',
     'project',
   ),
   lastMissed: newestGauge(
