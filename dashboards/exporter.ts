@@ -18,7 +18,7 @@ export function exporter(): object {
   });
 }
 
-/** What is wrong first; how much work it is, behind a click. */
+/** What is wrong comes first; the amount of work is in collapsed rows. */
 function splitTrust(): QuestionRow[] {
   const { id, question, panels } = trustRow();
   return [

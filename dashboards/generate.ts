@@ -24,7 +24,7 @@ export type DashboardName = (typeof dashboardNames)[number];
 
 /** The dashboard as Grafana imports it. */
 export function dashboardJson(name: DashboardName): string {
-  // Every query of a server is also one of a cluster: a label that Prometheus adds where it watches several.
+  // Every query about a server also works for a cluster: Prometheus adds a label if it watches several.
   return `${JSON.stringify(makers[name](), null, 2)}\n`.replaceAll(
     String.raw`server=~\"$server\"`,
     String.raw`cluster=~\"$cluster\",server=~\"$server\"`,

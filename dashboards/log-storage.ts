@@ -3,7 +3,7 @@ import { logStorageRow } from './log-storage/stored.ts';
 import { frame } from './pieces/frame.ts';
 import { serverVariable } from './pieces/variables.ts';
 
-/** Are logs being stored, and whose are not? */
+/** Are logs being stored, and which executions have none? */
 export function logStorage(): object {
   return frame({
     uid: 'automation-log-storage',

@@ -29,7 +29,7 @@ export function annotationQueries(dashboardJson: string): DashboardQuery[] {
   return (annotations?.list ?? []).map(({ name = '', expr = '' }) => ({ panel: name, expr: fillVariables(expr) }));
 }
 
-/** Puts in what Grafana would: all servers, projects and jobs, a minute for rates, a quarter of it for steps, an hour of range. */
+/** Replaces variables as Grafana does: all servers, projects and jobs, a minute for rates, a quarter of it for steps, an hour of range. */
 export function fillVariables(expr: string): string {
   let filled = expr;
   for (const [variable, value] of Object.entries(variableValues)) filled = filled.replaceAll(variable, value);
@@ -51,7 +51,7 @@ interface PanelShape {
   readonly title?: string;
   readonly description?: string;
   readonly targets?: readonly { readonly expr?: string }[];
-  /** Those of a row that waits for a click. */
+  /** The panels of a collapsed row. */
   readonly panels?: readonly PanelShape[];
 }
 

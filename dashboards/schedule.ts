@@ -4,7 +4,7 @@ import { aheadRow } from './schedule/ahead.ts';
 import { missesRow } from './schedule/misses.ts';
 import { punctualityRow } from './schedule/punctuality.ts';
 
-/** Did everything run that schedules let expect, and what comes next? */
+/** Did every scheduled run happen, and what comes next? */
 export function schedule(): object {
   return frame({
     uid: 'automation-schedule',

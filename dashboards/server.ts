@@ -5,7 +5,7 @@ import { availabilityRow } from './server/availability.ts';
 import { healthRow } from './server/health.ts';
 import { resourcesRow } from './server/resources.ts';
 
-/** One server: is it up, does it feel well, and does it have room to work? */
+/** One server: is it up, is it healthy, and does it have room to work? */
 export function server(): object {
   return frame({
     uid: 'automation-server',

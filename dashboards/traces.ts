@@ -15,7 +15,7 @@ import { layOut } from './pieces/grid.ts';
 import type { GridPanel } from './pieces/panel.ts';
 
 /**
- * The executions as Tempo has them, by TraceQL: why they fail, where, and what takes long. It stands apart from the other
+ * Executions from Tempo, by TraceQL: why they fail, where, and which steps are slow. It is separate from the other
  * dashboards, which need only Prometheus.
  */
 export function tracesJson(): string {
@@ -23,7 +23,7 @@ export function tracesJson(): string {
   const dashboard = new DashboardBuilder('Automation service: traces')
     .uid('automation-traces')
     .description(
-      'Why do executions fail, on which nodes, and which steps take long? Needs Tempo 2.8 or newer with TraceQL metrics.',
+      'Why do executions fail, on which nodes, and which steps are slow? Needs Tempo 2.8 or newer with TraceQL metrics.',
     )
     .tags(['automation'])
     .editable()
@@ -57,7 +57,7 @@ export function tracesJson(): string {
 }
 
 const dataSource = { type: 'tempo', uid: '$datasource' };
-/** The number by which Grafana's Tempo data source knows this kind of query. */
+/** The number of this kind of query in Grafana's Tempo data source. */
 const labelValues = 1;
 
 // oxlint-disable-next-line no-template-curly-in-string -- Grafana's own form of a variable.
@@ -116,7 +116,7 @@ function rows() {
     },
     {
       id: 102,
-      question: 'What takes long?',
+      question: 'Which executions are slow?',
       panels: [
         overTime({
           id: 6,

@@ -30,7 +30,7 @@ const { values } = parseArgs({
 // Only the nearest tests: what none of them notices is not noticed where it should be.
 const maxTests = Number(values.tests);
 
-// It takes long: whatever else this machine does comes first. The sessions inherit it.
+// It takes a long time: whatever else this machine does comes first. The sessions inherit it.
 setPriority(19);
 
 const sources = readSources(['src', 'test']);

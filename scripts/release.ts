@@ -93,7 +93,7 @@ function checkBill(): void {
   console.log(`SBOM: Node.js and ${billed.length} packages; licences: ${counts.join(', ')}`);
 }
 
-/** A registry without this endpoint gives no answer, which is no problem of the release. */
+/** A registry without this endpoint gives no answer, which does not affect the release. */
 function audit(): string {
   const { stdout } = spawnSync('npm', ['audit', '--omit=dev', '--json'], {
     cwd: top,

@@ -33,7 +33,7 @@ export type Release = {
   readonly rowsFor: readonly JobRight[];
   /** The forms for several projects that the list of running executions accepts: `*`, or names with commas. */
   readonly runningOf: readonly ('*' | ',')[];
-  /** If the events of one project may not be read, `*` is refused in the middle of the answer. */
+  /** If the events of one project cannot be read, `*` is refused in the middle of the answer. */
   readonly refusesStar: boolean;
   /** `*` ends in an error of the server. */
   readonly failsOverStar: boolean;

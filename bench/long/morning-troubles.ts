@@ -1,6 +1,6 @@
 import { type Place, token } from './night-scene.ts';
 
-/** One server with one trouble, and what pages must show a person about it. */
+/** One server with one problem, and what pages must show a person about it. */
 export type Trouble = {
   readonly server: string;
   /** Called before the exporters start. */
@@ -9,11 +9,11 @@ export type Trouble = {
   readonly members?: number;
   /** The number of scheduler threads; by default one for each job. */
   readonly threads?: number;
-  /** The expected alert; undefined if the trouble fires none within an hour. */
+  /** The expected alert; undefined if the problem fires none within an hour. */
   readonly alert: string | undefined;
   /** The minutes until the alert, if its rule waits beyond the first check. */
   readonly alertMinutes?: number;
-  /** The line of the server on the front page; undefined if the front page must not mention the trouble. */
+  /** The line of the server on the front page; undefined if the front page must not mention the problem. */
   readonly line: RegExp | undefined;
   /** A text of the page to which the alert links. */
   readonly page?: RegExp;

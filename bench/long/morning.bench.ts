@@ -14,7 +14,7 @@ import { troubles as allTroubles, type Trouble } from './morning-troubles.ts';
 import { createNotes, type Note, type Place, routesTo, startPlace, token } from './night-scene.ts';
 import { sourceCli } from './serving.ts';
 
-/** The minutes from the troubles to the first check, and from there to the second. */
+/** The minutes from the start of the problems to the first check, and from there to the second. */
 const firstMinutes = Number(process.env['MORNING_FIRST_MINUTES'] ?? 14);
 const laterMinutes = Number(process.env['MORNING_LATER_MINUTES'] ?? 25);
 /** The servers to play; all by default. */
@@ -32,8 +32,8 @@ type Replica = {
 };
 
 /**
- * Sixteen servers with one trouble each, two replicas on PostgreSQL, a Prometheus, an Alertmanager and a browser. The front page, the
- * alert, its page and `why` of both replicas must show each trouble: soon, much later, after a restart, and while the database is away.
+ * Sixteen servers with one problem each, two replicas on PostgreSQL, a Prometheus, an Alertmanager and a browser. The front page, the
+ * alert, its page and `why` of both replicas must show each problem soon, much later, after a restart, and while the database is away.
  */
 export async function run() {
   const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-morning-'));

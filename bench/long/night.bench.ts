@@ -5,7 +5,7 @@ import { startAlertmanager, startPrometheus } from '../../test/support/prometheu
 import { createNotes, type Note, type Place, routesTo, startPlace, token } from './night-scene.ts';
 import { startServe } from './serving.ts';
 
-/** Alerts wait for minutes of real time: at first all servers work, then nine have a trouble, then all work again. */
+/** Alerts wait for minutes of real time: at first all servers work, then nine have a problem, then all work again. */
 const minutes = Number(process.env['NIGHT_MINUTES'] ?? 56);
 const calmMinutes = minutes * 0.08;
 const troubleMinutes = minutes * 0.45;
@@ -40,7 +40,7 @@ const troubles: readonly Trouble[] = [
   {
     server: 'log-storage',
     begin: ({ simulator }) => simulator.control.failLogStorage(true),
-    // Whoever repairs it also has the failed logs stored.
+    // The person who repairs it also makes the server store the failed logs.
     end: async ({ simulator }) => {
       simulator.control.failLogStorage(false);
       const headers = { 'X-Rundeck-Auth-Token': simulator.token };
@@ -94,7 +94,7 @@ const troubles: readonly Trouble[] = [
 
 const healthy = 'healthy';
 
-/** The shipped rules and routes, over a night in which nine of ten servers have one trouble each. */
+/** The shipped rules and routes, over a night in which nine of ten servers have one problem each. */
 export async function run() {
   const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-night-'));
   const endings: (() => Promise<unknown>)[] = [];
@@ -146,7 +146,7 @@ export async function run() {
       ...rows,
       toFigure('notifications for the healthy server', tellAll(ofHealthy), 'none', ofHealthy.length === 0),
       toFigure('notifications for no server', tellAll(others), 'none', others.length === 0),
-      toFigure('alerts that began after the troubles were over', tellAll(late), 'none', late.length === 0),
+      toFigure('alerts that began after the problems were over', tellAll(late), 'none', late.length === 0),
     ];
   } finally {
     for (const end of endings.toReversed()) await end();

@@ -2,7 +2,7 @@ import { matches, toCron } from './real-cron.ts';
 import { type Finding, isUp, type JobNote, type Journal, type Recorded } from './real-journal.ts';
 import type { Series } from './real-series.ts';
 
-/** What may be true of one expected time; several where the notes do not decide it. */
+/** The possible verdicts about one expected time: several if the notes are ambiguous. */
 type Times = {
   readonly job: string;
   readonly project: string;
@@ -183,7 +183,7 @@ function findReasons({ readings, projects }: Journal, { note, atMs, lateMs, runs
     if (hold.some(Boolean)) may.add(reason);
     return hold.length > 0 && hold.every(Boolean) && !isGap && !isUnseen;
   };
-  // The recorder was blind: anything may have been the cause.
+  // The recorder was not running: anything may have been the cause.
   if (near.length === 0) for (const reason of ['down', 'passive', 'saturated', 'restart']) may.add(reason);
   if (isGap || isUnseen) may.add('unknown').add('restart').add('undecided');
   if (
@@ -250,7 +250,7 @@ function toLastPath(journal: Journal, note: JobNote | undefined): string | undef
   return toPath(note.project, note.job.group ?? '', note.job.name);
 }
 
-/** When a job was first seen not to be there. */
+/** When a job was first missing. */
 function findGone({ projects }: Journal, { project, job, atMs }: JobNote): number {
   return (
     projects.find((each) => each.atMs > atMs && each.project === project && !each.ids.includes(job.id))?.atMs ??

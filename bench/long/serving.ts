@@ -66,7 +66,7 @@ export function readMemoryMb(pid: number, field: 'VmHWM' | 'VmRSS' | 'RssAnon'):
   return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }
 
-/** In ticks of 10 ms, as Linux tells them. */
+/** In ticks of 10 ms, as Linux reports them. */
 export function readCpuMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) * 10;

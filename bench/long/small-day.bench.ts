@@ -7,7 +7,7 @@ import { readCpuMs, sourceCli } from './serving.ts';
 import { type Day, watchEstate } from './small-estate.ts';
 
 const seconds = Number(process.env['BENCH_SECONDS'] ?? 600);
-// A new series is held back for a minute by default, which is no delay of what is seen later.
+// A new series is held back for a minute by default, which does not delay later values.
 const yaml = 'metrics: { hold_new_series: 0s }\n';
 const day = { projects: 10, jobsPerProject: 5, executionsPerMinute: 1, yaml };
 

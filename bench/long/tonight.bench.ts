@@ -46,7 +46,7 @@ export async function run() {
 
 const nights = Number(process.env['TONIGHT_NIGHTS'] ?? 100);
 
-/** A trouble whose end is not visible yet is neither right nor wrong. */
+/** A warning whose outcome is not visible yet counts as neither right nor wrong. */
 function toShare({ listed, right, unseen }: Pick<Score, 'listed' | 'right' | 'unseen'>): number {
   return (100 * right) / (listed - unseen);
 }

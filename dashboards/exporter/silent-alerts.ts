@@ -1,7 +1,7 @@
 import { factsTable } from '../pieces/facts-table.ts';
 import type { GridPanel } from '../pieces/panel.ts';
 
-/** The alerts that have no values to judge by. */
+/** The alerts that have no values to evaluate. */
 export function silentAlerts(): GridPanel {
   return factsTable({
     id: 513,

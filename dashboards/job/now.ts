@@ -12,7 +12,7 @@ export function jobNowRow(): QuestionRow {
   return { id: 100, question: 'How is this job?', panels: [...tiles(), ...charts(), lastRuns()] };
 }
 
-/** Few jobs at a time: whoever picks all of them sees the first ones. */
+/** Limits the number of jobs: if all are selected, only the first ones are shown. */
 const some = 12;
 const notYet = 'Empty until the job has ended once since the exporter began.';
 

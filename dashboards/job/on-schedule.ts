@@ -75,5 +75,5 @@ export function jobScheduleRow(): QuestionRow {
   };
 }
 
-/** Few jobs at a time: whoever picks all of them sees the first ones. */
+/** Limits the number of jobs: if all are selected, only the first ones are shown. */
 const some = 12;

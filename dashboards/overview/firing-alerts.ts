@@ -1,7 +1,7 @@
 import { factsTable } from '../pieces/facts-table.ts';
 import type { GridPanel } from '../pieces/panel.ts';
 
-/** What Prometheus says needs a person now; the name of an alert leads to its runbook. */
+/** The firing alerts; the name of each links to its runbook. */
 export function firingAlerts(): GridPanel {
   const firing = 'ALERTS{alertname=~"Automation.+",alertstate="firing"';
   return factsTable({

@@ -45,7 +45,7 @@ export function reloads(): AnnotationQueryBuilder {
     .tagKeys('instance');
 }
 
-/** Marks each start of the server, at the time that the server itself gives; a start that moved by less is a rounding. */
+/** Marks each start of the server, at the time that the server itself gives; a smaller difference is a rounding error. */
 export function restarts(): AnnotationQueryBuilder {
   const start = 'automation_server_start_time_seconds{server=~"$server"}';
   return new AnnotationQueryBuilder()

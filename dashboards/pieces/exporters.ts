@@ -1,8 +1,8 @@
 import { defaultThresholds } from '../../alerts/thresholds.ts';
 
 /**
- * Counts what several exporters know of the same server once: each sum over series of a watched server becomes a sum
- * over the largest by any exporter. What an exporter says of itself is added up.
+ * Counts the series of a server once, even if several exporters watch it: each sum over series of a watched server becomes a sum
+ * over the largest value of any exporter. The series of exporters about themselves are added up.
  */
 export function onceForAllExporters(expr: string): string {
   const found = /\bsum by \([^)]*\) \(/g;
@@ -35,7 +35,7 @@ function findEnd(expr: string, start: number): number {
   return expr.length;
 }
 
-/** The series of the largest in the whole range, so that the same ones are drawn at each point. */
+/** The series with the largest values in the whole range, so that the same ones are drawn at each point. */
 export function topOverRange(count: number, by: string, expr: string, ranking: string): string {
   return `${expr}\nand on (${by}) topk(${count}, ${ranking})`;
 }

@@ -19,7 +19,7 @@ interface Frame {
   readonly rows: readonly QuestionRow[];
 }
 
-/** What all dashboards have in common around their rows: data source, times, marks, and links to each other. */
+/** The common parts of all dashboards: data source, times, annotations, and links to each other. */
 export function frame({ uid, title, description, variables, rows }: Frame): object {
   // oxlint-disable-next-line typescript/no-deprecated -- Grafana imports and provisions files of this schema.
   const dashboard = new DashboardBuilder(title)
@@ -50,7 +50,7 @@ const tag = 'automation';
 /** Old enough for Grafana 10; newer ones migrate it when they load it. */
 const schemaVersion = 38;
 
-/** Every dashboard with the same tag, with what the reader has picked here. */
+/** Links to every dashboard with the same tag, with the selected variables. */
 function linkToOthers(): DashboardLinkBuilder {
   return new DashboardLinkBuilder('Dashboards')
     .type(DashboardLinkType.Dashboards)

@@ -8,7 +8,7 @@ export interface QuestionRow {
   readonly panels: readonly GridPanel[];
 }
 
-/** Lays rows out on Grafana's grid, panels from left to right: the first row is open, the others wait for a click. */
+/** Lays rows out on Grafana's grid, panels from left to right: the first row is open, the others are collapsed. */
 export function layOut(rows: readonly QuestionRow[]): (RowPanel | Panel)[] {
   const placed: (RowPanel | Panel)[] = [];
   let y = 0;
@@ -27,7 +27,7 @@ export function layOut(rows: readonly QuestionRow[]): (RowPanel | Panel)[] {
   return placed;
 }
 
-/** The panels of a row that are wanted elsewhere, in the order of their ids. */
+/** The panels of a row that another dashboard uses, in the order of their ids. */
 export function pickPanels(row: QuestionRow, ids: readonly number[]): GridPanel[] {
   return ids.flatMap((id) => row.panels.filter(({ panel }) => panel.id === id));
 }

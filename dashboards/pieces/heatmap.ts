@@ -8,7 +8,7 @@ import {
 import type { GridPanel, PanelFacts } from './panel.ts';
 import { toGridPanel } from './panel.ts';
 
-/** The buckets of a histogram over time: the darker a cell, the more fell into it. The unit is that of the buckets. */
+/** The buckets of a histogram over time: the darker a cell, the more values it has. The unit is that of the buckets. */
 export function heatmap(facts: PanelFacts): GridPanel {
   const panel = new PanelBuilder()
     .calculate(false)

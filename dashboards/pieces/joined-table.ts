@@ -5,7 +5,7 @@ import { linksOfColumns } from './links.ts';
 import type { GridPanel, PanelFacts } from './panel.ts';
 import { toGridPanel } from './panel.ts';
 
-/** One value column: the heading, and the unit where it is another than the table's. */
+/** One value column: its heading, and its unit if that differs from the table's. */
 interface ValueColumn {
   readonly heading: string;
   readonly expr: string;
@@ -13,8 +13,8 @@ interface ValueColumn {
 }
 
 /**
- * One row per set of labels that the queries share, one column per label and one per query. A query whose heading is
- * empty is there for a label that the others lack; its value is not shown.
+ * One row per set of labels that the queries share, one column per label and one per query. A query with an empty
+ * heading only adds a label that the others lack; its value is not shown.
  */
 export function joinedTable(
   facts: Omit<PanelFacts, 'queries'> & {
@@ -49,7 +49,7 @@ export function joinedTable(
   return toGridPanel(table, { ...rest, queries }, 'table');
 }
 
-/** What Grafana calls the value of a query: with its letter as soon as there are several. */
+/** Grafana's name for the value of a query; with the letter of the query if there are several. */
 function toColumn(index: number, queries: number): string {
   return queries === 1 ? 'Value' : `Value #${String.fromCharCode(65 + index)}`;
 }

@@ -6,7 +6,7 @@ export interface DataLink {
   readonly url: string;
 }
 
-/** The data source that the reader picked, in the address of another dashboard. */
+/** The selected data source, in the address of another dashboard. */
 export const sameDataSource = `&\${datasource:queryparam}`;
 
 const keep = `\${__url_time_range}${sameDataSource}`;
@@ -18,7 +18,7 @@ export function linksOfSeries(expressions: readonly string[]): DataLink[] {
   return toLinks(labels, value);
 }
 
-/** The columns of a table that lead on, by heading; `columns` maps labels to headings. */
+/** The columns of a table that link to details, by heading; `columns` maps labels to headings. */
 export function linksOfColumns(
   columns: Readonly<Record<string, string>>,
 ): Readonly<Record<string, readonly DataLink[]>> {
@@ -37,7 +37,7 @@ export function linksOfColumns(
   return links;
 }
 
-/** Labels from the general to the special. */
+/** Labels from the most general to the most specific. */
 const levels = ['server', 'project', 'job_group', 'job_name'];
 
 function toLabels([, list = '']: RegExpMatchArray): string[] {

@@ -5,9 +5,9 @@ import { DataqueryBuilder, PromQueryFormat } from '@grafana/grafana-foundation-s
 import { onceForAllExporters } from './exporters.ts';
 import { type DataLink, linksOfSeries } from './links.ts';
 
-/** What the author of a dashboard says about every panel, whatever it looks like. */
+/** The declaration of a panel, independent of its kind. */
 export interface PanelFacts {
-  /** Never reused: links to a single panel are made of it. */
+  /** Never reused, because links to a single panel contain it. */
   readonly id: number;
   readonly title: string;
   readonly description: string;
@@ -26,17 +26,17 @@ export interface PanelQuery {
   readonly exemplars?: true;
 }
 
-/** A finished panel that only lacks its place. */
+/** A finished panel without its position. */
 export interface GridPanel {
   readonly width: number;
   readonly height: number;
   readonly panel: Panel;
 }
 
-/** The data source that the reader picks at the top of the dashboard. */
+/** The data source that is selected at the top of the dashboard. */
 export const dataSource: DataSourceRef = { type: 'prometheus', uid: '$datasource' };
 
-/** How a panel asks: the newest value, the newest values as a table, values over time, or buckets over time. */
+/** The kind of query: the newest value, the newest values as a table, values over time, or buckets over time. */
 export type Asking = 'now' | 'table' | 'over-time' | 'buckets-over-time';
 
 export function toGridPanel(builder: CommonPanelBuilder, facts: PanelFacts, asking: Asking): GridPanel {
@@ -55,7 +55,7 @@ export function toGridPanel(builder: CommonPanelBuilder, facts: PanelFacts, aski
 /** The builder of the SDK gives data links the shape of dashboard links, which Grafana does not read. */
 function withLinks(panel: Panel, links: readonly DataLink[]): Panel {
   const { defaults = {}, overrides = [] } = panel.fieldConfig ?? {};
-  // This cast is safe of what Grafana reads: the type of the SDK is the wrong one.
+  // This cast is safe: the type in the SDK is wrong, and Grafana reads this shape.
   const fieldConfig = { overrides, defaults: { ...defaults, links } } as unknown as NonNullable<Panel['fieldConfig']>;
   return { ...panel, fieldConfig };
 }

@@ -3,10 +3,10 @@ import { MappingType } from '@grafana/grafana-foundation-sdk/dashboard';
 
 export type Tone = 'good' | 'bad' | 'notable';
 
-/** The word and the tone of each value: the word carries the meaning, the colour only underlines it. */
+/** The word and the tone of each value: the word has the meaning, and the colour only emphasizes it. */
 export type StateWords = Readonly<Record<number, readonly [word: string, tone: Tone]>>;
 
-/** Colours that differ in lightness too, for readers who do not tell red from green. */
+/** Colours that also differ in lightness, for readers who cannot distinguish red from green. */
 export const toneColors: Readonly<Record<Tone, string>> = {
   good: 'semi-dark-green',
   bad: 'dark-red',

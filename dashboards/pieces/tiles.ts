@@ -10,7 +10,7 @@ import type { GridPanel, PanelFacts } from './panel.ts';
 import { toGridPanel } from './panel.ts';
 import { type StateWords, toneColors, toValueMappings } from './state-words.ts';
 
-/** A coloured tile that says a state in one word. */
+/** A coloured tile that shows a state as one word. */
 export function stateTile(facts: PanelFacts & { readonly words: StateWords }): GridPanel {
   const tile = createTile(BigValueColorMode.BackgroundSolid)
     .mappings(toValueMappings(facts.words))
@@ -18,7 +18,7 @@ export function stateTile(facts: PanelFacts & { readonly words: StateWords }): G
   return toGridPanel(tile, facts, 'now');
 }
 
-/** A tile with a number that turns notable and then bad as it grows. */
+/** A tile with a number whose colour changes to notable and then to bad as it grows. */
 export function numberTile(
   facts: PanelFacts & { readonly notableFrom?: number; readonly badFrom?: number },
 ): GridPanel {
@@ -34,7 +34,7 @@ export function numberTile(
   return toGridPanel(tile, facts, 'now');
 }
 
-/** A tile that shows a word out of a label, such as a version: the legend of its query is the text. */
+/** A tile that shows the value of a label, such as a version, as the legend of its query. */
 export function textTile(facts: PanelFacts): GridPanel {
   const tile = createTile(BigValueColorMode.None).textMode(BigValueTextMode.Name).noValue('–');
   return toGridPanel(tile, facts, 'now');

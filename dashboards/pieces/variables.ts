@@ -44,7 +44,7 @@ export function jobVariable(): QueryVariableBuilder {
     .description('The jobs of these groups by their names; __other__ are those without their own series.');
 }
 
-/** Several values or all of them, out of a label of series that exist. */
+/** Selects one or more values, or all, of a label of existing series. */
 function choiceVariable(name: string, series: string, label = name): QueryVariableBuilder {
   const query = `label_values(${series}, ${label})`;
   return new QueryVariableBuilder(name)

@@ -94,7 +94,7 @@ async function openVitest(): Promise<Vitest> {
     name: 'mutate',
     enforce: 'pre' as const,
     transform: (code: string, id: string) => {
-      // The start of a session takes long.
+      // The start of a session takes a long time.
       progress();
       return fault !== undefined && id.split('?')[0] === join(top, fault.file) ? applyChange(code, fault) : undefined;
     },

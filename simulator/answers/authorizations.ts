@@ -30,7 +30,7 @@ export function authorizations(request: ApiRequest): Answer {
 
 type Place = { readonly project: string; readonly id: string | undefined };
 
-/** The literal actions that rules allow; administration is not folded in. Administrators have that right on what they may not read. */
+/** The literal actions that rules allow; administration is not folded in. Administrators have that right on what they cannot read. */
 function listRights(policy: Policy, name: string, { project, id = '' }: Place): readonly string[] {
   const read = (allowed: boolean): string[] => (allowed ? ['read'] : policy.systemAdmin ? ['admin'] : []);
   if (name === 'system') return [...read(policy.systemRead), ...(policy.systemAdmin ? ['admin'] : [])];

@@ -10,7 +10,7 @@ import { buildEstate } from './estate.ts';
 const second = 1000;
 const minute = 60 * second;
 
-/** What the demo shows: within two minutes of the start, one trouble of each kind that pages explain. */
+/** What the demo shows: within two minutes of the start, one problem of each kind that pages explain. */
 export const badNight: Scenario = {
   name: 'bad-night',
   about: 'A key is replaced by a wrong one, a node goes down, and a job that became slow misses starts.',

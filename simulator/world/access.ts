@@ -24,7 +24,7 @@ export const policySchema = z.strictObject({
   eachNode: allOrNames,
   /** Jobs by id whose definition and executions stay hidden. */
   hiddenJobs: names,
-  /** Jobs by id that may be viewed but not read: their definition is hidden, and only some lists show their executions. */
+  /** Jobs by id that can be viewed but not read: their definition is hidden, and only some lists show their executions. */
   viewedJobs: names,
   /** Jobs by id whose history may be viewed. */
   pastJobs: names,

@@ -78,7 +78,7 @@ export function createBreaker({ clock, onChange, memory = createBreakerMemory() 
       if (memory.opened > 0 ? isProbing : memory.faults >= faultsToOpen) open();
       isProbing = false;
     },
-    /** Call instead of `end` if the caller stopped waiting; this is no error of the server. */
+    /** Call instead of `end` if the caller stopped waiting; the server is not the cause. */
     abandon: () => {
       inFlight -= 1;
       isProbing = false;

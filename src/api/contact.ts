@@ -65,7 +65,7 @@ export function createContact(settings: Settings, memory: VersionMemory = {}): C
     memory.apiVersion = apiVersion;
   }
 
-  /** Requests with the version of before, or the newest. A server that supports only older versions names its newest in the error. */
+  /** Requests with the previous version, or the newest. A server that supports only older versions names its newest in the error. */
   async function negotiate(ask: (version: number) => Promise<SystemInfo>): Promise<number> {
     const { apiVersion: assumed = newestApiVersion } = memory;
     try {
@@ -84,7 +84,7 @@ export function createContact(settings: Settings, memory: VersionMemory = {}): C
     return apiVersion ?? assumed;
   }
 
-  /** If the version is configured, reads only the dialect and the release, if system info may be read. */
+  /** If the version is configured, reads only the dialect and the release, if system info can be read. */
   async function meet(ask: (version: number) => Promise<SystemInfo>, version: number): Promise<number> {
     await ask(version).then(learn, () => undefined);
     return version;

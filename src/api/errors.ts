@@ -33,7 +33,7 @@ export type ApiErrorDetails = {
   readonly retryAfterMs?: number;
   /** Set if the request was never sent, for example because the circuit was open. */
   readonly unsent?: true;
-  /** Set if the exporter's own limits prevented the request: it was not admitted in time. This is no error of the server. */
+  /** Set if the exporter's own limits prevented the request: it was not admitted in time. The server is not the cause. */
   readonly isOwnLimit?: true;
   readonly cause?: unknown;
 };
@@ -68,7 +68,7 @@ export function isUnaskable({ kind, details }: ApiError): boolean {
 
 /**
  * Reports whether the answer to a request for all projects (`*`) proves nothing about single projects (rundeck dialect): 4.14
- * to 4.17 report a missing project with this name, 3.2.6 to 3.3.0 fail, and from 3.4.5 on one project that may not be read
+ * to 4.17 report a missing project with this name, 3.2.6 to 3.3.0 fail, and from 3.4.5 on one project that cannot be read
  * makes the server refuse all.
  */
 export function isUnknownStar(error: unknown, release = ''): boolean {

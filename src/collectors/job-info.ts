@@ -85,8 +85,8 @@ async function refreshAverages(
 }
 
 /**
- * Requests an average. A job that was deleted meanwhile, may not be read, or has an id that no path can contain has none; other
- * jobs are not affected.
+ * Requests an average. Jobs that were deleted meanwhile, cannot be read, or have an id that no path can contain have no average;
+ * other jobs are not affected.
  */
 async function readAverage(api: Api, id: string): Promise<number | undefined> {
   try {

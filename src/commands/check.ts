@@ -114,7 +114,7 @@ async function probe(server: ServerConfig, { config, enabled, progress }: Plan):
   return remedy === undefined ? report : { ...report, remedy };
 }
 
-/** That the server does not answer is reported with the endpoints. */
+/** The lines of the endpoints already report a server that does not answer. */
 function toNoRights(error: unknown): Partial<ServerReport> {
   if (error instanceof ApiError) return {};
   throw error;

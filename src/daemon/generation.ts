@@ -39,7 +39,7 @@ export type Watch = {
   readonly watching: () => Watching;
   readonly start: () => void;
   readonly stop: () => Promise<void>;
-  /** Goes on with another configuration. If that fails, rejects and keeps the present one. */
+  /** Continues with another configuration. If that fails, rejects and keeps the present one. */
   readonly goOver: (config: Config, toTraces: ToTraces) => Promise<void>;
   /** Returns the servers that are owned now, because scrapes show only these; undefined without replicas. */
   readonly toOwned: () => ReadonlySet<string> | undefined;

@@ -155,7 +155,7 @@ function leaveToExecutions({ metrics }: Collector): [string, FamilyRule][] {
   return shared.map(({ name }) => [name, { off: true, dropLabels: [] }]);
 }
 
-/** These collectors need the runs, and store their results with executions. */
+/** For collectors that need the counted runs, and store their results with executions. */
 function needsExecutions({ publisher }: PlannedPoll): Reading {
   const message = 'the collector executions, which it needs, is off';
   return { read: async () => ({ result: 'off', reason: 'config', message }), withdraw: publisher.withdraw };

@@ -3,7 +3,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** From these values on, a unit is used: 90 s is more exact than 1 min. */
+/** A unit is used from this value on: 90 s is more exact than 1 min. */
 const units = [
   { name: 'd', ms: day, fromMs: 2 * day },
   { name: 'h', ms: hour, fromMs: 2 * hour },

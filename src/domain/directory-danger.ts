@@ -1,6 +1,6 @@
 type Found = { readonly uid: number; readonly mode: number };
 
-/** `writers` are the mode bits of users who must not write the directory: 0o002 for everybody, 0o022 for its group too. */
+/** `writers` are the mode bits of users who must not write to the directory: 0o002 for everybody, 0o022 for its group too. */
 type Rule = { readonly userId: number; readonly writers: number };
 
 /** Returns how another user could replace files in a directory; undefined if no other user can. */

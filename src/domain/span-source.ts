@@ -18,9 +18,9 @@ export type TracedExecution = Omit<Execution, 'nextAttemptId'> & {
 /** The parts from which a trace is made. */
 export type SpanSource = {
   readonly execution: TracedExecution;
-  /** Absent if there is none, or if nobody waited for it. */
+  /** Absent if the server has no state, or if the trace does not wait for it. */
   readonly state?: ExecutionState | undefined;
-  /** Absent for ad hoc runs, and if it may not be read. */
+  /** Absent for ad hoc runs, and if it cannot be read. */
   readonly workflow?: readonly WorkflowStep[] | undefined;
   /** The reason of a failure from the log, if the state has none. */
   readonly loggedReason?: string | undefined;

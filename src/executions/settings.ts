@@ -7,7 +7,7 @@ export type ExecutionSettings = SeriesRules & {
   readonly maxDelayMs: number;
   /** Counting begins this long before the first start of the exporter. */
   readonly backfillMs: number;
-  /** When counting begins, instead of by `backfillMs`; undefined if not configured. */
+  /** When counting begins; replaces `backfillMs`. Undefined if not configured. */
   readonly countFromMs?: number | undefined;
   /** Executions that ended longer ago are skipped and reported. */
   readonly catchUpLimitMs: number;

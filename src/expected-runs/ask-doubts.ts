@@ -91,14 +91,14 @@ function toNothing(fault: unknown, isAgain: boolean): undefined {
 
 const minuteMs = 60_000;
 
-/** Reports whether the server counts runs of the job but shows none, because the job may be viewed but not read. */
+/** Reports whether the server counts runs of the job but shows none, because the job can be viewed but not read. */
 async function areRunsHidden(api: Api, { id, project }: WatchedJob): Promise<boolean> {
   const query = { jobIdListFilter: [id], max: 1 };
   const page = await tolerate(() => api.get(projectExecutions, { path: { project }, query }));
   return page !== undefined && page.total > 0 && page.items.length === 0 && page.oddRows.length === 0;
 }
 
-/** Nothing is known if the definition may not be read. */
+/** Nothing is known if the definition cannot be read. */
 async function readDefinition(api: Api, id: string): Promise<Omit<NonNullable<WatchedJob['definition']>, 'askedAtMs'>> {
   const isSupported = await api.supports(jobDefinition);
   const found = isSupported ? await tolerate(() => api.get(jobDefinition, { path: { id } })) : undefined;

@@ -6,7 +6,7 @@ export type ExecutionsPort = {
   /** The progress of each project; undefined before the first round. */
   readonly progress: () => ReadonlyMap<string, Progress> | undefined;
   readonly running: () => readonly Execution[];
-  /** When the running executions of a project were read; undefined if they may not be read. */
+  /** When the running executions of a project were read; undefined if they cannot be read. */
   readonly runningReadMs: (project: string) => number | undefined;
   /** Stores documents in a transaction of the ledger, one at a time with counting. */
   readonly commit: Executions['commit'];

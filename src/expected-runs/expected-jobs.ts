@@ -124,7 +124,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
     commitHook: createRunNotes({ ...notes, all, nodes: nodes.all, noted, isBeginning: () => begun.length > 0 }),
     change,
     list: async (list, changed) => {
-      // The list was decoded in this turn of the event loop, which takes long.
+      // The list was decoded in this turn of the event loop, which takes a long time.
       if (list.listed.length > notesPerPiece) await options.clock.nextTurn();
       await changeInPieces(known, planListed(all, { ...list, maxJobs: settings.maxJobs }), changed);
     },

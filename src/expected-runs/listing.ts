@@ -35,7 +35,7 @@ export function createListing(options: ListingOptions): Listing {
   // From now on, lists are kept.
   notes.takeJobLists();
 
-  /** The answer is heard like those of other polls. */
+  /** The answer is passed on like those of other polls. */
   async function request(api: Api, project: string): Promise<void> {
     const atMs = notes.serverNowMs();
     const beganTicks = clock.ticks();
@@ -104,7 +104,7 @@ const maxLists = 20;
 /** Each project is listed once in this number of runs of the collector. */
 const roundsForAll = 5;
 
-/** Lists of many jobs take the server long: with these pauses, they use less than 0.5 % of its time. */
+/** A server needs a long time to list many jobs: with these pauses, they use less than 0.5 % of its time. */
 const restsPerList = 200;
 const maxRestMs = maxListGapMs / 2;
 

@@ -46,7 +46,7 @@ export function toFault(error: Error): Fault {
 
 /**
  * Decides which projects an error affects: all of them (refused credentials, a missing endpoint, an open circuit), or only one
- * project, which was deleted, may not be read, or failed.
+ * project, which was deleted, cannot be read, or failed.
  */
 export function judgeFault(error: Error, reads: readonly Endpoint<unknown>[]): 'all' | 'gone' | 'denied' | 'failed' {
   if (!(error instanceof ApiError)) return 'failed';

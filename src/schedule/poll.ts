@@ -52,7 +52,7 @@ export function createPoll(options: PollOptions): Poll {
   function report(outcome: Outcome, seconds: number): void {
     self.collectorDuration.set(key, seconds);
     const reason = outcome.result === 'off' ? outcome.reason : '';
-    // Also removes the series from before a reload, which is found by its labels.
+    // Also removes a series from before a reload: it has the same labels except the reason.
     for (const other of reasons) if (other !== reason) self.collectorEnabled.remove({ ...key, reason: other });
     self.collectorEnabled.set({ ...key, reason }, Number(outcome.result !== 'off'));
     if (outcome.result === 'off') {

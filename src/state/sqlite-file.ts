@@ -199,7 +199,7 @@ function readSoundCommits(copy: string): CommitCount | undefined {
   }
 }
 
-/** The name of an incomplete copy. A killed process leaves it. */
+/** The name of an incomplete copy, which a killed process leaves behind. */
 function toHalf(file: string): string {
   return `${file}.half`;
 }

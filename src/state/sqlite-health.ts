@@ -133,7 +133,7 @@ function isMemory(value: unknown): boolean {
 
 const plain = new Set(['string', 'number']);
 
-/** Checks a file that is not in use. A large file is checked in a separate thread, because reading it takes long. */
+/** Checks a file that is not in use. A large file is checked in a separate thread, because reading it takes a long time. */
 export async function findDamageOfFile(file: string): Promise<string | undefined> {
   if (statSync(file).size < largeBytes) return checkFile(file);
   const data: Task = { fileToCheck: file };

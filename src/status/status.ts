@@ -115,9 +115,9 @@ export type ExecutionsOfServer = {
   readonly epoch: number | undefined;
   /** When counting began; undefined if that is not known. */
   readonly countedSinceMs: number | undefined;
-  /** `denied`: running executions may not be read in any project; `unknown`: they have not been read yet. */
+  /** `denied`: running executions cannot be read in any project; `unknown`: they have not been read yet. */
   readonly runningSight: 'known' | 'unknown' | 'denied';
-  /** Projects whose running executions may not be read, if those of other projects may. */
+  /** Projects whose running executions cannot be read, if those of other projects can. */
   readonly runningDenied: readonly string[];
   readonly hidden: readonly HiddenHistory[];
   /** Overdue executions first, then the longest running. */

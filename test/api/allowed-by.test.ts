@@ -49,7 +49,7 @@ describe('api/endpoints, their rights', async () => {
       'authorizations-of-project 404 404',
       'authorizations-project 404 404',
       'authorizations-system 404 404',
-      // Lists omit what may not be read.
+      // Lists omit what cannot be read.
       'cluster-member-jobs 200 200',
       'cluster-own-jobs 200 200',
       'executions-metrics 200 200',

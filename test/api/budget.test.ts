@@ -90,7 +90,7 @@ describe('api/budget', () => {
     expect(isIn).toBe(true);
   });
 
-  it('counts a place returned twice once', async () => {
+  it('counts a place once even if it is returned twice', async () => {
     const budget = create(1000, 2);
     const leave = await ask(budget, 'vital', { holdMs: Infinity });
     leave();

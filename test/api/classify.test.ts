@@ -58,7 +58,7 @@ describe('api/classify', () => {
     );
   });
 
-  it('does not mistake disabled metrics for a session that is not admitted', () => {
+  it('does not mistake disabled metrics for a session without access', () => {
     const body = '{"error":"Metrics are disabled","enable":"metrics.enabled"}';
     expect(read(threads, { status: 404, body, isSession: true })).toBe(
       'not_found: GET threads: HTTP 404, not found, or switched off',

@@ -26,7 +26,7 @@ describe('api/errors', () => {
   );
 
   it.each([
-    ['one item that may not be read', { kind: 'forbidden', status: 403, isOfService: true }],
+    ['one item that cannot be read', { kind: 'forbidden', status: 403, isOfService: true }],
     ['one item that is gone', { kind: 'not_found', status: 404, isOfService: true }],
     ['one question that the server fails at', { kind: 'server', status: 500 }],
     ['one answer that is too large', { kind: 'too_large', status: 200 }],

@@ -34,7 +34,7 @@ describe('collectors/execution-mode', () => {
   });
 
   it.each<readonly [string, number, string, string]>([
-    // API reference, "Versioning": the status endpoint came with 32; before it, system/info says the mode.
+    // API reference, "Versioning": the status endpoint exists since 32; before, system/info has the mode.
     ['31 says active', 31, '{"active":true,"executionMode":"active"}', ACTIVE],
     ['31 says passive', 31, '{"active":false,"executionMode":"passive"}', PASSIVE],
     // `active` was text in some releases of that time.
@@ -56,7 +56,7 @@ describe('collectors/execution-mode', () => {
   });
 
   it.each<readonly [string, CannedAnswer]>([
-    // A 503 without a body that says passive is a starting server, or the page of a proxy.
+    // A 503 without `passive` in its body is from a starting server, or is the page of a proxy.
     ['server', { status: 503, body: '' }],
     [
       'server',

@@ -33,7 +33,7 @@ describe('collectors/log-storage', () => {
   });
 
   it('reads a server without a storage plugin', async () => {
-    // No plugin: `pluginName` is null where API reference, "Log storage info" says text, and the counts are true zeros.
+    // No plugin: `pluginName` is null although API reference, "Log storage info" declares text, and the counts are true zeros.
     const body =
       '{"enabled":false,"pluginName":null,"succeededCount":0,"failedCount":0,"queuedCount":0,"queuedRequestCount":0,"queuedRetriesCount":0,"queuedIncompleteCount":0,"totalCount":0,"incompleteCount":0,"missingCount":0,"retriesCount":0}';
     expect(await scrape({ body })).toEqual(shown`

@@ -133,8 +133,8 @@ describe('collectors/project-modes', () => {
       'a meta that does not tell',
       { apiVersion: 46, answers: { ...pay, 'project/pay/meta': { body: '[{"name":"authz","data":{}},null,7]' } } },
     ],
-    ['forbidden', 'keys that may not be read', { apiVersion: 45, answers: { ...pay, [executionsKey]: denied } }],
-    ['forbidden', 'a meta that may not be read', { apiVersion: 46, answers: { ...pay, 'project/pay/meta': denied } }],
+    ['forbidden', 'keys that cannot be read', { apiVersion: 45, answers: { ...pay, [executionsKey]: denied } }],
+    ['forbidden', 'a meta that cannot be read', { apiVersion: 46, answers: { ...pay, 'project/pay/meta': denied } }],
     [
       'unauthorized',
       'refused credentials',

@@ -39,7 +39,7 @@ describe('collectors, what they ask of a project', () => {
     // Whatever an id holds, it stays one segment.
     [jobInfoCollector, 47, ['project/pay/jobs', 'job/a%2F..%2Fx/info', 'job/b/info']],
     [jobInfoCollector, 17, ['project/pay/jobs']],
-    // Below 23 servers answer with XML unless they are told.
+    // Below API 23, servers answer with XML unless JSON is requested.
     [projectNodesCollector, 22, ['project/pay/resources?format=json']],
     [projectNodesCollector, 47, ['project/pay/resources?format=json']],
     // `d` is a day; `m` would be a month, and what is not understood all of history.

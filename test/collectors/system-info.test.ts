@@ -49,7 +49,7 @@ describe('collectors/system-info', () => {
   });
 
   it('reads release 3.4, with numbers as numbers and an exact load', async () => {
-    // 3.4.0 speaks 39: the load average is the operating system's, a whole number only by chance.
+    // 3.4.0 has API 39: the load average is the operating system's, a whole number only by chance.
     const body = `{"system":{"timestamp":{"epoch":1716199997500,"unit":"ms","datetime":"2024-05-20T10:13:17Z"},
       "rundeck":{"version":"3.4.10-20220118","build":"3.4.10-0","node":"auto-1","base":"/srv/auto","apiversion":39,"serverUUID":"7c1f3a52-0b3e-4c57-9d7e-2f6d3f0f6a11"},
       "executions":{"active":true,"executionMode":"active"},"os":{"arch":"amd64","name":"Linux","version":"4.19.0"},

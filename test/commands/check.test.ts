@@ -110,7 +110,7 @@ describe('commands/check', () => {
     expect(lines.filter((line) => line.startsWith('projects '))).toHaveLength(1);
   });
 
-  it('reads running executions project by project if the release takes the star for a name', async () => {
+  it('reads running executions project by project if the release treats the star as a name', async () => {
     const simulator = await start();
     const body =
       '{"error":true,"apiversion":41,"errorCode":"api.error.project.missing","message":"Project does not exist: *"}';
@@ -149,7 +149,7 @@ describe('commands/check', () => {
     expect(stdout).toMatch(/project-jobs +not asked {2}\(`servers\[\]\.projects` leaves out all 1 projects\)/);
   });
 
-  it('reports counted executions that are not shown, and running ones that may not be read', async () => {
+  it('reports counted executions that are not shown, and running ones that cannot be read', async () => {
     const simulator = await start({ projects: ['billing', 'pay', 'warehouse', 'web-shop'] });
     const { control, url } = simulator;
     const startedAtMs = Date.now() - 60_000;
@@ -180,20 +180,23 @@ describe('commands/check', () => {
     ['5.20.0', '`read`', 'hidden'],
     ['6.1.0', '`read` or `view_history`', 'hidden'],
     ['6.2.0', undefined, 'ok'],
-  ])('names a job that may only be viewed, and what this means in release %s', async (release, rights, verdict) => {
-    const simulator = await start({ release });
-    const { control, url } = simulator;
-    const startedAtMs = Date.now() - 60_000;
-    const jobId = control.createJob('pay', { name: 'settle' });
-    control.addFinished('pay', { jobId, startedAtMs, endedAtMs: startedAtMs + 1000 });
-    control.addToken({ token: 'viewer', policy: { viewedJobs: [jobId] } });
-    const { stdout } = await check({ url, token: 'viewer' });
+  ])(
+    'names a job that the token can view but not read, and what this means in release %s',
+    async (release, rights, verdict) => {
+      const simulator = await start({ release });
+      const { control, url } = simulator;
+      const startedAtMs = Date.now() - 60_000;
+      const jobId = control.createJob('pay', { name: 'settle' });
+      control.addFinished('pay', { jobId, startedAtMs, endedAtMs: startedAtMs + 1000 });
+      control.addToken({ token: 'viewer', policy: { viewedJobs: [jobId] } });
+      const { stdout } = await check({ url, token: 'viewer' });
 
-    const line = stdout.split('\n').find((each) => each.trim().startsWith('project-executions')) ?? '';
-    const said =
-      / the credentials can view settle, but not read it: release ([\d.]+) shows its executions only with (.*), but jobs\/export returns its whole definition;/;
-    expect([/^ +project-executions +(\w+)/.exec(line)?.[1], said.exec(line)?.[2]]).toEqual([verdict, rights]);
-  });
+      const line = stdout.split('\n').find((each) => each.trim().startsWith('project-executions')) ?? '';
+      const said =
+        / the credentials can view settle, but not read it: release ([\d.]+) shows its executions only with (.*), but jobs\/export returns its whole definition;/;
+      expect([/^ +project-executions +(\w+)/.exec(line)?.[1], said.exec(line)?.[2]]).toEqual([verdict, rights]);
+    },
+  );
 
   it('warns about a server whose monitoring page is open without credentials', async () => {
     const simulator = await start({ release: '6.1.0' });
@@ -284,7 +287,7 @@ describe('commands/check', () => {
   it.each([
     ['neither policies of the system nor of projects', { systemRead: false }],
     ['no policies of projects', {}],
-  ])('prints the whole policy for a token that may read %s', async (_what, less) => {
+  ])('prints the whole policy for a token that can read %s', async (_what, less) => {
     const { control, url } = await start();
     control.addToken({
       token: 'less',

@@ -101,7 +101,7 @@ describe('diagnosis/common-cause', () => {
     expect(commonCause()).toBeUndefined();
   });
 
-  it('names a node before the last one that is known of a success on many nodes, and none after it', () => {
+  it('names a node that comes before the last known node of a success on many nodes, and none after it', () => {
     const toFactors = (...nodes: readonly string[]) => nodes.map((subject) => ({ kind: 'node', subject }) as const);
     const toCause = (failedOn: string) =>
       findCommonCause(

@@ -229,7 +229,7 @@ describe('diagnosis/sources', () => {
     expect(JSON.stringify(all)).not.toMatch(/hunter2|canary|amira|admin|settle --/);
   });
 
-  it('loses only areas that the token may not read', async () => {
+  it('loses only areas that the token cannot read', async () => {
     const { control, minutes, told, id } = await begin({ token: 'blind' });
     control.runJob(id);
     await minutes(2);

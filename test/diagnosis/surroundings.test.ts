@@ -132,7 +132,7 @@ describe('diagnosis/surroundings, of coming runs', () => {
     expect(await reasons()).toEqual([]);
   });
 
-  it('reports whether a key or the definition changed since a job was refused, if keys may be read', async () => {
+  it('reports whether a key or the definition changed since a job was refused, if keys can be read', async () => {
     const control = await begin();
     const key = 'keys/team/pay/node.pem';
     control.writeKey(key);
@@ -160,7 +160,7 @@ describe('diagnosis/surroundings, of coming runs', () => {
     expect(isUnchanged()).toBe(false);
   });
 
-  it('makes no claim about keys and nodes that may not be read', async () => {
+  it('makes no claim about keys and nodes that cannot be read', async () => {
     scene = createScene({ token: 'narrow' });
     scene.control.createProject('pay');
     const id = scene.control.createJob('pay', { name: 'settle', schedule: hourly });

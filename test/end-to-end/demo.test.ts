@@ -174,7 +174,7 @@ describe('end-to-end/demo, as configured', () => {
 });
 
 describe('end-to-end/demo', () => {
-  it.each(isAll ? ['two minutes'] : [])('shows a trouble of each kind within %s', { timeout: 150_000 }, async () => {
+  it.each(isAll ? ['two minutes'] : [])('shows a problem of each kind within %s', { timeout: 150_000 }, async () => {
     const { url } = await start();
     const read = async (path: string): Promise<string> => (await fetch(`${url}/${path}`)).text();
     await eventually(

@@ -9,7 +9,7 @@ watchResources();
 /** Four polls a second, and one request for the version. */
 const allPolls = { first: 10, perSecond: 6 };
 
-/** The server returns unexpected content. This is no outage, so the circuit stays closed. */
+/** The server returns unexpected content. This is not an outage, so the circuit stays closed. */
 const answersNonsense: Series = {
   automation_up: 0,
   automation_credentials_accepted: 1,

@@ -83,7 +83,7 @@ async function problems({ url }: Daemon): Promise<readonly string[]> {
   return status.problems.flatMap(({ kind, text }) => (kind === 'clock' ? [] : [`${kind}: ${text}`]));
 }
 
-/** The projects whose running executions may not be read. */
+/** The projects whose running executions cannot be read. */
 async function running({ url }: Daemon): Promise<readonly string[] | undefined> {
   const { servers } = (await (await fetch(`${url}/api/status`)).json()) as {
     readonly servers: readonly { readonly executions: { readonly running_denied: readonly string[] } | null }[];

@@ -46,7 +46,7 @@ const reasons: Readonly<Record<string, string>> = {
   automation_node_failures_total: 'on a quiet day no node may have failed',
   automation_execution_failures_total: 'on a quiet day nothing may have failed',
   automation_job_last_failure_info: 'on a quiet day nothing may have failed',
-  automation_exporter_executions_hidden: 'the credentials may see everything',
+  automation_exporter_executions_hidden: 'the credentials can see everything',
   automation_exporter_api_errors_total: 'every request is answered',
   automation_exporter_series_dropped_total: 'no limit is reached',
   automation_exporter_executions_late_total: 'every end is seen in time',

@@ -41,7 +41,7 @@ async function startService(): Promise<{ readonly url: string; readonly endAll: 
 
 describe('end-to-end, many reloads', () => {
   it(
-    `holds as much after ${reloads} reloads as after 20: memory, descriptors and timers`,
+    `uses as much after ${reloads} reloads as after 20: memory, descriptors and timers`,
     async () => {
       const { url, endAll } = await startService();
       const yaml = `servers: [{ name: prod, url: '${url}', token_file: TOKEN, budget: { requests_per_second: 1000, concurrency: 2 } }]

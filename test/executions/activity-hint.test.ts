@@ -61,7 +61,7 @@ describe('executions/activity-hint', () => {
     expect(hint.searchedSinceMs()).toBeUndefined();
   });
 
-  it('learns which part of the total may not be read', async () => {
+  it('learns which part of the total cannot be read', async () => {
     const { hint, check, readAll } = createScene();
     await check({ total: 9, known: 2 });
     readAll();

@@ -240,7 +240,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('counts executions of a member that is a month ahead and answered once, before another told the time', async () => {
+  it('counts executions of a member that is a month ahead and answered once, before another member reported its time', async () => {
     let isAhead = false;
     const played = await play({
       onRequest: ({ path }) => played.control.setClockSkew(isAhead && path.endsWith('/running') ? 30 * dayMs : 0),

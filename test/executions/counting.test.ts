@@ -327,7 +327,7 @@ describe('executions/counting', () => {
     expect(shown('automation_executions_running')).toEqual([]);
   });
 
-  it('reports no error if nothing at all may be read', async () => {
+  it('reports no error if nothing at all can be read', async () => {
     const { control, rounds, shown, simulator } = await play();
     control.addToken({ token: simulator.token, policy: { events: [] } });
     await rounds(10);

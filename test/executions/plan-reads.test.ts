@@ -13,7 +13,7 @@ describe('executions/plan-reads', () => {
     expect(plan({ states: [scanned('pay', -15_000)], activities: { pay: active } })).toEqual(['live pay -135 s … 0 s']);
   });
 
-  it('reads the active project first for which the rounds before had no place', () => {
+  it('first reads an active project for which earlier rounds had no place', () => {
     const states = [scanned('pay', -15_000), scanned('stock', -75_000)];
     const activities = { pay: active, stock: active };
     expect(plan({ states, activities })).toEqual(['live stock -195 s … 0 s', 'live pay -135 s … 0 s']);
@@ -110,7 +110,7 @@ describe('executions/plan-reads', () => {
     expect(plan({ states, activities: { pay: lately, stock } })).toContain('live pay -1020 s … 0 s');
   });
 
-  it('reads idle projects that waited for the whole delay, because rounds took long', () => {
+  it('reads idle projects that waited for the whole delay, because rounds took a long time', () => {
     const late = Array.from({ length: 10 }, (_, index) => scanned(`late${index}`, -900_001));
     const states = [...late, ...Array.from({ length: 110 }, (_, index) => scanned(`p${index}`, -60_000))];
     expect(plan({ states, sweepQuota: 40 })).toHaveLength(10);

@@ -181,7 +181,7 @@ describe('executions/project-reading', () => {
     ['forbidden', undefined, 'hidden'],
     // The name of the project does not fit into a path.
     ['rejected', undefined, 'hidden'],
-  ] as const)('puts a project after %s %s on hold as %s', async (kind, errorCode, hold) => {
+  ] as const)('after %s %s, puts a project on hold as %s', async (kind, errorCode, hold) => {
     const answer = (): never => {
       throw refusal(kind, errorCode);
     };

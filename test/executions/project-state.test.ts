@@ -37,7 +37,7 @@ describe('executions/project-state', () => {
     });
   });
 
-  it('skips nothing of its backlog, even if reading takes long', () => {
+  it('skips nothing of its backlog, even if reading takes a long time', () => {
     const behind = held({
       scannedThroughMs: 2 * dayMs,
       aheadThroughMs: 9 * dayMs,

@@ -13,7 +13,7 @@ describe('executions/requests', () => {
     );
     process.stdout.write(`active within ${activeRounds} rounds, idle within ${idleMs / 1000} s\n`);
     expect(missing).toEqual([]);
-    // Because some may not be read, running executions are read by project, 25 in a round.
+    // Because some cannot be read, running executions are read by project, 25 in a round.
     expect(perRound).toBeLessThanOrEqual(55);
     expect(activeRounds).toBeLessThanOrEqual(2);
     // Each round searches an eighth of the projects.
@@ -119,7 +119,7 @@ const active = 10;
 
 type Run = { readonly project: string; readonly endedAtMs: number; readonly round: number; readonly isIdle: boolean };
 
-/** Rounds over many projects: few are active, some may not be read, and now and then an idle one has a run. */
+/** Rounds over many projects: few are active, some cannot be read, and now and then an idle one has a run. */
 async function watch({ rounds, ...options }: SceneOptions & { readonly rounds: number }) {
   let asked = 0;
   const onRequest = (): void => {

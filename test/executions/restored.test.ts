@@ -70,7 +70,7 @@ describe('executions after a restored copy', () => {
     expect(counted()).toEqual(['pay settle succeeded 2']);
   });
 
-  it('finds at once again what a recount had found, of any age', async () => {
+  it('finds again at once what a recount had found, however old it is', async () => {
     const ledger = createMemoryLedger();
     const { finish, counted, rounds, restart } = await play({ keepBy: () => ledger });
     await rounds(2, 3_600_000);

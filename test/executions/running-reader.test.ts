@@ -81,7 +81,7 @@ describe('executions/running-reader', () => {
     expect((await read([])).executions?.length).toBe(600);
   });
 
-  it('omits projects that are gone or may not be read', async () => {
+  it('omits projects that are gone or cannot be read', async () => {
     const { read } = setUp((project) => {
       if (project === 'gone') throw refusal('not_found', 'api.error.project.missing');
       if (project === 'closed') throw refusal('forbidden', 'api.error.item.unauthorized');
@@ -110,7 +110,7 @@ describe('executions/running-reader', () => {
     await expect(read(names)).rejects.toThrow('no place');
   });
 
-  it('shows the runs of a project again as soon as the project may be read', async () => {
+  it('shows the runs of a project again as soon as the project can be read', async () => {
     let isOpen = false;
     const { read } = setUp((project) => {
       if (!isOpen) throw refusal('forbidden', 'api.error.item.unauthorized');
@@ -144,7 +144,7 @@ describe('executions/running-reader', () => {
     expect(asked.splice(0)).toEqual(['shut', 'pay', 'stock']);
   });
 
-  it('reports that none of the projects may be read', async () => {
+  it('reports that none of the projects can be read', async () => {
     const { read } = setUp(
       () => [],
       () => refusal('forbidden'),

@@ -39,7 +39,7 @@ export type Scene = {
   readonly imports: () => ReturnType<Executions['status']>['imports'];
   readonly isShownProject: ReturnType<Executions['status']>['isShownProject'];
   readonly averages: () => Executions['averages'];
-  /** What the credentials may read. */
+  /** What the credentials can read. */
   readonly visibility: () => Sight;
   /** Restarts the daemon with its stored data. */
   readonly restart: (changed?: Partial<ExecutionSettings>, isRestored?: boolean) => void;

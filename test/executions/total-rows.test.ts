@@ -162,7 +162,7 @@ describe('executions/total-rows', () => {
     ['hidden', 1],
     ['missing', 0],
     ['excluded', 0],
-  ] as const)('has for a project that is %s this many series: %i', (hold, series) => {
+  ] as const)('shows for a project that is %s only this number of series: %i', (hold, series) => {
     const cells: Cell[] = [{ kind: 'runs', labels: [...labels, 'failed'], count: 3, isReleased: true }];
     expect(show({ cells, hold })).toHaveLength(series);
   });

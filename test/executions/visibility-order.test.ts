@@ -37,7 +37,7 @@ describe('executions/visibility, one question after the other', () => {
     expect(scene.visibility.all().runningDenied).toEqual([]);
   });
 
-  it('reads no project if none may be read, and shows running executions in none', async () => {
+  it('reads no project if none can be read, and shows running executions in none', async () => {
     const scene = createScene(['a']);
     scene.visibility.noteRunning({ executions: undefined, serverMs: undefined, denied: 'all' });
     expect(await scene.looks(2)).toEqual([]);

@@ -5,7 +5,7 @@ const nothingRuns = (project: string): string =>
   `automation_executions_running{project="${project}",job_group="",job_name=""} 0`;
 
 describe('executions/visibility', () => {
-  it('reports nothing hidden for credentials that may read everything', async () => {
+  it('reports nothing hidden for credentials that can read everything', async () => {
     const { rounds, finish, visibility } = await play();
     await rounds(2);
     finish('pay');
@@ -13,7 +13,7 @@ describe('executions/visibility', () => {
     expect(visibility()).toEqual({ running: 'known', runningDenied: [], history: [] });
   });
 
-  it('reports hidden executions, and that no running ones may be read', async () => {
+  it('reports hidden executions, and that no running ones can be read', async () => {
     const { control, simulator, rounds, finish, visibility, shown } = await play();
     await rounds(2);
     control.addToken({ token: simulator.token, policy: { events: [] } });

@@ -25,7 +25,7 @@ describe('expected-runs/clear-times', () => {
     expect(['busy', 'idle'].map(clear.of)).toEqual([1_000_000, 400_000]);
   });
 
-  it('knows no starts of a project whose running executions may not be read', () => {
+  it('knows no starts of a project whose running executions cannot be read', () => {
     const clear = createClearTimes();
     clear.note(toPort(1_000_000));
     clear.note(toPort(2_000_000));

@@ -176,7 +176,7 @@ describe('expected-runs, a server that cannot list the times of a job', () => {
     expect(shown('job_next_run_timestamp_seconds')).toHaveLength(2);
   });
 
-  it('seldom requests the next time of a job whose times it may not request', async () => {
+  it('seldom requests the next time of a job whose times are refused', async () => {
     const { minutes, polls, control, requests } = createAsked({ weekly: kinds.weekly }, 1);
     control.addFault({ kind: 'hang', path: 'forecast' });
     await minutes(5);

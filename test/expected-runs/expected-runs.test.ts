@@ -91,7 +91,7 @@ describe('expected-runs', () => {
   it.each([
     ['', 0],
     [', although they could not be written at first', 2],
-  ])('counts as undecided the times while the watch was switched off%s', async (_what, failing) => {
+  ])('counts the times while the watch was switched off as undecided%s', async (_what, failing) => {
     let commits = Number.NEGATIVE_INFINITY;
     const { minutes, shown, restart } = createHourly({
       onCommit: () => {

@@ -14,7 +14,7 @@ function createShort() {
   return { ...scene, id };
 }
 
-describe('expected-runs, a job that may be viewed but not read', () => {
+describe('expected-runs, a job that can be viewed but not read', () => {
   it('reports no missed run, and explains why the job is not watched', async () => {
     const { control, minutes, shown, find, id, token, outcome } = createShort();
     await minutes(70);

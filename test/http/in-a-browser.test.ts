@@ -61,7 +61,7 @@ const statuses: Readonly<Record<string, Status>> = {
       needsAdmin: [{ collector: 'users', right: 'system admin' }],
     }),
   ),
-  'executions that may not be read': status(
+  'executions that cannot be read': status(
     server('prod', {
       executions: executions({ runningDenied: ['warehouse'], hidden: unreadable }),
       missingPolicy: policy,
@@ -281,7 +281,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
       current = status(
         ...eight,
         ...(statuses['much that runs']?.servers ?? []),
-        ...(statuses['executions that may not be read']?.servers ?? []),
+        ...(statuses['executions that cannot be read']?.servers ?? []),
       );
       expect(await browser.findBarriers(`${url}${path}`)).toEqual([]);
     },

@@ -61,7 +61,7 @@ describe('http/metrics', () => {
     ['*;q=0', false],
     ['br', false],
     ['', false],
-  ])('for accept-encoding %j compresses: %s', async (encoding, gzip) => {
+  ])('for accept-encoding %j, compresses: %s', async (encoding, gzip) => {
     const { ask, wishes } = await serveMetrics();
 
     const { headers } = await ask('/metrics', { headers: { 'accept-encoding': encoding } });

@@ -40,7 +40,7 @@ async function serveTonight(servers: readonly string[] = ['prod', 'test', 'dark'
 const troubled = ['the server is passive since 17:00 UTC: 4 runs, first pay/beat at 18:01 UTC', 'pay/beat'];
 
 describe('http/tonight', () => {
-  it('shows each trouble as a heading, each run once, and what was not checked', async () => {
+  it('shows each risk as a heading, each run once, and what was not checked', async () => {
     const { ask } = await serveTonight();
     const lines = toText((await ask('/tonight')).body).split('\n');
     expect(lines).toEqual([
@@ -64,7 +64,7 @@ describe('http/tonight', () => {
     ]);
   });
 
-  it('counts the trouble and the runs that it does not list', async () => {
+  it('counts the risks and the runs that it does not list', async () => {
     const jobs = Array.from({ length: 510 }, (_, index) => job(`j${index}`, [1], { nodes: {} }));
     const { troubles, ...risks } = await risksOf(jobs, { sources: passive });
     const many = {

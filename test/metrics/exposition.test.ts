@@ -178,7 +178,7 @@ demo_stored_total{server="b"} 2
     expect(await up('text')).toBe('automation_up{server="b"} 1');
   });
 
-  it('shows its own instruments of the owned servers only, also if they changed within a second', async () => {
+  it('shows its own instruments of the owned servers only, even if these changed within a second', async () => {
     const { exposition } = await setUpTwo();
     const up = async (...owned: readonly string[]) => {
       const body = Buffer.concat(await exposition.scrape({ owned: new Set(owned), format: 'text', gzip: false }));

@@ -52,7 +52,7 @@ describe('metrics/format', () => {
     ['application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=text', 'text'],
     ['application/vnd.google.protobuf;proto=other;encoding=delimited', 'text'],
     ['application/vnd.google.protobuf,application/*;q=0.1', 'openmetrics'],
-  ] as const)('for %j answers %s', (accept, format) => {
+  ] as const)('answers %j with %s', (accept, format) => {
     expect(chooseFormat(accept)).toBe(format);
   });
 });

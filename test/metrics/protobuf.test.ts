@@ -125,7 +125,7 @@ describe('metrics/protobuf', () => {
     ]);
   });
 
-  it('is translated once, and with each publication only after somebody asked for it', async () => {
+  it('is translated once, and again at each publication only after a request for it', async () => {
     let nowTicks = 0;
     const translated: number[] = [];
     const snapshots = createSnapshots(fakeClock({ ticks: () => nowTicks }), async (bytes) => {

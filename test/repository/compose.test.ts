@@ -99,7 +99,7 @@ describeWithTools('repository/compose', ['amtool'], ({ amtool }) => {
   });
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-  it('joins its two files to a configuration that Alertmanager accepts', () => {
+  it('joins its two files into a configuration that Alertmanager accepts', () => {
     const parts = mounts.filter(([, target = '']) => target.startsWith('/etc/alertmanager/'));
     const text = parts.map(([source = '']) => readFileSync(join(folder, source), 'utf8')).join('');
     writeFileSync(join(directory, 'alertmanager.yaml'), text);

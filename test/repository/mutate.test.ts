@@ -177,7 +177,7 @@ describe('repository/mutate/report', () => {
   ] as const;
   const equivalent = { id: third.id, file: third.file, code: third.code, change: '< → <=', reason: 'never equal' };
 
-  it('leaves out of the score refused and equivalent mutants, and says how to list the rest', () => {
+  it('leaves refused and equivalent mutants out of the score, and says how to list the rest', () => {
     expect(reportOf('api', tried, [equivalent])).toBe(
       [
         'api: 50.0 %, 1 of 2 noticed (of 4 tried, 1 are refused by the types, 1 are equivalent, 0 were not measured)',
@@ -188,7 +188,7 @@ describe('repository/mutate/report', () => {
     );
   });
 
-  it('counts a mutant that was not measured neither as noticed nor as survived', () => {
+  it('counts a mutant that was not measured as neither noticed nor survived', () => {
     const [, survivor] = tried;
     expect(reportOf('api', [survivor, { mutant: first, result: lost }], [])).toBe(
       [

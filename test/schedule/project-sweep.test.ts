@@ -393,7 +393,7 @@ describe('schedule/project-sweep', () => {
     expect(times()).toBe('0 0.2 0.4');
   });
 
-  it('does not show rows again that were read before it was withdrawn', async () => {
+  it('never shows rows that were read before it was withdrawn', async () => {
     const { pass, shown, withdraw, faults } = setScene(['a', 'b', 'c']);
     await pass();
     withdraw();

@@ -206,7 +206,7 @@ describe('status/problems', () => {
     ]);
   });
 
-  it('reports how many executions may not be read, and in which projects', () => {
+  it('reports how many executions cannot be read, and in which projects', () => {
     const hidden = [
       { project: 'warehouse', counted: 100, readable: 0 },
       { project: 'billing', counted: 20, readable: 12 },
@@ -221,7 +221,7 @@ describe('status/problems', () => {
     ]);
   });
 
-  it('names a few of many projects whose executions may not be read', () => {
+  it('names a few of many projects whose executions cannot be read', () => {
     const hidden = Array.from({ length: 40 }, (_, index) => ({ project: `p${index}`, counted: 2, readable: 0 }));
     expect(tell(server('prod', { executions: executions({ hidden }) }))).toEqual([
       '"prod" does not show all executions. History of p0, p1, p2 and 37 more: 80 counted, 0 readable.',

@@ -69,7 +69,7 @@ export type TruthBook = {
   }[];
   /** The start of the time in which the limit of series was too low. */
   fewerSinceMs: number | undefined;
-  /** Projects that the credentials may not see now. */
+  /** Projects that the credentials cannot see now. */
   readonly hiddenProjects: string[];
   /** The times at which ids restarted, with the number of executions that had ended. */
   readonly newDatabases: { readonly atMs: number; readonly ended: number }[];

@@ -6,7 +6,7 @@ const jobsOfMember = {
   since: 17,
   maxBytes: largeListBytes,
   allowedBy: [{ type: 'job', allow: 'read' }],
-  // Jobs that the token may not see are missing without an error.
+  // Jobs that the token cannot see are missing without an error.
   body: list(z.object({ serverNodeUUID: text })),
 } as const;
 

@@ -36,7 +36,7 @@ const body = list(
 /** Rights on projects differ only by name: they have no `kind`. */
 const readProject: readonly AccessRight[] = [{ type: 'project', allow: 'read' }];
 
-/** API reference, "Projects": only projects that may be read, sorted by name. */
+/** API reference, "Projects": only projects that can be read, sorted by name. */
 export const projects = defineEndpoint({
   name: 'projects',
   path: 'projects',

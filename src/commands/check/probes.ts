@@ -195,7 +195,7 @@ function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: ExecutionProb
       // In this case, rounds read project by project too.
       if (!isUnknownStar(error, api.server().release)) throw error;
     }
-    // Up to 3.4.4, the list of all projects omits executions that may not be read, without an error.
+    // Up to 3.4.4, the list of all projects omits executions that cannot be read, without an error.
     return findInProjects(names.slice(0, maxReadProjects), names.length, ask);
   }
 
@@ -216,7 +216,7 @@ function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: ExecutionProb
     return finding?.fault === undefined ? { note, verdict: 'hidden' } : { ...finding, note };
   }
 
-  /** If the history of a project is hidden, names a job that may be viewed but not read. */
+  /** If the history of a project is hidden, names a job that can be viewed but not read. */
   async function findViewed(api: Api, [first]: readonly Count[]): Promise<string[]> {
     if (first === undefined || !(await api.supports(jobDefinition))) return [];
     const { release = '' } = api.server();

@@ -42,7 +42,7 @@ export function createAsking({ clock, areas, requestsPerSecond }: Options): Aski
   /** The folders in each folder. */
   const folders = new Map<string, readonly string[]>();
 
-  /** An area that may not be read is requested again when it is due. */
+  /** An area that cannot be read is requested again when it is due. */
   async function ask(area: string, request: () => Promise<unknown>): Promise<void> {
     heardTicks.set(area, clock.ticks());
     try {
@@ -67,7 +67,7 @@ export function createAsking({ clock, areas, requestsPerSecond }: Options): Aski
   async function askDefinitions(api: Api, ids: Iterable<string>): Promise<void> {
     const format = (await api.supports(jobDefinition)) ? 'json' : 'yaml';
     for (const id of [...new Set(ids)].slice(0, definitionsPerRun)) {
-      // The list of jobs may be older than the edit that made one fail.
+      // The list of jobs may be older than the edit that made a job fail.
       if (urgent.delete(id)) await ask(areaNames.editOf(id), () => api.get(jobInfo, { path: { id } }));
       await ask(areaNames.definitionOf(id), () => api.get(jobSections, { path: { id }, query: { format } }));
     }

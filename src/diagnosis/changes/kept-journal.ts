@@ -127,7 +127,7 @@ function findJob(areas: ReadonlyMap<string, Area>, id: string): ListedJob | unde
   return undefined;
 }
 
-/** Lists what is of jobs and projects that were last seen long ago. The definition of a listed job may be read rarely. */
+/** Lists the areas of jobs and projects that were last seen long ago. The definition of a listed job may be read rarely. */
 function listGone(areas: ReadonlyMap<string, Area>, nowMs: number): readonly string[] {
   const old = [...areas].flatMap(([key, { readMs }]) => (ofJobs.test(key) && readMs < nowMs - maxAgeMs ? [key] : []));
   const listed = new Set<string>();

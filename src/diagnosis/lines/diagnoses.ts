@@ -80,7 +80,7 @@ export type Diagnoses = ReturnType<typeof createDiagnoses>;
 const maxJobs = 2000;
 const nothing: Diagnosis = { seen: undefined, kept: undefined, documents: [], done: () => undefined };
 
-/** Reports whether a stored row is one of these; true for documents of other kinds. */
+/** Reports whether a stored row has the fingerprints of a job; true for documents of other kinds. */
 export function isSoundFingerprints(found: string, body: unknown): boolean {
   if (found === keyKind) return typeof body === 'string' && body !== '';
   if (found !== kind) return true;

@@ -15,7 +15,7 @@ export type StoredHistogram = {
   readonly buckets?: readonly number[];
   /** Absent until the first value since a release that counts natively. */
   readonly native?: NativeHistogram;
-  /** The counts from before that. */
+  /** The counts from before the native part began. */
   readonly before?: ClassicCounts;
 };
 

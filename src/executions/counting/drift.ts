@@ -2,7 +2,7 @@
 export type Drift<List = Uint16Array | Uint32Array> = {
   /** The last durations in tenths of a second, oldest first. */
   readonly tenths: List;
-  /** The minutes between the end of each run and the end before it; and the last end. */
+  /** The minutes between the end of each run and the previous end; and the last end. */
   readonly apart: List;
   readonly lastMinute: number;
   /** The cumulative sums for longer and for shorter runs. */
@@ -40,7 +40,7 @@ class Long extends Uint32Array {
   }
 }
 
-/** Which runs are compared with each other: all; weekends and other days apart; or one odd weekday apart. */
+/** Which runs are compared with each other: all; weekends separately from other days; or one odd weekday separately. */
 export type Rhythm = 'none' | 'weekend' | number;
 
 /** A lasting change of a job's durations. */

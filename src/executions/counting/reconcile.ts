@@ -26,7 +26,7 @@ export type ReconcileInput = {
   readonly latestMs: number;
   /** The start of the present epoch; runs that started before it are not compared by id. */
   readonly epochStartedAtMs: number;
-  /** Known runs that started up to then may be of an earlier epoch, although a clock that was set back began the present one before. */
+  /** Known runs up to this start may be of an earlier epoch, even after `epochStartedAtMs`, because the clock may have been set back. */
   readonly formerThroughMs?: number | undefined;
   readonly isWanted: (job: JobName) => boolean;
 };

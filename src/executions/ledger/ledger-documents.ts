@@ -16,7 +16,7 @@ export type SlowClock = { readonly byMs: number; readonly seenAtMs: number };
 export type LedgerFacts = {
   readonly epoch: number;
   readonly epochStartedAtMs: number;
-  /** The latest start of a run of earlier epochs; after it if the clock was set back. Absent before the second epoch. */
+  /** The latest start of a run of earlier epochs; later than `epochStartedAtMs` if the clock was set back. Absent before the second epoch. */
   readonly formerThroughMs?: number | undefined;
   /** The ids of one-time runs that wait or run. */
   readonly oneTimeIds?: readonly number[] | undefined;

@@ -88,7 +88,7 @@ function rewind(state: ProjectState, knownId: number | undefined): ProjectState 
   const { countedFromMs, scannedThroughMs, prunedThroughMs = Number.NEGATIVE_INFINITY } = kept;
   const wantedMs = Math.max(scannedThroughMs - rewindMs, prunedThroughMs);
   const earlier = kept.earlier ?? (knownId === undefined ? undefined : { untilMs: countedFromMs, throughId: knownId });
-  // A run with a new id counts, even if a clock that was set back dated it before counting began.
+  // A run with a new id counts even if its date is before counting began, because the clock may have been set back.
   const beginMs = earlier === undefined ? Math.max(wantedMs, countedFromMs) : wantedMs;
   return {
     ...kept,

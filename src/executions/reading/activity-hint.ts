@@ -119,7 +119,7 @@ function createQuestion(clock: Pick<Clock, 'ticks'>) {
       const askedTicks = clock.ticks();
       try {
         const total = await api.get(executionsTotal, { query: { begin: window.beginMs, end: window.endMs } });
-        // Asks less often if the server is slow, or if searching its projects takes long.
+        // Asks less often if the server is slow, or if searching its projects takes a long time.
         tookMs = clock.ticks() - askedTicks;
         nextMs = nowMs + Math.max(tookMs * restForEachMs, projects.length * restForProjectMs);
         return total === undefined ? undefined : total - (await countKnown(window));
@@ -131,7 +131,7 @@ function createQuestion(clock: Pick<Clock, 'ticks'>) {
   };
 }
 
-/** The errors of servers that have the endpoint but do not answer it. */
+/** The errors of servers that have the endpoint but refuse or fail requests for it. */
 export const refusals: readonly ErrorKind[] = [
   'forbidden',
   'not_found',

@@ -3,7 +3,7 @@ import { type ProjectState, toNewProject } from '../ledger/project-state.ts';
 import { isInRestoreGap } from '../ledger/restore-gap.ts';
 
 type ListingInput = {
-  /** The projects that may be read now. */
+  /** The projects that can be read now. */
   readonly names: ReadonlySet<string>;
   readonly states: ReadonlyMap<string, ProjectState>;
   readonly facts: LedgerFacts;

@@ -52,7 +52,7 @@ export function createRoundFaults(signal: AbortSignal) {
 
 export type RoundFaults = ReturnType<typeof createRoundFaults>;
 
-/** Reports whether the error is no answer of the service itself. */
+/** Reports whether the error did not come from the service itself. */
 function isSilence({ kind, details }: ApiError): boolean {
   return silentKinds.includes(kind) || (kind === 'server' && details.status !== 500 && details.status !== 501);
 }

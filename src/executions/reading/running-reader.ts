@@ -6,10 +6,10 @@ import type { Execution } from '../../domain/execution.ts';
 import type { OddRows } from './window-reader.ts';
 
 export type Running = {
-  /** Undefined if no project may be read, or if not all have been read. */
+  /** Undefined if no project can be read, or if not all have been read. */
   readonly executions: readonly Execution[] | undefined;
   readonly serverMs: number | undefined;
-  /** Projects whose running executions may not be read; undefined if one response covers all projects. */
+  /** Projects whose running executions cannot be read; undefined if one response covers all projects. */
   readonly denied?: 'all' | ReadonlySet<string> | undefined;
   /** When each readable project was read; absent if all were read just now. */
   readonly readTicks?: ReadonlyMap<string, number> | undefined;
@@ -85,7 +85,7 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
       return await readOf(api, '*', onOddRows);
     } catch (error) {
       if (!isUnknownStar(error, api.server().release)) {
-        // A 401 for all projects together means that no project may be read. This is not an error, but nothing is known.
+        // A 401 for all projects together means that no project can be read. This is not an error, but nothing is known.
         if (error instanceof ApiError && error.kind === 'forbidden') return { ...nothing, denied: 'all' };
         throw error;
       }

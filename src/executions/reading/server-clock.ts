@@ -31,7 +31,7 @@ export function createServerClock(clock: Clock, known: Known = {}) {
   let isJustAsked = false;
 
   /**
-   * Not before the last list: the exporter's clock may have been set back, or a member with another clock may have dated the
+   * Never before the time of the last list: the exporter's clock may have been set back, or a member with another clock may have dated the
    * list.
    */
   function toUsualMs(): number | undefined {

@@ -12,7 +12,7 @@ export type ReadResult = {
   readonly shown: number;
   /** The number of counted rows that were not shown. */
   readonly hidden: number;
-  /** True if the project itself may not be read. */
+  /** True if the project itself cannot be read. */
   readonly isDenied: boolean;
   /** True if rows are counted, but none was shown. */
   readonly isUnshown: boolean;

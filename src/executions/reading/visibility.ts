@@ -9,9 +9,9 @@ import type { ReadResult } from './take-in.ts';
 import { readNewest } from './window-reader.ts';
 
 export type Sight = {
-  /** `denied` if no project's running executions may be read, `unknown` until all have been read. */
+  /** `denied` if no project's running executions can be read, `unknown` until all have been read. */
   readonly running: 'known' | 'unknown' | 'denied';
-  /** Projects whose running executions may not be read, if those of other projects may. */
+  /** Projects whose running executions cannot be read, if those of other projects can. */
   readonly runningDenied: readonly string[];
   /** Projects whose finished executions are not all shown. */
   readonly history: readonly HiddenHistory[];
@@ -20,7 +20,7 @@ export type Sight = {
 /** A project with finished executions that the server counts but does not show. */
 export type HiddenHistory = {
   readonly project: string;
-  /** Undefined if the project itself may not be read. */
+  /** Undefined if the project itself cannot be read. */
   readonly counted: number | undefined;
   readonly readable: number;
 };

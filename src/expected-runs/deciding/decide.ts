@@ -181,7 +181,7 @@ const noTimes = { timesMs: [], untilMs: 0 };
 
 /**
  * Reports whether an answer that was requested after a time still had this time. A job or project that is off gives no answer;
- * then the last answer before counts.
+ * then the last earlier answer counts.
  */
 function isConfirmed(job: WatchedJob, expectedMs: number, reason: string, sources: Sources): boolean {
   const { timetable, lastModifiedMs, listedAtMs } = job;

@@ -23,7 +23,7 @@ export type WatchedJob = {
   readonly formerOwners?: readonly { readonly uuid: string; readonly untilMs: number }[];
   /** True if two of its runs were seen at the same time. */
   readonly allowsSeveral?: true;
-  /** Whether the definition allows several runs at the same time; undefined if it may not be read. */
+  /** Whether the definition allows several runs at the same time; undefined if it cannot be read. */
   readonly definition?: {
     readonly askedAtMs: number;
     readonly allowsSeveral: boolean | undefined;

@@ -35,7 +35,7 @@ export type RunsAtRisk = {
   readonly isNext: boolean;
 };
 
-/** One trouble, and the runs at risk because of it. */
+/** One cause, and the runs at risk because of it. */
 export type TroubleAhead = Risk & {
   readonly count: number;
   readonly jobCount: number;

@@ -25,7 +25,7 @@ function toText(part: Part): string {
   return 'text' in part ? part.text : part.map(({ text }) => text).join('');
 }
 
-/** Renders a table; a name that is undefined is no column. */
+/** Renders a table; a column without a name is omitted. */
 export function toTable(heads: readonly (string | Html | undefined)[], rows: readonly Html[]): Html {
   const cells = heads.flatMap((head) => (typeof head === 'string' ? html`<th>${head}</th>` : (head ?? [])));
   return html`<table>

@@ -32,7 +32,7 @@ export function ownerRoute({ servers, watcherOf }: OwnerOptions): Router {
   return router;
 }
 
-/** The front page is about one server only if the address names it, like links to anchors do. */
+/** The front page is about one server only if the address names it, as links to anchors do. */
 const front = '/';
 const pagesOfServer = [
   '/executions/:server/:id',

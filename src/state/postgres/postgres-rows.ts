@@ -58,7 +58,7 @@ export function createPostgresRows(sql: Sql): StateRows {
 
 const lowest = Number.MIN_SAFE_INTEGER;
 
-/** Compares texts by bytes, like both databases do for names of servers and collectors. */
+/** Compares texts by bytes, as both databases do for names of servers and collectors. */
 function compareTexts(one: string, other: string): number {
   return one < other ? -1 : Number(one > other);
 }

@@ -51,7 +51,7 @@ export function createQuarantine({ spool, wake, observe }: Options) {
     list,
     /** Puts traces back into the queue; changes nothing if one of them is not quarantined. */
     retry: (which: Which) => oneAtATime(() => handle('retry', which)),
-    /** Removes traces for good, and counts their spans as dropped. */
+    /** Removes traces permanently, and counts their spans as dropped. */
     drop: (which: Which) => oneAtATime(() => handle('drop', which)),
   };
 }

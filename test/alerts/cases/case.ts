@@ -23,7 +23,7 @@ export function bursts(growth: number, ofMinutes: number): Shape {
   return { calmPerMinute: 0, badPerMinute: 2 * growth, ofMinutes };
 }
 
-/** A trouble, and what its alert must do. */
+/** A problem, and what its alert must do. */
 export interface Case {
   readonly alert: string;
   readonly series: Readonly<Record<string, Shape>>;

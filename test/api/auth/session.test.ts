@@ -113,7 +113,7 @@ describe('api/auth/session', () => {
     await expect(api.get(executionMode)).rejects.toMatchObject({ kind: 'empty' });
   });
 
-  it('treats a 404 from outside the API as a session that is not admitted', async () => {
+  it('treats a 404 from outside the API as a session without access', async () => {
     const { api, simulator } = await connect();
     await api.get(executionMode);
     simulator.control.addFault({ kind: 'status', path: '^/api/', status: 404, body: '{"error":"Not found"}' });
@@ -154,7 +154,7 @@ describe('api/auth/session', () => {
     },
   );
 
-  it('asks no path with an empty segment where the address of the server has a slash too many', async () => {
+  it('requests no path with an empty segment if the address of the server ends with a slash', async () => {
     const own = await startServer((_request, response) => {
       response.writeHead(302, { location: `${own.url}//step//two?to=a//b`, 'set-cookie': 'JSESSIONID=own' }).end();
     });

@@ -1,7 +1,7 @@
 import type { Place } from './estate.ts';
 import type { World } from './world.ts';
 
-/** A trouble from start to end. */
+/** A problem from start to end. */
 export type Card = (world: World, turn: number) => Promise<void>;
 
 /** Plays undisturbed rounds until everything readable has been read. */

@@ -9,11 +9,11 @@ import type { Scene, WrongPart } from './scene.ts';
 export type Mutant = {
   readonly name: string;
   readonly make: () => WrongPart;
-  /** A trouble in which the faulty part loses or doubles executions. */
+  /** A situation in which the faulty part loses or doubles executions. */
   readonly trouble: (scene: Scene) => Promise<void>;
 };
 
-/** Faulty daemons, each with a small trouble that reveals the fault. */
+/** Faulty daemons, each with a small problem that reveals the fault. */
 export const mutants: readonly Mutant[] = [
   {
     name: 'no overlap',

@@ -3,7 +3,7 @@ import { compare, type Expectation, expect } from './expectation.ts';
 import type { Sightings } from './sightings.ts';
 import { startWorld, type World, type WorldOptions } from './world.ts';
 
-/** Troubles, with the number of times each is played. */
+/** Problems, with the number of times that each is played. */
 export type Deck = readonly (readonly [Card, number])[];
 
 export type PlayOptions = Omit<WorldOptions, 'roundsPerKill'> & {
@@ -26,7 +26,7 @@ export type Report = {
   readonly faults: readonly string[];
 };
 
-/** Plays troubles in random order, waits until the world is at rest, and compares the counters with the truth. */
+/** Plays problems in random order, waits until the world is at rest, and compares the counters with the truth. */
 export async function play({
   deck,
   roundsOfDeck,
@@ -59,7 +59,7 @@ export async function play({
 
 const hourMs = 3_600_000;
 
-/** Plays hours without troubles or work, so that passes over the past can finish. */
+/** Plays hours without problems or work, so that passes over the past can finish. */
 async function comeToRest(world: World, hours: number): Promise<void> {
   world.simulator.control.setExecutionMode('passive');
   await settle(world);

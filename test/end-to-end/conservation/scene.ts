@@ -17,7 +17,7 @@ export type WrongPart = {
   readonly keep?: (ledger: Ledger, nowMs: () => number) => Ledger;
 };
 
-/** A small world for one trouble. */
+/** A small world for one problem. */
 export type Scene = {
   readonly control: Simulator['control'];
   /** A visible job of the project `pay`; the other one is hidden. */
@@ -28,7 +28,7 @@ export type Scene = {
   readonly renewDatabase: () => void;
 };
 
-/** Plays a trouble with a daemon of these parts, and returns the wrong counters before any pass over the past. */
+/** Plays a problem with a daemon of these parts, and returns the wrong counters before any pass over the past. */
 export async function playScene(trouble: (scene: Scene) => Promise<void>, wrong: WrongPart = {}): Promise<string[]> {
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free', apiVersion: 47, retained: 1e9 });
   const { control } = simulator;

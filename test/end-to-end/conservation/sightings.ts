@@ -1,4 +1,4 @@
-/** Events that were seen, with their number. */
+/** The events that were seen, each with its count. */
 export type Sightings = {
   readonly see: (what: string, times?: number) => void;
   readonly count: (what: string) => number;

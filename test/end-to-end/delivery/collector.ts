@@ -7,7 +7,7 @@ import type { Sightings } from '../conservation/sightings.ts';
 import { collectorName } from './names.ts';
 import { type ReadTrace, readTraces } from './otlp-reader.ts';
 
-/** Temporary troubles of a collector. */
+/** Temporary problems of a collector. */
 export type Trouble = keyof typeof answers | 'down' | 'nameless' | 'untrusted';
 
 export type Arrival = Omit<ReadTrace, 'bytes'> & {
@@ -39,7 +39,7 @@ export type CollectorOptions = {
   readonly tls?: Readonly<Record<'right' | 'wrong', { readonly cert: string; readonly key: string }>> | undefined;
 };
 
-/** A collector that can have every trouble, and that remembers every trace. */
+/** A collector that can have every problem, and that keeps every trace. */
 export async function startCollector(options: CollectorOptions): Promise<Collector> {
   const { sightings, addressFile, isPoisoned, tls } = options;
   const arrivals = new Map<string, Arrival>();
@@ -115,7 +115,7 @@ const poisoned: Behaviour = {
   isTaken: false,
 };
 
-/** Troubles of responses; the other troubles prevent a connection. */
+/** Problems of responses; the other problems prevent a connection. */
 const answers = {
   hanging: { sight: 'requests that hung', answer: () => {}, isTaken: false },
   overloaded: {

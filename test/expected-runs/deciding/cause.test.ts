@@ -96,7 +96,7 @@ describe('expected-runs/deciding/cause', () => {
     ['unknown', 'allows several', { allowsSeveral: true }],
     ['overlap', 'allows one at once', { allowsSeveral: true, mostAtOnce: 1 }],
     ['unknown', 'allows two at once', { allowsSeveral: true, mostAtOnce: 2 }],
-    ['overlap', 'may not be read', { allowsSeveral: undefined }],
+    ['overlap', 'cannot be read', { allowsSeveral: undefined }],
   ] as const)(
     'is %s while a run is in progress and the definition %s, once it was requested',
     (reason, _what, found) => {

@@ -184,7 +184,7 @@ describe('simulator/answers/execution-lists', () => {
     [46, '5.0.0', [200, 404]],
     [47, '5.3.0', [200, 200]],
   ])(
-    'takes a star and a list for the name of a project where the release did: v%i, %s',
+    'treats a star or a list as the name of a project if the release did: v%i, %s',
     async (apiVersion, release, expected) => {
       const simulator = await startSmall({ apiVersion, release });
       const seen = [];
@@ -201,7 +201,7 @@ describe('simulator/answers/execution-lists', () => {
     // One error for each project; the connection ends before the answer does where others may be read.
     ['5.3.0', 47, 'broken off', '403 api.error.item.unauthorized'],
   ] as const)(
-    'plays %s if the events of some, or of all projects may not be read',
+    'simulates %s if the events of some or all projects cannot be read',
     async (release, apiVersion, ofSome, ofAll) => {
       const simulator = await startSmall({
         release,

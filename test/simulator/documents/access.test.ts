@@ -41,7 +41,7 @@ const table: readonly (readonly [path: string, statuses: string])[] = [
   // Up to 6.1 the right on the project is not checked: rows are omitted, and totals are complete.
   ['project/pay/executions', '200 200 200 200 200 200 200 200'],
   ['project/pay/executions/running', '200 403 403 403 200 200 200 200'],
-  // If the events of one project may not be read, the whole request is refused.
+  // If the events of one project cannot be read, the whole request is refused.
   ['project/*/executions/running', '200 401 200 403 200 200 200 200'],
   ['execution/1', '200 403 403 200 200 403 200 200'],
   ['execution/1/state', '200 403 403 200 200 403 200 200'],
@@ -111,7 +111,7 @@ describe('simulator/documents/access', () => {
     expect(seen.join(' ')).toBe(expected);
   });
 
-  it('omits in lists what a caller may not read', async () => {
+  it('omits in lists what a caller cannot read', async () => {
     const simulator = await startGuarded();
     const seen: Record<string, string> = {};
     for (const [path, name] of [

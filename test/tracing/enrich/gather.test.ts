@@ -81,7 +81,7 @@ describe('tracing/enrich/gather', () => {
     expect(server.requests.at(-1)).toBe('GET /api/47/execution/7/output?lastlines=200');
   });
 
-  it('makes the trace without a log that may not be read', async () => {
+  it('makes the trace without a log that cannot be read', async () => {
     const { gatherOnce, server } = await start();
     server.answer({
       'execution/7/state': { body: stateOf('{"executionState":"FAILED"}') },

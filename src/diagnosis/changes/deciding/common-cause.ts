@@ -26,7 +26,7 @@ export type CommonCause = Factor & {
   readonly probability: number;
 };
 
-/** Returns the factor that most jobs share that failed in the last minutes, and successful jobs do not have. */
+/** Returns the factor that most of the jobs that failed in the last minutes share, and that successful jobs lack. */
 export function findCommonCause(results: Iterable<JobResult>, nowMs: number): CommonCause | undefined {
   const { failed, succeeded } = toGroups(results, nowMs);
   if (failed.length < minFailed) return undefined;
@@ -68,7 +68,7 @@ export function isSame(one: Factor, other: Factor): boolean {
 
 const minFailed = 5;
 const minCover = 0.6;
-/** A probability of 0.001 for repeated checks: each minute, of which about five in an hour are independent. */
+/** 0.001 for an hour of checks: there is one each minute, of which about five are independent. */
 const maxProbability = 0.001 / 5;
 const windowMs = 15 * 60_000;
 /** If the window has few successes, successes of this longer time count too. */

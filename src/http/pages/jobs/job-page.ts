@@ -81,7 +81,7 @@ function renderWhy({ why: { sentence, facts } }: ScheduleOfJob, nowMs: number): 
 ${lines.length === 0 ? undefined : html`<ul>${lines}</ul>\n`}`;
 }
 
-/** Describes a lasting change of the durations, like the series do. */
+/** Describes a lasting change of the durations, as the series do. */
 function toShiftText(shift: ShownJob['shift'], nowMs: number): string | undefined {
   if (shift === undefined) return undefined;
   const { sinceMs, beforeMs, afterMs } = shift;
