@@ -73,7 +73,7 @@ export function createNotes() {
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
     request.on('end', () => {
-      // The cast names only what is read, of Alertmanager's webhook.
+      // The cast has only the fields that are used of Alertmanager's webhook.
       const { status, groupLabels, alerts } = JSON.parse(body) as {
         readonly status: string;
         readonly groupLabels: Readonly<Record<string, string>>;

@@ -70,7 +70,7 @@ async function installEachWay(store: ImageStore, directory: string): Promise<rea
 /** Runs in the root of an image with its variables and user, without the time to start a container. */
 async function inItsRoot(store: ImageStore, name: string, { image, command, user }: Installation): Promise<Way> {
   const root = await store.mount(image);
-  // The cast names only what is read, of Docker's own format.
+  // The cast has only the fields that are used of Docker's own format.
   const config = (await store.inspect(image)) as { readonly Env?: string[]; readonly WorkingDir?: string };
   const env = Object.fromEntries(
     (config.Env ?? []).map((line) => [line.replace(/=.*/s, ''), line.replace(/^.*?=/, '')]),

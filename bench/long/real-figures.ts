@@ -8,8 +8,8 @@ export type Figures = ReadonlyMap<string, number>;
 export type Truth = Readonly<Record<string, Figures>>;
 
 /**
- * Compares each family of readings with the server's own answers: each value has to lie between the least and the most that the server
- * answered while the exporter asked, and none may be there or absent that is not so in any of the answers.
+ * Compares each family of readings with the server's own answers: each value must lie between the minimum and the maximum of the
+ * server's answers at that time, and a value may be present or absent only if it was so in one of these answers.
  */
 export async function judgeFigures(
   server: RealServer,

@@ -21,8 +21,8 @@ const settledMs = 1_500_000;
 const listMs = 300_000;
 
 /**
- * Compares missed runs, by job and reason, with what the notes say of each time of each schedule: between the times that can only have
- * been missed so and those that may have been.
+ * Compares missed runs, by job and reason, with the notes about each time of each schedule: at least the times that can only have been
+ * missed for this reason, at most those that may have been.
  */
 export function judgeMisses(
   journal: Journal,
@@ -170,7 +170,7 @@ type Question = {
   readonly runs: readonly Recorded[];
 };
 
-/** In the order of the contract; those that held only near the time are possible, and so is what comes after them. */
+/** In the order of the contract; causes that held only near the time are possible, and so are the causes after them. */
 function findReasons({ readings, projects }: Journal, { note, atMs, lateMs, runs }: Question): ReadonlySet<string> {
   const may = new Set<string>();
   const near = readings.filter((each) => Math.abs(each.atMs - atMs) < blurMs);

@@ -74,7 +74,7 @@ type SystemInfo = {
 };
 type Projects = readonly { readonly name: string; readonly meta: unknown }[];
 
-/** Every row that ended, each time that it looks different, with its steps. */
+/** Every finished row, whenever it has changed, with its steps. */
 async function noteEnded(project: string, sinceMs: number): Promise<void> {
   const rows = await server.listEnded(project, sinceMs, Date.now() + 60_000);
   for (const row of rows) {
@@ -87,7 +87,7 @@ async function noteEnded(project: string, sinceMs: number): Promise<void> {
   }
 }
 
-/** The definitions of the jobs and the switches of the project, each time that they change. */
+/** The definitions of the jobs and the switches of the project, whenever they change. */
 async function noteJobs(project: string, meta: unknown): Promise<void> {
   const jobs = (await server.json(`58/project/${project}/jobs`)) as readonly { readonly id: string }[];
   noteProject(

@@ -7,10 +7,10 @@ import { dearQuestions, ourQuestions, prepareJobs, RealServer } from './real-ser
 import { readCpuMs, startServe } from './serving.ts';
 
 /**
- * What the exporter costs a real server: the processor time of each request, then that of a first start with 1,000 scheduled
- * jobs and of the time after it. `REAL_SERVER_URL`, `REAL_SERVER_TOKEN_FILE` (what `acl` allows) and
- * `REAL_SERVER_ADMIN_TOKEN_FILE` (it makes the jobs, and switches passive mode on so that they cost nothing themselves) name
- * the server, `REAL_SERVER_PID` its process on this machine, `REAL_SERVER_PROJECTS` how the names of its projects begin.
+ * Measures the cost of the exporter for a real server: the processor time of each request, then of a first start with 1,000
+ * scheduled jobs and of the time after it. `REAL_SERVER_URL`, `REAL_SERVER_TOKEN_FILE` (what `acl` allows) and
+ * `REAL_SERVER_ADMIN_TOKEN_FILE` (to create the jobs in passive mode, so that they cost nothing themselves) name the
+ * server, `REAL_SERVER_PID` is its process on this machine, `REAL_SERVER_PROJECTS` the prefix of its projects.
  */
 const minutes = Number(process.env['REAL_SERVER_MINUTES'] ?? 60);
 const baseMinutes = Math.min(5, minutes);

@@ -8,7 +8,7 @@ const rounds = Number(process.env['REPLICA_ROUNDS'] ?? 10);
 const minutes = Number(process.env['REPLICA_MINUTES'] ?? 60);
 const only = process.env['REPLICA_ONLY'];
 const calmMs = Number(process.env['REPLICA_CALM_SECONDS'] ?? 45) * 1000;
-/** The steps of an execution are asked for with what the budget leaves. */
+/** The steps of an execution are requested with the rest of the budget. */
 const tracesMs = 1_200_000;
 const budgetOfMinute = 60 * requestsPerSecond;
 const counted = 'automation_executions_total';

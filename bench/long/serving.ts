@@ -10,7 +10,7 @@ export const sourceCli = fileURLToPath(new URL('../../src/cli.ts', import.meta.u
 export type Serving = {
   readonly pid: number;
   readonly url: string;
-  /** The time from its start until it served, and the CPU time of that, which other processes do not change. */
+  /** The time from its start until it served, and the CPU time until then, which other processes do not change. */
   readonly startMs: number;
   readonly startCpuMs: number;
   readonly log: () => string;

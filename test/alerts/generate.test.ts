@@ -17,7 +17,7 @@ interface Rule {
 }
 
 function toRules(yaml: string): Rule[] {
-  // The cast names only what the tests look at; a missing part fails the test that looks.
+  // The cast has only the fields that the tests use; a missing part fails the test that looks.
   const { groups } = parse(yaml) as { readonly groups: readonly { readonly rules: readonly Rule[] }[] };
   return groups.flatMap((group) => group.rules).filter(({ alert }) => alert !== undefined);
 }

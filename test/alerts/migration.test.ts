@@ -14,7 +14,7 @@ const old = 'instance_address="prod",project_name="pay",server="prod",project="p
 const oldJob = `${old},job_group="nightly",job_name="settle"`;
 
 it('names only existing series', () => {
-  // The cast names only what is looked at.
+  // The cast has only the fields that are used.
   const { groups } = parse(buildMigrationRules()) as {
     readonly groups: readonly [{ readonly rules: readonly { readonly expr: string }[] }];
   };

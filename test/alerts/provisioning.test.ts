@@ -15,7 +15,7 @@ function readText(path: string): string {
 
 describe('deploy', () => {
   it('scrapes the exporter under the job name that the absence alert uses', () => {
-    // The cast names only what is looked at; promtool checks the rest.
+    // The cast has only the fields that are used; promtool checks the rest.
     const { scrape_configs: jobs } = parse(readText('deploy/prometheus/prometheus.yaml')) as {
       readonly scrape_configs: readonly { readonly job_name: string }[];
     };
@@ -24,7 +24,7 @@ describe('deploy', () => {
 
   it('links an exemplar to a trace backend that Grafana has', () => {
     const text = readText('deploy/grafana/provisioning/datasources/prometheus.yaml');
-    // The cast names only what is looked at.
+    // The cast has only the fields that are used.
     const { datasources } = parse(text) as {
       readonly datasources: readonly {
         readonly uid: string;

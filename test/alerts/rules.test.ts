@@ -60,7 +60,7 @@ function readText(path: string): string {
 }
 
 function readTests(file: string): TestFile {
-  // The cast names only what the tests look at; promtool checks the rest.
+  // The cast has only the fields that the tests use; promtool checks the rest.
   return parse(readText(`tests/${file}`)) as TestFile;
 }
 

@@ -21,7 +21,7 @@ async function toSite(alerts: string) {
 type Rule = { readonly alert?: string; readonly expr: string; readonly for?: string };
 
 function toRules(yaml: string): readonly Rule[] {
-  // The cast names only what is looked at.
+  // The cast has only the fields that are used.
   const { groups } = parse(yaml) as { readonly groups: readonly { readonly rules: readonly Rule[] }[] };
   return groups.flatMap(({ rules }) => rules);
 }

@@ -12,7 +12,7 @@ type Recording = { readonly name: string; readonly path: string; readonly status
  * `acl`, `nobody` has none; one of several equal refusals is kept. Threads are without their stacks,
  * and only the first plugins are there, without descriptions.
  */
-// This cast is safe: the file holds nothing else.
+// This cast is safe: the file contains nothing else.
 const recordings = JSON.parse(
   readFileSync(join(import.meta.dirname, 'recorded/5.20.1.json'), 'utf8'),
 ) as readonly Recording[];
@@ -30,7 +30,7 @@ function isEndpoint(value: unknown): value is Endpoint<unknown> {
   return typeof value === 'object' && value !== null && 'body' in value && 'path' in value && 'name' in value;
 }
 
-/** The endpoints with this path; the list of projects with and without what is asked of each. */
+/** The endpoints with this path; the list of projects with and without the switches of each. */
 function toEndpoints({ path }: Recording): readonly Endpoint<unknown>[] {
   const [asked = '', query = ''] = path.split('?');
   const found = endpoints.filter((endpoint) => {

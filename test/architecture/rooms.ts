@@ -134,8 +134,8 @@ export const rooms: readonly Room[] = [
   { room: 'diagnosis', knows: ['domain', 'metrics/family', 'metrics/new-series', 'api/endpoints', 'api/errors'] },
 
   { room: 'tracing/plan', knows: ['domain'] },
-  // What secrets and complaints are, because the variables of OpenTelemetry hold both; how HTTP is spoken, and Retry-
-  // After read.
+  // It uses the types of secrets and complaints, because the variables of OpenTelemetry contain both; and HTTP with its
+  // header Retry-After.
   {
     room: 'tracing/deliver',
     knows: ['tracing/plan', 'domain', 'api/retry', 'api/wire'],
@@ -170,10 +170,10 @@ export const rooms: readonly Room[] = [
     types: ['executions'],
   },
 
-  // What an Authorization header and a certificate say, and what bcrypt computes; no secret leaves it.
-  // The rules, made anew with the thresholds of a configuration; it lies beside `src/`, as the dashboards do that share its words.
+  // The rules, built again with the thresholds of a configuration. The folder is beside `src/`, as are the dashboards that share its words.
   { room: 'alerts' },
 
+  // It reads Authorization headers and certificates, and computes bcrypt; no secret leaves it.
   { room: 'http/access', knows: ['domain/pause'], types: ['express', 'node:net', 'node:tls'] },
   {
     room: 'http/server',

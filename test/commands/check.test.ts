@@ -242,7 +242,7 @@ describe('commands/check', () => {
     control.addFinished('pay', { startedAtMs, endedAtMs: startedAtMs + 1000 });
     control.addToken({ token: 'blind', policy: { events: [], jobs: [], adhoc: [] } });
     const before = await check({ url, token: 'blind' }, '--json');
-    // This cast is safe as far as it is looked at here.
+    // This cast is safe: the tests use only fields that it has.
     const [report] = JSON.parse(before.stdout) as [{ readonly missingPolicy: string }];
     control.addAccessRules('blind', report.missingPolicy);
     const after = await check({ url, token: 'blind' });
@@ -537,7 +537,7 @@ describe('commands/check', () => {
       'prod, member a: every enabled endpoint is readable, or disabled on the server',
       'prod, member b: not reachable',
     ]);
-    // This cast is safe as far as it is looked at here.
+    // This cast is safe: the tests use only fields that it has.
     const reports = JSON.parse((await run(second, '--json')).stdout) as { server: string; member?: string }[];
     expect(reports.map(({ server, member }) => [server, member])).toEqual([
       ['prod', undefined],
@@ -586,7 +586,7 @@ describe('commands/check', () => {
       '  warning: the token has more rights than an exporter needs: job run, job kill. Use this policy instead:\n\n    description: ',
     );
     const { code, stdout } = await check({ url, token: simulator.token }, '--json');
-    // This cast is safe as far as it is looked at here.
+    // This cast is safe: the tests use only fields that it has.
     const [report] = JSON.parse(stdout) as {
       rights: { collector: string; may: boolean; missing: string[] }[];
       excess: string[];

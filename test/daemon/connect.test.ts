@@ -241,7 +241,7 @@ describe.skipIf(!hasOpenssl)(`connect, when TLS files change${withoutOpenssl}`, 
   });
   afterEach(() => certificates.remove());
 
-  /** A server that wants a client certificate, and the names in those that it was shown. */
+  /** A server that requires a client certificate, and the names in the certificates that it received. */
   async function startStrict() {
     const { pem } = certificates;
     const shown: string[] = [];

@@ -62,7 +62,7 @@ function toExtraLabels(sample: string, type: string): string[] {
 }
 
 function recordings(): (readonly [string, readonly string[]])[] {
-  // The cast names only what is looked at.
+  // The cast has only the fields that are used.
   const { groups } = parse(buildRules()) as {
     readonly groups: readonly { readonly rules: readonly { record?: string; labels?: Record<string, string> }[] }[];
   };

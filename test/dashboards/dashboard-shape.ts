@@ -1,4 +1,4 @@
-/** What the tests look at in a dashboard. */
+/** The fields of a dashboard that the tests use. */
 export interface DashboardShape {
   readonly uid: string;
   readonly schemaVersion: number;
@@ -26,7 +26,7 @@ export interface Panel {
 }
 
 export function readDashboard(json: string): DashboardShape {
-  // The cast names only what the tests look at; a missing part fails the test that looks.
+  // The cast has only the fields that the tests use; a missing part fails the test that looks.
   return JSON.parse(json) as DashboardShape;
 }
 

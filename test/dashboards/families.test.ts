@@ -127,7 +127,7 @@ interface Rule {
 }
 
 function readRules(): Rule[] {
-  // The cast names only what the tests look at.
+  // The cast has only the fields that the tests use.
   const { groups } = parse(buildRules()) as { readonly groups: readonly { readonly rules: readonly Rule[] }[] };
   return groups.flatMap(({ rules }) => rules);
 }

@@ -61,7 +61,7 @@ describe.each(dashboardNames)('dashboards/%s', (name) => {
   it('has a form for grafana.com that asks for the data source', () => {
     const exported = exportJson(name);
     expect(exported).not.toMatch(/\$\{?datasource/);
-    // The cast names only what is looked at.
+    // The cast has only the fields that are used.
     const { __inputs: inputs, templating: variables } = JSON.parse(exported) as {
       readonly __inputs: readonly { readonly name: string; readonly pluginId: string }[];
       readonly templating: { readonly list: readonly { readonly name: string }[] };

@@ -88,7 +88,7 @@ describe('dashboards, as Grafana loads them', () => {
   });
 
   it.each(forms)('$name ($form) annotates events with labels that their queries return', ({ json }) => {
-    // The cast names only what is looked at.
+    // The cast has only the fields that are used.
     const { annotations } = JSON.parse(json) as { readonly annotations: { readonly list: readonly Annotation[] } };
     for (const { name, expr, textFormat, tagKeys } of annotations.list) {
       const { valid, grouping } = readPromql(expr.replaceAll('$__rate_interval', '1m').replaceAll('$server', '.*'));
@@ -126,7 +126,7 @@ describe('deploy/grafana', () => {
   const readYaml = (path: string): unknown => parse(readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8'));
 
   it("gives Grafana each dashboard once, in its provider's folder", () => {
-    // The casts name only what is looked at.
+    // These casts have only the fields that are used.
     const { apiVersion, providers } = readYaml('deploy/grafana/provisioning/dashboards/automation.yaml') as {
       readonly apiVersion: number;
       readonly providers: readonly { readonly type: string; readonly options: { readonly path: string } }[];
@@ -167,7 +167,7 @@ function listFaults(link: string): string[] {
 }
 
 function variablesOf(json: string): readonly Variable[] {
-  // The cast names only what is looked at.
+  // The cast has only the fields that are used.
   const { templating } = JSON.parse(json) as { readonly templating: { readonly list: readonly Variable[] } };
   return templating.list;
 }

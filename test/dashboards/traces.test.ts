@@ -7,7 +7,7 @@ type Target = { readonly query: string; readonly queryType: string; readonly dat
 
 describe('dashboards/traces', () => {
   const panels = listPanels(readDashboard(tracesJson())).filter(({ type }) => type !== 'row');
-  // The cast names only what is looked at.
+  // The cast has only the fields that are used.
   const targets = panels.flatMap((panel) => (panel.targets ?? []) as unknown as readonly Target[]);
 
   it('asks Tempo for attributes that spans have', () => {

@@ -228,7 +228,7 @@ export const secretForms: readonly SecretForm[] = [
   })),
 ];
 
-/** Lines of programs that look a little like secrets, and are none. */
+/** Lines of programs that look a little like secrets but are none. */
 export const innocent: readonly string[] = [
   'psql: error: password authentication failed for user "settle"',
   'Permission denied (publickey,password).',

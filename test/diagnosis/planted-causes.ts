@@ -37,7 +37,7 @@ export function playCommonCause(seed: number, hasCause: boolean): CauseWorld {
   return { planted, named };
 }
 
-/** Only nodes on which a run failed are known to have failed it. */
+/** Of the nodes of a failed run, only those on which it failed are known. */
 function toSeen({ factors }: Job, planted: Factor | undefined): readonly Factor[] {
   if (planted === undefined || !factors.some((own) => isSame(own, planted))) return factors;
   return factors.filter((own) => own.kind !== 'node' || isSame(own, planted));

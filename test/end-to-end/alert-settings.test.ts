@@ -30,7 +30,7 @@ alerts: { thresholds: { service_down_for: 10m }, ${off} }
 
   type Answer = { readonly well: boolean; readonly problems: readonly { readonly kind: string }[] };
   const status = await eventually(async () => {
-    // The cast names only what is looked at.
+    // The cast has only the fields that are used.
     const found = JSON.parse(await read('/api/status')) as Answer;
     expect(found).toMatchObject({ well: true, problems: [{ kind: 'passive' }] });
     return found;

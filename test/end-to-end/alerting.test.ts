@@ -87,7 +87,7 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
 
   it('evaluates every rule without an error, and has no alert about the exporter', async () => {
     const readRules = async (): Promise<readonly EvaluatedRule[]> => {
-      // The cast names only what is looked at, of Prometheus's API.
+      // The cast has only the fields that are used of Prometheus's API.
       const { groups } = (await prometheus.get('/api/v1/rules')) as {
         readonly groups: readonly { readonly rules: readonly EvaluatedRule[] }[];
       };

@@ -12,7 +12,7 @@ import { type Child, startChild } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
 import { runCommand } from '../support/process.ts';
 
-// The cast names only what is read.
+// The cast has only the fields that are used.
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8')) as {
   readonly version: string;
 };
@@ -51,7 +51,7 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
 /** Packs the npm archive and lists its content. */
 async function pack() {
   const packed = await runCommand('npm', ['pack', '--json', '--pack-destination', directory], { cwd: home() });
-  // The cast names only what is looked at.
+  // The cast has only the fields that are used.
   const [archive] = JSON.parse(packed) as readonly { filename: string; files: readonly { path: string }[] }[];
   if (archive === undefined) throw new Error('npm packed nothing');
   return archive;

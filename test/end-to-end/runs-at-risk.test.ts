@@ -61,7 +61,7 @@ state: { dir: ${join(dir, 'state')} }
     });
     endings.push(prometheus.stop);
     const risks = async () =>
-      // The cast names only what is looked at.
+      // The cast has only the fields that are used.
       ((await (await fetch(`${url}/api/tonight?server=prod`)).json()) as Tonight).servers[0]?.risks;
     const metrics = async () => (await fetch(`${url}/metrics`)).text();
     const runAll = async (): Promise<void> => {

@@ -211,7 +211,7 @@ describe('executions/counting', () => {
     await rounds(10);
     finish('pay', { agoMs: hourMs });
     control.addFinished('pay', { startedAtMs: nowMs() - 26 * hourMs, endedAtMs: nowMs() - 20 * hourMs });
-    // Where something runs all the time, the past is compared hour by hour.
+    // If something runs continuously, the past is compared hour by hour.
     for (let count = 0; count < 65; count += 1) {
       finish('pay');
       await rounds(1, 60_000);

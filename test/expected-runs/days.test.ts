@@ -27,7 +27,7 @@ const causes = [
   'unknown',
 ];
 
-/** Treats the last reading as if it had been true all the time. */
+/** Treats the last reading as if it had always been true. */
 function toLastReading(timeline: Timeline): Timeline {
   const last = timeline.at(-1);
   return last === undefined ? [] : [{ ...last, fromMs: Number.NEGATIVE_INFINITY }];

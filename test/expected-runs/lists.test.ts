@@ -199,7 +199,7 @@ describe('expected-runs/lists', () => {
     const [copy] = jobs().filter(({ name }) => name === 'copy');
     control.deleteJob(copy?.id ?? '');
     await minutes(2);
-    // As many removed jobs are remembered as jobs may be watched: those that were removed last.
+    // The number of removed jobs that are kept equals the maximum of watched jobs: those removed last.
     expect(jobs().map(({ name }) => name)).toEqual(['copy']);
   });
 });

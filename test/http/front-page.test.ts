@@ -199,7 +199,7 @@ All 4 finished executions, failures only
       'from 02:00 UTC: 1 ended, 1 failed',
       'from 03:00 UTC: 1 ended, 0 failed',
     ]);
-    // An hour that only one of two servers knows is not unknown.
+    // An hour is known if one of two servers has data for it.
     const later = server('later', { executions: executions({ ended: over.slice(0, 2) }) });
     const both = await readPage([server('prod', { executions: executions({ ended: over }) }), later]);
     expect(both).toContain('<title>from 01:00 UTC: 1 ended, 0 failed');

@@ -78,7 +78,7 @@ describe('http/schedule', () => {
     expect(body).toContain('<a href="./schedule/a%2Fb">');
     expect(toText((await read('/schedule/a%2Fb', schedules)).body)).toContain('Its schedules are not watched');
     expect((await read('/schedule/other', schedules)).status).toBe(404);
-    // What a silent server missed is not known.
+    // The runs that a silent server missed are unknown.
     const idle = { ...someSchedule(), hours: [] };
     const silent = { prod: { server: 'prod', state: 'down', sinceMs: atMs, nowMs: atMs } } as const;
     const text = toText((await read('/schedule', { prod: idle, test: idle }, silent)).body);

@@ -21,7 +21,7 @@ type Service = {
   readonly profiles?: readonly string[];
 };
 
-// The cast names only what is looked at.
+// The cast has only the fields that are used.
 const { services, volumes, secrets } = parse(readFileSync(join(folder, 'compose.yaml'), 'utf8'), { merge: true }) as {
   readonly services: Readonly<Record<string, Service>>;
   readonly volumes: Readonly<Record<string, null>>;

@@ -6,7 +6,7 @@ const minuteMs = 60_000;
 
 export type Card = (scene: Scene, played: PlayedCard) => void;
 
-/** A card that starts a trouble now and ends it after the time of the card. */
+/** A card that starts a problem now and ends it after the time of the card. */
 export function lasting(what: Trouble, begin: (scene: Scene, played: PlayedCard) => () => void, byMs?: number): Card {
   return (scene, played) => {
     const trouble = { what, fromMs: scene.time.nowMs(), toMs: Number.POSITIVE_INFINITY, ...(byMs && { byMs }) };

@@ -25,7 +25,7 @@ type Final = {
 
 type OnFault = (oracle: string, says: string) => void;
 
-/** Checks what must hold once all troubles are over. */
+/** Checks what must hold once all problems are over. */
 export function judgeEnd(final: Final, onFault: OnFault): void {
   const { scene, lagSeconds, spooled, pending } = final;
   scene.service.play();

@@ -5,7 +5,7 @@ import type { Plan, PlayedCard } from './plan.ts';
 const minuteMs = 60_000;
 
 /**
- * Adds a release, a cleaner, and for half of the small worlds several troubles at once. This is separate from the plan, so that earlier
+ * Adds a release, a cleaner, and for half of the small worlds several problems at once. This is separate from the plan, so that earlier
  * seeds keep their worlds.
  */
 export function withFurther(plan: Plan): Plan {

@@ -4,7 +4,7 @@ import { copiedEveryMs, countedWithinMs, never } from './restored-copies.ts';
 import type { Scene, Trouble } from './scene.ts';
 import { isOfUnseenPast, isOfUnseenStep, toCommonMs } from './unseen-clocks.ts';
 
-/** All exceptions of the checks. Anything else must be correct, at the latest when every trouble is over. */
+/** All exceptions of the checks. Anything else must be correct, at the latest when every problem is over. */
 
 export type Truth = Pick<Scene, 'truth' | 'plan' | 'time'>;
 

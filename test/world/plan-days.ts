@@ -56,7 +56,7 @@ export function planDays(seed: number, days: number, isCalm = false): Plan {
   const cards = Array.from({ length: isCalm ? 0 : dice.between(2, 8) }, () => {
     const card = dice.pick(deck);
     const atMs = Math.floor(3 * hourMs + dice.next() * (lengthMs - 33 * hourMs));
-    // Executions that a trouble hid are found within a day.
+    // Executions that a problem hid are found within a day.
     const mostMs = lengthMs - 28 * hourMs - atMs;
     return { card, atMs, forMs: Math.min(mostMs, dice.pick([5, 40, 3 * 60, 11 * 60, 30 * 60, 70 * 60]) * minuteMs) };
   });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { CardName } from './cards.ts';
 import { createDice, type Dice } from './dice.ts';
 
-/** One trouble, at a time after the start. */
+/** One problem, at a time after the start. */
 export type PlayedCard = {
   readonly card: CardName;
   readonly atMs: number;
@@ -129,7 +129,7 @@ export function planWorld(seed: number, deck: readonly CardName[], size: DrawnSi
   return isSlow || has('dense and slow') ? { ...arranged, traces: 'off' } : arranged;
 }
 
-/** Combinations that are too rare by chance: some of the small worlds have one, with a trouble of their own. */
+/** Combinations that are too rare by chance: some of the small worlds have one, with a problem of their own. */
 function arrange(plan: Plan, of: (name: string) => Dice): Plan {
   const dice = of('special');
   if (!dice.chance(0.15)) return plan;
@@ -186,7 +186,7 @@ export function toPaceMs({ executionsEveryMs, listsEveryMs }: Plan): number {
   return listsEveryMs === undefined ? 0 : 2 * executionsEveryMs + listsEveryMs;
 }
 
-/** Adds a trouble with wrong times to some worlds. */
+/** Adds a problem with wrong times to some worlds. */
 function withTimes(plan: Plan, of: (name: string) => Dice, deck: readonly CardName[]): Plan {
   const dice = of('times');
   if (deck.length === 0 || !dice.chance(0.2)) return plan;
@@ -206,7 +206,7 @@ function toSize(seed: number): DrawnSize {
 
 const floodCard: PlayedCard = { card: 'flood', atMs: 7 * minuteMs, forMs: minuteMs };
 
-/** A few troubles: the first after counting has begun, the last early enough to end. */
+/** A few problems: the first after counting has begun, the last early enough to end. */
 function drawCards(
   of: (name: string) => Dice,
   deck: readonly CardName[],

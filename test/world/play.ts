@@ -83,7 +83,7 @@ export async function playWorld(
     ...fairWeather,
     minMs: plan.minMs,
     tailShare: plan.tailShare,
-    // Responses that exceed the deadline are a trouble of their own.
+    // Responses that exceed the deadline are a problem of their own.
     tailMs: Math.min(plan.minMs * 40 + 300, plan.timeoutMs * 0.7),
     date: plan.date,
     proxyAheadMs: 300,
@@ -170,7 +170,7 @@ export async function playWorld(
     await onLook?.(running.daemon.self);
   }
 
-  /** Checks what must hold once all troubles are over. */
+  /** Checks what must hold once all problems are over. */
   async function judgeNow(): Promise<readonly Omit<Fault, 'atMs'>[]> {
     const found: Omit<Fault, 'atMs'>[] = [];
     const running = operations.running();

@@ -66,7 +66,7 @@ describeWithTools('world/restored-copies', ['prometheus'], (tools) => {
 /** After these cards, executions since the copy are gone or renamed, so no exporter could count them again. */
 const unknowable: readonly string[] = ['rename job', 'delete job', 'retention', 'new database'];
 
-/** Plans a small world in which a copy is restored among other troubles. */
+/** Plans a small world in which a copy is restored among other problems. */
 function planRestore(seed: number): Plan {
   const plan = planWorld(seed * 10 + 1, allCards);
   const dice = createDice(`restore ${seed}`);

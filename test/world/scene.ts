@@ -73,7 +73,7 @@ export type TruthBook = {
   readonly hiddenProjects: string[];
   /** The times at which ids restarted, with the number of executions that had ended. */
   readonly newDatabases: { readonly atMs: number; readonly ended: number }[];
-  /** When the service, the network or the daemon had a trouble: from when to when. */
+  /** When the service, the network or the daemon had a problem: from when to when. */
   readonly troubles: {
     readonly what: Trouble;
     readonly fromMs: number;

@@ -1,7 +1,7 @@
 import type { Plan } from './plan.ts';
 import { playWorld, type Report } from './play.ts';
 
-/** Returns a smaller plan that fails in the same way: fewer troubles, a shorter time, less of everything. */
+/** Returns a smaller plan that fails in the same way: fewer problems, a shorter time, less of everything. */
 export async function shrink(report: Report, maxPlays = 24): Promise<Report> {
   let smallest = report;
   let plays = 0;

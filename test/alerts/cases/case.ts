@@ -1,6 +1,6 @@
 /**
  * One series while all is well and while the trouble lasts: values of a gauge, a value that only the first minutes of the
- * trouble have, or the growth of a counter per minute, or in the first of so many minutes.
+ * trouble have, or the growth of a counter: per minute, or in the first minute of each interval.
  */
 export type Shape =
   | { readonly calm: number | 'none'; readonly bad: number | 'none'; readonly firstMinutes?: number }
@@ -18,7 +18,7 @@ export function counter(calmPerMinute: number, badPerMinute: number): Shape {
   return { calmPerMinute, badPerMinute };
 }
 
-/** A growth at the start of every so many minutes of the trouble. */
+/** A growth at the start of each interval of this many minutes of the trouble. */
 export function bursts(growth: number, ofMinutes: number): Shape {
   return { calmPerMinute: 0, badPerMinute: 2 * growth, ofMinutes };
 }
@@ -27,7 +27,7 @@ export function bursts(growth: number, ofMinutes: number): Shape {
 export interface Case {
   readonly alert: string;
   readonly series: Readonly<Record<string, Shape>>;
-  /** The series of a trouble that is just too small: values that differ from those above. */
+  /** The series of a problem that is just too small: values that differ from those above. */
   readonly below: Readonly<Record<string, Shape>>;
   /** Minutes from the start of the trouble to the alert; half a minute earlier, it must be silent. */
   readonly firesAfter: number;
@@ -37,7 +37,7 @@ export interface Case {
   readonly lastsMinutes?: number;
   /** The time without trouble before, if it is not ten minutes. */
   readonly calmMinutes?: number;
-  /** The length of each of these minutes, for troubles of days. */
+  /** The length of each of these minutes, for problems of days. */
   readonly minuteIs?: number;
   /** Each exporter fires its own alert. */
   readonly perExporter?: true;

@@ -5,7 +5,7 @@ const collectors = 'automation_exporter_collector_success{server="prod",collecto
 const enabled = 'automation_exporter_collector_enabled{server="prod",collector=';
 const dropped = 'automation_exporter_series_dropped_total{server="prod",collector="executions",reason=';
 
-/** Troubles of the exporter itself. */
+/** Problems of the exporter itself. */
 export const exporterCases: readonly Case[] = [
   {
     alert: 'AutomationExporterDown',

@@ -8,7 +8,7 @@ interface Rule {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-// The cast names only what is looked at; promtool checks the rest.
+// The cast has only the fields that are used; promtool checks the rest.
 const { groups } = parse(readFileSync(new URL('../../../alerts/rules.yaml', import.meta.url), 'utf8')) as {
   readonly groups: readonly { readonly name: string; readonly rules: readonly Rule[] }[];
 };

@@ -13,7 +13,7 @@ const punctuality = {
 };
 const ofSchedule = { dashboard: '/d/automation-schedule?var-server=prod', page: '/schedule/prod' };
 
-/** Troubles of schedules. */
+/** Problems of schedules. */
 export const scheduleCases: readonly Case[] = [
   {
     alert: 'AutomationScheduleMissed',

@@ -3,7 +3,7 @@ import { type Case, counter, gauge, pulse } from './case.ts';
 const ofServer = { dashboard: '/d/automation-server?var-server=prod', page: '/?server=prod#server-prod' };
 const ofLogStorage = { ...ofServer, dashboard: '/d/automation-log-storage?var-server=prod' };
 
-/** Troubles of the service and of its server. */
+/** Problems of the service and of its server. */
 export const serviceCases: readonly Case[] = [
   {
     alert: 'AutomationServiceDown',

@@ -18,7 +18,7 @@ export const renewed: Deck = [
   [newDatabase, 3],
 ];
 
-/** With wrong clocks and totals this takes a day, so these troubles have their own kind of world. */
+/** With wrong clocks and totals this takes a day, so these problems have their own kind of world. */
 export const crooked: Deck = [
   [disable, 3],
   [hide, 3],

@@ -69,7 +69,7 @@ async function follow(order: Order): Promise<void> {
 
 function weigh(): number {
   setFlagsFromString('--expose-gc');
-  // What one collection frees may hold more, which only the next one frees.
+  // One garbage collection may free objects that refer to others, which only the next one frees.
   for (let passes = 0; passes < 3; passes += 1) runInNewContext('gc()');
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;

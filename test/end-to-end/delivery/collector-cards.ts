@@ -3,7 +3,7 @@ import { floodProject } from '../conservation/estate.ts';
 import type { Deck } from '../conservation/play.ts';
 import type { Collector, Trouble } from './collector.ts';
 
-/** The name of a trouble in the table of events. */
+/** The name of a problem in the table of events. */
 export const sightOf: Readonly<Record<Trouble, string>> = {
   hanging: 'requests that hung',
   overloaded: 'answers of 503 with Retry-After',
@@ -14,7 +14,7 @@ export const sightOf: Readonly<Record<Trouble, string>> = {
   untrusted: 'certificates that were not trusted',
 };
 
-/** Every kind of collector trouble, while work continues and the daemon is killed. */
+/** Every kind of collector problem, while work continues and the daemon is killed. */
 export function toDeck(collector: Collector, troubles: readonly Trouble[], times: number): Deck {
   return troubles.map((trouble) => [toCard(collector, trouble), times]);
 }

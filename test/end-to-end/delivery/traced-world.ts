@@ -33,7 +33,7 @@ export type TracedRun = {
 };
 
 type Given = {
-  /** Adds a trouble to requests for single executions; without it, no traces are created. */
+  /** Adds a problem to requests for single executions; without it, no traces are created. */
   readonly trouble?: (control: Simulator['control']) => void;
 };
 

@@ -101,7 +101,7 @@ export function harms({ kind, name }: Planted, job: VirtualJob): boolean {
 export const isMissing = ({ kind }: Planted): boolean =>
   kind === 'passive' || kind === 'owner' || kind === 'executions' || kind === 'schedules';
 
-/** How the active troubles affect a run. */
+/** How the active problems affect a run. */
 export function toHarm(job: VirtualJob, holds: (one: Planted) => boolean, planted: readonly Planted[]) {
   const now = planted.filter((one) => holds(one) && harms(one, job));
   if (now.some(isMissing)) return 'missed';

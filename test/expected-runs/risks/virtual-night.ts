@@ -19,7 +19,7 @@ import {
 } from './planned-night.ts';
 import { hourMs, minuteMs, nowMs as startMs } from './some-risks.ts';
 
-/** `unseen` are runs that are listed because of a trouble whose end is not visible yet. */
+/** `unseen` are runs that are listed because of a problem whose end is not visible yet. */
 export type Score = Record<'listed' | 'right' | 'unseen' | 'wrong' | 'stale' | 'harmed' | 'found', number>;
 const noScore: Score = { listed: 0, right: 0, unseen: 0, wrong: 0, stale: 0, harmed: 0, found: 0 };
 
@@ -167,7 +167,7 @@ function judge(found: RisksAhead, { known, jobs, planted, atMs, night }: Judged)
   const byName = new Map(jobs.map((job) => [job.name, job]));
   const coming = playComing(jobs, known.running(), atMs);
 
-  /** When the end of a trouble became visible; for a node or a job only by the next success. */
+  /** When the end of a problem became visible; for a node or a job only by the next success. */
   function toSeenMs(one: Planted, reason: RiskReason, job: VirtualJob): number {
     const success = (key: string) => known.succeededMs(key, one.toMs) ?? Number.POSITIVE_INFINITY;
     if (reason === 'node_failing') return success(`node ${one.name}`);
@@ -190,7 +190,7 @@ function judge(found: RisksAhead, { known, jobs, planted, atMs, night }: Judged)
     if (own.some(holds)) return 'right';
     if (own.length === 0) return 'wrong';
     if (own.some((one) => toSeenMs(one, reason, job) > atMs - rounds)) return 'unseen';
-    // A later trouble, or one of other jobs, is not the ended one.
+    // A later problem, or one of other jobs, is not the ended one.
     const { sinceMs } = found.troubles.find((trouble) => trouble.reason === reason) ?? {};
     const isOther = own.every(({ toMs }) => (sinceMs ?? 0) > toMs);
     const isShared = reason === 'common_cause' && planted.some((one) => holds(one) && !isMissing(one));
@@ -213,7 +213,7 @@ function judge(found: RisksAhead, { known, jobs, planted, atMs, night }: Judged)
   }
   const listed = new Set(found.runs.map(({ job }) => job.name));
   for (const job of jobs) {
-    // A trouble can be listed only after it was visible.
+    // A problem can be listed only after it was visible.
     const isKnown = (one: Planted): boolean => {
       if (!holds(one) || one.fromMs > atMs - 5 * minuteMs) return false;
       const rowOf = (name: string) => known.facts().get(name)?.consecutiveFailures ?? 0;
@@ -238,7 +238,7 @@ function judge(found: RisksAhead, { known, jobs, planted, atMs, night }: Judged)
   }
 }
 
-/** The end of a trouble may be counted two rounds later. */
+/** The end of a problem may be counted two rounds later. */
 const rounds = 2 * minuteMs;
 
 /** Adds up the scores of nights, in total and by reason. */

@@ -110,14 +110,14 @@ describe('simulator/traces/read-request', () => {
   });
 });
 
-/** What a resource with one attribute holds. */
+/** The content of a resource with one attribute. */
 function readResource(value: readonly Buffer[]): ReadonlyMap<string, string> {
   const resource = field(1, field(1, field(1, 'name'), field(2, ...value)));
   const span = field(2, field(1, Buffer.alloc(16, 1)), field(2, Buffer.alloc(8, 1)));
   return readRequest(field(1, resource, field(2, span)))[0]?.resource ?? new Map();
 }
 
-/** A field that holds text, bytes or fields, as the format of protobuf says. */
+/** A field that contains text, bytes or fields, as in the format of protobuf. */
 function field(place: number, ...content: readonly (string | Buffer)[]): Buffer {
   const bytes = Buffer.concat(content.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
   return Buffer.concat([Buffer.from([place * 8 + 2]), varint(BigInt(bytes.length)), bytes]);

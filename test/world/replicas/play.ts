@@ -161,7 +161,7 @@ export async function playReplicas(seed: number, options: ReplicaPlayOptions = {
   }
 }
 
-/** The common plan of these worlds: only the daemons and the database have troubles. */
+/** The common plan of these worlds: only the daemons and the database have problems. */
 const steady = {
   size: 'small',
   lengthMs: 6 * minuteMs,
