@@ -132,6 +132,8 @@ const allIsWell = /: every enabled endpoint is readable, or disabled on the serv
 /** The block of the README that begins with these words. */
 function readBlock(start: string): string {
   const readme = readFileSync(join(import.meta.dirname, '..', 'README.md'), 'utf8');
-  const block = [...readme.matchAll(/^```\n([^]*?)^```/gm)].map(([, text = '']) => text);
-  return block.find((text) => text.startsWith(start)) ?? '';
+  const block = [...readme.matchAll(/^```\w*\n([^]*?)^```/gm)].map(([, text = '']) => text);
+  const found = block.find((text) => text.startsWith(start));
+  if (found === undefined) throw new Error(`README.md has no block that begins with ${start}`);
+  return found;
 }
