@@ -51,6 +51,14 @@ describe('alerts/runbooks', () => {
     expect(options.filter((option) => !configuration.includes(option))).toEqual([]);
   });
 
+  it.each(pages)('links every other page that it names in %s', (page) => {
+    const prose = readPage(page)
+      .replaceAll(/^```.*?^```$/gms, '')
+      .replaceAll(/\[[^\]]+\]\(\w+\)/g, '');
+    const named = [...prose.matchAll(/^(?!# ).*?\b(Automation\w+)/gm)].map((match) => `${match[1]}.md`);
+    expect(named.filter((name) => pages.includes(name))).toEqual([]);
+  });
+
   it.each(pages)('fits on a screen: %s', (page) => {
     // A line of the page has room for 110 characters of prose; each line of code is one line, and empty lines are thin.
     const rows = readPage(page)
