@@ -99,7 +99,7 @@ export async function run() {
 const cli = fileURLToPath(new URL('../src/cli.ts', import.meta.url));
 const head = 'Host: localhost\r\n\r\n';
 
-/** The 99th percentile of scrapes before the other clients come. */
+/** The 99th percentile of scrapes before the other clients connect. */
 async function scrapeCalmly(port: number): Promise<number> {
   const agent = new Agent({ keepAlive: true });
   const tookMs: number[] = [];

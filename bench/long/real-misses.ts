@@ -17,7 +17,7 @@ const blurMs = 15_000;
 const marginMs = 600_000;
 /** A time is decided after its margin and the next answers. */
 const settledMs = 1_500_000;
-/** Lists of jobs come every few minutes, and several changes in between look like one. */
+/** Lists of jobs are read every few minutes, and several changes in between look like one. */
 const listMs = 300_000;
 
 /**

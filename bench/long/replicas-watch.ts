@@ -99,7 +99,7 @@ export async function pause(ms: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** A trace backend that records for each trace how often it came, and in which versions. */
+/** A trace backend that records how often each trace arrived, and in which versions. */
 export async function startDigests() {
   const traces = new Map<string, { readonly versions: Map<string, string>; times: number }>();
   const server = createServer((request, response) => {

@@ -16,7 +16,7 @@ export function planOf(execution: Execution): WorkflowRun {
   return execution.fitMs === undefined ? plan : scaleRun(plan, execution.fitMs);
 }
 
-/** Returns how a run ends without interference, or how far it came when it was cut off. */
+/** Returns how a run ends without interference, or how far it had got when it was cut off. */
 export function toOutcome(plan: WorkflowRun, cutMs = Number.POSITIVE_INFINITY): Outcome {
   const good = new Set<string>();
   const bad = new Set<string>();
@@ -85,7 +85,7 @@ type StateWord =
   | 'NODE_MIXED'
   | 'NOT_STARTED';
 
-/** How far a run has come, and whether it can still change. */
+/** The progress of a run, and whether it can still change. */
 export type Progress = {
   /** Milliseconds after the first step began. */
   readonly cutMs: number;

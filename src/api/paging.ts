@@ -40,7 +40,7 @@ export type Part<Item> = {
  * Reads a whole list within a window, page by page. Servers cut rows into pages before they remove hidden rows, so short and
  * empty pages prove nothing, and only the total counts. A full page has the newest rows, down to its oldest one; older rows are
  * the rest, of which the oldest part is read first. Many rows within one second are read by offset, and again if the total
- * changed meanwhile. Rows may come twice.
+ * changed meanwhile. Rows may be returned twice.
  */
 export async function* readWindow<Item>(
   read: ReadPage<Item>,

@@ -13,7 +13,7 @@ type Options = {
 };
 
 /**
- * Resolves at the first stop signal. The signal may come twice, because npm forwards signals that its process group also gets.
+ * Resolves at the first stop signal. The signal may arrive twice, because npm forwards signals that its process group also gets.
  * So signals within a moment count as one, and one more is ignored for a while: a stop that is cut short loses the backup of
  * the state and keeps its leases.
  */

@@ -60,7 +60,7 @@ export type ExpectedRuns = {
   /** The coming runs, by the timetables and the known trouble. */
   readonly outlook: Omit<Outlook, 'plan' | 'judge'>;
   readonly hours: () => readonly HourOfTimes[];
-  /** Returns whether the server clock was set back, so that the scheduler may not start jobs now. */
+  /** Returns whether the server clock was set back: then the scheduler may start no jobs now. */
   readonly setBack: () => readonly Blocker[];
   readonly serverNowMs: () => number;
   readonly failingNodes: () => FailingJobs;

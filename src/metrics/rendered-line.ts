@@ -13,7 +13,7 @@ export function createRenderedLine() {
   let bound = 0;
   let hasExemplar = false;
 
-  /** Reads `name="value",…}` into pairs of field 1; returns the position after the brace. */
+  /** Reads `name="value",…}` into label pairs (field 1 of `Metric`); returns the position after the brace. */
   function readLabels(from: number, into: Wire, isBucket: boolean): number {
     let at = from;
     while (text[at] !== brace) {

@@ -166,7 +166,7 @@ const instruments = {
   }),
   unknownValues: counter({
     name: 'automation_exporter_unknown_values_total',
-    help: 'Unknown enum values in API responses and executions that cannot be read, by field.',
+    help: 'Unknown enum values in API responses, and unreadable executions, by field.',
     labelNames: ['server', 'field'],
   }),
   textsCut: counter({

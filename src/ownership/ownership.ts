@@ -143,7 +143,7 @@ export function createOwnership(options: OwnershipOptions): Ownership {
   };
 }
 
-/** A change of the configuration. If a stop comes in between, units that have ended are released. */
+/** A change of the configuration. If the exporter is stopped in between, units that have ended are released. */
 function createChangeover(release: (unit: string, epoch: number) => Promise<unknown>) {
   let isStopped = false;
   let ended: ReadonlyMap<string, number> = new Map();

@@ -68,7 +68,7 @@ describe('alerts/site', () => {
     expect(ofServer).toMatchObject({ memoryUsedRatio: 0.97, schedulerUsedRatio: 0.8 });
   });
 
-  it('names for a runbook what the configuration changes about its alert', async () => {
+  it('lists for a runbook the configured changes of its alert', async () => {
     const site = await toSite(changed);
     expect(listSiteChanges('AutomationJobFailingRepeatedly', site)).toEqual([
       'alerts.thresholds.node_failures: 20 (usually 5)',

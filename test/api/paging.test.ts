@@ -197,7 +197,7 @@ describe('api/paging', () => {
     expect(await readIds(staleFlood, { beginMs: 0, endMs: 29_999 }, 10)).toHaveLength(30);
   });
 
-  it('reports after every page what is still to be read, so that a reader can continue later', async () => {
+  it('reports what is still to be read after every page, so that a reader can continue later', async () => {
     const list = createList(Array.from({ length: 5000 }, (_, id) => ({ id, endMs: id * 700, hidden: id % 7 === 0 })));
     const found = new Set<number>();
     let open: readonly Window[] = [hour];

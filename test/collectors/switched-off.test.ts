@@ -4,7 +4,7 @@ import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 import { judge } from '../../src/schedule/outcome.ts';
 
 describe('collectors/switched-off', () => {
-  // Metrics can be switched off at the server, and the open server has no user classes.
+  // Metrics can be switched off at the server, and the open-source server has no user classes.
   it.each([
     ['healthcheck', 'off'],
     ['ping', 'off'],

@@ -26,7 +26,7 @@ describe('collectors/user-classes', () => {
   });
 
   it.each<readonly [string, CannedAnswer]>([
-    // The open server has no such thing: a state of it, and no fault.
+    // The open-source server has no user classes, which is not a fault.
     ['not_found', { status: 404, body: '{"error":true,"errorCode":"api.error.invalid.request","message":"refused"}' }],
     ['forbidden', { status: 403, body: '{"error":true,"errorCode":"api.error.item.unauthorized","message":"no"}' }],
     ['decode', { body: '[]' }],

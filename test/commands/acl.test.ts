@@ -159,7 +159,7 @@ describe('commands/acl', () => {
     });
   });
 
-  it('says for each rule what it allows and what needs it', async () => {
+  it('explains what each rule allows and what needs it', async () => {
     const { stdout } = await run(acl, ['acl']);
     expect(stdout).toBe(everything);
     const page = readFileSync(new URL('../../docs/permissions.md', import.meta.url), 'utf8');

@@ -501,7 +501,7 @@ describe('commands/check', () => {
     expect(stdout).toMatch(/\n\n2 servers and members checked: 1 ok, 1 with problems: two\n$/);
   });
 
-  it('reads from each cluster member its own values, with a verdict for each', async () => {
+  it('reads the values of each cluster member from that member, with a verdict for each', async () => {
     const simulator = await start({ members: 2, memberAddresses: true });
     const [first = '', second = ''] = simulator.memberUrls;
     const toConfig = (b: string) => `servers:

@@ -39,7 +39,7 @@ function start() {
 }
 
 describe('commands/watchdog', () => {
-  it('reports for how long the process was held up', () => {
+  it('reports how long the process was held up', () => {
     const { look, lines } = start();
     look(40);
     look(999);

@@ -40,7 +40,7 @@ describe('config/executions', () => {
     expect(config.metrics.holdNewSeriesMs).toBe(30_000);
   });
 
-  it('uses for each field the first matching override that contains it', async () => {
+  it('uses the first matching override with a field, for each field separately', async () => {
     const yaml = `
 jobs:
   overrides:

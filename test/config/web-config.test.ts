@@ -125,7 +125,7 @@ basic_auth: {}
     [
       'certificates that are to be checked against nothing',
       `${tls}, client_auth_type: RequireAndVerifyClientCert }`,
-      'tls_server_config.client_auth_type: needs the authorities of the clients (set client_ca_file)',
+      'tls_server_config.client_auth_type: needs the certificate authorities of the clients (set client_ca_file)',
     ],
     [
       'names that a client without a certificate need not have',

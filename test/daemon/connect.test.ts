@@ -155,7 +155,7 @@ describe('daemon/connect', () => {
     expect(await read()).toEqual(scrubbed);
   });
 
-  it('keeps across a reload the budget of a URL, and all that is known of an address with the same settings', async () => {
+  it('keeps the budget of a URL, and all facts about an address with the same settings, across a reload', async () => {
     const parts = {
       clock: systemClock,
       log: { debug: ignore, info: ignore, warn: ignore, error: ignore },

@@ -88,7 +88,7 @@ function familiesOf(series: ReadonlyMap<string, number>, isMember: (name: string
 }
 
 describe('end-to-end/members', () => {
-  it('reads from each member its own values, and the rest once', async () => {
+  it('reads the values of each member from that member, and the rest once', async () => {
     const { series } = await watchCluster({ frozen: true, memberAddresses: true }, listMembers);
 
     await eventually(async () => {

@@ -121,7 +121,7 @@ describe('end-to-end/several-servers', () => {
     }
   });
 
-  it('remembers across a kill when the mode changed', async () => {
+  it('keeps the time of the last change of the mode across a kill', async () => {
     const sample = 'automation_execution_mode_change_timestamp_seconds';
     const server = `name: prod, url: '${simulator.url}'`;
     const first = await start(server);

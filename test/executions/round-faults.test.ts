@@ -54,7 +54,7 @@ describe('executions/round-faults', () => {
     expect(faults.silence()).toMatchObject({ kind });
   });
 
-  it('reports after a round whether the server was reachable', async () => {
+  it('reports whether the server was reachable after a round', async () => {
     const { faults } = setUp();
     const timeout = new ApiError('no answer', { kind: 'timeout', apiEndpoint: 'any' });
     expect(faults.isOfRound(timeout)).toBe(false);

@@ -22,7 +22,7 @@ describe('executions/series-plan', () => {
     expect(planRoom(defaults, use)).toEqual({ jobs: 5000, durations: 200, nodes: 5000 });
   });
 
-  it('reserves for a job all its possible series except durations', () => {
+  it('reserves all possible series of a job except durations', () => {
     expect(seriesOfJob(defaults)).toBe(28);
     expect(seriesOfJob({ ...defaults, classes: true })).toBe(31);
     expect(seriesOfJob(rulesOf('automation_job_last_status', { off: true }))).toBe(21);

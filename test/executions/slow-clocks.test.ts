@@ -8,7 +8,7 @@ const hourMs = 3_600_000;
 const nowMs = 1000 * hourMs;
 
 describe('executions/slow-clocks', () => {
-  it('remembers across a restart, for eight days, a clock that is more than a day behind', async () => {
+  it('keeps a clock that is more than a day behind for eight days, even across a restart', async () => {
     const ledger = createMemoryLedger();
     const cache = await openLedgerCache(ledger, 'prod');
     await noteSlowClocks(cache, { serverTimes: [nowMs, nowMs - 24 * hourMs], nowMs });

@@ -43,7 +43,7 @@ describe('expected-runs', () => {
     ]);
   });
 
-  it('keeps across a restart the decisions of the last hours, and the future times', async () => {
+  it('keeps the decisions of the last hours and the future times across a restart', async () => {
     const { control, minutes, away, schedule } = createHourly();
     await minutes(70);
     control.setExecutionMode('passive');

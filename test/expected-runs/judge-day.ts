@@ -166,7 +166,7 @@ function inner(span: Span | undefined): Span | undefined {
 
 type Ran = Extract<Verdict, { is: 'ran' }>;
 
-/** The next request came later than the known times reach, so it is unknown whether an edit came first. */
+/** The next request was sent later than the known times reach, so it is unknown whether an edit came first. */
 function isUnconfirmed({ day, job, asked }: About, atMs: number): boolean {
   const nextMs = asked.find((each) => each > atMs + 30_000 + 2 * Math.abs(day.aheadMs)) ?? Number.POSITIVE_INFINITY;
   const lastMs = asked.findLast((each) => each < nextMs) ?? 0;

@@ -136,7 +136,7 @@ export function createScene({
     minutes: async (count: number): Promise<void> => {
       for (let left = count; left > 0; left -= 1) await minute();
     },
-    /** Polls half an hour apart, for days without interest. */
+    /** Polls half an hour apart, for days in which nothing matters. */
     quickly: async (hours: number): Promise<void> => {
       for (let left = hours * 2; left > 0; left -= 1) await minute(1_800_000);
     },

@@ -75,7 +75,7 @@ describe('expected-runs/sources', () => {
     expect(notes.serverNowMs()).toBe(26 * 60 * minuteMs);
   });
 
-  it('keeps over a restart when a member last answered, even if its address has changed', () => {
+  it('keeps the time at which a member last answered over a restart, even if its address has changed', () => {
     let nowMs = 0;
     const clock = fakeClock({ now: () => nowMs, ticks: () => nowMs });
     const before = createSourceNotes(clock);

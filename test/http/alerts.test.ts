@@ -22,7 +22,7 @@ describe('http/routes/alerts', () => {
     const { body } = await ask('/alerts/rules.yaml', { headers: { host: 'exporter.monitoring.svc:9720' } });
     expect(body.split('\n').slice(0, 2)).toEqual([
       '# Links lead to http://exporter.monitoring.svc:9720 (the Host of this request; web.external_url is not set).',
-      '# Links to dashboards lead to nowhere: web.grafana_url is not set, so alerts have no dashboard_url.',
+      '# Alerts have no dashboard_url, because web.grafana_url is not set.',
     ]);
     expect(body).toContain('runbook_url: http://exporter.monitoring.svc:9720/runbooks/AutomationServiceDown\n');
     expect(body).not.toMatch(/localhost|dashboard_url: /);
@@ -35,7 +35,7 @@ describe('http/routes/alerts', () => {
       '# WARNING: the links in this file do not work: the exporter refuses browsers that ask for monitor01.corp.example:9720.',
       '# WARNING: set `web: { external_url: http://monitor01.corp.example:9720 }` in its configuration, and get this file again.',
       '# Links lead to http://monitor01.corp.example:9720 (the Host of this request; web.external_url is not set).',
-      '# Links to dashboards lead to nowhere: web.grafana_url is not set, so alerts have no dashboard_url.',
+      '# Alerts have no dashboard_url, because web.grafana_url is not set.',
     ]);
     const configured = await start({ externalUrl: () => 'http://monitor01.corp.example:9720' });
     expect((await configured.ask('/alerts/rules.yaml')).body).not.toContain('WARNING');

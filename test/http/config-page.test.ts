@@ -4,7 +4,7 @@ import { toText } from './page-text.ts';
 import { serve } from './serve.ts';
 
 describe('http/config-page', () => {
-  it('returns to tools the present configuration as text that no browser treats as a page', async () => {
+  it('returns the present configuration to tools as text that no browser treats as a page', async () => {
     let text = 'servers: []\n';
     const { ask } = await serve([configPageRoute(async () => text)]);
     expect((await ask('/config')).body).toBe('servers: []\n');

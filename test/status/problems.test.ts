@@ -163,7 +163,7 @@ describe('status/problems', () => {
     expect(listOff(...burns)).toEqual([...on.slice(1), ['unpunctual', true]]);
   });
 
-  it('shows for ten minutes that a server was passive', () => {
+  it('shows that a server was passive for ten minutes afterwards', () => {
     const was = (agoMs: number) => tell(server('prod', { executionModeSinceMs: atMs - agoMs }));
     expect(was(599_000)).toEqual(['"prod" was passive. Until 03:09 UTC (9 min ago).']);
     expect(was(600_000)).toEqual([]);

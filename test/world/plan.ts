@@ -141,7 +141,7 @@ function arrange(plan: Plan, of: (name: string) => Dice): Plan {
   });
   const newcomers = (): Plan => ({
     ...plan,
-    // A round that comes a while later uses the same list of projects.
+    // A round a while later uses the same list of projects.
     apartMs: 7000,
     executionsEveryMs: 30_000,
     gapMs: 150_000,

@@ -7,7 +7,7 @@ type Row = {
   readonly 'date-ended'?: { readonly unixtime: number };
 };
 
-/** Notes which finished executions a response contains; a row that comes with a total does not count. */
+/** Notes which finished executions a response contains; a row that is returned with a total does not count. */
 export function noteRead({ truth, service, time }: Scene, path: string, body: string): void {
   if (!/\/project\/[^*/]+\/executions\?/.test(path) || /[?&]max=1(&|$)/.test(path)) return;
   // This cast is safe: the simulator wrote it.

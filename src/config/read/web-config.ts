@@ -98,7 +98,7 @@ function checkTlsRules(settings: TlsSettings, { placeOf, complaints }: About): v
   const verify = 'set client_auth_type: RequireAndVerifyClientCert';
   if (caPlace !== undefined && !auth.isVerified) complaints.add(caPlace, 'is not used', verify);
   if (authPlace !== undefined && auth.isVerified && caPlace === undefined)
-    complaints.add(authPlace, 'needs the authorities of the clients', 'set client_ca_file');
+    complaints.add(authPlace, 'needs the certificate authorities of the clients', 'set client_ca_file');
   if (sansPlace !== undefined && clientAllowedSans.length > 0 && !auth.isRequired)
     complaints.add(sansPlace, 'is not used: clients may connect without a certificate', verify);
   if (minVersion > maxVersion)

@@ -24,8 +24,8 @@ const metricIntroduction = `# Metrics
 Every series of a watched server has the label \`server\`, the configured name of the server. A value that the server does not report has no
 series, never a 0. Brackets name the source: the API path, or the field of its response.
 
-A Prometheus that asks for protobuf gets every histogram as a native one too (\`scrape_native_histograms: true\`; before 3.8 the feature
-\`native-histograms\`). With \`always_scrape_classic_histograms: true\` it also keeps the series \`…_bucket\` too.
+In protobuf scrapes, every histogram is also a native one (\`scrape_native_histograms: true\`; before 3.8 the feature
+\`native-histograms\`). With \`always_scrape_classic_histograms: true\` Prometheus also keeps the series \`…_bucket\` too.
 `;
 
 const ownText = 'The exporter also serves `process_*` and `nodejs_*` metrics of its own process.';

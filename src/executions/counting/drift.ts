@@ -58,7 +58,7 @@ export function toShiftRatio({ beforeMs, afterMs }: Shift): number {
   return afterMs / Math.max(beforeMs, 100);
 }
 
-/** Adds a successful run. Runs must come in the order of their ends; a late one is ignored. */
+/** Adds a successful run. Runs must be added in the order of their ends; a late one is ignored. */
 export function addDuration(before: Drift | undefined, durationMs: number, endedAtMs: number): Drift {
   const lastMinute = Math.floor(endedAtMs / minuteMs);
   if (before !== undefined && lastMinute < before.lastMinute) return before;

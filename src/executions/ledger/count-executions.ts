@@ -170,7 +170,7 @@ function report({ found, measured }: Count, lateBeforeMs: number, observe: Execu
 
 type RunsOfEpoch = { readonly runs: readonly Finished[]; readonly epoch: number };
 
-/** Rows of the previous database may come with or after the first rows of the new one. */
+/** Rows of the previous database may be returned with or after the first rows of the new one. */
 function toRunsByEpoch({ counted, ofEpochBefore }: Reconciled, epoch: number): RunsOfEpoch[] {
   const byEpoch = [
     // If both epochs have facts of a job, the facts of the present epoch are kept.

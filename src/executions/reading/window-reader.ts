@@ -28,7 +28,7 @@ export function readProjectWindow(api: Api, project: string, window: Window) {
   const options = { apiEndpoint: projectExecutions.name, endOf: toEndMs, pageSize };
   const parts = readWindow<Execution>(inPieces(read, noteTooLarge), window, options);
   return {
-    /** The pages, each with what is still to be read after it; rows may come twice. */
+    /** The pages, each with what is still to be read after it; rows may be returned twice. */
     parts,
     oddRows: (): readonly OddRow[] => [...oddRows.values()],
     /** Returns the clocks of the members that answered. */

@@ -99,7 +99,7 @@ function toHour(timestampMs: number): number {
 
 const hourMs = 3_600_000;
 
-/** The known differences between the total of an hour and the ledger, by rows that are hidden or were deleted. */
+/** The known differences between the total of an hour and the ledger, caused by hidden or deleted rows. */
 type Residues = ReturnType<typeof createResidues>;
 
 /** Keeps known differences in memory, so that they are not reported again. */

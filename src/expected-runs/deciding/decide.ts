@@ -80,7 +80,7 @@ export function decide(before: WatchedJob, input: DecideInput): Decided {
   return { job: toDecided(closed.job, verdicts, { decidedMs, used, held: waiting }), verdicts, needsAnswer, doubt };
 }
 
-/** Decides held missed runs when an answer has come, or if none is needed. */
+/** Decides held missed runs when an answer has arrived, or if none is needed. */
 function settleHeld(
   { held = [], timetable, goneAtMs }: WatchedJob,
   { nowMs, catchUpLimitMs, aheadMs = 0 }: DecideInput,
@@ -159,7 +159,7 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
   const doubt = isRefused ? undefined : findDoubt(job, strict.reason, given.atMs);
   if (!isConfirmed(job, expectedMs, cause.reason, sources)) {
     if (job.goneAtMs !== undefined) return { is: 'undecided', expectedMs, why: 'gone' };
-    // While the job is off, perhaps for ever, no answer comes: later times must not wait for it.
+    // While the job is off, perhaps for ever, there is no answer: later times must not wait for it.
     const isWithoutAnswer = isLate && (isOff(job) || isProjectOff(sources, job.project));
     if (isWithoutAnswer && doubt === undefined) return { is: 'held', miss: { is: 'missed', expectedMs, ...cause } };
     return { is: 'wait', needsAnswer: !isWithoutAnswer, ...(doubt === undefined ? {} : { doubt }) };

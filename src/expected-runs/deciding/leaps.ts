@@ -35,7 +35,7 @@ export function noteStep(leaps: Timeline, { fromMs, toMs }: ClockStep, name?: st
     }),
     ...undone.map((leap) => ({ ...leap, value: 'undone' })),
     ...lived,
-    // Without a name, the exporter's clock may have been set instead.
+    // If no member is named, the clock of the exporter may have been set instead.
     ...(name === undefined || name === 'own' ? [] : [{ value: `repeated ${name}`, fromMs: toMs, throughMs: fromMs }]),
   ].slice(-maxLeaps);
 }

@@ -37,7 +37,7 @@ export type WatchedJob = {
   readonly runs: readonly SeenRun[];
   /** Up to this time, some runs were not kept, because there were too many. */
   readonly lostRunsMs?: number;
-  /** Missed runs that an answer about the schedule must confirm. While the job or its project is off, no answer comes. */
+  /** Missed runs that an answer about the schedule must confirm. While the job or its project is off, there is no answer. */
   readonly held?: readonly Missed[];
   /** The nodes of the last runs, each with the number of further runs for which the node counts. */
   readonly nodes?: Readonly<Record<string, number>>;
@@ -89,7 +89,7 @@ export type OffPeriod = {
   readonly untilMs?: number;
 };
 
-/** Lists come every few minutes: during a longer pause, a switch may have been turned off and on unnoticed. */
+/** Lists are read every few minutes: during a longer pause, a switch may have been turned off and on unnoticed. */
 export const maxListGapMs = 600_000;
 
 export type SeenRun = {
@@ -238,5 +238,5 @@ const dayMs = 86_400_000;
 const keptMs = 7 * dayMs;
 /** One day of a job that starts each minute. */
 const maxTimes = 1500;
-/** With more groups, times with different facts are joined, without facts. */
+/** If there are more groups, times with different facts become one group without facts. */
 const maxMisses = 100;

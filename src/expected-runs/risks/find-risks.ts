@@ -14,7 +14,7 @@ export type RisksInput = Omit<Trouble, 'path' | 'facts'> & {
   readonly durationMs: (project: string, group: string, name: string) => number | undefined;
   /** The running executions of each job, by its id. */
   readonly running: ReadonlyMap<string, readonly SeenRun[]>;
-  /** When more runs are expected than threads. */
+  /** The times at which more runs are expected than there are threads. */
   readonly crowds: readonly Crowd[];
   readonly areThreadsKnown: boolean;
   readonly isCritical: (path: string) => boolean;

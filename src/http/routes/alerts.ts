@@ -31,9 +31,13 @@ export function alertRoutes({ content, siteRules, externalUrl, ownUrl, grafanaUr
       configured === undefined
         ? `${asked ? 'the Host of this request' : 'the listen address'}; web.external_url is not set`
         : 'web.external_url';
-    const grafana = grafanaUrl() ?? 'nowhere: web.grafana_url is not set, so alerts have no dashboard_url';
-    const header = `${configured === undefined ? warn(url) : ''}# Links lead to ${url} (${source}).\n# Links to dashboards lead to ${grafana}.\n`;
-    response.type('text/yaml').send(header + toServedRules(rules, url, grafanaUrl()));
+    const grafana = grafanaUrl();
+    const dashboards =
+      grafana === undefined
+        ? 'Alerts have no dashboard_url, because web.grafana_url is not set'
+        : `Links to dashboards lead to ${grafana}`;
+    const header = `${configured === undefined ? warn(url) : ''}# Links lead to ${url} (${source}).\n# ${dashboards}.\n`;
+    response.type('text/yaml').send(header + toServedRules(rules, url, grafana));
   });
   router.get('/alerts/alertmanager-inhibitions.yaml', (_request, response) => {
     response.type('text/yaml').send(content.inhibitions);

@@ -5,7 +5,7 @@ import { type Connections, createConnections, type PostgresSettings } from './co
 export type PostgresFacts = {
   readonly version: string;
   readonly latencyMs: number;
-  /** Settings that are off, so that a commit may not survive a crash. */
+  /** Settings that are off although a commit needs them to survive a crash. */
   readonly unsafe: readonly string[];
   readonly isReadOnly: boolean;
   /** True if tables may be created in the schema; and, if the schema is missing, the schema too. */

@@ -13,7 +13,7 @@ const hour = 3_600_000;
 export type ScheduleFacts = {
   readonly jobs: readonly WatchedJob[];
   readonly hours: readonly HourOfTimes[];
-  /** When more runs are expected than threads. */
+  /** The times at which more runs are expected than there are threads. */
   readonly exceededMs: number | undefined;
   /** The runs at risk in the next hours; undefined if they are not known. */
   readonly risks?: Pick<RisksAhead, 'runs' | 'atRisk' | 'nowMs'> | undefined;

@@ -54,7 +54,7 @@ export function createPost({ settings, readFile, userAgent, clock }: PostOptions
   }
 
   return {
-    /** Rejects with a `PostFault` if no answer came. */
+    /** Rejects with a `PostFault` if no answer arrived. */
     send: async ({ encoding, bytes }: Content, signal: AbortSignal): Promise<PostAnswer> => {
       let isSent = false;
       const onSent = (): void => {

@@ -16,7 +16,7 @@ export function createAttempts() {
   /** In the order in which they were recorded. */
   let known = new Map<string, Previous>();
 
-  /** Returns attempts whose next attempt never came, and the oldest ones if there are too many. */
+  /** Returns attempts whose next attempt never appeared, and the oldest ones if there are too many. */
   function findSpent(more: number, atMs: number): readonly string[] {
     let tooMany = known.size + more - maxAttempts;
     const spent: string[] = [];

@@ -156,7 +156,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
   return { add, size: waiting.size, ...createLookup(causes, options.diagnoses), run };
 }
 
-/** Reads the parts of one execution; undefined if more parts may come later. */
+/** Reads the parts of one execution; undefined if more parts may follow later. */
 function createFind(options: EnricherOptions, waiting: WaitingTraces) {
   const { client, timeoutMs, detail, attempts, clock } = options;
   const wanted = { detail, isDiagnosed: options.isDiagnosed, workflows: createWorkflows(clock.ticks) };

@@ -11,7 +11,7 @@ import { type ExecutionState, isWhole, type StepState, type WorkflowStep } from 
 import type { Detail } from '../plan/detail.ts';
 import type { PendingTrace } from './pending.ts';
 
-/** The parts of an execution that were found, and whether more may come. */
+/** The parts of an execution that were found, and whether more may follow. */
 export type Gathered = { readonly source: SpanSource; readonly isPending: boolean };
 
 type GatherOptions = {

@@ -15,7 +15,7 @@ export function createSightings(): Sightings {
   };
 }
 
-/** Renders the events of some worlds as a table: first those of interest, then the required ones. */
+/** Renders the events of some worlds as a table: first the interesting ones, then the required ones. */
 export function toTable(
   all: readonly Sightings[],
   { remarks, wanted }: { readonly remarks: readonly string[]; readonly wanted: Wanted },

@@ -47,7 +47,7 @@ describe('expected-runs/risks/nodes', () => {
   it('removes a node at its first success after the failures, not earlier', () => {
     expect(noteAll([a], [b], [well(15)]).size).toBe(1);
     expect(noteAll([a], [b], [well(20)]).size).toBe(0);
-    // Pages come newest first.
+    // Pages are read newest first.
     expect(noteAll([well(30)], [a, b]).size).toBe(0);
   });
 

@@ -37,7 +37,7 @@ const rows: readonly Row[] = [
     says: [
       { at: [31, 47], query: '?time=3h', json: { ...settle, ...scheduled, futureScheduledExecutions: hours } },
       { at: [47], query: '?max=1', json: { ...settle, ...scheduled, futureScheduledExecutions: hours.slice(0, 1) } },
-      // The opposite parameter came with v32; before, it has no effect.
+      // The opposite parameter exists since v32; before, it has no effect.
       {
         at: [31],
         query: '?time=1h&past=true',

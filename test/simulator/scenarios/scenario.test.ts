@@ -63,7 +63,7 @@ describe('simulator/scenarios', () => {
       const others = executions.filter(({ status }) => status === 'failed-with-retry' || status === 'timedout');
       expect(others).toEqual([]);
       expect(failed).toHaveLength(11);
-      // The import still runs when its first two times come.
+      // The import still runs at its first two times.
       const imports = executions.filter(
         ({ jobName, endedAtMs = Infinity }) => jobName === 'import' && endedAtMs > startMs,
       );

@@ -152,7 +152,7 @@ function renderNext({ server, next, nowMs }: ServerSchedule, root: string): Html
       html`<tr>${renderJob(job, server, root)}<td data-is="Expected" class="brief">${toScheduled(atMs, nowMs)}</td><td data-is="Starts">${blockers.length === 0 ? toWait(atMs, nowMs) : renderObstacles(blockers)}</td></tr>\n`,
   );
   return html`<section>
-<h2>Starts next</h2>
+<h2>Next starts</h2>
 <p class="note">The next start of each job, at most 50.</p>
 ${toTable(['Job', 'Expected', 'Starts'], rows)}</section>
 `;
