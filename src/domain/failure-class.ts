@@ -83,6 +83,15 @@ const classByReason = new Map<string, FailureClass>(
     reasons.map((reason) => [reason, name as FailureClass] as const),
   ),
 );
+
+/** The words for a failed step whose cause is below it: they have no class. */
+const wordsOfOuterSteps: readonly string[] = ['JobFailed', 'NodeDispatchFailure'];
+
+/** Reports whether servers use this word for a reason; plugins use any text. */
+export function isKnownReason(reason: string): boolean {
+  return classByReason.has(reason) || wordsOfOuterSteps.includes(reason);
+}
+
 /** The first failure in an execution. */
 export type FirstCause = {
   readonly failureClass: FailureClass;

@@ -1,6 +1,6 @@
 import { toLength } from '../domain/ages.ts';
 import type { FirstCause, LogLine } from '../domain/failure-class.ts';
-import { conventional, own } from '../tracing/plan/attribute-names.ts';
+import { conventional, otherError, own } from '../tracing/plan/attribute-names.ts';
 import type { Attempts, Plan } from '../tracing/plan/plan-trace.ts';
 import type { Attributes, Span } from '../tracing/plan/span.ts';
 
@@ -69,7 +69,7 @@ export function toPastExecution(
     traceId: isSent ? trace.traceId : undefined,
     permalink: toText(trace.resource[conventional.runUrl]),
     attempts: toAttempts(attempts, (id) => hasPage(of.server, id)),
-    facts: toFacts(attributes),
+    facts: toFacts(attributes, failure?.reason),
     lines,
     notes: toNotes(attributes, leftOut),
     spans: [toRow(root, 0), ...rows],
@@ -121,11 +121,12 @@ function toJob(attributes: Attributes): string {
 }
 
 /** Collects facts from attributes, which contain users only if configured. */
-function toFacts(attributes: Attributes): readonly Fact[] {
+function toFacts(attributes: Attributes, word: string | undefined): readonly Fact[] {
   const average = attributes[own.jobAverage];
+  const errorType = attributes[conventional.errorType];
   const facts: readonly (readonly [string, Attributes[string] | undefined])[] = [
     ['Average of the job', typeof average === 'number' ? toLength(average * 1000) : undefined],
-    ['Reason', attributes[conventional.errorType]],
+    ['Reason', errorType === otherError ? word : errorType],
     ['Custom status', attributes[own.customStatus]],
     ['Nodes that failed', attributes[own.failedNodes]],
     ['Nodes that succeeded', attributes[own.succeededNodes]],

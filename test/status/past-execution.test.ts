@@ -65,6 +65,25 @@ describe('status/past-execution', () => {
     });
   });
 
+  it("shows the server's own word for a reason, even if traces have only a general one", () => {
+    const reasonOf = (past: ReturnType<typeof tell>) => past.facts.find(({ name }) => name === 'Reason')?.value;
+    expect(tell('custom-status').spans.map(({ why }) => why)).toEqual([
+      'it ended with a custom status: first failure another reason',
+      'failed, another reason',
+    ]);
+    expect(reasonOf(tell('custom-status'))).toBe('VendorTrouble');
+    expect(reasonOf(tell('unknown-status'))).toBeUndefined();
+    const source = readRecorded('no-state');
+    const logged = planSource({
+      ...source,
+      execution: { ...source.execution, status: 'failed' },
+      loggedReason: 'OfAPlugin',
+    });
+    const past = toPastExecution(logged, of, hasPage);
+    expect(past?.spans[0].why).toBe('the execution failed; its log gives another reason');
+    expect(past && reasonOf(past)).toBe('OfAPlugin');
+  });
+
   it('names users only if configured', () => {
     const names = (changes: Parameters<typeof tell>[1]) => tell('aborted', changes).facts.map(({ name }) => name);
     expect(names({})).toEqual(['Average of the job', 'Started by']);

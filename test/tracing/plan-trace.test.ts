@@ -149,6 +149,7 @@ describe('tracing/plan-trace', () => {
     const failed = { status: 'failed' } as const;
     const reasonOf = (loggedReason: string) => planChanged(failed, { loggedReason }).root?.attributes['error.type'];
     expect(reasonOf('AuthenticationFailure')).toBe('AuthenticationFailure');
+    expect(reasonOf('NotFound')).toBe('NotFound');
     expect(reasonOf('SomethingOfAPlugin')).toBe('_OTHER');
     const source = readRecorded('failed-node');
     const plan = planSource({ ...source, loggedReason: 'IOFailure' });

@@ -236,8 +236,8 @@ RUN shop/load/etl/nightly 0..43 failure NoMatchedNodes [not-started 1] - the exe
 
   it('treats a custom status as a failure', () => {
     expect(tree('custom-status')).toBe(`
-RUN shop/load/etl/nightly 0..5000 failure _OTHER - it ended with a custom status: first failure _OTHER
-  step 1 (1) 0..4000 failure _OTHER [clamped] - failed, _OTHER
+RUN shop/load/etl/nightly 0..5000 failure _OTHER - it ended with a custom status: first failure another reason
+  step 1 (1) 0..4000 failure _OTHER [clamped] - failed, another reason
 `);
   });
 
@@ -334,7 +334,7 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution fail
   it('treats a custom status as configured', () => {
     expect(tree('custom-status', { customStatuses: { 'needs review': 'success' } })).toBe(`
 RUN shop/load/etl/nightly 0..5000 success - it ended with a custom status, which stands for success
-  step 1 (1) 0..4000 failure _OTHER [clamped] - failed, _OTHER
+  step 1 (1) 0..4000 failure _OTHER [clamped] - failed, another reason
 `);
   });
 });

@@ -90,3 +90,6 @@ export type Result = keyof typeof results;
 export function isErrorResult(result: Result): boolean {
   return result === 'failure' || result === 'error' || result === 'timeout';
 }
+
+/** The `error.type` of any other error. */
+export const otherError = '_OTHER';

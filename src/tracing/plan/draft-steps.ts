@@ -1,7 +1,8 @@
 import { isPieceOver, mapInPieces, type Pieces, sortInPieces } from '../../domain/pause.ts';
 import { isRunning, type NodeState, type Progress, type StepState } from '../../domain/step-state.ts';
+import { otherError } from './attribute-names.ts';
 import { type Draft, findReason, hasFailed, hasFailedNode, type Outcome, type Timing, untimed } from './draft.ts';
-import { incomplete, nodeFailure, otherError, toErrorType } from './failure-reason.ts';
+import { incomplete, nodeFailure, toErrorType, toReasonText } from './failure-reason.ts';
 import { comparePlaces, parseStepContext, type StepNames, type StepPlace } from './step-names.ts';
 
 export type Level = {
@@ -172,7 +173,8 @@ function toFailure(
 ): Outcome {
   const reason = toErrorType(given);
   const errorType = reason ?? findReason(below) ?? (hasFailedNode(below) ? nodeFailure : otherError);
-  const from = reason !== undefined ? errorType : below.some(hasFailed) ? `${errorType} below` : 'no reason given';
+  const text = toReasonText(errorType);
+  const from = reason !== undefined ? text : below.some(hasFailed) ? `${text} below` : 'no reason given';
   const recovered = isRecovered ? ', recovered by its handler' : '';
   return { result: 'failure', errorType, reason, isRecovered, why: `${word}, ${from}${recovered}` };
 }

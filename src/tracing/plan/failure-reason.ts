@@ -1,25 +1,17 @@
-/** The values of `error.type` for reasons of the server: a closed list, because plugins write any text. */
-const knownReasons: readonly string[] = [
-  'AuthenticationFailure',
-  'ConfigurationFailure',
-  'ConnectionFailure',
-  'ConnectionTimeout',
-  'HostNotFound',
-  'IOFailure',
-  'Interrupted',
-  'JobFailed',
-  'NoMatchedNodes',
-  'NodeDispatchFailure',
-  'NonZeroResultCode',
-  'PluginFailed',
-];
+import { isKnownReason } from '../../domain/failure-class.ts';
+import { otherError } from './attribute-names.ts';
 
-export const otherError = '_OTHER';
 export const nodeFailure = 'node_failure';
 export const incomplete = 'incomplete';
 export const timeout = 'timeout';
 
+/** Returns the `error.type` of a reason of the server: of a closed list, because plugins write any text. */
 export function toErrorType(reason: string | undefined): string | undefined {
   if (reason === undefined) return undefined;
-  return knownReasons.includes(reason) ? reason : otherError;
+  return isKnownReason(reason) ? reason : otherError;
+}
+
+/** Describes an error type for people. */
+export function toReasonText(errorType: string): string {
+  return errorType === otherError ? 'another reason' : errorType;
 }

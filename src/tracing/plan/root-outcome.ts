@@ -1,7 +1,7 @@
 import type { SpanSource } from '../../domain/span-source.ts';
-import type { Result } from './attribute-names.ts';
+import { otherError, type Result } from './attribute-names.ts';
 import { type Draft, findReason, hasFailedNode, type Outcome } from './draft.ts';
-import { incomplete, nodeFailure, otherError, timeout, toErrorType } from './failure-reason.ts';
+import { incomplete, nodeFailure, timeout, toErrorType, toReasonText } from './failure-reason.ts';
 
 export type RootOutcome = Outcome & {
   /** True if the server reported an unknown status. */
@@ -73,9 +73,10 @@ function toFailure({ execution, loggedReason }: SpanSource, below: readonly Draf
   const reason = found ?? logged;
   const withNodes = execution.failedNodes.length > 0 || hasFailedNode(below);
   const errorType = reason ?? (withNodes ? nodeFailure : otherError);
-  const first = `${why}: first failure ${found ?? ''}`;
+  const first = `${why}: first failure ${toReasonText(errorType)}`;
   const without = withNodes ? `${why}; nodes failed and gave no reason` : `${why}; nothing gives a reason`;
-  const said = found !== undefined ? first : logged !== undefined ? `${why}; its log gives ${logged}` : without;
+  const said =
+    found !== undefined ? first : logged !== undefined ? `${why}; its log gives ${toReasonText(logged)}` : without;
   return { ...plain('failure', said), errorType, reason };
 }
 
