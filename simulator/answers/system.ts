@@ -35,7 +35,7 @@ export function systemInfo(request: ApiRequest): Answer {
     node: member.name,
     base: '/srv/automation',
     apiversion: release.infoAsText ? String(release.apiVersion) : release.apiVersion,
-    serverUUID: world.members.length > 1 ? member.uuid : null,
+    serverUUID: member.uuid,
   };
   const open = refusal === undefined;
   const when = (value: unknown) => (open ? value : null);

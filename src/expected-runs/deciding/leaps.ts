@@ -18,11 +18,12 @@ type Leap = Span;
 /** A change of a clock: from the time that it would show without the step, to the time that it shows. */
 export type ClockStep = { readonly fromMs: number; readonly toMs: number };
 
-/** Records a clock step. Without a name, any clock may have been set back. */
+/** Records a clock step. Without a name, any clock may have been set: the exporter was away. */
 export function noteStep(leaps: Timeline, { fromMs, toMs }: ClockStep, name?: string): Timeline {
   if (toMs > fromMs) return [...leaps, { value: `leapt ${name ?? ''}`, fromMs, throughMs: toMs }].slice(-maxLeaps);
+  const isOwn = (value: string): boolean => value === `leapt ${name}` || (value === unnamed && name !== 'own');
   const isUndone = ({ value, throughMs }: Leap): boolean =>
-    throughMs > toMs && (name === undefined ? isLeapt(value) : value === `leapt ${name}`);
+    throughMs > toMs && (name === undefined ? isLeapt(value) : isOwn(value));
   const undone = leaps.filter(isUndone).map((leap) => ({ ...leap, fromMs: Math.max(leap.fromMs, toMs) }));
   const lived = undone.map(({ throughMs }) => {
     const nextMs = Math.min(fromMs, ...undone.map((other) => other.fromMs).filter((other) => other >= throughMs));
@@ -106,6 +107,9 @@ function toKnownBefore(timetable: Timetable, nowMs: number, isDecided: boolean):
     confirmedMs: Math.min(timetable.confirmedMs, nowMs - stepMs),
   };
 }
+
+/** A span that was skipped during an absence. */
+const unnamed = 'leapt ';
 
 function isLeapt(value: string): boolean {
   return value.startsWith('leapt');
