@@ -81,10 +81,10 @@ describe('diagnosis/journal', () => {
     scene.control.restart();
     await scene.minutes(1);
     expect(scene.told().toSorted()).toEqual([
-      'mode : passive, was active (5, 6]',
+      'mode auto-1: passive, was active (5, 6]',
       'project pay: executions switched off (5, 6]',
       'project search: first listed (5, 6]',
-      'restart : restarted (6, 7]',
+      'restart auto-1: restarted (6, 7]',
     ]);
   });
 

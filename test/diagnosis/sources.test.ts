@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { command, work } from '../../simulator/scenarios/build.ts';
 import type { Work } from '../../simulator/world/work.ts';
+import type { Endpoint } from '../../src/api/endpoint.ts';
 import { jobSections } from '../../src/api/endpoints/job-sections.ts';
 import { pluginList } from '../../src/api/endpoints/plugins.ts';
+import { executionMode, systemInfo } from '../../src/api/endpoints/system.ts';
 import { createAsking } from '../../src/diagnosis/changes/asking.ts';
 import { noteReading } from '../../src/diagnosis/changes/deciding/areas.ts';
 import { createToReadings } from '../../src/diagnosis/changes/readings.ts';
@@ -137,6 +139,18 @@ describe('diagnosis/sources', () => {
     control.runJob(id);
     await minutes(2);
     expect(told()).toEqual(['definition pay/settle: steps, options changed (1, 6]']);
+  });
+
+  it('records a mode once, although two endpoints report it', () => {
+    const toReadings = createToReadings();
+    const known = { areas: new Map(), hash: (text: string) => text, namesUsers: false, release: () => undefined };
+    const server = { version: '5.20.1', node: 'auto-1', serverUUID: 'a-uuid' };
+    const info = systemInfo.body.parse({ system: { rundeck: server, executions: { executionMode: 'passive' } } });
+    const hear = (endpoint: Endpoint<unknown>, answer: unknown) =>
+      toReadings({ member: undefined, endpoint, path: {}, answer }, known).flatMap(({ things }) => [...things.keys()]);
+    expect(hear(executionMode, 'passive')).toEqual([]);
+    expect(hear(systemInfo, info)).toEqual(['a-uuid']);
+    expect(hear(executionMode, 'passive')).toEqual(['a-uuid']);
   });
 
   it('does not treat another release as a change of definitions or plugins', () => {

@@ -37,13 +37,13 @@ export function createToReadings(): (answer: Answer, known: Known) => readonly S
   const uuids = new Map<string, string>();
   return ({ member, endpoint, path, answer }, known) => {
     if (isOf(systemInfo, endpoint, answer)) {
-      if (member !== undefined) uuids.set(member, answer.server.serverUUID ?? '');
+      uuids.set(member ?? '', answer.server.serverUUID ?? '');
       return [readServer(answer, member)];
     }
     if (isOf(executionMode, endpoint, answer)) {
-      const uuid = member === undefined ? '' : uuids.get(member);
-      const mode = new Map([[uuid ?? '', toFields({ mode: answer })]]);
-      return uuid === undefined ? [] : [{ area: areas.server, things: mode, isPart: true }];
+      const uuid = uuids.get(member ?? '');
+      if (uuid === undefined) return [];
+      return [{ area: areas.server, things: new Map([[uuid, toFields({ mode: answer })]]), isPart: true }];
     }
     if (isOf(projects, endpoint, answer)) return [readProjects(answer)];
     if (isOf(storedKeys, endpoint, answer)) return readFolder('', answer, known);
