@@ -272,7 +272,7 @@ describe('status/server-signs', () => {
       5,
       (atMs) => ({ timestampMs: atMs - 90_000 }),
       [
-        "clock: its clock differs from the exporter's: The server clock is 90 s behind: schedules and execution times are wrong by the same amount",
+        "clock: its clock differs from the exporter's: The server clock is 90 s behind the exporter's: one of the two is wrong",
       ],
     ],
     [
@@ -313,7 +313,7 @@ describe('status/server-signs', () => {
         return { ...toStats({ uptime: { since: nowMs - day + skewMs } }), timestampMs: atMs + skewMs };
       },
       [
-        "clock: its clock differs from the exporter's: The server clock is 20 min ahead: schedules and execution times are wrong by the same amount",
+        "clock: its clock differs from the exporter's: The server clock is 20 min ahead of the exporter's: one of the two is wrong",
       ],
     ],
   ])('reports what is wrong with %s', (_what, minutes, toInfo, expected) => {

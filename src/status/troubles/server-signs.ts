@@ -76,8 +76,8 @@ function* findTroubles(samples: readonly Sample[], nowMs: number, limits: Limits
   if (first === undefined || last === undefined) return;
   const { skewMs = 0, threads = 0, startedAtMs } = last;
   if (Math.abs(skewMs) > limits.clockSkewSeconds * 1000) {
-    const way = skewMs > 0 ? 'ahead' : 'behind';
-    const detail = `The server clock is ${toDuration(Math.abs(skewMs))} ${way}: schedules and execution times are wrong by the same amount`;
+    const way = skewMs > 0 ? 'ahead of' : 'behind';
+    const detail = `The server clock is ${toDuration(Math.abs(skewMs))} ${way} the exporter's: one of the two is wrong`;
     yield { kind: 'clock', text: "its clock differs from the exporter's", detail };
   }
   const lately = samples.filter(({ ticks }) => last.ticks - ticks <= limits.schedulerWindowMs);
