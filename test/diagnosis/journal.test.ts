@@ -72,6 +72,22 @@ describe('diagnosis/journal', () => {
     ]);
   });
 
+  it('records jobs and projects that credentials could not read for a while as listed again', async () => {
+    const token = 'of-a-changing-policy';
+    await begin({ token });
+    const policy = { systemRead: false, nodes: [] };
+    for (const hidden of [{ jobs: [] }, {}, { projects: [] }, {}]) {
+      scene.control.addToken({ token, policy: { ...policy, ...hidden } });
+      await scene.minutes(5);
+    }
+    expect(scene.told().map((line) => line.split(' (')[0])).toEqual([
+      'project pay: listed again',
+      'project pay: no longer listed',
+      'job pay/nightly/settle: listed again',
+      'job pay/nightly/settle: no longer listed',
+    ]);
+  });
+
   it('records restarts, releases, modes and projects of the server', async () => {
     await begin();
     scene.control.setExecutionMode('passive');

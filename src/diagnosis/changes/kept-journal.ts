@@ -106,7 +106,8 @@ function compareAll(areas: ReadonlyMap<string, Area>, readings: readonly Reading
     const { area, differences, isChanged } = noteReading(next.get(reading.area), reading);
     next.set(reading.area, area);
     (isChanged ? changed : same).add(reading.area);
-    return toChanges(reading.area, { ...area, jobOf: (id) => findJob(next, id) }, differences);
+    const given = { ...area, jobOf: (id: string) => findJob(next, id), wasRead: (name: string) => next.has(name) };
+    return toChanges(reading.area, given, differences);
   });
   return { next, changed, same, found };
 }

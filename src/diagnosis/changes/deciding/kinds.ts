@@ -37,7 +37,11 @@ function toTimes({ afterMs, beforeMs, after }: Difference): Pick<Change, 'afterM
 /** A job as the list of its project shows it. */
 export type ListedJob = { readonly project: string; readonly path: string; readonly fields: Fields };
 
-type Given = Pick<Area, 'sinceMs'> & { readonly jobOf: (id: string) => ListedJob | undefined };
+type Given = Pick<Area, 'sinceMs'> & {
+  readonly jobOf: (id: string) => ListedJob | undefined;
+  /** Reports whether an area was read within the last month. */
+  readonly wasRead: (area: string) => boolean;
+};
 /** Members of a cluster have different clocks. */
 const maxSkewMs = 120_000;
 
@@ -46,11 +50,14 @@ type Found = Omit<Change, 'afterMs' | 'beforeMs'> & Partial<Change>;
 type Translate = (difference: Difference, about: About) => readonly Found[];
 
 const unlisted = 'no longer listed';
+/** The credentials could not read it for a while, or it was deleted and imported again. */
+const relisted = 'listed again';
 
-function toJobChanges({ before, after, changed }: Difference, { name: project }: About): readonly Found[] {
+function toJobChanges({ id, before, after, changed }: Difference, { name: project, wasRead }: About): readonly Found[] {
   const path = after?.['path'] ?? before?.['path'] ?? '';
   const subject = `${project}/${path}`;
-  if (before === undefined) return [{ kind: 'job', project, subject, what: 'created' }];
+  const what = wasRead(areas.definitionOf(id)) ? relisted : 'created';
+  if (before === undefined) return [{ kind: 'job', project, subject, what }];
   if (after === undefined) return [{ kind: 'job', project, subject, what: unlisted }];
   return changed.map((field): Found => {
     const [old = '', value = ''] = [before[field], after[field]];
@@ -65,9 +72,9 @@ function toMove(old: string, path: string): string {
   return toGroup(old) === toGroup(path) ? `renamed, was ${old}` : `moved, was ${old}`;
 }
 
-function toProjectChanges({ id, before, after, changed }: Difference): readonly Found[] {
+function toProjectChanges({ id, before, after, changed }: Difference, { wasRead }: About): readonly Found[] {
   const found = { kind: 'project', project: id, subject: id } as const;
-  if (before === undefined) return [{ ...found, what: 'first listed' }];
+  if (before === undefined) return [{ ...found, what: wasRead(areas.jobsOf(id)) ? relisted : 'first listed' }];
   if (after === undefined) return [{ ...found, what: unlisted }];
   return changed.map((field) => ({ ...found, what: `${field} switched ${after[field]}` }));
 }
