@@ -43,19 +43,21 @@ describe('executions/overlap', () => {
     expect(overlap.untilMs(600_001)).toBe(600_001);
   });
 
-  it('reaches a day beyond now if nothing is known about the clock', () => {
+  it('reaches a month beyond now if the clock may have been set ahead and back unseen', () => {
+    const monthMs = 32 * 86_400_000;
     const overlap = createOverlap(120_000, { isPastUnknown: true });
-    expect(overlap.untilMs(1000)).toBe(86_401_000);
-    expect(overlap.untilMs(86_401_001)).toBe(86_401_001);
+    expect(overlap.untilMs(1000)).toBe(monthMs + 1000);
+    expect(overlap.untilMs(monthMs + 1001)).toBe(monthMs + 1001);
+    expect(overlap.reachedMs(1000)).toBeUndefined();
     overlap.noteUnseen();
-    expect(overlap.untilMs(90_000_000)).toBe(176_400_000);
+    expect(overlap.untilMs(90_000_000)).toBe(monthMs + 90_000_000);
   });
 
   it('reaches far enough after a clock was days ahead, even if the clock was unknown for a while', () => {
     const overlap = createOverlap(120_000);
-    overlap.noteReached(30 * 86_400_000);
+    overlap.noteReached(40 * 86_400_000);
     overlap.noteUnseen();
-    expect(overlap.untilMs(1000)).toBe(30 * 86_400_000);
+    expect(overlap.untilMs(1000)).toBe(40 * 86_400_000);
   });
 
   it('reaches a day beyond the last read if the clock may have been set ahead since', () => {
@@ -69,8 +71,8 @@ describe('executions/overlap', () => {
     overlap.noteReached(3 * 86_400_000);
     expect(overlap.reachedMs(1000)).toBe(3 * 86_400_000);
     expect(overlap.reachedMs(2 * 86_400_000)).toBeUndefined();
-    const next = createOverlap(120_000, { isPastUnknown: true, reachedMs: 3 * 86_400_000 });
-    expect(next.untilMs(600_000)).toBe(4 * 86_400_000);
+    const next = createOverlap(120_000, { isPastUnknown: true, reachedMs: 40 * 86_400_000 });
+    expect(next.untilMs(600_000)).toBe(41 * 86_400_000);
   });
 
   it('grows by the difference between clocks of members', () => {

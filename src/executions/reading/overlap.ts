@@ -1,5 +1,5 @@
 import type { Window } from '../../api/paging.ts';
-import { stepMs } from '../../domain/time.ts';
+import { maxLeapMs, stepMs } from '../../domain/time.ts';
 
 /**
  * The overlaps of a round: how far a window begins before the last read, and how far it ends after now. They grow for a day
@@ -17,6 +17,7 @@ export function createOverlap(
   // The clock may have advanced since.
   let latestMs = lastReachedMs + rememberedForMs;
   let isUnseen = isPastUnknown;
+  let unseenMs = Number.NEGATIVE_INFINITY;
   let leap: Window | undefined;
 
   function widen(ms: number, nowMs: number): void {
@@ -76,9 +77,9 @@ export function createOverlap(
     /** Returns the latest date that executions may have: after now, until a clock that was set back has caught up. */
     untilMs: (nowMs: number): number => {
       // While the exporter was not running, the clock may have been ahead and been set back.
-      if (isUnseen) latestMs = Math.max(latestMs, nowMs + rememberedForMs);
+      if (isUnseen) unseenMs = nowMs + maxLeapMs;
       isUnseen = false;
-      return Math.max(nowMs, latestMs);
+      return Math.max(nowMs, latestMs, unseenMs);
     },
   };
 }
