@@ -49,6 +49,9 @@ export function toFailureClass({ status, customStatus, reason, isRead, isStopped
   return isRead || (status === 'other' && customStatus !== undefined) ? 'unknown' : 'unread';
 }
 
+/** Our word for a run that the limit of its log stopped: its steps are only interrupted. */
+export const logLimit = 'LogLimitExceeded';
+
 const reasonsByClass: Readonly<Partial<Record<FailureClass, readonly string[]>>> = {
   target: ['HostNotFound', 'ConnectionTimeout', 'ConnectionFailure', 'SSHProtocolFailure'],
   access: ['AuthenticationFailure', 'Unauthorized', 'StorageTierAccessError'],
@@ -73,7 +76,7 @@ const reasonsByClass: Readonly<Partial<Record<FailureClass, readonly string[]>>>
     'ScriptPluginFileCopierOutputMissing',
     'ScriptFileCopierPluginExpectedOutputMissing',
   ],
-  stopped: ['Interrupted', 'ExecutionsDisabled', 'FlowControlHalted'],
+  stopped: ['Interrupted', logLimit, 'ExecutionsDisabled', 'FlowControlHalted'],
   work: ['NonZeroResultCode', 'ConditionNotMet', 'AnsibleNonZero', 'AnsibleError'],
 };
 

@@ -37,6 +37,17 @@ describe('api/endpoints/execution-output', () => {
     expect(tail({ completed: true, entries: [{ level: 'ERROR', log }] }).failureReason).toBe(failureReason);
   });
 
+  it('recognizes the limit of a log that stopped the run, unless a command wrote the line or the log was only cut', () => {
+    const reasonOf = (line: object) => {
+      const stopped = { level: 'ERROR', log: 'Failed: NonZeroResultCode: Result code was 2147483647', stepctx: '1' };
+      return tail({ completed: true, entries: [{ level: 'ERROR', ...line }, stopped] }).failureReason;
+    };
+    const log = 'Log output limit exceeded: Maximum Line count: 100, action: halt';
+    expect(reasonOf({ log })).toBe('LogLimitExceeded');
+    expect(reasonOf({ log, stepctx: '1' })).toBe('Interrupted');
+    expect(reasonOf({ log: log.replace('halt', 'truncate') })).toBe('Interrupted');
+  });
+
   it('recognizes a log that is still loading, and a lost one', () => {
     const pending = { message: 'Pending', pending: 'Waiting', completed: false, execCompleted: true, entries: [] };
     expect(tail(pending)).toEqual({ isPending: true, isLost: false, failureReason: undefined, lines: [] });

@@ -102,4 +102,17 @@ describe('tracing/failure', () => {
     expect(classOf([step('1')])).toBe('unknown');
     expect(classOf(undefined)).toBe('unread');
   });
+
+  it('names the limit of a log that interrupted the steps, but not if a step had failed before', () => {
+    const loggedReason = 'LogLimitExceeded';
+    const planned = planOf([step('1', { nodes: [node('web01', 'Interrupted', 1)] })], { loggedReason });
+    expect(planned.failure).toMatchObject({ failureClass: 'stopped', reason: loggedReason });
+    expect(planned.trace.spans[0]).toMatchObject({
+      why: `the execution failed; its log gives ${loggedReason}`,
+      attributes: { 'error.type': loggedReason },
+    });
+    expect(failureOf([step('1', { nodes: [node('web01', 'IOFailure', 1)] })], { loggedReason })?.reason).toBe(
+      'IOFailure',
+    );
+  });
 });

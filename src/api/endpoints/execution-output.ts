@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { LogLine } from '../../domain/failure-class.ts';
+import { type LogLine, logLimit } from '../../domain/failure-class.ts';
 import { toTimestampMs } from '../../domain/time.ts';
 import { defineEndpoint, executionRead, largeListBytes } from '../endpoint.ts';
 import { flag, text } from '../lenient.ts';
@@ -59,11 +59,17 @@ const maxLineLength = 4000;
 
 /** The last line names the failed step; the lines of this step have the reason. */
 function findReason(errors: readonly Line[]): string | undefined {
+  if (errors.some(isHalt)) return logLimit;
   const summary = errors.flatMap(({ log }) => toSummary(log) ?? []).at(-1);
   const isOfStep = ({ stepctx = '' }: Line): boolean =>
     stepctx === '' || /^\d{1,9}/.exec(stepctx)?.[0] === summary?.step;
   const lines = summary === undefined ? errors : errors.filter(isOfStep);
   return lines.flatMap(({ log }) => toReason(log) ?? []).at(-1) ?? summary?.reason;
+}
+
+/** Commands may write the same text, but their lines name a step. */
+function isHalt({ log = '', stepctx = '' }: Line): boolean {
+  return stepctx === '' && /^Log output limit exceeded: .{0,200}\baction: halt\b/.test(log);
 }
 
 function toReason(line: string | undefined): string | undefined {

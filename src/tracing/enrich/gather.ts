@@ -5,7 +5,7 @@ import { executionState } from '../../api/endpoints/execution-state.ts';
 import { jobWorkflow } from '../../api/endpoints/job-workflow.ts';
 import { ApiError, isOfWholeServer } from '../../api/errors.ts';
 import { isSameRun } from '../../domain/execution.ts';
-import { isFailure } from '../../domain/failure-class.ts';
+import { isFailure, logLimit } from '../../domain/failure-class.ts';
 import type { SpanSource, TracedExecution } from '../../domain/span-source.ts';
 import { type ExecutionState, isWhole, type StepState, type WorkflowStep } from '../../domain/step-state.ts';
 import type { Detail } from '../plan/detail.ts';
@@ -60,7 +60,8 @@ export async function gatherSteps(api: Api, execution: TracedExecution, options:
   const isLogPending = tail !== undefined && (tail === 'failed' || tail.isPending);
   const { failureReason, lines } = tail === undefined || tail === 'failed' ? noTail : tail;
   // A reason in the state is closer to the cause than the log.
-  const loggedReason = needsReason(execution, state) ? failureReason : undefined;
+  const isTelling = needsReason(execution, state) || failureReason === logLimit;
+  const loggedReason = isTelling ? failureReason : undefined;
   const log = isLogWanted ? lines : undefined;
   return { source: { execution, state, workflow, loggedReason, log }, isPending: isStatePending || isLogPending };
 }

@@ -15,3 +15,8 @@ export function toErrorType(reason: string | undefined): string | undefined {
 export function toReasonText(errorType: string): string {
   return errorType === otherError ? 'another reason' : errorType;
 }
+
+/** Returns the reason of the steps, unless they were only interrupted and the log gives more. */
+export function chooseReason(ofSteps: string | undefined, logged: string | undefined): string | undefined {
+  return ofSteps === undefined || ofSteps === 'Interrupted' ? (logged ?? ofSteps) : ofSteps;
+}

@@ -1,7 +1,7 @@
 import type { SpanSource } from '../../domain/span-source.ts';
 import { otherError, type Result } from './attribute-names.ts';
 import { type Draft, findReason, hasFailedNode, type Outcome } from './draft.ts';
-import { incomplete, nodeFailure, timeout, toErrorType, toReasonText } from './failure-reason.ts';
+import { chooseReason, incomplete, nodeFailure, timeout, toErrorType, toReasonText } from './failure-reason.ts';
 
 export type RootOutcome = Outcome & {
   /** True if the server reported an unknown status. */
@@ -70,13 +70,17 @@ function toCustom(
 function toFailure({ execution, loggedReason }: SpanSource, below: readonly Draft[], why: string): RootOutcome {
   const found = findReason(below);
   const logged = toErrorType(loggedReason);
-  const reason = found ?? logged;
+  const reason = chooseReason(found, logged);
   const withNodes = execution.failedNodes.length > 0 || hasFailedNode(below);
   const errorType = reason ?? (withNodes ? nodeFailure : otherError);
   const first = `${why}: first failure ${toReasonText(errorType)}`;
   const without = withNodes ? `${why}; nodes failed and gave no reason` : `${why}; nothing gives a reason`;
   const said =
-    found !== undefined ? first : logged !== undefined ? `${why}; its log gives ${toReasonText(logged)}` : without;
+    found !== undefined && found === reason
+      ? first
+      : logged !== undefined
+        ? `${why}; its log gives ${toReasonText(logged)}`
+        : without;
   return { ...plain('failure', said), errorType, reason };
 }
 

@@ -81,6 +81,20 @@ describe('tracing/enrich/gather', () => {
     expect(server.requests.at(-1)).toBe('GET /api/47/execution/7/output?lastlines=200');
   });
 
+  it.each([
+    ['Log output limit exceeded: Maximum Line count: 100, action: halt', 'LogLimitExceeded'],
+    ['Failed: IOFailure: x', undefined],
+  ])('uses of the log beside interrupted steps only its limit: %s', async (log, reason) => {
+    const { gatherOnce, server } = await start();
+    const node = '{"executionState":"FAILED","meta":{"failureReason":"NonZeroResultCode","resultCode":2147483647}}';
+    server.answer({
+      'execution/7/state': { body: stateOf(node) },
+      'execution/7/output': { body: JSON.stringify({ completed: true, entries: [{ log, level: 'ERROR' }] }) },
+    });
+    const { source } = await gatherOnce({ readsLogs: true, execution: { ...failed, job: someRun().job } });
+    expect(source.loggedReason).toBe(reason);
+  });
+
   it('makes the trace without a log that cannot be read', async () => {
     const { gatherOnce, server } = await start();
     server.answer({
