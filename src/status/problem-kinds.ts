@@ -24,6 +24,7 @@ export const kindsOfProblems = {
   unwatched: { alerts: ['AutomationExporterNoOwner'], page: 'server' },
   down: { alerts: ['AutomationServiceDown'], page: 'server' },
   refused: { alerts: ['AutomationCredentialsRejected'], page: 'server' },
+  blind: { alerts: ['AutomationExporterExecutionsHidden'], page: 'rights' },
   passive: { alerts: ['AutomationExecutionModePassive'], page: 'server' },
   saturated: { alerts: ['AutomationSchedulerSaturated'], page: 'server' },
   owner_gone: { alerts: ['AutomationScheduleOwnerGone'], page: 'schedule' },

@@ -203,8 +203,12 @@ function* findTroubles({ name, state, executionMode, troubles = [] }: ServerStat
 function* findUnreadable(server: ServerStatus): Generator<Problem> {
   const texts = listUnreadable(server);
   if (texts.length === 0) return;
-  const title = `${toQuoted(server.name)} ${server.visibleProjects === 0 ? 'shows no project' : 'does not show all executions'}`;
-  yield { kind: 'unreadable', server: server.name, title, detail: toCapital(texts.join('; ')) };
+  const detail = toCapital(texts.join('; '));
+  const name = toQuoted(server.name);
+  // The other problems of a server without visible projects are from before, and may have ended.
+  if (server.visibleProjects === 0)
+    yield { kind: 'blind', server: server.name, title: `${name} shows no project`, detail };
+  else yield { kind: 'unreadable', server: server.name, title: `${name} does not show all executions`, detail };
 }
 
 /**

@@ -234,6 +234,14 @@ describe('status/problems', () => {
     ]);
   });
 
+  it('puts a server without visible projects before its earlier failures, which may have ended', () => {
+    const troubles = [{ kind: 'common_cause', text: '9 of 9 failed jobs share project pay' }] as const;
+    expect(tell(server('prod', { visibleProjects: 0, troubles }))).toEqual([
+      '"prod" shows no project. It has none, or the credentials cannot read any.',
+      '"prod": 9 of 9 failed jobs share project pay.',
+    ]);
+  });
+
   it.each([
     [{ jobs: 220, limitedBy: 'jobs.cap' }, '220 jobs beyond the first 5,000 without their own series: raise jobs.cap'],
     [
