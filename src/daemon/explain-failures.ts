@@ -5,11 +5,12 @@ import { isFailure } from '../status/running.ts';
 import type { EndedStatus } from '../status/status.ts';
 import { toBriefCause } from '../status/why-failed.ts';
 import type { PendingTrace } from '../tracing/enrich/pending.ts';
-import type { ServerPolls } from './server-polls.ts';
 import type { WatchOptions } from './server-targets.ts';
 
-type Known = Pick<ServerPolls, 'changes'> &
-  Pick<WatchOptions, 'traces'> & { readonly ended: () => readonly EndedStatus[] };
+type Known = Pick<WatchOptions, 'traces'> & {
+  readonly changes: Pick<Changes, 'explain'> | undefined;
+  readonly ended: () => readonly EndedStatus[];
+};
 
 export type Explainer = {
   /** Explains what changed before a failed run of a job; undefined for other executions. */
