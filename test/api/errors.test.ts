@@ -13,6 +13,7 @@ describe('api/errors', () => {
     ['a proxy that forbids', { kind: 'forbidden', status: 403, isOfService: false }],
     ['a proxy that forbids without a word', { kind: 'forbidden', status: 403 }],
     ['too many requests', { kind: 'busy', status: 429 }],
+    ['a server in passive mode', { kind: 'passive', status: 503, isOfService: true }],
     ['a gateway without a server', { kind: 'server', status: 502 }],
     ['a server that begins or ends', { kind: 'server', status: 503 }],
     ['a gateway that waits in vain', { kind: 'server', status: 504 }],

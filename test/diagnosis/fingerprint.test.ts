@@ -71,6 +71,7 @@ describe('diagnosis/lines/choose', () => {
 
   it('uses lines without a step if the step wrote none', () => {
     const noNodes = 'com.dtolabs.rundeck.core.NodesetEmptyException: No matched nodes';
-    expect(choose(line(noNodes, { level: 'ERROR', context: undefined, node: undefined }))).toEqual([noNodes]);
+    const earlier = line('no', { level: 'ERROR', context: '1' });
+    expect(choose(earlier, line(noNodes, { level: 'ERROR', context: undefined, node: undefined }))).toEqual([noNodes]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { command, work } from '../../simulator/scenarios/build.ts';
-import { isBetween } from '../../src/diagnosis/changes/deciding/suspects.ts';
+import { findSuspects, isBetween } from '../../src/diagnosis/changes/deciding/suspects.ts';
 import type { FailedRun } from '../../src/diagnosis/changes/explain.ts';
 import { ofFailure, renderSuspects } from '../../src/http/pages/changes/suspects.ts';
 import { birthMs } from '../executions/scene.ts';
@@ -106,6 +106,19 @@ describe('diagnosis/suspects', () => {
   ])('ranks a change %s', (_when, times, isSuspect) => {
     const change = { kind: 'key', project: '', subject: key, what: '', afterMs: 0, beforeMs: 0, ...times } as const;
     expect(isBetween(change, 10_400, 20_000)).toBe(isSuspect);
+  });
+
+  it.each([
+    [29, true],
+    [31, false],
+  ])('counts a restart %d minutes before a failure as a likely cause: %s', (minutes, fits) => {
+    const startedAtMs = 100 * minuteMs;
+    const about = { project: 'pay', job: 'pay/settle', startedAtMs, successMs: 0, failureClass: 'system' } as const;
+    const failure = { ...about, failedNodes: [], keys: undefined, children: new Set<string>() };
+    // It was noticed only after the failure.
+    const times = { atMs: startedAtMs - minutes * minuteMs, afterMs: 0, beforeMs: startedAtMs + minuteMs };
+    const restart = { kind: 'restart', project: '', subject: '', what: 'restarted', ...times } as const;
+    expect(findSuspects(failure, [restart])).toMatchObject([{ scope: 'server', fits }]);
   });
 
   it('lists what did not change, and what was not watched', async () => {

@@ -103,6 +103,11 @@ describe('executions/job-facts', () => {
     }
   });
 
+  it('replaces a last failure that is dated ahead with the next failure', () => {
+    const ahead = toFacts(labels, run(1, 7200, 'failed'), undefined, 7_200_000);
+    expect(toFacts(labels, run(2, 100, 'failed'), ahead, 101_000)).toMatchObject({ lastFailedId: 2 });
+  });
+
   it('does not use a start after the end as last start', () => {
     const never = someRun({ id: 2, startedAtMs: 9_000_000, endedAtMs: 20_000 });
     expect(factsOf([someRun({ id: 1, startedAtMs: 1000, endedAtMs: 9000 }), never])).toMatchObject({

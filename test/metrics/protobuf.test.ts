@@ -91,7 +91,7 @@ describe('metrics/protobuf', () => {
       ...since(1_700_000_000, stored.rows(7, { project: 'a' })),
       ...stored.rows(8, { project: 'b' }),
       ...size.rows(1, { project: 'a', job: 'b' }),
-      ...spread.rows({ ...counts, native, startSeconds: 1_600_000_000 }, { project: 'a' }),
+      ...['a', 'b'].flatMap((project) => spread.rows({ ...counts, native, startSeconds: 1_600_000_000 }, { project })),
       ...timing.rows({ quantiles: [[0.5, 1]], count: 3 }, { name: 'n' }),
     ]);
 
@@ -106,22 +106,17 @@ describe('metrics/protobuf', () => {
     const [ofStored, ofSize, ofSpread] = families;
     expect(ofStored?.series.map(({ startSeconds }) => startSeconds)).toEqual([1_700_000_000, undefined]);
     expect(ofSize?.help).toBe('Size of "all" \\ näher.');
+    const exemplars = ['{trace_id="cafe",span_id="beef"} 0.75 1700000000.25'];
+    const every = { startSeconds: 1_600_000_000, native: native.native, count: 4, exemplars };
     expect(ofSpread?.series).toEqual([
-      {
-        labels: 'server="prod",project="a"',
-        startSeconds: 1_600_000_000,
-        native: native.native,
-        count: 4,
-        exemplars: ['{trace_id="cafe",span_id="beef"} 0.75 1700000000.25'],
-      },
+      { labels: 'server="prod",project="a"', ...every },
+      { labels: 'server="prod",project="b"', ...every },
     ]);
     // None of its parts includes counts from before the native histogram.
+    const values = ['_bucket le="1.0" 2', '_bucket le="10.0" 4', '_bucket le="+Inf" 4', '_sum  9', '_count  4'];
     expect(ofSpread?.samples.map((line) => line.replace(/.*(_[a-z]+)\{.*?(le=".*")?\}/, '$1 $2'))).toEqual([
-      '_bucket le="1.0" 2',
-      '_bucket le="10.0" 4',
-      '_bucket le="+Inf" 4',
-      '_sum  9',
-      '_count  4',
+      ...values,
+      ...values,
     ]);
   });
 

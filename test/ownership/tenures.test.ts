@@ -1,11 +1,8 @@
 import { expect, it } from 'vitest';
 import { createTenures } from '../../src/ownership/tenures.ts';
 
-it.each([
-  ['is answered at once', 0, true, 10_000],
-  ['is answered late', 3000, true, 10_000],
-  ['has no answer', 3000, undefined, 6667],
-])('ends a lease by the request of its last renewal, if that %s', async (_how, answersAfterMs, answer, endsMs) => {
+/** Renewals get no answer, except the first one. */
+function setScene({ answersAfterMs, answer }: { answersAfterMs: number; answer: boolean | undefined }) {
   let nowTicks = 0;
   const ends: number[] = [];
   const timers = new Set<{ atTicks: number; work: () => void }>();
@@ -14,7 +11,6 @@ it.each([
     timers.add(timer);
     return () => timers.delete(timer);
   };
-  /** The first renewal gets this answer, and no other one is answered. */
   let asked = 0;
   const reach = <Answer>() =>
     new Promise<Answer | undefined>((resolve) => {
@@ -31,15 +27,39 @@ it.each([
       tenures.end(unit);
     },
   });
-  const lease = { unit: 'a', owner: 'me', address: '', epoch: 1, commits: 0, remainingMs: 10_000 };
-  tenures.begin('a', lease, 0);
-  for (let step = 0; step < 50 && timers.size > 0; step += 1) {
-    const [next] = [...timers].toSorted((one, other) => one.atTicks - other.atTicks);
-    if (next === undefined) break;
-    timers.delete(next);
-    nowTicks = next.atTicks;
-    next.work();
-    await new Promise((resolve) => setImmediate(resolve));
+  const begin = (epoch: number): void => {
+    const lease = { unit: 'a', owner: 'me', address: '', epoch, commits: 0, remainingMs: 10_000 };
+    tenures.begin('a', lease, nowTicks);
+  };
+  /** Plays all timers; returns the times at which the lease ended. */
+  async function play(): Promise<readonly number[]> {
+    for (let step = 0; step < 50 && timers.size > 0; step += 1) {
+      const [next] = [...timers].toSorted((one, other) => one.atTicks - other.atTicks);
+      if (next === undefined) break;
+      timers.delete(next);
+      nowTicks = next.atTicks;
+      next.work();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return ends;
   }
-  expect(ends).toEqual([endsMs]);
+  return { after, begin, end: () => tenures.end('a'), play };
+}
+
+it.each([
+  ['is answered at once', 0, true, 10_000],
+  ['is answered late', 3000, true, 10_000],
+  ['has no answer', 3000, undefined, 6667],
+])('ends a lease by the request of its last renewal, if that %s', async (_how, answersAfterMs, answer, endsMs) => {
+  const { begin, play } = setScene({ answersAfterMs, answer });
+  begin(1);
+  expect(await play()).toEqual([endsMs]);
+});
+
+it('keeps a lease that is acquired again, although the one before it was not renewed', async () => {
+  const { after, begin, end, play } = setScene({ answersAfterMs: 0, answer: undefined });
+  begin(1);
+  after(2000, end);
+  after(3000, () => begin(2));
+  expect(await play()).toEqual([9667]);
 });

@@ -67,6 +67,15 @@ describe('schedule/vitality', () => {
     expect(scene.seen()?.state).toBe('down');
   });
 
+  it('calls listeners when the server is up again, whether it did not answer or refused the credentials', () => {
+    const scene = setUp();
+    const before: string[] = [];
+    scene.onBack(({ state }) => before.push(state));
+    for (const kind of ['up', 'up', 'network', 'unauthorized', 'up', 'network', 'up'] as const)
+      scene.ended(kind === 'up' ? undefined : fault(kind, kind === 'network' ? undefined : 403));
+    expect(before).toEqual(['refused', 'down']);
+  });
+
   it('remembers the time of the last change and the last error', () => {
     const scene = setUp();
     scene.ended(fault('timeout'));

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { inTransaction } from '../../src/state/sqlite-commits.ts';
+import { createCommit, inTransaction } from '../../src/state/sqlite-commits.ts';
 import { makeFolder } from '../support/folder.ts';
 
 let dir: string;
@@ -44,6 +44,20 @@ describe('state/sqlite-transaction', () => {
     expect(countNotes()).toBe(0);
     write(database);
     expect(countNotes()).toBe(1);
+  });
+
+  it('notes the number of a commit only once it has succeeded', () => {
+    const database = connect();
+    database.exec(`CREATE TABLE state_identity (id TEXT, commits INTEGER); INSERT INTO state_identity VALUES ('a', 0);
+      CREATE TABLE name (id INTEGER PRIMARY KEY);
+      CREATE TABLE line (name REFERENCES name DEFERRABLE INITIALLY DEFERRED)`);
+    const noted: number[] = [];
+    const commit = createCommit(database, { note: ({ commits }) => noted.push(commits) });
+    // The statement succeeds, and COMMIT fails.
+    expect(() => commit(() => database.exec('INSERT INTO line VALUES (1)'))).toThrow('FOREIGN KEY constraint failed');
+    expect(noted).toEqual([]);
+    commit(() => database.exec('INSERT INTO name VALUES (1)'));
+    expect(noted).toEqual([1]);
   });
 
   it('reports that the disk is full, and continues when there is space', () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   type Causes,
   createCauses,
+  createLookup,
   isSoundCause,
   maxCauseLength,
   maxCauses,
@@ -56,6 +57,16 @@ describe('tracing/enrich/causes', () => {
       causes.note(run(id), { ...cause('x'), failure: { id, job, endedAtMs, failureClass: 'work' } }).done();
     expect(causes.lastFailureOf('pay/settle')?.id).toBe(1);
     expect(causes.lastFailureOf('pay')).toBeUndefined();
+  });
+
+  it('counts again, in each answer, how often a job failed in this way', () => {
+    const causes = createCauses();
+    const seen = { fingerprint: 'v1:0', firstMs: 9000, count: 1 };
+    const failure = { id: 1, job: 'pay/settle', endedAtMs: 9000, failureClass: 'work', seen } as const;
+    causes.note(run(1), { ...cause('x'), failure }).done();
+    const lookup = createLookup(causes, { refresh: (_job, before) => ({ ...before, count: 2 }) });
+    expect(lookup.causeOf(run(1))?.failure?.seen?.count).toBe(2);
+    expect(lookup.lastFailureOf('pay/settle')?.seen?.count).toBe(2);
   });
 
   it('checks no documents but its own', () => {

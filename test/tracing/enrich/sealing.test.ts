@@ -134,6 +134,21 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect(told).not.toContain('degraded seal_timeout');
   });
 
+  it('gives up a state that never ends at the seal timeout, although one request for it failed', async () => {
+    const { simulator, run, wait, plans, told } = await setUp();
+    simulator.control.addFault({ kind: 'status', status: 500, path: ofState, times: 3 });
+    await run();
+    simulator.control.clearFaults();
+    simulator.control.addFault({ kind: 'status', status: 200, body: stale, path: ofState });
+    wait(minuteMs);
+    await run();
+    expect(plans).toEqual([]);
+    wait(10 * minuteMs);
+    await run();
+    expect(plans).toHaveLength(1);
+    expect(told).toContain('degraded seal_timeout');
+  });
+
   it('gives up no steps because the system clock was set meanwhile', async () => {
     const { simulator, run, add, wait, setWallAhead, plans, told, pending } = await setUp({
       backlogAgeMs: 20 * minuteMs,
