@@ -8,12 +8,16 @@ import { type Judged, maxListGapMs, type WatchedJob } from './watched-job.ts';
  * first show that the schedule was not edited. `lost`: this cannot be known, or there are too many times.
  */
 export function judgeGap(job: WatchedJob, gap: Gap, nowMs: number): 'ask' | 'wait' | 'lost' {
-  if (gap.isLost === true || job.goneAtMs !== undefined || !isUneditedSince(job, gap.askedAtMs)) return 'lost';
+  if (gap.isLost === true || job.goneAtMs !== undefined) return 'lost';
   const maxPerHour = gap.maxPerHour ?? (job.timetable && toMostPerHour(job.timetable));
+  const isRecent = nowMs - gap.throughMs <= maxListGapMs;
+  // The first list after a gap is short, and a longer one shows how many times were in the gap.
+  if (maxPerHour === undefined && job.timetable?.source === 'forecast' && isRecent) return 'wait';
+  if (!isUneditedSince(job, gap.askedAtMs)) return 'lost';
   const hours = Math.ceil((nowMs - gap.afterMs) / hourMs);
   if (maxPerHour === undefined || maxPerHour * hours > maxListed) return 'lost';
   if (job.listedAtMs > gap.throughMs) return 'ask';
-  return nowMs - gap.throughMs > maxListGapMs ? 'lost' : 'wait';
+  return isRecent ? 'wait' : 'lost';
 }
 
 /** Reports whether the last job list shows no edit since an answer. */

@@ -105,6 +105,17 @@ describe('expected-runs/deciding/notes', () => {
     expect(verdicts).toEqual([{ is: 'undecided', expectedMs: 30_000, why: 'unasked', count: 58 }]);
   });
 
+  it('waits with a gap until a list after it is long enough to count its times', () => {
+    const first = noteAnswer(job, answer(0, 20, [20_000])).job;
+    const short = noteAnswer(first, answer(600, 870, tens(610, 27))).job;
+    const { gap } = short.timetable ?? {};
+    if (gap === undefined) throw new Error('there is no gap');
+    expect([610, 1200, 1201].map((seconds) => judgeGap(short, gap, seconds * 1000))).toEqual(['wait', 'wait', 'lost']);
+    const longer = noteAnswer(short, answer(660, 4260, tens(670, 360))).job;
+    expect(judgeGap(longer, gap, 670_000)).toBe('lost');
+    expect(closeGap(longer, gap, new Map()).verdicts).toMatchObject([{ is: 'undecided', count: 58 }]);
+  });
+
   it.each([
     ['ask', 110, {}, {}],
     ['wait', 110, { listedAtMs: 100_000 }, {}],
