@@ -133,6 +133,20 @@ describe('diagnosis/common-cause', () => {
     expect(commonCause()).toBeUndefined();
   });
 
+  it('names a user whose jobs fail, also while they fail again', async () => {
+    const { control, commonCause, minutes } = createScene({ settings: { namesUsers: true } });
+    control.createProject('pay', ['db01']);
+    const jobs = Array.from({ length: 30 }, (_none, index) =>
+      control.createJob('pay', { name: `job${index}`, work: work(['db01'], [command('run', 1, Number(index < 10))]) }),
+    );
+    await minutes(2);
+    for (const _time of [1, 2]) {
+      for (const [index, id] of jobs.entries()) control.runJob(id, { user: index < 10 ? 'deploy' : 'timer' });
+      await minutes(2);
+      expect(commonCause()).toMatchObject({ kind: 'user', subject: 'deploy', covered: 10 });
+    }
+  });
+
   it('names a planted node in nine of ten worlds, and hardly ever a cause in worlds without one', () => {
     const worlds = 20;
     const { right, wrong, without } = countCommonCauses(worlds);

@@ -28,17 +28,18 @@ export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options
   const results = new Map<string, Result>();
   let current: CommonCause | undefined;
 
-  function toFactors({ project, jobId, isFailed, failedNodes, isRepeat = false, facts }: CountedRun) {
+  function toFactors({ project, jobId, isFailed, failedNodes, facts, first = facts }: CountedRun) {
     const { keys, children } = jobId === undefined ? { keys: [], children: [] } : namedBy(jobId);
-    const { memberUuid, user, trigger, nodes = [], nodeCount = 0 } = facts;
+    const { memberUuid, nodes = [], nodeCount = 0 } = facts;
+    const { user, trigger } = first;
     const isKnown = isFailed && failedNodes.length > 0;
     const factors: Factor[] = [
       ...(isKnown ? failedNodes : nodes).map((subject) => ({ kind: 'node', subject }) as const),
       ...(memberUuid === undefined ? [] : [{ kind: 'member', subject: memberName(memberUuid) } as const]),
       ...children.map((subject) => ({ kind: 'child', subject }) as const),
       { kind: 'project', subject: project },
-      ...(isFailed && isRepeat ? [] : [{ kind: 'trigger', subject: trigger } as const]),
-      ...(user === undefined || (isFailed && isRepeat) ? [] : [{ kind: 'user', subject: user } as const]),
+      { kind: 'trigger', subject: trigger },
+      ...(user === undefined ? [] : [{ kind: 'user', subject: user } as const]),
     ];
     return { keys, factors, lastNode: !isFailed && nodeCount > nodes.length ? nodes.at(-1) : undefined };
   }

@@ -55,8 +55,8 @@ export function createRunNotes(options: Options): RunNotes {
         const noted = run.lacksStart === true ? { runs: before, isFirst: false } : noteRun(before, facts, isSuccess);
         // A member whose clock is ahead must not hide later runs.
         const endedAtMs = Math.min(run.endedAtMs, serverNowMs());
-        const isRepeat = before.last?.isFailed === true;
-        const counted = toCounted(run, { project, job, facts, endedAtMs, ...(isRepeat && { isRepeat }) });
+        const first = !isSuccess && before.last?.isFailed === true && (before.last.first ?? before.last.facts);
+        const counted = toCounted(run, { project, job, facts, endedAtMs, ...(first && { first }) });
         const isLater = counted.endedAtMs >= (before.last?.endedAtMs ?? Number.NEGATIVE_INFINITY);
         const last = isLater ? counted : before.last;
         if (noted.runs === before && last === before.last) return [];
@@ -129,7 +129,7 @@ function createOrigins(namesUsers: boolean) {
 
 function toCounted(
   { job, status, failedNodes }: Finished,
-  known: Pick<CountedRun, 'project' | 'job' | 'facts' | 'endedAtMs' | 'isRepeat'>,
+  known: Pick<CountedRun, 'project' | 'job' | 'facts' | 'endedAtMs' | 'first'>,
 ): CountedRun {
   const isFailed = status !== 'succeeded';
   return { ...known, jobId: job?.id, isFailed, failedNodes: failedNodes.slice(0, maxNodes) };

@@ -28,8 +28,8 @@ export type CountedRun = {
   readonly endedAtMs: number;
   readonly isFailed: boolean;
   readonly failedNodes: readonly string[];
-  /** True if the previous run of the job failed too: who started this one again explains nothing. */
-  readonly isRepeat?: boolean;
+  /** The first failure, if the previous run failed too: who starts a failing job again explains nothing. */
+  readonly first?: RunFacts;
   readonly facts: RunFacts;
 };
 
