@@ -8,6 +8,7 @@ import {
   maxAgeMs,
 } from '../../src/diagnosis/changes/deciding/journal.ts';
 import { readKept, withoutOldReads } from '../../src/diagnosis/changes/documents.ts';
+import { createKeptJournal } from '../../src/diagnosis/changes/kept-journal.ts';
 import { createScene } from './scene.ts';
 
 let scene: ReturnType<typeof createScene>;
@@ -86,6 +87,28 @@ describe('diagnosis/journal', () => {
       'job pay/nightly/settle: listed again',
       'job pay/nightly/settle: no longer listed',
     ]);
+  });
+
+  it('records a job as created, although it failed, so that its definition was read, before it was listed', async () => {
+    const kept = createKeptJournal({
+      server: 'upstream',
+      isRestored: false,
+      ledger: { load: async () => [] },
+      commit: async () => undefined,
+      serverNowMs: () => 50,
+      toKept: (change) => change,
+      onLoaded: () => undefined,
+    });
+    await kept.open();
+    const read = (area: string, atMs: number, ...ids: readonly string[]) =>
+      kept.take([{ area, things: new Map(ids.map((id) => [id, { path: id }])), fromMs: atMs, throughMs: atMs }], []);
+    await read('jobs pay', 0, 'a');
+    await read('definition b', 10, '');
+    await read('jobs pay', 20, 'a', 'b');
+    await read('jobs pay', 30, 'a');
+    await read('jobs pay', 40, 'a', 'b');
+    const told = listChanges(kept.journal(), 50).map(({ subject, what }) => `${subject} ${what}`);
+    expect(told).toEqual(['pay/b listed again', 'pay/b no longer listed', 'pay/b created']);
   });
 
   it('records restarts, releases, modes and projects of the server', async () => {

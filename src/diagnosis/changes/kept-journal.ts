@@ -106,8 +106,9 @@ function compareAll(areas: ReadonlyMap<string, Area>, readings: readonly Reading
     const { area, differences, isChanged } = noteReading(next.get(reading.area), reading);
     next.set(reading.area, area);
     (isChanged ? changed : same).add(reading.area);
-    const given = { ...area, jobOf: (id: string) => findJob(next, id), wasRead: (name: string) => next.has(name) };
-    return toChanges(reading.area, given, differences);
+    const jobOf = (id: string) => findJob(next, id);
+    const wasRead = (name: string, byMs: number) => (next.get(name)?.sinceMs ?? Number.POSITIVE_INFINITY) <= byMs;
+    return toChanges(reading.area, { ...area, jobOf, wasRead }, differences);
   });
   return { next, changed, same, found };
 }

@@ -39,8 +39,8 @@ export type ListedJob = { readonly project: string; readonly path: string; reado
 
 type Given = Pick<Area, 'sinceMs'> & {
   readonly jobOf: (id: string) => ListedJob | undefined;
-  /** Reports whether an area was read within the last month. */
-  readonly wasRead: (area: string) => boolean;
+  /** Reports whether an area was read by then; areas that were not read for a month are forgotten. */
+  readonly wasRead: (area: string, byMs: number) => boolean;
 };
 /** Members of a cluster have different clocks. */
 const maxSkewMs = 120_000;
@@ -53,10 +53,12 @@ const unlisted = 'no longer listed';
 /** The credentials could not read it for a while, or it was deleted and imported again. */
 const relisted = 'listed again';
 
-function toJobChanges({ id, before, after, changed }: Difference, { name: project, wasRead }: About): readonly Found[] {
+function toJobChanges({ id, before, after, changed, afterMs }: Difference, about: About): readonly Found[] {
+  const { name: project, wasRead } = about;
   const path = after?.['path'] ?? before?.['path'] ?? '';
   const subject = `${project}/${path}`;
-  const what = wasRead(areas.definitionOf(id)) ? relisted : 'created';
+  // The definition of a new job that fails at once is read before the list.
+  const what = wasRead(areas.definitionOf(id), afterMs) ? relisted : 'created';
   if (before === undefined) return [{ kind: 'job', project, subject, what }];
   if (after === undefined) return [{ kind: 'job', project, subject, what: unlisted }];
   return changed.map((field): Found => {
@@ -72,9 +74,9 @@ function toMove(old: string, path: string): string {
   return toGroup(old) === toGroup(path) ? `renamed, was ${old}` : `moved, was ${old}`;
 }
 
-function toProjectChanges({ id, before, after, changed }: Difference, { wasRead }: About): readonly Found[] {
+function toProjectChanges({ id, before, after, changed, afterMs }: Difference, about: About): readonly Found[] {
   const found = { kind: 'project', project: id, subject: id } as const;
-  if (before === undefined) return [{ ...found, what: wasRead(areas.jobsOf(id)) ? relisted : 'first listed' }];
+  if (before === undefined) return [{ ...found, what: about.wasRead(areas.jobsOf(id), afterMs) ? relisted : 'first listed' }];
   if (after === undefined) return [{ ...found, what: unlisted }];
   return changed.map((field) => ({ ...found, what: `${field} switched ${after[field]}` }));
 }
