@@ -57,13 +57,16 @@ describe('executions/overlap', () => {
     const overlap = createOverlap(120_000);
     overlap.noteReached(40 * 86_400_000);
     overlap.noteUnseen();
-    expect(overlap.untilMs(1000)).toBe(40 * 86_400_000);
+    expect(overlap.untilMs(1000)).toBe(41 * 86_400_000);
   });
 
-  it('reaches a day beyond the last read if the clock may have been set ahead since', () => {
+  it('reaches a month beyond now after an absence, even if the clock is also a little behind the last read', () => {
     const overlap = createOverlap(120_000, { isPastUnknown: true });
     overlap.noteReached(600_000);
-    expect(overlap.untilMs(1000)).toBe(87_000_000);
+    expect(overlap.untilMs(1000)).toBe(32 * 86_400_000 + 1000);
+    const ofCluster = createOverlap(120_000, { isPastUnknown: true });
+    ofCluster.noteClocks([1000, 61_000], 1000);
+    expect(ofCluster.untilMs(1000)).toBe(32 * 86_400_000 + 1000);
   });
 
   it('after a restart, reaches a day beyond the time that a fast clock had reached', () => {

@@ -14,8 +14,7 @@ export function createOverlap(
 ) {
   let widest = { ms: minMs, untilMs: 0 };
   let missedAtMs = Number.NEGATIVE_INFINITY;
-  // The clock may have advanced since.
-  let latestMs = lastReachedMs + rememberedForMs;
+  let latestMs = lastReachedMs;
   let isUnseen = isPastUnknown;
   let unseenMs = Number.NEGATIVE_INFINITY;
   let leap: Window | undefined;
@@ -33,9 +32,7 @@ export function createOverlap(
   }
 
   function noteReached(reachedMs: number): void {
-    // While the exporter was not running, the clock may have advanced beyond the last known time.
-    latestMs = Math.max(latestMs, isUnseen ? reachedMs + rememberedForMs : reachedMs);
-    isUnseen = false;
+    latestMs = Math.max(latestMs, reachedMs);
   }
 
   return {
@@ -76,8 +73,8 @@ export function createOverlap(
       leap === undefined ? 0 : Math.max(0, leap.endMs - Math.max(leap.beginMs, sinceMs)),
     /** Returns the latest date that executions may have: after now, until a clock that was set back has caught up. */
     untilMs: (nowMs: number): number => {
-      // While the exporter was not running, the clock may have been ahead and been set back.
-      if (isUnseen) unseenMs = nowMs + maxLeapMs;
+      // While the exporter was not running, the clock may have been ahead and been set back, or have advanced further.
+      if (isUnseen) unseenMs = Math.max(nowMs + maxLeapMs, latestMs + rememberedForMs);
       isUnseen = false;
       return Math.max(nowMs, latestMs, unseenMs);
     },
