@@ -59,7 +59,7 @@ export function createScrub(isRefused: (text: string) => boolean = () => false):
 
     const lines = texts.map((text) => text.slice(0, maxLength).split('\n'));
     keyLines = countBegun(lines.flat());
-    blockKey = lines.flat().some((line) => /^\s{0,80}"?kind"?: "?Secret"?,?\s*$/.test(line)) ? keyOrData : yamlKey;
+    blockKey = lines.flat().some((line) => kindOfSecret.test(line)) ? keyOrData : yamlKey;
     return { texts: lines.map((text) => text.map(scrubLine).join('\n')), removed };
   };
 }
@@ -99,7 +99,8 @@ function toBlock(text: string, blockKey: RegExp): ((next: string) => boolean) | 
 }
 
 /** The values of a Kubernetes Secret have any names. */
-const keyOrData = new RegExp(String.raw`${yamlKey.source}|^(\s{0,80})"?data"?: ?\{?\s*$`, 'i');
+const keyOrData = new RegExp(String.raw`${yamlKey.source}|^(\s{0,80}(?:- )?)["']?data["']? ?: ?\{?\s*(?:#.*)?$`, 'i');
+const kindOfSecret = /^\s{0,80}(?:- )?["']?kind["']? ?: ["']?Secret["']?,?\s*(?:#.*)?$/;
 const maxLength = 16_384;
 const maxBlockLines = 200;
 const maxKeyLines = 200;
@@ -144,6 +145,12 @@ const rules: readonly Rule[] = [
   },
   { pattern: /(\b(?:Bearer|Basic|Negotiate)\s{1,3})(?![A-Z]?[a-z]+\b(?![+/=]))([\w.+/=~-]{8,4000})/g, keep: after },
   { pattern: /("auth"\s{0,3}:\s{0,3})("[\w+/=]{8,2000}")/g, keep: after },
+  // A Kubernetes Secret in one line, as in its annotation `last-applied-configuration`.
+  {
+    only: /kind\\?["']?\s?:\s?\\?["']?Secret\b/,
+    pattern: /(\b(?:data|stringData)\\?["']?\s?:\s?\{)([^\n]+)/g,
+    keep: after,
+  },
   // What a command reads from its input.
   {
     pattern: new RegExp(

@@ -76,7 +76,8 @@ function toMove(old: string, path: string): string {
 
 function toProjectChanges({ id, before, after, changed, afterMs }: Difference, about: About): readonly Found[] {
   const found = { kind: 'project', project: id, subject: id } as const;
-  if (before === undefined) return [{ ...found, what: about.wasRead(areas.jobsOf(id), afterMs) ? relisted : 'first listed' }];
+  if (before === undefined)
+    return [{ ...found, what: about.wasRead(areas.jobsOf(id), afterMs) ? relisted : 'first listed' }];
   if (after === undefined) return [{ ...found, what: unlisted }];
   return changed.map((field) => ({ ...found, what: `${field} switched ${after[field]}` }));
 }
