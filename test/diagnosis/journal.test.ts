@@ -179,6 +179,19 @@ describe('diagnosis/journal', () => {
     expect([again.areas, again.hasOldReads]).toEqual([kept.areas, false]);
   });
 
+  it('forgets the server without a UUID beside the one with it, as an earlier release stored the mode', () => {
+    const toThings = (...things: readonly unknown[]): readonly string[] => {
+      const body = JSON.stringify({ things, sinceMs: 1, readMs: 3 });
+      return [
+        ...(readKept([{ kind: 'change-area', key: 'server', body }])
+          .areas.get('server')
+          ?.things.keys() ?? []),
+      ];
+    };
+    expect(toThings(['', { mode: 'active' }], ['a-uuid', { start: '1' }])).toEqual(['a-uuid']);
+    expect(toThings(['', { mode: 'active', start: '1' }])).toEqual(['']);
+  });
+
   it('leaves out projects and jobs that are not watched', async () => {
     await begin({ settings: { isWantedJob: (path) => !path.endsWith('secret') } });
     scene.control.createJob('pay', { name: 'secret' });

@@ -3,6 +3,7 @@ import type { Area, Fields } from './deciding/areas.ts';
 import type { Change } from './deciding/change.ts';
 import type { CommonCause } from './deciding/common-cause.ts';
 import { emptyJournal, type Journal, type JournalStep, type Total } from './deciding/journal.ts';
+import { areas as areaNames } from './deciding/kinds.ts';
 import type { JobRuns } from './deciding/runs.ts';
 
 /** The document kinds of the journal of changes. */
@@ -42,7 +43,10 @@ export function readKept(documents: readonly LedgerDocument[]): Kept {
     // These casts are safe: only this file writes documents of these kinds.
     if (kind === 'change-area') {
       const { things, ...area } = JSON.parse(body) as StoredArea;
-      areas.set(key, { ...area, things: new Map(things) });
+      const all = new Map(things);
+      // Earlier releases also stored the mode without the UUID: the server looked like two members, whose plugins are not read.
+      if (key === areaNames.server && all.size > 1) all.delete('');
+      areas.set(key, { ...area, things: all });
     }
     if (kind === 'change-sheet') sheets.set(Number(key), JSON.parse(body) as Change[]);
     if (kind === 'change-totals') counts = JSON.parse(body) as StoredTotals;
