@@ -40,7 +40,7 @@ export type LastPoll = {
 };
 
 /** The shortest interval of a poll that is off: it must notice new permissions and upgrades, at little cost. */
-const retryMs = 300_000;
+export const retryMs = 300_000;
 
 /** The wrapper around every collector: measures time, converts errors, counts and logs. */
 export function createPoll(options: PollOptions): Poll {

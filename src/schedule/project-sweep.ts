@@ -1,5 +1,6 @@
 import type { ProjectCollector, ProjectToAsk } from './collector.ts';
 import { type Fault, isSilence, judgeFault, type Outcome, toFault, toOutcome } from './outcome.ts';
+import { retryMs } from './poll.ts';
 import { createProjectRows, type ProjectRows, type Reading, type ReadingOptions, toValidityMs } from './reading.ts';
 import { createRequestGap, type RequestGap } from './request-gap.ts';
 
@@ -227,7 +228,6 @@ const spread = 0.8;
 /** After more errors in a row, the server is the cause, not its projects. */
 const maxInARow = 5;
 const minPublishMs = 5000;
-const retryMs = 300_000;
 
 /** Returns all names, beginning where the last pass ended early, or with the next name if that one is gone. */
 function rotate(sortedNames: readonly string[], first: string): string[] {
