@@ -208,13 +208,13 @@ describe('executions/measure', () => {
     expect(linesOf(late, 'runs')).toEqual(['runs pay|nightly|settle|failed 1']);
   });
 
-  it('counts a deleted job as there again by a run that ended later, and by no earlier one', () => {
-    const goneAfter = (endedAtMs: number) => {
+  it('counts a deleted job as there again by a run that started later, and by no earlier one', () => {
+    const goneAfter = (startedAtMs: number) => {
       const totals = someTotals();
       const first = measure(totals, 'pay', [someRun({ id: 1, startedAtMs: 0, endedAtMs: 1000 })], rules);
       const jobs = new Map([...first.jobs].map(([key, job]) => [key, { ...job, goneSinceMs: 50_000 }]));
       keep(totals, { ...first, jobs });
-      return factsOf(measure(totals, 'pay', [someRun({ id: 2, startedAtMs: 40_000, endedAtMs })], rules))?.goneSinceMs;
+      return factsOf(measure(totals, 'pay', [someRun({ id: 2, startedAtMs, endedAtMs: 60_000 })], rules))?.goneSinceMs;
     };
     expect([goneAfter(50_000), goneAfter(50_001)]).toEqual([50_000, undefined]);
   });

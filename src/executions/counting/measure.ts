@@ -87,7 +87,7 @@ function createChange(totals: Totals, rules: MeasureRules) {
     const facts = toFacts(job, run, before, rules.seenAtMs);
     const leftOut = toLeftOut(isOther, key, before);
     // A run that started before the job was deleted does not mean that the job exists again.
-    const isGone = before?.goneSinceMs !== undefined && run.endedAtMs <= before.goneSinceMs;
+    const isGone = before?.goneSinceMs !== undefined && run.startedAtMs <= before.goneSinceMs;
     jobs.set(key, {
       ...facts,
       ...(leftOut === undefined ? {} : { leftOut }),
