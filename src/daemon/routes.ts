@@ -229,7 +229,7 @@ function toChangePages(served: Served, { share, begin }: PageTurns) {
 type EndedOf = (server: string) => readonly EndedStatus[];
 
 function toExecutionList(served: Served, { endedOf, turns: { begin, share } }: { endedOf: EndedOf; turns: PageTurns }) {
-  const { clock, current } = served;
+  const { current } = served;
   const servers = (): readonly string[] => current().servers.map(({ name }) => name);
   function* listAll(): Generator<EndedExecution> {
     for (const server of servers()) for (const execution of endedOf(server)) yield { ...execution, server };
@@ -244,15 +244,19 @@ function toExecutionList(served: Served, { endedOf, turns: { begin, share } }: {
     servers,
     endings,
     silence: toFindSilence(served),
-    nowMs: clock.now,
+    nowMs: toServerNow(served),
     begin,
   });
+}
+
+function toServerNow({ clock, watching }: Served): (server: string) => number {
+  return (server) => watching().watched.get(server)?.serverNowMs() ?? clock.now();
 }
 
 type Kept = { readonly hasPage: (server: string, id: number) => boolean; readonly endedOf: EndedOf };
 
 function toExecutionPage(served: Served, { hasPage, endedOf }: Kept) {
-  const { clock, current, watching } = served;
+  const { current, watching } = served;
   return executionPageRoute({
     find: async (name, id) => {
       const plan = watching().traces?.planOf(name, id);
@@ -270,7 +274,7 @@ function toExecutionPage(served: Served, { hasPage, endedOf }: Kept) {
     tracing: () => ({ isOn: watching().traces !== undefined, servers: current().servers.map(({ name }) => name) }),
     traceLink: () => current().traces.link,
     silence: toFindSilence(served),
-    nowMs: clock.now,
+    nowMs: toServerNow(served),
   });
 }
 

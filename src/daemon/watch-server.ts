@@ -66,6 +66,7 @@ export type WatchedServer = {
   readonly explain: (run: EndedStatus) => Explanation | undefined;
   /** The scheduled runs of an interval that did not happen; undefined if the collector is off. */
   readonly skipped: (wish: SkippedWish, pause: Pause) => Promise<Skipped> | undefined;
+  readonly serverNowMs: () => number;
   /** Finds a running or waiting execution of the last round. */
   readonly running: (id: number) => RunningExecution | undefined;
   /** Returns the number of projects that the credentials can list. */
@@ -137,6 +138,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     facts: (member) => targets.find(member)?.connection.client.facts(),
     seen,
     silence,
+    serverNowMs: sourceNotes.serverNowMs,
     running: (id) => executions && findRunning(executions.status(), executionSettings, { server: name, id }),
     ended,
     why: (job) => (expected?.why(job) ?? []).map((told) => toldInSilence(told, silence(), unseen(told.project))),

@@ -16,7 +16,8 @@ export type ExecutionListOptions = {
   /** The values of a result, as in executions. */
   readonly endings: readonly string[];
   readonly silence: FindSilence;
-  readonly nowMs: () => number;
+  /** The time by the clock of a server, which dates its executions. */
+  readonly nowMs: (server: string) => number;
   /** Call at the start of a request; pause during long work. */
   readonly begin?: () => Pause;
 };
@@ -34,7 +35,7 @@ export function executionListRoute({ ended, endings, nowMs, ...options }: Execut
     render: (shown) => html`<h1>Last finished executions</h1>
 ${renderForm(shown, endings)}
 <p class="note">${shown.count}, newest first. The last 1,000 per server are kept.</p>
-${shown.items.length === 0 ? renderNothing(shown.all) : renderTable(shown, nowMs())}${shown.links}`,
+${shown.items.length === 0 ? renderNothing(shown.all) : renderTable(shown, nowMs)}${shown.links}`,
   });
 }
 
@@ -73,12 +74,12 @@ ${renderServers(servers, filter.server)}${renderProjects(all, filter.project)}
 </form>`;
 }
 
-function renderTable({ items, servers, root }: Executions, nowMs: number): Html {
+function renderTable({ items, servers, root }: Executions, nowMs: ExecutionListOptions['nowMs']): Html {
   const isOne = servers.length < 2;
   return html`<section>
 ${toTable(
   ['Job', isOne ? undefined : 'Server', 'Project', 'Result', 'Ended', numberHead('Took')],
-  items.map((execution) => renderRow(execution, { root, nowMs, isOne })),
+  items.map((execution) => renderRow(execution, { root, nowMs: nowMs(execution.server), isOne })),
 )}</section>
 `;
 }

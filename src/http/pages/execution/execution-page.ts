@@ -39,7 +39,8 @@ export type ExecutionPageOptions = {
   /** Returns the address of traces, with `{trace_id}` for the id; undefined if not configured. */
   readonly traceLink: () => string | undefined;
   readonly silence: FindSilence;
-  readonly nowMs: () => number;
+  /** The time by the clock of a server, which dates its executions. */
+  readonly nowMs: (server: string) => number;
 };
 
 /** `/executions/{server}/{id}`: the steps of one execution, and why it ended as it did. */
@@ -62,7 +63,7 @@ type Found = { readonly status: number; readonly title: string; readonly body: H
 
 async function toPage(options: ExecutionPageOptions, { server, id, root }: Asked): Promise<Found> {
   const { find, running, ended, cause, explain, urlOf, tracing, traceLink, silence } = options;
-  const nowMs = options.nowMs();
+  const nowMs = options.nowMs(server);
   if (!isId(id)) return toMissing({ server, id, isId: false, tracing: tracing() });
   const execution = await find(server, Number(id));
   const others = ended(server);
