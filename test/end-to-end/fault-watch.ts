@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SecureContextOptions } from 'node:tls';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
@@ -10,7 +11,6 @@ import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 import { createApp } from '../../src/daemon/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { fakeClock } from '../support/fake-clock.ts';
-import { makeFolder } from '../support/folder.ts';
 import { type FaultyUpstream, startFaultyUpstream } from './faulty-upstream.ts';
 
 /** The samples of one server without its label. */
@@ -45,9 +45,12 @@ type WatchOptions = {
 
 export const watched = ['system-info', 'execution-mode', 'healthcheck', 'log-storage'] as const;
 
-/** Runs a daemon with a faulty and a healthy server; everything ends with the test. */
+/**
+ * Runs a daemon with a faulty and a healthy server; everything ends with the test. It has no hook for that: vitest refuses one
+ * when it repeats a concurrent test.
+ */
 export async function watchFaults(options: WatchOptions, test: (watch: Watch) => Promise<void>): Promise<void> {
-  const directory = makeFolder();
+  const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-'));
   const simulator = await startSimulator({ scenario: 'empty', apiVersion: 47, ...options.simulated });
   const healthy = await startSimulator({ scenario: 'empty', apiVersion: 47 });
   const upstream = await startFaultyUpstream(simulator.url, options.certificate);
@@ -95,6 +98,7 @@ export async function watchFaults(options: WatchOptions, test: (watch: Watch) =>
     await app.stop(() => undefined);
     await upstream.die();
     await Promise.all([simulator.stop(), healthy.stop()]);
+    rmSync(directory, { recursive: true, force: true });
   }
 }
 
