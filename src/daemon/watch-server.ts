@@ -118,13 +118,12 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     const common = seen() ?? toCommonState(members.map((member) => toServerState(seen(member.name))));
     return toSilence(name, common, clock.now());
   };
-  const visibleProjects = projectList.visible;
   const unseen = (project: string): string | undefined => {
     if (expected === undefined) return notWatched;
     const silent = silence();
     if (silent !== undefined) return toSilenceText(silent);
     const shown = executions && toWhatRuns(executions.status(), executionSettings);
-    const sight = { state: 'up', executions: shown, visibleProjects: visibleProjects() } as const;
+    const sight = { state: 'up', executions: shown, visibleProjects: projectList.visible() } as const;
     const texts = listUnreadable(sight, project);
     return texts.length === 0 ? undefined : `"${name}" does not show all executions: ${texts.join('; ')}`;
   };
@@ -155,7 +154,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
       ...findTroubles(server, { executions, expected, executionSettings, config, causeOf }),
     ],
     executions: () => executions && toWhatRuns(executions.status(), executionSettings),
-    visibleProjects,
+    visibleProjects: projectList.visible,
     withdraw: (key) => polls.find(({ scheduled }) => toPollText(scheduled.key) === toPollText(key))?.reading.withdraw(),
     toHandover: () => ({ ...toHandover(), addresses: targets.all.map(({ address }) => address) }),
     resume: async () => {

@@ -92,7 +92,8 @@ export async function probeServer(
   const allowable = lacking.filter((read) => toAdminRight(read) === undefined);
   const missingPolicy =
     allowable.length === 0 ? {} : { missingPolicy: toAccessPolicy(allowable, api.server().dialect) };
-  const facts = api.server();
+  // The mode of members at one address is of no use without its age.
+  const facts = { ...api.server(), mode: undefined };
   // Before the API has answered, the version is only assumed.
   const apiVersion = credentials === 'unknown' ? undefined : facts.apiVersion;
   const told = { server: name, url, reachable, credentials, ...facts, apiVersion, endpoints: reports };

@@ -20,7 +20,7 @@ const parts = {
   healthcheck: { href: '{base}/api/47/metrics/healthcheck', contentType: 'application/json' },
   ping: { href: '{base}/api/47/metrics/ping', contentType: 'text/plain' },
 };
-const server = { node: 'auto-1', base: '/srv/automation', serverUUID: null };
+const server = { node: 'auto-1', base: '/srv/automation', serverUUID: anyUuid };
 const neutral = { ...server, version: '5.3.0-20260105', build: '5.3.0-0', apiversion: 47 };
 const real = { ...neutral, buildGit: 'v0-g0000000', apiversion: '47' };
 const passive = ({ control }: Simulator) => control.setExecutionMode('passive');
