@@ -47,6 +47,7 @@ describe('diagnosis/lines/scrub', () => {
     '"',
     'eyJ.',
     'mysql -p ',
+    'rar -p ',
     '://',
     '<secret ',
     'curl -u a:',

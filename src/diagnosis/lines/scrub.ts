@@ -1,7 +1,6 @@
 import {
   anyLead,
   anyName,
-  anyProgram,
   heredoc,
   leads,
   named,
@@ -50,10 +49,19 @@ export function createScrub(isRefused: (text: string) => boolean = () => false):
       for (const { pattern, keep, only } of rules)
         if (only === undefined || only.test(text))
           clean = clean.replaceAll(pattern, (found: string, ...groups: unknown[]) => {
-            // The last three arguments are the position, the whole text and the named groups.
+            // The last two arguments are the position and the whole text.
             const kept = keep(found, groups.slice(0, -2).map(toText));
             return kept === found ? found : count(kept);
           });
+      for (const [programs, argument] of programRules) {
+        const ends = [...clean.matchAll(programs)].map((found) => found.index + found[0].length);
+        if (ends.length > 0)
+          clean = clean.replaceAll(argument, (found: string, text: string, at: number) =>
+            isHarmless(text) || !ends.some((end) => end < at && at - end <= maxArguments)
+              ? found
+              : count(`${toQuote(text)}${removedMark}${toQuote(text)}`),
+          );
+      }
       return clean;
     }
 
@@ -205,15 +213,6 @@ const rules: readonly Rule[] = [
   },
   { pattern: /(\b(?:user|role|grant)\b[^\n]{0,100}\bidentified\s{1,5}by\s{1,5})([^\s'";]{1,200})/gi, keep: after },
   { pattern: /(\blogin\s{1,5}\S{1,100}\s{1,5}password\s{1,5})(\S{1,200})/gi, keep: after },
-  // Arguments: `mysql -pSECRET`, `sshpass -p SECRET`, `curl -u user:SECRET`.
-  ...programArguments.map(([programs, flags]) => ({
-    pattern: new RegExp(
-      String.raw`(?<=\b(?:${programs})\b[^\n]{0,300}[\s"'](?:${flags})(?:\s{1,3}|[=:]|["'],\s{0,3}|))()${word}`,
-      'g',
-    ),
-    only: anyProgram,
-    keep: after,
-  })),
   { only: anyLead, pattern: new RegExp(`(${leads.map(([, lead]) => lead).join('|')})${word}`, 'g'), keep: after },
   {
     pattern:
@@ -248,6 +247,16 @@ const rules: readonly Rule[] = [
   // Long random words.
   { pattern: /[\w+/=-]{32,}/g, keep: (found) => (isRandom(found) ? removedMark : found) },
 ];
+
+/** Arguments of programs: `mysql -pSECRET`, `sshpass -p SECRET`. One expression for both takes a long time. */
+const programRules = programArguments.map(
+  ([programs, flags]) =>
+    [
+      new RegExp(String.raw`\b(?:${programs})\b`, 'g'),
+      new RegExp(String.raw`(?<=[\s"'](?:${flags})(?:\s{1,3}|[=:]|["'],\s{0,3}|))${word}`, 'g'),
+    ] as const,
+);
+const maxArguments = 310;
 
 function ofName(found: string, groups: readonly string[]): string {
   const [before = '', text = ''] = groups;

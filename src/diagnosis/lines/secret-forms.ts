@@ -105,5 +105,4 @@ export const nameOrOther = new RegExp(
   String.raw`${secretName}|_PASS|\bpass|_auth|\bAUTH|-server |^[^\s:]+:[^\s:]+:[^\s:]+:`,
   'i',
 );
-export const anyProgram = new RegExp(String.raw`\b(?:${programArguments.map(([programs]) => programs).join('|')})\b`);
 export const anyLead = new RegExp(leads.map(([sign]) => sign).join('|'));
