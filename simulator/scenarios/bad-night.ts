@@ -103,7 +103,10 @@ function loseNode(world: World, liveMs: number): void {
   });
 }
 
-/** The run before the start is still in progress when the next one is due, because a person aborted the run before it. */
+/**
+ * The run before the start is still in progress when the next one is due, because a person aborted the run before it.
+ * The next one is due late enough for the exporter to read the schedule before it.
+ */
 function slowDown(world: World, liveMs: number): void {
   const warehouse = world.projects.get('warehouse');
   if (warehouse === undefined) return;
@@ -113,12 +116,12 @@ function slowDown(world: World, liveMs: number): void {
     group: 'orders',
     description: 'Imports new orders',
     work: toWork(10),
-    schedule: cadence(liveMs, 5, 30 * second, liveMs - 75 * minute),
+    schedule: cadence(liveMs, 22, 30 * second, liveMs - 75 * minute),
   });
   addIncident(world, liveMs - 60 * minute, undefined, () => {
     job.definition = { ...job.definition, work: toWork(105) };
   });
-  addIncident(world, liveMs - 26 * second, undefined, (target) => {
+  addIncident(world, liveMs - 9 * second, undefined, (target) => {
     const execution = [...warehouse.open.values()].find((one) => one.job === job);
     if (execution === undefined) return;
     endExecution(target, execution, { atMs: target.playedMs, stored: 'aborted', timedOut: false, abortedBy: 'amira' });

@@ -44,6 +44,7 @@ function soon({ env }: CommandContext): Record<string, string> {
     AUTOMATION_EXPORTER_COLLECTOR_SCHEDULE_EVERY: '10s',
     AUTOMATION_EXPORTER_COLLECTOR_CHANGES_EVERY: '10s',
     AUTOMATION_EXPORTER_COLLECTOR_PROJECTS_EVERY: '10s',
+    AUTOMATION_EXPORTER_COLLECTOR_PROJECT_MODES_EVERY: '10s',
     AUTOMATION_EXPORTER_TRACES_USER_NAMES: 'true',
     // The simulated server has no other users, and reading the steps of the past needs many requests.
     AUTOMATION_EXPORTER_BUDGET_REQUESTS_PER_SECOND: '100',

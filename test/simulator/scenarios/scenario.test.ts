@@ -68,7 +68,7 @@ describe('simulator/scenarios', () => {
         ({ jobName, endedAtMs = Infinity }) => jobName === 'import' && endedAtMs > startMs,
       );
       expect(imports[0]?.startedAtMs).toBeLessThan(startMs);
-      expect(imports[0]?.endedAtMs ?? Infinity).toBeGreaterThan(startMs + 35_000);
+      expect(imports[0]?.endedAtMs ?? Infinity).toBeGreaterThan(startMs + 52_000);
     },
   );
 
