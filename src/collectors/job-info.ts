@@ -57,8 +57,8 @@ export const jobInfoCollector = defineProjectCollector({
 async function readJobs(api: Api, project: ProjectToAsk, watch: Watch): Promise<JobFacts[]> {
   const list = await api.get(projectJobs, { path: { project: project.name } });
   const wanted = list.filter((job) => watch.jobs.isWanted(toJobPath({ ...job, project: project.name })));
-  const share = Math.ceil(watch.jobs.detail / project.of);
-  const chosen = wanted.toSorted(byImportance).slice(0, share);
+  project.needs.set(project.name, wanted.length);
+  const chosen = wanted.toSorted(byImportance).slice(0, toShare(watch.jobs.detail, project));
   const asksForAverages = watch.jobs.asksForAverages === true && (await api.supports(jobInfo));
   await refreshAverages(api, { project: project.name, list }, watch);
   const facts: JobFacts[] = [];
@@ -66,6 +66,18 @@ async function readJobs(api: Api, project: ProjectToAsk, watch: Watch): Promise<
     facts.push({ ...job, averageDurationMs: asksForAverages ? await readAverage(api, job.id) : undefined });
   }
   return facts;
+}
+
+/** Divides a limit evenly. What one project does not need, the others may use; a project that was not read yet keeps its part. */
+function toShare(limit: number, { needs }: ProjectToAsk): number {
+  const known = [...needs.values()].map((need = limit / needs.size) => need).toSorted((one, other) => one - other);
+  let left = limit;
+  for (const [index, need] of known.entries()) {
+    const part = left / (known.length - index);
+    if (need > part) return Math.ceil(part);
+    left -= need;
+  }
+  return limit;
 }
 
 /**

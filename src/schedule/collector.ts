@@ -78,8 +78,11 @@ export type ProjectCollectorDefinition<Answer, Metrics extends Families> = Colle
   readonly map: (answer: Answer, metrics: Metrics, about: { project: string; watch: Watch }) => Row[];
 };
 
-/** One project of a pass, and the number of all projects. For the whole server, the name is empty. */
-export type ProjectToAsk = { readonly name: string; readonly of: number };
+/**
+ * One project of a pass; for the whole server, the name is empty. Projects that share a limit note how much of it they need in `needs`,
+ * where each project of the pass has a place.
+ */
+export type ProjectToAsk = { readonly name: string; readonly needs: Map<string, number | undefined> };
 
 export type Collector =
   | ServerCollector

@@ -24,6 +24,7 @@ export function createProjectSweep(options: SweepOptions): Reading {
     progress,
     shown,
     resting: new Map(),
+    needs: new Map(),
     gap: createRequestGap({
       clock,
       shared: options.sharedGap,
@@ -57,6 +58,7 @@ type Sweep = SweepOptions & {
   shown: ShownRows;
   /** Denied projects that are not read for a while. */
   resting: Map<string, { fault: Fault; untilTicks: number }>;
+  needs: ProjectToAsk['needs'];
   gap: RequestGap;
   isListed: (project: string) => boolean;
 };
@@ -101,6 +103,8 @@ type Pass = { signal: AbortSignal; tally: Tally };
 
 async function readEach(sweep: Sweep, names: readonly string[], { signal, tally }: Pass): Promise<void> {
   const { clock, projectRows, resting, gap, shown, progress } = sweep;
+  const needs = new Map(names.map((name) => [name, sweep.needs.get(name)]));
+  sweep.needs = needs;
   const startedTicks = clock.ticks();
   const restUntilTicks = startedTicks + retryMs;
   const { gapMs, publishEveryMs } = toPace(sweep, names.length);
@@ -115,7 +119,7 @@ async function readEach(sweep: Sweep, names: readonly string[], { signal, tally 
     resting.delete(project);
     if (!sweep.isListed(project)) continue;
     progress.nextName = project;
-    const error = await readOne(sweep, { name: project, of: names.length }, signal);
+    const error = await readOne(sweep, { name: project, needs }, signal);
     projectRows.passMs = Math.max(projectRows.passMs, clock.ticks() - startedTicks);
     if (error === undefined) {
       tally.read += 1;

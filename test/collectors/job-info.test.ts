@@ -92,7 +92,11 @@ describe('collectors/job-info', () => {
     ]);
   });
 
-  it('selects scheduled jobs first, then by group and name, up to the share of each project', async () => {
+  it.each([
+    ['an even part of the limit, in the first pass', false, 5, ['ops a/b', 'ops a/c', 'ops z/z!', 'pay a/a']],
+    ['what other projects do not need, later', true, 5, ['ops a/b', 'ops a/c', 'ops b/a', 'ops z/z!', 'pay a/a']],
+    ['all, if all are within the limit', true, 6, ['ops a/b', 'ops a/c', 'ops b/a', 'ops b/b', 'ops z/z!', 'pay a/a']],
+  ])('selects scheduled jobs first, then by group and name: %s', async (_title, isLater, detail, expected) => {
     const jobs = (...names: readonly string[]) =>
       `[${names.map((name) => `{"id":"${name}","name":"${name.slice(2)}","group":"${name[0]}","scheduled":${name.endsWith('!')}}`).join(',')}]`;
     const answers = {
@@ -100,11 +104,13 @@ describe('collectors/job-info', () => {
       'project/ops/jobs': { body: jobs('b/b', 'a/c', 'b/a', 'a/b', 'z/z!') },
       'project/pay/jobs': { body: jobs('a/a') },
     };
-    const { text } = await scrape({ apiVersion: 17, answers, watch: { jobs: { isWanted: () => true, detail: 5 } } });
+    const before = isLater ? { before: answers } : {};
+    const watch = { jobs: { isWanted: () => true, detail } };
+    const { text } = await scrape({ apiVersion: 17, answers, ...before, watch });
 
     expect(
       [...text.matchAll(/project="(\w+)".*job_id="([^"]+)"/g)].map(([, project, id]) => `${project} ${id}`),
-    ).toEqual(['ops a/b', 'ops a/c', 'ops z/z!', 'pay a/a']);
+    ).toEqual(expected);
   });
 
   it('shows only jobs that configuration includes', async () => {

@@ -67,7 +67,7 @@ describe('collectors, what they ask of a project', () => {
 async function ask(collector: Collector, apiVersion: number, project: string): Promise<string[]> {
   const { api, clock, requests, watch, stop } = await connect(apiVersion);
   try {
-    if (collector.kind === 'project') await collector.collect(api, { name: project, of: 1 }, watch);
+    if (collector.kind === 'project') await collector.collect(api, { name: project, needs: new Map() }, watch);
     if (collector.kind === 'server') await collector.collect(api, watch, {}, clock.now);
     return requests();
   } finally {

@@ -58,7 +58,7 @@ async function pollOnce(name: string, upstream: Upstream) {
     const { watch, projectList } = createTestWatch(clock, upstream.watch);
     if (collector.kind !== 'server' && collector.kind !== 'project')
       throw new Error('executions have tests of their own');
-    const everyMs = 15_000;
+    const everyMs = 100;
     const limits = { everyMs, timeoutMs: 5000, requestsPerSecond: 1_000_000 };
     const parts = { key, ...limits, client, watch, projectList, state, publisher, log, clock };
     const reading = createCollectorReading(collector, parts);

@@ -59,7 +59,7 @@ export function toProbes(server: ServerConfig, config: Config, enabled: readonly
         const covered = names.filter((project) => covers(project, watch));
         if (covered.length === 0) return { verdict: 'not asked', note: 'configuration selects no project for it' };
         return findInProjects(covered.slice(0, maxProjects), covered.length, (project) =>
-          collect(api, { name: project, of: covered.length }, watch),
+          collect(api, { name: project, needs: new Map(covered.map((name) => [name, undefined])) }, watch),
         );
       },
     };
