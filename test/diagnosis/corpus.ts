@@ -46,6 +46,13 @@ const written: readonly string[] = [
   'password:\n  SECRET',
   'stringData:\n  dsn: SECRET',
   'data:\n  dsn: SECRET\nkind: Secret',
+  ' kind: Secret\n+data:\n+  dsn: SECRET',
+  '  kind: Secret\n-   data:\n-     dsn: SECRET',
+  'kind:Secret data:map[dsn:SECRET user:deploy]',
+  'send "SECRET\\r"',
+  'expect "assword:" { send -- "SECRET\\r" }',
+  "connect('weblogic','SECRET','t3://wls01:7001')",
+  "connect('weblogic', 'SECRET', url='t3s://wls01:7002')",
   '  "data": {\n    "dsn": "SECRET"\n  },\n  "kind": "Secret",',
   '- kind: Secret # of the shop\n  data:\n    dsn: SECRET',
   "- data:\n    dsn: SECRET\n  kind: 'Secret'",
@@ -224,6 +231,7 @@ export const secretForms: readonly SecretForm[] = [
     make: ofLength(200),
     write: (secret) => String.raw`"key": "-----BEGIN PRIVATE KEY-----\n${secret}\n-----END PRIVATE KEY-----\n"`,
   },
+  { form: 'a PIN', make: (seed) => toWord(seed, 6, '0123456789'), write: (secret) => `unlock: pin=${secret} slot=2` },
   { form: 'a hash of a password', make: ofLength(60, '$2y$10$'), write: (secret) => `deploy:${secret}:19000:0:` },
   ...written.map((line) => ({
     form: line,
@@ -234,6 +242,8 @@ export const secretForms: readonly SecretForm[] = [
 
 /** Lines of programs that look a little like secrets but are none. */
 export const innocent: readonly string[] = [
+  'gpio: pin=17 is busy',
+  'send "200 OK" to web01; connect("db03", "shop", 5432)',
   'psql: error: password authentication failed for user "settle"',
   'Permission denied (publickey,password).',
   'PWD=/var/lib/rundeck OLDPWD=/',

@@ -2,6 +2,8 @@ import {
   anyLead,
   anyName,
   heredoc,
+  keyOrData,
+  kindOfSecret,
   leads,
   named,
   nameEnd,
@@ -99,16 +101,14 @@ function toBlock(text: string, blockKey: RegExp): ((next: string) => boolean) | 
   const isWhole = sign !== undefined || data !== undefined || text.includes('stringData');
   return (next) => {
     left -= 1;
-    if (left < 0 || (next.trim() !== '' && next.search(/\S/) <= before.length)) return false;
+    const unsigned = /[-+~]/.test(before) ? next.replace(/[-+~]/, ' ') : next;
+    if (left < 0 || (next.trim() !== '' && unsigned.search(/\S/) <= before.length)) return false;
     if (isWhole) return true;
     left = 0;
     return !/^\s*(?:- |[\w."'-]+\s{0,3}:(?:\s|$)|[{[#])/.test(next);
   };
 }
 
-/** The values of a Kubernetes Secret have any names. */
-const keyOrData = new RegExp(String.raw`${yamlKey.source}|^(\s{0,80}(?:- )?)["']?data["']? ?: ?\{?\s*(?:#.*)?$`, 'i');
-const kindOfSecret = /^\s{0,80}(?:- )?["']?kind["']? ?: ["']?Secret["']?,?\s*(?:#.*)?$/;
 const maxLength = 16_384;
 const maxBlockLines = 200;
 const maxKeyLines = 200;
@@ -156,7 +156,7 @@ const rules: readonly Rule[] = [
   // A Kubernetes Secret in one line, as in its annotation `last-applied-configuration`.
   {
     only: /kind\\?["']?\s?:\s?\\?["']?Secret\b/,
-    pattern: /(\b(?:data|stringData)\\?["']?\s?:\s?\{)([^\n]+)/g,
+    pattern: /(\b(?:data|stringData)\\?["']?\s?:\s?(?:\{|map\[))([^\n]+)/g,
     keep: after,
   },
   // What a command reads from its input.

@@ -14,9 +14,15 @@ export const value = String.raw`([bu$@]?\\?"(?:[^"\\]|\\(?!")[^])+\\?"?|[buN$]?'
 /** A word of a command, also in a list of words. */
 export const word = String.raw`("(?!,\s)[^"]+"|'(?!,\s)[^']+'(?:\\'+[^']*'?)*|[^\s"'-]\S{0,200}?(?=["']?[\],]|\s|$))`;
 export const yamlKey = new RegExp(
-  String.raw`^(\s{0,80}(?:[-+~] )?(?:- )?)["']?(?:${named}|stringData)["']?\s{0,10}:\s{0,10}(?:!\S{1,20}\s{0,5})?([|>][-+\d]{0,2})?\s{0,10}(?:#.*)?$`,
+  String.raw`^(\s{0,80}(?:[-+~]\s{0,80})?(?:- )?)["']?(?:${named}|stringData)["']?\s{0,10}:\s{0,10}(?:!\S{1,20}\s{0,5})?([|>][-+\d]{0,2})?\s{0,10}(?:#.*)?$`,
   'i',
 );
+/** The values of a Kubernetes Secret have any names. */
+export const keyOrData = new RegExp(
+  String.raw`${yamlKey.source}|^(\s{0,80}(?:[-+~]\s{0,80})?(?:- )?)["']?data["']? ?: ?\{?\s*(?:#.*)?$`,
+  'i',
+);
+export const kindOfSecret = /^\s{0,80}(?:[-+~]\s{0,80})?(?:- )?["']?kind["']? ?: ["']?Secret["']?,?\s*(?:#.*)?$/;
 export const heredoc = new RegExp(String.raw`${nameEnd}["']?\s{0,10}[:=]\s{0,10}<<[-~]?["']?(\w{1,40})["']?\s*$`, 'i');
 /** Programs and arguments that read a secret from their input. */
 function toReaders(before: string): string {
@@ -82,6 +88,12 @@ export const leads: readonly (readonly [sign: string, lead: string])[] = [
   [String.raw`vault\s`, String.raw`\bvault\s{1,3}kv\s{1,3}(?:put|patch)\s[^\n]{0,300}?\s[\w.-]{1,60}=`],
   ['-literal', String.raw`--from-literal[= ]["']?[\w.-]{1,60}=`],
   ['http-basic', String.raw`\bhttp-basic\.\S{1,60}\s{1,3}\S{1,60}\s{1,3}`],
+  [String.raw`send\s`, String.raw`\bsend\s{1,3}(?:--\s{1,3})?(?="[^"\n]{1,200}\\[rn]")`],
+  [
+    String.raw`connect\(`,
+    String.raw`\bconnect\(\s{0,3}["'][^"'\n]{1,60}["'],\s{0,3}(?=["'][^"'\n]{1,200}["'],\s{0,3}(?:url=)?["']t3s?:)`,
+  ],
+  ['[pP][iI][nN]', String.raw`\b[pP][iI][nN]\s{0,3}[=:]\s{0,3}(?=\d{4,8}\b)`],
   ['db2', String.raw`\bdb2\s[^\n]{0,100}\susing\s{1,3}`],
   ['wpa_passphrase', String.raw`\bwpa_passphrase\s{1,3}(?:"[^"]{1,60}"|\S{1,60})\s{1,3}`],
   ['lftp', String.raw`\blftp\s[^\n]{0,100}-u\s{1,3}[^\s,]{1,60},`],
