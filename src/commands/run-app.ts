@@ -3,11 +3,13 @@ import { type ReloadedConfig, reloadConfig } from '../config/reload.ts';
 import { type App, createApp } from '../daemon/daemon.ts';
 import { describeNames, describeOpenness, listFileExposures } from '../daemon/exposure.ts';
 import type { SelfTracing } from '../daemon/self-tracing.ts';
+import { sendsLogs, sendsTraces } from '../daemon/server-settings.ts';
 import { type Clock, sleep } from '../domain/clock.ts';
 import { formatComplaint, type ReloadOutcome } from '../domain/complaint.ts';
 import type { Log } from '../domain/log.ts';
 import { systemClock } from '../domain/system-clock.ts';
 import { StateError } from '../state/state.ts';
+import type { Otlp } from '../tracing/deliver/settings.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import { explainFault } from './faults.ts';
 import type { Loaded } from './load.ts';
@@ -36,9 +38,7 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
   const ending = awaitStopSignal({ log, clock: systemClock, leaveNow: leaveLate });
   const openShared = toOpenShared(config, (value) => secrets.add(value));
   const stateDirectory = config.state.memory || openShared !== undefined ? undefined : config.state.dir;
-  const webConfigFile = config.web.configFile;
-  for (const exposure of listFileExposures({ configFile: loaded.configFile, webConfigFile, stateDirectory }))
-    log.warn({}, exposure);
+  warnAtStart(log, loaded, { stateDirectory, otlp: backends.otlp });
   const reload = createReloading({
     loaded,
     log,
@@ -99,6 +99,17 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
   });
   leaveSoon();
   return exitCodes.well;
+}
+
+function warnAtStart(
+  log: Log,
+  { config, configFile }: Loaded,
+  { stateDirectory, otlp }: { stateDirectory: string | undefined; otlp: Otlp },
+): void {
+  for (const exposure of listFileExposures({ configFile, webConfigFile: config.web.configFile, stateDirectory }))
+    log.warn({}, exposure);
+  if (otlp.logs?.isConfigured === true && sendsLogs(config.diagnosis) && !sendsTraces(config.traces, otlp))
+    log.warn({}, 'log records are not sent, because traces are not: set OTEL_EXPORTER_OTLP_TRACES_ENDPOINT too');
 }
 
 /**

@@ -9,6 +9,7 @@ import type { DatabaseStatus, LeaseStatus, Watcher } from '../status/status.ts';
 import type { OtlpSettings } from '../tracing/deliver/settings.ts';
 import type { KeptPlans } from '../tracing/enrich/kept-plans.ts';
 import { createConnectionMemory } from './connect.ts';
+import { sendsTraces } from './server-settings.ts';
 import type { WatchOptions } from './server-targets.ts';
 import type { Traces, TracesOptions } from './trace-pipeline.ts';
 import { type WatchedServer, watchServer } from './watch-server.ts';
@@ -57,10 +58,9 @@ export async function loadTracing(
   { traces }: Pick<Config, 'traces'>,
   otlp: OtlpSettings | undefined,
 ): Promise<Tracing | undefined> {
-  const mode = traces.enabled === 'auto' ? (otlp?.isConfigured === true ? 'on' : 'pages') : traces.enabled;
-  if (mode === 'off') return undefined;
+  if (traces.enabled === 'off') return undefined;
   const { createTraces } = await import('./trace-pipeline.ts');
-  const toDelivery = mode === 'on' ? (await import('./trace-delivery.ts')).createDelivery : undefined;
+  const toDelivery = sendsTraces(traces, otlp) ? (await import('./trace-delivery.ts')).createDelivery : undefined;
   return (options) => createTraces({ ...options, toDelivery });
 }
 

@@ -63,7 +63,15 @@ export function keepsLines({ enabled, logs, overrides }: Config['diagnosis']): b
   return enabled && [logs, ...overrides.map((one) => one.logs)].includes('lines');
 }
 
-/** Reports whether log records are sent to the place where traces are sent. */
+/** Reports whether traces are sent, and with them log records. */
+export function sendsTraces(
+  { enabled }: Config['traces'],
+  otlp: { readonly isConfigured: boolean } | undefined,
+): boolean {
+  return enabled === 'on' || (enabled === 'auto' && otlp?.isConfigured === true);
+}
+
+/** Reports whether log records are wanted. */
 export function sendsLogs(diagnosis: Config['diagnosis']): boolean {
   return diagnosis.events || keepsLines(diagnosis);
 }

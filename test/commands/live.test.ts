@@ -103,11 +103,16 @@ describe('commands/check --live', () => {
       1,
       expect.stringMatching(/^trace-backend \|  \| broken \| .*127\.0\.0\.1:9/),
     ]);
-    const off = await checkLive(simulator, {}, '--state.memory');
-    expect([off.code, off.live[0]]).toEqual([
-      0,
-      'trace-backend |  | not asked | traces are off: OTEL_EXPORTER_OTLP_ENDPOINT switches them on',
-    ]);
+    for (const [env, ...flags] of [
+      [{}],
+      [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }, '--traces.enabled=pages'],
+    ] as const) {
+      const off = await checkLive(simulator, env, '--state.memory', ...flags);
+      expect([off.code, off.live[0]]).toEqual([
+        0,
+        expect.stringMatching(/^trace-backend \|  \| not asked \| traces are not sent: /),
+      ]);
+    }
   });
 
   it('reports that the state cannot be written', async () => {

@@ -189,6 +189,17 @@ describe.concurrent('commands/run-app', () => {
     });
   });
 
+  it('warns that wanted log records are not sent', async () => {
+    const logs = { OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: 'http://127.0.0.1:9/v1/logs' };
+    const args = ['serve', '--state.memory', '--web.listen-address=127.0.0.1:0', '--diagnosis.logs=lines'];
+    const daemon = startCli(args, { env: { ...env, ...logs } });
+    try {
+      expect((await daemon.waitFor(/level=warn msg="(log records are not sent), because traces/))[1]).toBeDefined();
+    } finally {
+      await daemon.stop();
+    }
+  });
+
   const hasIpv6 = Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === '::1'));
   it.each([
     ['127.0.0.1:0', /msg=serving url=http:\/\/127\.0\.0\.1:\d+ /],

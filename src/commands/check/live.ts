@@ -6,7 +6,7 @@ import { systemInfo } from '../../api/endpoints/system.ts';
 import { tokens } from '../../api/endpoints/tokens.ts';
 import { ApiError } from '../../api/errors.ts';
 import type { Config, ServerConfig } from '../../config/config.ts';
-import { sendsLogs } from '../../daemon/server-settings.ts';
+import { sendsLogs, sendsTraces } from '../../daemon/server-settings.ts';
 import { toDuration, toWait } from '../../domain/ages.ts';
 import { toCount, toSize } from '../../domain/format.ts';
 import { systemClock } from '../../domain/system-clock.ts';
@@ -42,8 +42,14 @@ export async function probeLive(config: Config, otlp: Otlp, version: string): Pr
 /** Sends a test trace, with its own name, so that nobody mistakes it for an execution. */
 async function probeBackends({ traces, diagnosis }: Config, otlp: Otlp, version: string): Promise<LiveReport[]> {
   const name = 'trace-backend';
-  if (traces.enabled === 'off' || (traces.enabled === 'auto' && !otlp.isConfigured))
-    return [{ name, verdict: 'not asked', message: 'traces are off: OTEL_EXPORTER_OTLP_ENDPOINT switches them on' }];
+  if (!sendsTraces(traces, otlp))
+    return [
+      {
+        name,
+        verdict: 'not asked',
+        message: 'traces are not sent: set OTEL_EXPORTER_OTLP_ENDPOINT, and traces.enabled to auto',
+      },
+    ];
   const trace = toTestTrace(traces.serviceName, version, systemClock.now());
   const encoding = toFormat(otlp);
   const ofTraces = await probeBackend(otlp, version, {
