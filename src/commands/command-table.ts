@@ -67,7 +67,7 @@ export const commandWords: readonly CommandRow[] = [
   {
     name: 'traceparent',
     help: 'Print the trace context of an execution, or of one of its steps.',
-    examples: ['traceparent --execution=4711 --step=2 --node=etl01'],
+    examples: ['traceparent --namespace=https://automation.example.org --execution=4711 --step=2 --node=etl01'],
     load: async () => (await import('./traceparent.ts')).traceparent,
   },
   {
@@ -193,7 +193,7 @@ export const commandFlags: readonly CommandFlag[] = [
   {
     name: 'namespace',
     placeholder: 'TEXT',
-    help: 'Namespace of the trace ids; the URL of the server unless configured otherwise.',
+    help: 'Namespace of the trace ids: servers[].namespace, or the URL of the server.',
     commands: ['traceparent', 'replay'],
   },
   { name: 'execution', placeholder: 'ID', help: 'Id of the execution.', commands: ['traceparent'] },

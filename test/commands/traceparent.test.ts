@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { commandWords } from '../../src/commands/command-table.ts';
 import { runHere } from './run-cli.ts';
 
 const base = ['traceparent', '--namespace=https://automation.example.org', '--execution=4711'];
@@ -11,6 +12,11 @@ describe('commands/traceparent', () => {
   ])('prints the header for %j', async (flags, spanId) => {
     const { code, stdout } = await runHere([...base, ...flags]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: `00-f45e4a6a6cb0f6a2569d62819cbf45ac-${spanId}-01\n` });
+  });
+
+  it('runs the example of its help', async () => {
+    const example = commandWords.find(({ name }) => name === 'traceparent')?.examples[0] ?? '';
+    expect((await runHere(example.split(' '))).code).toBe(0);
   });
 
   it('reports everything that is missing', async () => {

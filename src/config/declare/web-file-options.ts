@@ -56,7 +56,7 @@ export const webFileOptions = {
     min_version: option(versions, 'TLS12').help('Lowest version of TLS.'),
     max_version: option(versions, 'TLS13').help('Highest version of TLS.'),
     cipher_suites: option(choices('a list of cipher suites', toNames(cipherSuites)), []).help(
-      'Cipher suites for TLS 1.2; the defaults of OpenSSL if empty.',
+      'Cipher suites for TLS 1.2; the defaults of Node.js if empty.',
     ),
     prefer_server_cipher_suites: option(boolean, true).help('Prefer the order of cipher_suites to that of clients.'),
     curve_preferences: option(choices('a list of curves', toNames(curves)), []).help(

@@ -33,7 +33,7 @@ export function toServerOptions({ headersMs, requestMs, idleMs }: HttpLimits): S
     headersTimeout: headersMs,
     requestTimeout: requestMs,
     // With the default of 30 s, connections without requests would stay open for 30 s.
-    connectionsCheckingInterval: Math.min(5000, headersMs),
+    connectionsCheckingInterval: Math.min(1000, headersMs),
     keepAliveTimeout: idleMs,
     maxHeaderSize: 16_384,
   };
