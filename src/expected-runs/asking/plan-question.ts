@@ -29,7 +29,10 @@ export function planQuestion(timetable: Timetable | undefined, situation: Situat
   const next: Question | undefined = isNextSure ? undefined : { ask: 'next' };
   const coming = timetable === undefined ? [] : timesAfter(timetable, nowMs);
   const [firstMs] = coming;
-  if (!hasForecast || timetable === undefined || firstMs === undefined || firstMs - nowMs > maxAheadMs) return next;
+  if (!hasForecast || timetable === undefined) return next;
+  // While a run starts, the server still reports it as the next one.
+  if (firstMs === undefined) return next ?? { ask: 'times', spanMs: stretches[0] };
+  if (firstMs - nowMs > maxAheadMs) return next;
   const quietMs = firstMs - nowMs;
   const { untilMs } = timetable;
   const afterMs = chooseStretch(coming, { quietMs, listedMs: untilMs - firstMs, maxMs: maxSpanMs - quietMs });

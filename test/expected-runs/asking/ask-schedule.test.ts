@@ -57,6 +57,25 @@ it('ignores a next run in the past, because the server would return the same aga
   expect(told).toEqual({ answers: [], requests: 1, end: { why: 'the server reports a next run in the past' } });
 });
 
+it('lists the times of a job that starts at the moment of each request, when the server still reports this start as the next one', async () => {
+  const minuteMs = 60_000;
+  const get = async ({ path }: { path: string }) => {
+    if (path.endsWith('info')) return { nextRunMs: birthMs };
+    return { timesMs: [1, 2, 3, 4].map((minutes) => birthMs + minutes * minuteMs) };
+  };
+  const api = { supports: async () => true, get } as unknown as Parameters<typeof askSchedule>[0];
+  const timetable = {
+    source: 'forecast',
+    askedAtMs: 0,
+    untilMs: birthMs - minuteMs,
+    timesMs: [],
+    confirmedMs: 0,
+  } as const;
+  const input = { nowMs: () => birthMs + 31, isChanged: false, isWaiting: false, isBrief: true };
+  const { answers } = await askSchedule(api, { ...asked, timetable }, input);
+  expect(answers.at(-1)?.timesMs).toEqual([1, 2, 3, 4].map((minutes) => birthMs + minutes * minuteMs));
+});
+
 const asked: WatchedJob = {
   id: '',
   project: 'pay',
