@@ -54,7 +54,7 @@ describe('alerts/runbooks', () => {
   it.each(pages)('links every other page that it names in %s', (page) => {
     const prose = readPage(page)
       .replaceAll(/^```.*?^```$/gms, '')
-      .replaceAll(/\[[^\]]+\]\(\w+\)/g, '');
+      .replaceAll(/\[[^\]]+\]\(\w+\.md\)/g, '');
     const named = [...prose.matchAll(/^(?!# ).*?\b(Automation\w+)/gm)].map((match) => `${match[1]}.md`);
     expect(named.filter((name) => pages.includes(name))).toEqual([]);
   });

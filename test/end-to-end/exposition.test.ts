@@ -156,12 +156,17 @@ describe('end-to-end/exposition', () => {
       paths.add(new URL(link).pathname);
     }
     const { body: list } = await get('/runbooks/');
+    const next = new Set<string>();
     for (const path of paths) {
       const { status, body } = await get(path);
       expect({ path, status }).toEqual({ path, status: 200 });
       expect(body).toContain('<h2>Mitigation</h2>');
       expect(list).toContain(`href="..${path}"`);
+      for (const [, href = ''] of body.matchAll(/ href="([^"#:]+)"/g))
+        next.add(new URL(href, demo.url + path).pathname);
     }
+    for (const path of next) expect([path, (await get(path)).status]).toEqual([path, 200]);
+    expect([...next].filter((path) => !path.startsWith('/runbooks/'))).toContain('/schedule');
   });
 
   it.each([

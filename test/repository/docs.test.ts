@@ -21,6 +21,7 @@ const pages = [
     .filter((name) => name.endsWith('.md'))
     .map((name) => `.github/${name}`),
   'alerts/README.md',
+  ...readdirSync(join(top, 'alerts/runbooks')).map((name) => `alerts/runbooks/${name}`),
   'dashboards/README.md',
   'src/README.md',
   'test/faults.md',

@@ -28,10 +28,15 @@ ${severities.map((severity) => renderList(severity, { root, entries: entries.fil
     // Imported on the first request, so that no start waits for it.
     const { marked } = await import('marked');
     const changes = renderChanges(await siteChanges(name));
-    const body = html`${trust(await marked.parse(markdown))}${changes}${renderPlace(name, toRoot(request))}`;
+    const body = html`${trust(await marked.parse(toLinks(markdown)))}${changes}${renderPlace(name, toRoot(request))}`;
     response.send(renderPage({ title: name, body, path: request.path }));
   });
   return router;
+}
+
+/** Links other runbooks by their addresses here, and paths of this exporter, which the files only name. */
+function toLinks(markdown: string): string {
+  return markdown.replaceAll(/(\]\(\w+)\.md\)/g, '$1)').replaceAll(/`\/(\w*)`/g, '[`/$1`](../$1)');
 }
 
 /** Names the configured changes of an alert, because the text above has the default limits. */
