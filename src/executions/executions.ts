@@ -159,7 +159,7 @@ export function createExecutions(given: ExecutionsOptions): Executions {
   };
 }
 
-/** Waits for a round, and publishes at intervals until then, because a long round may outlast the series. */
+/** Waits for a round. Meanwhile publishes at intervals, because series expire. */
 async function showMeanwhile(
   { options: { clock, everyMs }, showing, projectList }: RoundTools,
   { found, signal, latest }: { found: OpenRound; signal: AbortSignal; latest: () => RoundNow | undefined },
@@ -232,7 +232,7 @@ type Options = {
   readonly clock: Pick<Clock, 'ticks' | 'random'>;
 };
 
-/** The average of a job may change without a counted execution: if the job runs as a step of another job. */
+/** A job's average also changes without a counted execution, when the job runs as a step of another job. */
 export function createAverages({ cache, serverNowMs, clock }: Options) {
   const begunTicks = clock.ticks();
   const askedTicks = new Map<string, number>();
@@ -242,7 +242,7 @@ export function createAverages({ cache, serverNowMs, clock }: Options) {
       const { jobs } = cache()?.totals ?? { jobs: new Map<string, never>() };
       const restMs = Math.max(minRestMs, jobs.size * perJobMs);
       for (const key of askedTicks.keys()) if (!jobs.has(key)) askedTicks.delete(key);
-      // Spread over the interval: if each job waited a whole interval after a restart, frequent restarts would prevent all reads.
+      // Times are spread over the interval. Otherwise frequent restarts would prevent all reads.
       for (const key of jobs.keys()) {
         if (!askedTicks.has(key)) askedTicks.set(key, begunTicks - clock.random() * restMs);
       }

@@ -70,10 +70,10 @@ export async function openRound(
   const recount = createRecount({ ...options, cache, activities, reading, overlap });
   const restoreGap = createRestoreGap(cache, failures);
   await restoreGap.open(options.isRestored === true);
-  // Not only in a round: if the server does not answer, the next reload may include the projects again.
+  // Done before the first round: without an answer no round starts, and a reload may include the projects again.
   const nowMs = Math.floor(clock.now() + (cache.facts().skewMs ?? 0));
   await cache.update(async () => planExcluded({ states: cache.states, facts: cache.facts(), nowMs, isWanted }));
-  // Before counting: runs of a job that must give its slot back count for `__other__`.
+  // Must precede counting: runs of a job that loses its slot count for `__other__`.
   await room.fit();
   const changed = rebucket(cache.totals.cells.values(), cache.facts(), buckets);
   await cache.update(async () => beginNatives(changed, cache.facts(), clock.now()));

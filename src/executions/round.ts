@@ -53,7 +53,7 @@ export async function playRound(tools: RoundTools, of: Omit<Round, keyof RoundTo
   const { signal, showing, projectList, visibility, found } = round;
   const running = await readRunningOnce(round);
   const time = found.serverClock.now(running.serverMs);
-  // The member that answered first may have another clock than the one that was asked for the time.
+  // The two answers may come from members with different clocks.
   found.overlap.noteClocks([time.nowMs, running.serverMs ?? time.nowMs], time.nowMs);
   const sinceTicks = tools.options.clock.ticks();
   const now = { running: running.executions, readTicks: running.readTicks, nowMs: time.nowMs, sinceTicks };
@@ -86,7 +86,7 @@ async function readRunningOnce(round: Round): Promise<Running> {
 /** Rewinds if the server clock was set back, and reads further back if it was set ahead. */
 async function followClock({ found, activities, activityHint, options }: Round, time: ServerTime): Promise<void> {
   if (time.wasUnseen) found.overlap.noteUnseen();
-  // The step may not be stored now if the disk is full, and it is reported only once.
+  // Recorded first: a step is reported only once, and storing it fails if the disk is full.
   const latestMs = time.reachedMs ?? time.doubtedMs;
   if (latestMs !== undefined) found.overlap.noteReached(latestMs);
   const ownMs = options.clock.now();
@@ -147,7 +147,7 @@ function toPlanInput({ found, options, activities }: Round, nowMs: number): Plan
   };
 }
 
-/** Reads idle projects while the server counts more executions than are known, for most of the interval. */
+/** While the server counts more executions than are known, reads idle projects for most of the interval. */
 async function searchProjects(round: Round, plan: PlanInput, read: (each: PlannedRead) => Promise<void>) {
   const { activityHint, options, signal, startedTicks } = round;
   const sinceMs = activityHint.searchedSinceMs();
@@ -216,7 +216,7 @@ function toWatched({ cache }: OpenRound): readonly ProjectState[] {
   return [...cache.states.values()].filter(({ hold }) => hold !== 'excluded');
 }
 
-/** The server counts executions from before a project was counted; the ledger does not. */
+/** The server also counts executions that ended before counting began; the ledger does not. */
 function toHintWindow(found: OpenRound, nowMs: number, lengthMs: number): Window {
   const beginMs = Math.max(nowMs - lengthMs, ...toWatched(found).map(({ countedFromMs }) => countedFromMs));
   return { beginMs: Math.min(beginMs, nowMs), endMs: nowMs };

@@ -1,8 +1,8 @@
-/** About 1 kB of the successful runs of a job, to notice a lasting change of their durations. */
+/** The last successful runs of a job (about 1 kB), to find lasting changes of their durations. */
 export type Drift<List = Uint16Array | Uint32Array> = {
   /** The last durations in tenths of a second, oldest first. */
   readonly tenths: List;
-  /** The minutes between the end of each run and the previous end; and the last end. */
+  /** The minutes between consecutive ends. */
   readonly apart: List;
   readonly lastMinute: number;
   /** The cumulative sums for longer and for shorter runs. */
@@ -45,7 +45,7 @@ export type Rhythm = 'none' | 'weekend' | number;
 
 /** A lasting change of a job's durations. */
 export type Shift = {
-  /** When it began: the end of the first run that it changed. */
+  /** The end of the first changed run. */
   readonly sinceMs: number;
   /** The end of the last run before the change; absent in states of earlier releases. */
   readonly usualUntilMs?: number;
@@ -116,9 +116,7 @@ function findPlaces(drift: Lists): readonly number[] {
 const slack = 0.5;
 const limit = 7.5;
 
-/**
- * If the change is large enough to matter, starts again with the runs since the change; until then, each run is compared again.
- */
+/** Once the change is large enough, drops the runs before it. Until then, compares again after each run. */
 function noteAlarm(drift: Lists, places: readonly number[]): Lists {
   const { tenths, apart, shift: known } = drift;
   const own = places.map((place) => tenths[place] ?? 0);
@@ -144,7 +142,7 @@ function isLarge(beforeMs: number, afterMs: number): boolean {
 const minRatio = 1.3;
 const minMs = 10_000;
 
-/** Returns the normal score of the last of some durations, by its rank among them. */
+/** Returns the normal score of the last duration, by its rank among all. */
 function toScore(durationsMs: readonly number[]): number {
   const last = durationsMs.at(-1) ?? 0;
   let less = 0;

@@ -1,6 +1,6 @@
 /**
- * For one hour: the smallest id of runs that started in it, and the greatest id that became known in it. Together, the hours
- * show how ids grow. An imported execution gets its id long after its start, so a run with a smaller id may have started later.
+ * The smallest id of the runs that started in an hour, and the greatest id that became known in it. Ids grow with the start,
+ * except those of imports: an imported execution gets its id long after its start.
  */
 export type IdHour = {
   readonly hour: number;
@@ -104,7 +104,7 @@ export function withIds(
 }
 
 const hourMs = 3_600_000;
-/** After the clock was set back an hour, correct hours are in the future; in a new epoch, there may be no other hours. */
+/** Hours may be this far in the future: after the clock was set back an hour, correct hours are. */
 const stepMs = 2 * hourMs;
 const dayMs = 24 * hourMs;
 

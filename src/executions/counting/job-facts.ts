@@ -9,8 +9,8 @@ type Labels = Pick<JobFacts, 'project' | 'group' | 'name'>;
 type Failures = Pick<JobFacts, 'consecutiveFailures' | 'failedMs'>;
 
 /**
- * Updates the facts of a job with one more run. Each fact comes from the newest run that has it, whatever the order in which
- * runs become known. A future-dated run counts as ended when it was read, and before every run with a greater id.
+ * Updates the facts of a job with one more run. Each fact comes from the newest run that has it, in any order of calls. A
+ * future-dated run counts as ended when it was read, and before every run with a greater id.
  */
 export function toFacts(labels: Labels, read: Finished, known: JobFacts | undefined, seenAtMs: number): JobFacts {
   const run = isAhead(read.endedAtMs, seenAtMs) ? { ...read, endedAtMs: seenAtMs } : read;
@@ -114,8 +114,8 @@ function toLastFailure(
 }
 
 /**
- * Counts failures after the last success, even if one of them becomes known late. Only the newest ends are kept: a success that
- * is older than all of them does not reset other failures.
+ * Counts failures after the last success, even if some become known late. Only the newest ends are kept, so a success that is
+ * older than all of them resets nothing.
  */
 function toFailures(run: Finished, ending: Ending, before: JobFacts | undefined): Failures {
   const { consecutiveFailures = 0, failedMs = [], lastSuccessMs = -Infinity } = before ?? {};

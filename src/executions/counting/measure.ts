@@ -13,7 +13,7 @@ export type MeasureRules = {
   readonly seenAtMs: number;
   /** The time up to which everything is counted; new cells begin at this time. */
   readonly startMs: number;
-  /** True if new series may have been published before, as after a restore: then they do not start as 0. */
+  /** True after a restore: new series may have been published before, so they do not start at 0. */
   readonly isShown?: boolean;
 };
 
@@ -126,7 +126,7 @@ export function measureFailures(
     const labels = [project, ...(hasSlot ? [group, name] : ['', otherJobs]), failureClass];
     touch('failures', labels, isOfGap).count += 1;
   }
-  // The last failure first, because other failures of its job may show that it was not new.
+  // The last failure must come first: another failure of the job may then show that it was not new.
   for (const isLast of [true, false])
     for (const failure of failures) {
       const key = toJobKey(failure.project, failure.group, failure.name);

@@ -26,7 +26,7 @@ export type ReconcileInput = {
   readonly latestMs: number;
   /** The start of the present epoch; runs that started before it are not compared by id. */
   readonly epochStartedAtMs: number;
-  /** Known runs up to this start may be of an earlier epoch, even after `epochStartedAtMs`, because the clock may have been set back. */
+  /** Known runs that started up to this time may be of an earlier epoch, because the clock may have been set back. */
   readonly formerThroughMs?: number | undefined;
   readonly isWanted: (job: JobName) => boolean;
 };
@@ -38,7 +38,7 @@ export type Reconciled = {
   /** Counted runs of the previous epoch. */
   readonly ofEpochBefore: ReadonlySet<Finished>;
   readonly imported: number;
-  /** When ids started again, if they did: an id had another start before, or is far below older ones. */
+  /** When ids started again: an id had another start before, or is far below older ids. */
   readonly newEpochAtMs: number | undefined;
   /** The start of the present epoch, as known after these rows. */
   readonly epochStartedAtMs: number;
@@ -74,7 +74,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
       ofSlowClock.add(row);
     }
     const earlier = known.get(id);
-    // The first run that was read in an epoch may not be its first: this run started earlier, and reuses an id too.
+    // An epoch may begin before its first known run: this run started earlier, and reuses an id too.
     if (isComparable && !ofSlowClock.has(row) && earlier?.every((run) => run.startedAtMs < startedAtMs) === true) {
       epochStartedAtMs = Math.min(epochStartedAtMs, startedAtMs);
     }

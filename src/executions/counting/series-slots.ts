@@ -8,7 +8,7 @@ export type SlotKind = (typeof slotKinds)[number];
 /** The number of slots of each kind; a long name takes more than one. */
 export type Room = Readonly<Record<SlotKind, number>>;
 
-/** Which jobs and nodes have their own series: the first that need a slot, until they give it back. */
+/** The jobs and nodes with their own series: the first that need a slot, until they give it back. */
 export type SeriesSlots = ReturnType<typeof createSeriesSlots>;
 
 /** All totals of one server; cells are replaced after each commit. */
@@ -25,7 +25,7 @@ export type Claims = {
   readonly refused: Readonly<Record<SlotKind, ReadonlySet<string>>>;
 };
 
-/** Creates the slots, with those of the given cells and jobs taken. */
+/** Creates the slots; the given cells and jobs already have theirs. */
 export function createSeriesSlots(cells: Iterable<Cell>, jobs: ReadonlyMap<string, JobFacts> = new Map()) {
   const taken = toHolders();
   const refused = toSets();
@@ -78,7 +78,7 @@ export function createSeriesSlots(cells: Iterable<Cell>, jobs: ReadonlyMap<strin
         for (const slots of [taken[kind], refused[kind]])
           for (const key of slots.keys()) if (key.startsWith(begin)) slots.delete(key);
     },
-    /** Counts the jobs and nodes without a slot that were refused one, or gave one back; the count is bounded. */
+    /** Counts the jobs and nodes that were refused a slot or gave one back, up to a limit. */
     refused: (): Room => toRoom((kind) => refused[kind].size),
   };
 }

@@ -47,7 +47,7 @@ export function toHistorySeries(
     const { family } = first;
     const render = createRowRenderer(family, baseLabels);
     const lines = one.rows.map((row) => render(row).slice(0, -'0\n'.length));
-    // Replaces the unsorted pairs, so that no more than one series is in memory twice.
+    // Replaces the unsorted pairs at once, so that only one series is in memory twice.
     one.changes = sortPairs(one.changes);
     return [{ family, lines, changes: one.changes }];
   });

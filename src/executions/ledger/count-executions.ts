@@ -192,7 +192,7 @@ function toFactsChange(cache: LedgerCache, found: Reconciled, epoch: number): { 
   return { facts: { ...facts, epoch, epochStartedAtMs, formerThroughMs, oneTimeIds } };
 }
 
-/** Stores the ids of one-time runs while they wait: once finished, some servers no longer mark them as one-time. */
+/** Stores the ids of waiting one-time runs, because some servers no longer mark them when they have finished. */
 export async function noteOneTimeRuns(cache: LedgerCache, running: readonly Execution[]): Promise<void> {
   const waiting = running.filter(({ status, endedAtMs }) => status === 'scheduled' && endedAtMs === undefined);
   const known = new Set(cache.facts().oneTimeIds);

@@ -74,7 +74,7 @@ export function createFailures() {
         documents: [toDocument(key, { ...failure, failureClass, lines })],
         done: () => {
           const latest = waiting.get(key);
-          // A ledger that was opened after the commit already has the class, and may have counted it.
+          // If the ledger was opened after the commit, it already has the class, and may have counted it.
           if (latest !== undefined) waiting.set(key, { ...latest, failureClass, lines });
         },
       };

@@ -33,7 +33,7 @@ export type LedgerFacts = {
   /** The time that a clock more than a day ahead has reached. */
   readonly reachedMs?: number | undefined;
   readonly buckets?: readonly number[] | undefined;
-  /** Since when durations are also counted natively. */
+  /** When native histograms of durations began. */
   readonly nativeSeconds?: number | undefined;
 };
 

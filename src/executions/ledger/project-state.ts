@@ -80,8 +80,8 @@ export function resume(state: ProjectState, nowMs: number, catchUpLimitMs: numbe
 }
 
 /**
- * Changes a state after the server clock was set back to a time: everything after it is unread and counts again. The step may
- * be noticed late if a proxy writes the dates of responses; a new project has no earlier runs that could be counted by mistake.
+ * Changes a state after the server clock was set back to a time: everything after it is unread and counts again. A new project
+ * has no earlier runs to count by mistake, so its counting begins earlier, in case the step was noticed late.
  */
 export function rewind(state: ProjectState, toMs: number, isNew = false): ProjectState {
   return rewindAbsent(state, { toMs: isNew ? toMs - maxUnnoticedMs : toMs, isCertain: true });
@@ -89,8 +89,7 @@ export function rewind(state: ProjectState, toMs: number, isNew = false): Projec
 
 /**
  * Changes a state after the clock was set back while the exporter was not running, by an unknown amount. Counting begins
- * earlier by the known minimum. If the clock was ahead for longer, the last read was earlier too, and reading an hour again
- * costs little.
+ * earlier by the known minimum. In case the clock was ahead by more, about an hour is read again.
  */
 export function rewindUnseen(state: ProjectState, nowMs: number): ProjectState {
   const { countedFromMs, prunedThroughMs = Number.NEGATIVE_INFINITY } = state;
@@ -102,8 +101,8 @@ export function rewindUnseen(state: ProjectState, nowMs: number): ProjectState {
 
 /**
  * Changes a state after the clock was set back by a known amount while the exporter was not running. The step is certain if
- * read times are in the future; a project without earlier runs allows it without a risk. In all other cases
- * the exporter's own clock may have been set, and executions that ended before counting began must not be counted.
+ * read times are in the future; for a project without earlier runs, a mistake does no harm. Otherwise the exporter's own clock
+ * may have been set, and counting must not begin earlier.
  */
 export function rewindAbsent(
   state: ProjectState,

@@ -26,7 +26,7 @@ export function toRecent(project: string, run: Finished): RecentRun {
 /** If a run fails on more nodes, no single node is the cause. */
 const maxNodes = 5;
 
-/** Runs by the key of their document. A document has many runs, so that not every run is written again. */
+/** Runs by the key of their document. There are several documents, so that a new run does not rewrite all others. */
 export type RecentSheets = ReadonlyMap<string, readonly RecentRun[]>;
 
 export type RecentChange = {

@@ -90,7 +90,7 @@ export function rebucket(
   return { facts: { ...facts, buckets: bounds }, cells: changed };
 }
 
-/** Stores since when durations are also counted natively. */
+/** Stores when native histograms of durations began. */
 export function beginNatives(
   change: LedgerChange | undefined,
   facts: LedgerFacts,
@@ -182,7 +182,7 @@ function toNoted(
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** Rounds are seconds apart. */
+/** Lags that differ by less belong to one clock. */
 const closeMs = 600_000;
 /** As far back as recounts read, plus a day. */
 const rememberedForMs = 8 * dayMs;

@@ -17,9 +17,9 @@ export type HintInput = {
 type Search = { readonly sinceMs: number; missing: number; found: number };
 
 /**
- * A larger total hints that an execution ended in an idle project, but proves nothing: older servers count projects that may
- * not be read. So only a growing difference starts a search, and after several searches without a result the hint is ignored
- * for a while.
+ * A larger total hints that an execution ended in an idle project, but proves nothing: older servers count projects that the
+ * token cannot read. So only a growing difference starts a search, and after several searches without a result the hint is
+ * ignored for a while.
  */
 export function createActivityHint(clock: Pick<Clock, 'ticks'>) {
   const question = createQuestion(clock);
@@ -145,7 +145,7 @@ const maxSearchesInVain = 3;
 const ignoredForMs = 3_600_000;
 /** A slower response means that the server had to work for it. */
 const quickMs = 500;
-/** The pause between two requests, for each millisecond that the last response took. */
+/** The pause between two requests, per millisecond of the last response. */
 const restForEachMs = 20;
-/** The minimum pause for each project: for up to 200 projects, less than the default interval. */
+/** The minimum pause per project: with up to 200 projects, the whole pause is shorter than the default interval. */
 const restForProjectMs = 60;

@@ -60,7 +60,7 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
   }
 
   return {
-    /** Call before another poll reads a project's jobs, and pass the list to the result; until then, it is not read here. */
+    /** Call before another poll reads a project's jobs, and pass the list to the returned function. */
     begin,
     /** Returns the ids of a project's jobs; undefined if its list was not read, or is long. */
     idsOf: ids.of,

@@ -80,7 +80,7 @@ async function narrow(groups: readonly Group[], missing: number, asking: Asking)
   return found;
 }
 
-/** Halves a group with missing executions, until reading its projects costs no more than a request. */
+/** Halves a group with missing executions, until reading the projects of a half costs no more than one request. */
 async function halve(group: Group, missing: number, asking: Asking): Promise<readonly string[]> {
   if (missing <= 0) return [];
   if (group.length <= fewProjects || !asking.mayGoOn()) return group.map(({ project }) => project);

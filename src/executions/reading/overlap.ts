@@ -27,7 +27,7 @@ export function createOverlap(
   }
 
   function ms(nowMs: number): number {
-    // A clock that is set back does not make the day longer.
+    // If the clock was set back, the wider overlap ends at once.
     return nowMs < widest.untilMs && widest.untilMs - nowMs <= rememberedForMs ? widest.ms : minMs;
   }
 
@@ -45,7 +45,7 @@ export function createOverlap(
     },
     /** Call when an execution became visible this long after its project had been read. */
     noteLateness: (latenessMs: number, nowMs: number): void => {
-      // Doubled: the largest of a few delays is not the maximum.
+      // Doubled, because longer delays are possible.
       if (latenessMs > minMs / 2) widen(2 * latenessMs, nowMs);
     },
     /** Records the clocks of members that answered at about the same time. */
@@ -53,7 +53,7 @@ export function createOverlap(
       const spreadMs = Math.max(...serverTimes) - Math.min(...serverTimes);
       if (spreadMs <= stepMs) return;
       widen(minMs + spreadMs, nowMs);
-      // By the next round, a member that is ahead writes later times.
+      // Until the next round, a member that is ahead writes later times.
       noteReached(Math.max(...serverTimes) + minMs);
     },
     noteUnseen: (): void => {

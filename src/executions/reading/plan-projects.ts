@@ -13,7 +13,7 @@ type ListingInput = {
   /** When the present configuration took effect: a project that it adds counts from then on. */
   readonly begunMs?: number;
   readonly backfillMs: number;
-  /** When counting begins, instead of by the first list; undefined if not configured. */
+  /** The configured start of counting, which replaces the time of the first list. */
   readonly countFromMs?: number | undefined;
   readonly isWanted: (project: string) => boolean;
   /** The longest delay until an execution becomes visible. */
@@ -56,8 +56,8 @@ export function planProjects({
 }
 
 /**
- * Puts excluded projects on hold, and, once it is known when the present configuration took effect, starts again with projects
- * that are no longer excluded; undefined without changes.
+ * Puts excluded projects on hold. Once the start of the present configuration is known, resumes projects that are no longer
+ * excluded. Undefined without changes.
  */
 export function planExcluded({
   states,

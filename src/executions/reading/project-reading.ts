@@ -73,7 +73,7 @@ async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: numb
   const unshown = purpose === 'probe' ? await countUnshown(api, before, { sinceMs, nowMs }) : 0;
   if (unshown > 0) return { ...nothingRead, total: unshown, hidden: unshown, isUnshown: true };
   if (purpose === 'probe') shownLately.add(project);
-  // If the clock is set ahead, the outage does not count as longer. After a restore, all executions count again, at any age.
+  // A clock that was set ahead does not make the outage longer. After a restore, all executions count again, at any age.
   const isRestored = isInRestoreGap(before, cache.facts());
   const limitMs = isRestored ? Number.POSITIVE_INFINITY : catchUpLimitMs + overlap.leaptMs(readThroughMs(before));
   const { countedFromMs } = resume(before, nowMs, limitMs);
@@ -98,7 +98,7 @@ async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: numb
       const newFromMs = Math.max(dueMs, fromMs + 1);
       return withNewestReadBehind(latest, window, { rest: due, sinceMs: dueMs, newFromMs });
     },
-    // If no row was shown, reads a few more pages to find out whether any is.
+    // If no row was shown, reads a few more pages to look for one.
     mayGoOn: (rest, hasShown) => {
       isCut = rest.some(({ beginMs }) => beginMs < dueMs);
       ahead = rest.flatMap((each) => from(each, nowMs + 1));

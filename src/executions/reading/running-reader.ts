@@ -51,7 +51,7 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
       if (read.denied !== undefined) denied.add(project);
     }
     isComplete ||= projects.every((project) => known.has(project));
-    // A project that is gone or disabled shows nothing of the others.
+    // A missing or disabled project does not show whether others can be read.
     if (isComplete && denied.size > 0 && readTicks.size === 0) return { ...nothing, serverMs, denied: 'all' };
     const executions = isComplete ? [...known.values()].flat() : undefined;
     return { executions, serverMs, denied: new Set(denied), readTicks: new Map(readTicks) };

@@ -23,7 +23,7 @@ export type ServerTime = {
 
 type Known = Pick<LedgerFacts, 'skewMs' | 'listedAtMs'>;
 
-/** After a start, the stored difference of the clocks replaces a response: a response far after it counts as a jump too. */
+/** After a start, the stored difference of the clocks serves as the last response: a much later one is a jump. */
 export function createServerClock(clock: Clock, known: Known = {}) {
   const { believe, reckon } = createBelief();
   let skew: { readonly ms: number | undefined; readonly atTicks: number } | undefined;
@@ -56,7 +56,7 @@ export function createServerClock(clock: Clock, known: Known = {}) {
       try {
         const { answer, midRequestMs } = await api.getTimed(systemInfo);
         isJustAsked = answer.timestampMs !== undefined;
-        // The clock may be set before the next round.
+        // Requested again in the next round, because the clock may be set until then.
         const atTicks = isJustAsked ? Number.NEGATIVE_INFINITY : clock.ticks();
         skew = { ms: (answer.timestampMs ?? midRequestMs) - midRequestMs, atTicks };
       } catch (error) {

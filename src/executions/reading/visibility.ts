@@ -118,7 +118,7 @@ export function createVisibility(ticks: () => number) {
   };
 }
 
-/** Returns the last day of each project that is read, from when it counts. */
+/** Returns the last day of each project that is read, but not the time before its counting began. */
 function toDays({ names, states, nowMs }: Look): ReadonlyMap<string, Window> {
   const days = names.flatMap((project): [string, Window][] => {
     const state = states.get(project);

@@ -16,7 +16,7 @@ export type Pass = {
 /** The windows still to compare, newest last. */
 export type Comparison = {
   readonly isWeek: boolean;
-  /** Windows with counted rows that are not shown: their totals do not show when the rows become readable. */
+  /** Windows with hidden rows: when the rows become readable, the totals stay the same. */
   readonly unshown: Window[];
   readonly open: Window[];
 };

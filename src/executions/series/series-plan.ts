@@ -90,7 +90,7 @@ type Cost = readonly [family: Family, series: number];
 /** Few jobs fail in more classes; rare classes may exceed the reserve. */
 const usualClasses = 2;
 
-/** Without series that few jobs have at a time: changed durations, and changing results. */
+/** Omits series that only few jobs have at a time: changed durations and changing results. */
 const ofEachJob: readonly Cost[] = [
   [families.running, 1],
   [families.oldestStart, 1],

@@ -17,7 +17,7 @@ type RowsInput = {
   readonly behind?: ReadonlySet<string>;
   readonly settings: Pick<ExecutionSettings, 'buckets' | 'cicd' | 'isWantedJob' | 'successAgeMsOf' | 'ownerOf'>;
   readonly exemplars: Pick<Exemplars, 'of'>;
-  /** Since when durations are also counted natively. */
+  /** When native histograms of durations began. */
   readonly nativeSeconds: number | undefined;
 };
 
