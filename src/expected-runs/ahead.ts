@@ -143,7 +143,7 @@ async function lookForWindows(options: RisksOptions, wish: WindowWish, pause: Pa
   const expected = listExpected(options);
   const underWay = toUnderWay(port);
   const runs = underWay.map(({ endMs, job }) => ({
-    // A run that is late may be late again by as much; a restart would end it.
+    // An overdue run may last as long again; a restart would end it.
     endMs: endMs > nowMs ? endMs : nowMs + Math.max(nowMs - endMs, minuteMs),
     job,
     isCritical: settings.isCriticalJob(toJobPath(job)),

@@ -228,7 +228,7 @@ function createTimeShare(clock: Pick<Clock, 'ticks'>, everyMs: number) {
 
 const shareOfTime = 0.007;
 const shareOfOthers = 0.4;
-/** In intervals. */
+/** A number of intervals. */
 const maxDebt = 10;
 /** The rest of a longer response counts as network time, unless the response is very slow. */
 const maxWorkMs = 60;

@@ -26,7 +26,7 @@ import type { SourceNotes } from './sources.ts';
 export type ExpectedJobs = {
   readonly all: ReadonlyMap<string, WatchedJob>;
   readonly tallies: ReadonlyMap<string, Tally>;
-  /** For all jobs: the nodes with failures since their last success, for an interval or a minute. */
+  /** The nodes with failures since their last success, once these are as old as an interval, or a minute. */
   readonly failingNodes: () => FailingNodes;
   readonly hours: () => readonly HourOfTimes[];
   /** Loads the stored state; may be called again after an error. */
@@ -76,7 +76,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
   const noted = { throughMs: 0 };
   let hours: readonly HourOfTimes[] = [];
   let opened: Promise<void> | undefined;
-  /** Jobs that start again; the next transaction writes them. */
+  /** Jobs whose watch starts again; the next transaction writes them. */
   let begun: readonly Judged[] = [];
 
   async function load(): Promise<void> {
@@ -124,7 +124,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
     commitHook: createRunNotes({ ...notes, all, nodes: nodes.all, noted, isBeginning: () => begun.length > 0 }),
     change,
     list: async (list, changed) => {
-      // The list was decoded in this turn of the event loop, which takes a long time.
+      // Decoding the list has used this turn of the event loop for long enough.
       if (list.listed.length > notesPerPiece) await options.clock.nextTurn();
       await changeInPieces(known, planListed(all, { ...list, maxJobs: settings.maxJobs }), changed);
     },
@@ -222,7 +222,7 @@ type Made = {
   readonly hours?: readonly HourOfTimes[] | undefined;
 };
 
-/** Loads the stored state; jobs start again if runs were counted without being recorded here. */
+/** Loads the stored state; the watch of jobs starts again if runs were counted without being recorded here. */
 async function readAll(options: Options) {
   const { server, ledger, notes } = options;
   const kept = readKept(await ledger.load(server, keptKinds));

@@ -280,7 +280,7 @@ function toNote(jobs: Iterable<WatchedJob>): string | undefined {
   return texts.length === 0 ? undefined : texts.join('; ');
 }
 
-/** Reports whether a schedule cannot be read. Until the job has been listed since, it may be deleted. */
+/** Reports whether a schedule cannot be read. A job that has not been listed since may be deleted. */
 function isUnreadable({ unread, listedAtMs }: WatchedJob): boolean {
   return unread?.why !== undefined && (unread.count > 1 || listedAtMs > unread.atMs);
 }

@@ -104,14 +104,13 @@ const maxLists = 20;
 /** Each project is listed once in this number of runs of the collector. */
 const roundsForAll = 5;
 
-/** A server needs a long time to list many jobs: with these pauses, they use less than 0.5 % of its time. */
+/** A server needs a long time to list many jobs. With these pauses, lists use less than 0.5 % of its time. */
 const restsPerList = 200;
 const maxRestMs = maxListGapMs / 2;
 
 /**
- * Finds projects that are gone, and since when: at once if they are excluded, or if the server says that there is no such
- * project. Another project may be hidden for a moment; it counts as gone only after it has been missing for as long as a change
- * may stay unnoticed.
+ * Finds projects that are gone, and since when: at once if they are excluded or unknown to the server. Other missing projects
+ * may be hidden for a moment, so they count as gone only after a while.
  */
 function createLostProjects({ clock, notes, settings, jobs }: ListingOptions) {
   const missing = new Map<string, { readonly ticks: number; readonly atMs: number }>();

@@ -23,7 +23,7 @@ function toSeenRun(execution: Execution): SeenRun | undefined {
   return { id, startedAtMs, ...(endedAtMs === undefined ? {} : { endedAtMs }), kind: toKind(execution) };
 }
 
-/** Notes how long one-time runs wait for their time: for the server, they are runs of their job. */
+/** Records how long one-time runs wait: meanwhile the server counts them as runs of their job. */
 export function createWaits() {
   const waits = new Map<number, SeenRun & { readonly jobId: string; readonly endedAtMs: number }>();
   return {
@@ -37,7 +37,7 @@ export function createWaits() {
         waits.set(id, { id, jobId, kind: 'waiting', startedAtMs: fromMs, endedAtMs: startedAtMs });
       }
       for (const [id, wait] of waits) {
-        // One that is no longer listed was aborted.
+        // A waiting run that is no longer listed was aborted.
         if (!listed.has(id) && wait.endedAtMs > nowMs) waits.set(id, { ...wait, endedAtMs: nowMs });
         if (wait.endedAtMs < nowMs - keptForMs) waits.delete(id);
       }
@@ -56,8 +56,8 @@ function toKind({ status, type, attempt = 0 }: Execution): SeenRun['kind'] {
 }
 
 /**
- * Tracks the time up to which all runs of a project are known. A run that started before a list of running executions was in
- * this list or had ended by then; so all runs before the list are known when all ends up to it have been read.
+ * Tracks the time up to which all runs of a project are known. A run that started before a list of running executions is in the
+ * list, or had ended. So once all ends up to the list have been read, all runs before it are known.
  */
 export function createClearTimes() {
   const clear = new Map<string, number>();

@@ -54,7 +54,7 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
 
   function heard({ member, isShared }: Asked, endpoint: Endpoint<unknown>, about: About): void {
     const { answer } = about;
-    // What one of several members answers at a common address is not the mode of the server.
+    // At an address of several members, the answer of one member is not the mode of the server.
     if (isShared && timelines.delete(sourceKeys.mode())) changed.add(sourceKeys.mode());
     clockNotes.hear(isOf(systemInfo, endpoint, answer) ? answer : undefined);
     note(toContact(member), 'answered');

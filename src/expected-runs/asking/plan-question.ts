@@ -96,12 +96,12 @@ const stretches = [
   4 * longDayMs,
   170 * hourMs,
 ] as const;
-/** From an hour to a day: within a day, all hours with starts are similar. */
+/** Enough for a step from an hour to a day, because the hours of a day are similar. */
 const maxGrowth = 27;
 const fewTimes = 1.9;
 /** If the schedule was changed to every second, this span has 3,600 times. */
 const maxUnsureMs = hourMs + minuteMs;
-/** An answer that is not older counts as current; a first contact takes this long. Less if the list shows no edits. */
+/** A younger answer counts as current, if the list shows that the job was not edited; a first contact takes this long. */
 const freshMs = 30 * minuteMs;
 const justNowMs = 10 * minuteMs;
 const enoughShare = 0.9;

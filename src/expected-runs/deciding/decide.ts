@@ -193,7 +193,7 @@ function isConfirmed(job: WatchedJob, expectedMs: number, reason: string, source
   // After the last answer, the schedule may have been edited before it was switched off.
   if (lastModifiedMs === undefined)
     return isOfProject || (reason !== 'unknown' && isProjectOffAt(sources, job.project, expectedMs));
-  // The list shows every edit, and shows none.
+  // The list would show an edit.
   return lastModifiedMs <= timetable.askedAtMs && (isOfProject || reason !== 'unknown' || listedAtMs > expectedMs);
 }
 
@@ -253,7 +253,7 @@ export function toStartWindow(
   const gapAfterMs = gap?.afterMs;
   const isBeforeGap = gapAfterMs !== undefined && time <= gapAfterMs && (told === undefined || told > gapAfterMs);
   const knownMs = isBeforeGap ? gapAfterMs : untilMs;
-  // The unknown next time counts as far away as the previous one.
+  // An unknown next time is taken to be as far away as the previous one.
   const guessed = before === undefined || knownMs > time + 2 * marginMs ? undefined : 2 * time - before;
   const next = isBeforeGap ? Math.min(told ?? Infinity, guessed ?? Infinity) : (told ?? guessed);
   const earlyMs = before === undefined ? earliestMs : Math.min(earliestMs, (time - before) / 2);

@@ -11,7 +11,7 @@ export function judgeGap(job: WatchedJob, gap: Gap, nowMs: number): 'ask' | 'wai
   if (gap.isLost === true || job.goneAtMs !== undefined) return 'lost';
   const maxPerHour = gap.maxPerHour ?? (job.timetable && toMostPerHour(job.timetable));
   const isRecent = nowMs - gap.throughMs <= maxListGapMs;
-  // The first list after a gap is short, and a longer one shows how many times were in the gap.
+  // The first list after a gap is short; a longer one shows how many times the gap had.
   if (maxPerHour === undefined && job.timetable?.source === 'forecast' && isRecent) return 'wait';
   if (!isUneditedSince(job, gap.askedAtMs)) return 'lost';
   const hours = Math.ceil((nowMs - gap.afterMs) / hourMs);
@@ -51,7 +51,7 @@ export function loseGap(job: WatchedJob): WatchedJob {
   return { ...job, timetable: { ...timetable, gap: { ...timetable.gap, isLost: true } } };
 }
 
-/** Counts the times of a gap as undecided: as many as the pattern before it predicts, or else the one after it. */
+/** Counts the times of a gap as undecided: as many as the pattern before the gap predicts, or else the pattern after it. */
 export function closeGap(job: WatchedJob, gap: Gap, sources: Sources): Judged {
   const { timetable } = job;
   if (timetable === undefined) return { job, verdicts: [] };
@@ -69,7 +69,7 @@ function withoutGap({ gap: _gap, ...rest }: Timetable): Timetable {
   return rest;
 }
 
-/** While a job or its project is off, only times known before that are expected. */
+/** While a job or its project is off, only times that were known before are expected. */
 function wasExpected({ off, project }: WatchedJob, atMs: number, sources: Sources): boolean {
   const isOff = off.some(({ sinceMs, untilMs = Number.POSITIVE_INFINITY }) => sinceMs <= atMs && atMs < untilMs);
   return !isOff && !isProjectOffAt(sources, project, atMs);

@@ -55,8 +55,8 @@ export function findUndone(sources: Sources, atMs: number): Leap | undefined {
 }
 
 /**
- * Returns the span that the clock of a member shows again now; its scheduler planned the next runs with the earlier showing.
- * For the whole server only if it has one member.
+ * Returns the span that a member's clock shows for the second time now. Its scheduler planned the next runs during the first
+ * time. Without a UUID, only if the server has one member.
  */
 export function findRepeated(sources: Sources, nowMs: number, uuid = onlyMember(sources)): Leap | undefined {
   const span = leapsOf(sources).findLast(
@@ -73,7 +73,7 @@ function onlyMember(sources: Sources): string | undefined {
 }
 
 /**
- * Withdraws requests and decisions for times that are in the future again, made while the clock was ahead. Skipped times are
+ * After the clock was set back, withdraws requests and decisions for times that are in the future again. Skipped times are
  * decided again; times that the clock has shown stay decided.
  */
 export function takeBack(job: WatchedJob, { nowMs, aheadMs = 0, sources }: Now): WatchedJob {

@@ -25,7 +25,7 @@ export function lastBefore(timeline: Timeline, atMs: number): Span | undefined {
   return timeline.findLast(({ fromMs }) => fromMs <= atMs);
 }
 
-/** Returns the latest value, since its first reading after any other value; gaps are ignored. */
+/** Returns the latest value, from the reading at which it replaced another value; gaps are ignored. */
 export function lastValue(timeline: Timeline): Span | undefined {
   const last = timeline.at(-1);
   const other = timeline.findLastIndex(({ value }) => value !== last?.value);

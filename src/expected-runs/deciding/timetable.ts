@@ -39,7 +39,7 @@ export type Gap = {
 
 export type LikelyTimes = { readonly firstMs: number; readonly count: number };
 
-/** Returns the times in a window before an answer, as its pattern has them later. */
+/** Returns the times in a window before an answer, computed from the pattern of its times. */
 function timesBefore(timetable: Timetable, fromMs: number, toMs: number): readonly number[] {
   const periodMs = timetable.untilMs - timetable.askedAtMs;
   if (periodMs <= 0) return [];

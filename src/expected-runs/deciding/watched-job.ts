@@ -80,12 +80,12 @@ const limitedForMs = 86_400_000;
 
 export type OffPeriod = {
   readonly what: 'job' | 'schedule';
-  /** When the job was last seen on; absent if never. */
+  /** When the job was last seen switched on; absent if never. */
   readonly lastOnMs?: number;
   /** When the job was switched off, as far as known. */
   readonly sinceMs: number;
   readonly seenAtMs: number;
-  /** When the job was seen on again. */
+  /** When the job was seen switched on again. */
   readonly untilMs?: number;
 };
 

@@ -14,7 +14,7 @@ export type SkippedInput = {
   readonly isCritical: (path: string) => boolean;
 };
 
-/** Missed times of one job with the same cause and the same end. */
+/** Missed times of one job with the same cause, followed by the same success. */
 export type SkippedRuns = {
   readonly job: JobNames;
   readonly jobId: string;

@@ -19,7 +19,7 @@ type Run = Pick<Execution, 'status' | 'project' | 'job' | 'succeededOn' | 'faile
 /** The changed nodes; undefined for a node that works again, or has had no failure for a long time. */
 export type NodeChanges = ReadonlyMap<string, FailingNode | undefined>;
 
-/** Finds the nodes that change with finished runs, whatever the order in which runs become known. */
+/** Returns a function that applies finished runs, in any order, and returns the changed nodes. */
 export function createNodeNotes(): (known: FailingNodes, runs: readonly Run[]) => NodeChanges {
   const succeededMs = new Map<string, number>();
   return (known, runs) => {
@@ -64,7 +64,7 @@ function addFailure(before: FailingNode | undefined, node: string, { project = '
   };
 }
 
-/** Returns the nodes that failed at some time and later. Runs that end together are read in turn, so a success may be read last. */
+/** Returns the nodes that failed by a time. Later failures wait: a success that ended with them may be read last. */
 export function listSettled(nodes: FailingNodes, throughMs: number): FailingNodes {
   return new Map([...nodes].filter(([, { sinceMs }]) => sinceMs <= throughMs));
 }

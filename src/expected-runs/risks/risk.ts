@@ -103,12 +103,12 @@ function findOwnerGone({ ownerUuid }: WatchedJob, { sources, nowMs }: Trouble): 
 }
 
 /**
- * All nodes of the last run have left the inventory, so the next run has no node and fails. With fewer nodes, a run does not
- * fail.
+ * All nodes of the last run have left the inventory, so the next run has no node and fails. If only some have left, the run
+ * does not fail.
  */
 function findGoneNodes({ project, nodes = {} }: WatchedJob, { surroundings }: Trouble): readonly Risk[] {
   const needed = Object.keys(nodes);
-  // A job with other nodes in earlier runs chooses its nodes.
+  // If earlier runs had other nodes, the job chooses its nodes anew.
   if (surroundings === undefined || !Object.values(nodes).every(isOfLastRun)) return [];
   const goneMs = needed.map((node) => surroundings.nodeGoneMs(project, node) ?? Number.NaN);
   const sinceMs = Math.max(...goneMs);
@@ -132,7 +132,7 @@ function findNodes({ project, nodes: usual = {} }: WatchedJob, trouble: Trouble)
   });
 }
 
-/** Counts jobs that share a child, or a key if they were refused, as one: the child or the key may fail, and not the node. */
+/** Counts jobs that share a child job, or a refused key, as one: the child or the key may be the cause, not the node. */
 function countIndependent(paths: readonly string[], { factsOf, surroundings }: Trouble): number {
   const seen = new Set<string>();
   return paths.filter((path) => {
