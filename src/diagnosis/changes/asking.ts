@@ -10,7 +10,7 @@ import type { Area } from './deciding/areas.ts';
 import { areas as areaNames } from './deciding/kinds.ts';
 
 export type Asking = {
-  /** Sends the requests that are due. The answers are received together with those of all polls. */
+  /** Sends the requests that are due. The answers arrive through `hear`, like those of all polls. */
   readonly read: (api: Api, signal: AbortSignal) => Promise<void>;
   /** Call for each answered reading. If it is a folder of keys, pass the folders in it. */
   readonly noteHeard: (area: string, folders?: readonly string[]) => void;
@@ -140,8 +140,8 @@ function listProjects(areas: ReadonlyMap<string, Area>): readonly string[] {
 }
 
 /**
- * Lists the definitions to read: those never read, and those whose job was saved later than they were read. If the list of
- * jobs has no time of saving, those that were read long ago.
+ * Lists the definitions to read: those never read, and those whose job was saved later than they were read. If the list of jobs
+ * has no save times: those that were read long ago.
  */
 function* listDueDefinitions(areas: ReadonlyMap<string, Area>, isDue: (area: string, everyMs: number) => boolean) {
   for (const [key, { things }] of areas) {

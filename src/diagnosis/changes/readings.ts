@@ -117,7 +117,7 @@ function readDefinition(id: string, { sections, keys, children }: Content<typeof
   return { area: areas.definitionOf(id), things: new Map([['', fields]]), ...toBasis(known.release()) };
 }
 
-/** Other polls read this of every job: an edit counts if the definition was not read since. */
+/** Other polls read this for every job: an edit counts if the definition was not read after it. */
 function readEdit(id: string, { lastModifiedMs = 0, lastModifiedBy }: Content<typeof jobInfo>, known: Known): Seen[] {
   const { readMs = Number.POSITIVE_INFINITY } = known.areas.get(areas.definitionOf(id)) ?? {};
   if (lastModifiedMs <= readMs) return [];

@@ -21,7 +21,7 @@ export function toShown(text: string): string {
 const ansi = /\p{Cc}(?:\[[0-?]{0,20}[ -/]{0,5}[@-~]|\][^\p{Cc}]{0,200}\p{Cc})/gu;
 const months = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}';
 
-/** The order matters: an earlier pattern may contain a later one. */
+/** The order matters: the match of an earlier pattern may contain matches of later ones. */
 const marks: readonly (readonly [RegExp, string])[] = [
   [/[\p{Cc}\p{Cf}]/gu, ' '],
   [/\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b/gi, '<uuid>'],

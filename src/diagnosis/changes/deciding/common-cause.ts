@@ -32,7 +32,7 @@ export function findCommonCause(results: Iterable<JobResult>, nowMs: number): Co
   if (failed.length < minFailed) return undefined;
   const numbers = { failed: failed.length, succeeded: succeeded.length };
   const counts = countFactors(failed, succeeded);
-  // Chosen by totals only: if results decided the choice, chance could look like a cause.
+  // Chosen by the number of jobs only: if results decided what is tested, chance could look like a cause.
   const tried = [...counts.values()].filter(({ covered, spared }) => covered + spared >= minCover * failed.length);
   const tests = countTests(tried.map(({ covered, spared }) => toLeast({ ...numbers, having: covered + spared })));
   const named = tried
@@ -68,7 +68,7 @@ export function isSame(one: Factor, other: Factor): boolean {
 
 const minFailed = 5;
 const minCover = 0.6;
-/** 0.001 for an hour of checks: there is one each minute, of which about five are independent. */
+/** 0.001 per hour: of the checks in an hour, one a minute, about five are independent. */
 const maxProbability = 0.001 / 5;
 const windowMs = 15 * 60_000;
 /** If the window has few successes, successes of this longer time count too. */
@@ -123,7 +123,7 @@ function rank({ kind }: Factor): number {
   return factorKinds.indexOf(kind);
 }
 
-/** The smallest probability that a factor can reach: all jobs with it failed, or all failed jobs have it. */
+/** The smallest probability that a factor can have: if all jobs with it failed, or all failed jobs have it. */
 function toLeast({ failed, succeeded, having }: Pick<Table, 'failed' | 'succeeded'> & { having: number }): number {
   const covered = Math.min(failed, having);
   return toProbability({ failed, succeeded, covered, spared: having - covered });

@@ -11,7 +11,7 @@ export const areas = {
   /** A folder of the key storage, without `keys/`; empty for the top level. */
   keysIn: (folder: string) => `keys ${folder}`,
   definitionOf: (id: string) => `definition ${id}`,
-  /** When a job was last edited, and by whom, if that was read after the list of its project. */
+  /** When a job was last edited, and by whom, as read after the list of its project. */
   editOf: (id: string) => `edit ${id}`,
 } as const;
 
@@ -137,7 +137,7 @@ function toDefinitionChanges({ before, after, changed, ...times }: Difference, a
   const modifiedMs = Number(fields['.modified'] ?? Number.NaN);
   if (!(modifiedMs > times.afterMs && modifiedMs <= times.beforeMs)) return [found];
   const by = fields['.by'];
-  // Switches, and imports without a change, also set this time: the edit was not later.
+  // Switches and imports without a change also set this time, so the edit may be earlier, but not later.
   return [{ ...found, beforeMs: modifiedMs, ...(by === undefined ? {} : { by }) }];
 }
 

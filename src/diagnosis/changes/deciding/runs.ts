@@ -28,7 +28,7 @@ export type CountedRun = {
   readonly endedAtMs: number;
   readonly isFailed: boolean;
   readonly failedNodes: readonly string[];
-  /** The first failure, if the previous run failed too: who starts a failing job again explains nothing. */
+  /** The first failure, if the previous run failed too: a repeated start of a failing job explains nothing. */
   readonly first?: RunFacts;
   readonly facts: RunFacts;
 };
