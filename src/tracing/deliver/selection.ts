@@ -69,7 +69,7 @@ const idleMs = 30_000;
 
 /**
  * Adapts the size of requests, because a proxy before the OTLP endpoint may drop large requests without an answer. After
- * several losses the size is halved. Successes double it again; after a failed attempt, this takes longer each time.
+ * several losses the size is halved. Successes double it again; each failed doubling makes the next one later.
  */
 export function createBatchSize(fullBytes: number) {
   let maxBytes = fullBytes;

@@ -13,13 +13,13 @@ export type Suspect = Pick<SpooledTrace, 'key' | 'server' | 'executionId' | 'enc
 export function createSuspects(random: () => number) {
   /** The oldest try comes first. */
   const known = new Map<string, Known>();
-  /** The key of the last lost trace: if another trace is delivered next, this counts against the lost one. */
+  /** The last lost trace: if the next trace is delivered, the lost one becomes more suspect. */
   let inDoubt: string | undefined;
 
   return {
     /** Returns the keys of the suspects. Other traces in the queue show whether requests are delivered. */
     keys: () => [...known.keys()],
-    /** Returns the suspect to try again now; undefined until other traces have shown whether the last loss was its own fault. */
+    /** Returns the suspect to try again now; undefined while the cause of the last loss is unknown. */
     due: (ticks: number) => {
       if (inDoubt !== undefined) return undefined;
       for (const [key, { dueTicks }] of known) if (dueTicks <= ticks) return key;
@@ -69,6 +69,6 @@ type Known = {
   strikes: number;
 };
 
-/** If a connection loses requests at random, it does not lose the same trace ten times and never the next one. */
+/** A connection that loses requests at random does not lose one trace ten times, and the next trace never. */
 const strikesToGiveUp = 10;
 const maxSuspects = 1000;

@@ -51,7 +51,10 @@ export function createAttempts() {
       known = new Map([...known, ...found].sort(([, one], [, other]) => one.atMs - other.atMs));
     },
     previousOf: (run: Run): number | undefined => known.get(toKey(run))?.id,
-    /** Reports whether the previous attempt of a retry is known. It may be counted later, and only its row has the link. */
+    /**
+     * Reports whether the previous attempt of a retry is known. It may be counted after the retry, and only its row has the
+     * link.
+     */
     isComplete: (run: Run & { attempt?: number }): boolean => run.attempt === undefined || known.has(toKey(run)),
     /** Returns the change for counted runs, with the attempts that they repeat; call `done` after the commit. */
     note: (runs: readonly Counted[], epoch: number, atMs: number): Change => {

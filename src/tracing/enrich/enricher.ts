@@ -57,7 +57,7 @@ export type EnricherOptions = {
   readonly suspectsOf: (run: PendingTrace, failureClass: FailureClass) => Promise<readonly string[]>;
   /** Keeps the classes of failures until they are counted. */
   readonly failures: FailedRuns;
-  /** Shortens a plan to the part that is kept over restarts; undefined for an execution that succeeded. */
+  /** Returns the part of a plan that is kept over restarts; undefined for an execution that succeeded. */
   readonly toCause: (pending: PendingTrace, plan: Plan, seen: Seen | undefined) => Cause | undefined;
   /** Called with every plan, for pages. */
   readonly onPlan: (pending: PendingTrace, plan: Plan) => void;

@@ -93,7 +93,7 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
     hasNew: () => hasNew,
     isLate,
     isLastTry: (entry) => {
-      // In a long queue, tries are many minutes apart, so two errors prove little.
+      // In a long queue, tries are many minutes apart, so a few errors prove little.
       const isTooEarly = entry.faults > 0 && entry.faults < minFaults;
       return toAskedMs(entry) > sealTimeoutMs && !isTooEarly;
     },

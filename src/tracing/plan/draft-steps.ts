@@ -82,7 +82,7 @@ function* draftNode(state: NodeState | (NodeState & StepState), isRecovered: boo
   };
 }
 
-/** Places a step by its path. If the path is unreadable or of another level, the position in the list counts. */
+/** Places a step by its path. Uses the position in the list if the path is unreadable or of another level. */
 function toPlaced(step: StepState, index: number, path: string): Placed {
   const prefix = path === '' ? '' : `${path}/`;
   const places = step.context?.startsWith(prefix) === true ? parseStepContext(step.context) : undefined;

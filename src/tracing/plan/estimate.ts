@@ -24,7 +24,7 @@ type Costs = {
   request: number;
   /** Ids, times, kind, status, flags, and their encoding. */
   span: number;
-  /** The bytes around a name and a value, and of a value that is not a text. */
+  /** The bytes around a name and a value, or for a value that is not a text. */
   attribute: number;
   /** The longest encoding of a character that is not plain. */
   character: number;

@@ -42,7 +42,7 @@ function* choose(places: readonly Place[], maxSpans: number): Pieces<ReadonlySet
   return kept;
 }
 
-/** The cost in spans: one, plus one if children are omitted, minus one if no child of the parent is omitted then. */
+/** The cost in spans: one, plus one if it omits children, minus one if its parent then omits no child. */
 function costOf({ timed }: Place, parent: Place): number {
   return 1 + (timed.children.length > 0 ? 1 : 0) - (parent.missing === 1 ? 1 : 0);
 }

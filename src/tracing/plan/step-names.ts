@@ -9,10 +9,7 @@ export type StepNames = {
 type States = readonly StepState[];
 type Steps = readonly WorkflowStep[];
 
-/**
- * Names steps with a workflow that was read after the run and may have been edited since; each level is used only if it
- * matches.
- */
+/** Names steps by a workflow that may have been edited after the run; each level is used only if it matches. */
 export function toStepNames(workflow: Steps | undefined, states: States): StepNames {
   return workflow === undefined ? noNames : namesOfLevel(workflow, states, listExpanded(workflow));
 }
@@ -51,7 +48,7 @@ function isFitting(workflow: Steps, states: States): boolean {
 
 function isOfKind(step: WorkflowStep, state: StepState | undefined): boolean {
   if (state === undefined) return false;
-  // A handler on nodes makes its step one on nodes.
+  // If a handler runs on nodes, its step counts as a node step.
   const isOnNodes = step.isNodeStep || (state.isNodeStep && step.handler?.isNodeStep === true);
   if (isOnNodes !== state.isNodeStep) return false;
   const isReference = state.workflow !== undefined || state.perNode.length > 0;

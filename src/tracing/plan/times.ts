@@ -39,7 +39,7 @@ export function clampInto(parent: Bounds, { startMs, endMs }: Bounds, lengthMs =
 
 type Guessed = {
   draft: Draft;
-  /** The earliest possible start, from the draft's own times and those below it, and the matching end. */
+  /** The earliest possible start, by the times of the draft and of those below it, and the matching end. */
   startMs: number | undefined;
   endMs: number | undefined;
   /** Its duration, or that of the spans below it, whichever is longer. */
