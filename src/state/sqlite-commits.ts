@@ -73,7 +73,7 @@ export function openCommitFile(path: string) {
   }
   return {
     note: (count: CommitCount) => write(count, 'open  '),
-    /** Records that the database was closed properly; if it is suspect, that it must be checked as if it was not. */
+    /** Records that the database was closed properly; if it is suspect, that the next start must check it. */
     close: (count: CommitCount | undefined, isSuspect = false): void => {
       if (count !== undefined) write(count, isSuspect ? 'open  ' : 'closed');
       if (descriptor !== undefined) closeSync(descriptor);

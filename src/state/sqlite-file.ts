@@ -31,7 +31,7 @@ export type OpenedFile = {
   readonly database: DatabaseSync;
   readonly origin: StateOrigin;
   readonly commit: Commit;
-  /** Writes the backup with which a damaged file is replaced. An incomplete backup never replaces it. */
+  /** Writes the backup that replaces a damaged file. An incomplete backup never does. */
   readonly backUp: () => Promise<void>;
   /** Reports whether the path still leads to the open file. */
   readonly isInPlace: () => boolean;

@@ -105,7 +105,7 @@ function dropBeyond(
   }
 }
 
-/** For each queue, the place before which nothing waits. Without them, the search in one queue would read the other. */
+/** For each queue, the place before which nothing waits, so that a search in one queue does not read the other. */
 function createBegins(database: DatabaseSync) {
   // Places are never reused.
   const end = database.prepare('SELECT ifnull(max(position), 0) + 1 AS position FROM spooled_trace');

@@ -23,8 +23,8 @@ type StateRules = {
   /** Called once if the file turns out to be damaged in use: a restart restores its last backup. */
   onBroken: () => void;
   /**
-   * Called after the state directory was moved or removed: when the state has been written again, or with the reason why it
-   * cannot be written.
+   * Called after the state directory was moved or removed: without an error once the state is written again, else with the
+   * error.
    */
   onMoved: (fault: unknown) => void;
 };

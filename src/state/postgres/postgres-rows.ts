@@ -100,7 +100,7 @@ export function createPostgresMemories({ unit, sql, write }: OwnedUnit): Pick<St
   };
 }
 
-/** A member's memory is stored with its server; names of collectors have no space. */
+/** A space separates collector and member, because names of collectors have none. */
 function toColumn({ server, collector }: MemoryKey): string {
   const { member } = toOwner(server);
   return member === undefined ? collector : `${collector} ${member}`;
