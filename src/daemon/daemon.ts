@@ -132,7 +132,7 @@ export function createApp(options: AppOptions) {
 
 export type App = ReturnType<typeof createApp>;
 
-/** Pushes metrics, if configured. The code is loaded only then. */
+/** Pushes metrics, if configured. Loads the code only if needed. */
 async function push(lasting: Lasting, to: Pick<StartOptions, 'exposition' | 'state' | 'url'>) {
   if (lasting.push === undefined) return undefined;
   const { startPusher } = await import('./outputs/start-pusher.ts');

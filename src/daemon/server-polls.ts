@@ -107,7 +107,7 @@ export function createServerPolls(options: PollsOptions): ServerPolls {
   return { polls, executions, expected, changes, toHandover, off };
 }
 
-/** A poll before its reading is set. */
+/** A poll, without what it reads. */
 type PlannedPoll = {
   readonly collector: Collector;
   readonly target: Target;

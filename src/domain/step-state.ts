@@ -75,7 +75,7 @@ export type WorkflowStep = {
   readonly target: string | undefined;
   readonly isNodeStep: boolean;
   readonly jobId: string | undefined;
-  /** The steps of the referenced job, at only one of its references; or the steps of a conditional step. */
+  /** The steps of a conditional step, or of the referenced job (only at one of its references). */
   readonly workflow: readonly WorkflowStep[] | undefined;
   readonly handler: WorkflowStep | undefined;
 };

@@ -132,8 +132,8 @@ type LabelsOf = (server: string) => readonly LabelPair[];
 type OwnFamily = { family: Family; rows: readonly Row[] };
 
 /**
- * Reads the own instruments. prom-client's text writer is not used, because it escapes less, lacks the info type, and its two
- * formats conflict.
+ * Reads the own instruments. prom-client's text writer is not used: it escapes less, lacks the info type, and its two formats
+ * conflict.
  */
 export async function readOwnFamilies(
   registry: Registry,

@@ -98,7 +98,7 @@ function toUnit({ firstMs, sums = '[]' }: Readonly<Record<string, unknown>>, sta
   };
 }
 
-/** Removes the oldest series that are gone, if there are more of them than present ones: they may come back. */
+/** Removes the oldest ended series, if there are more of them than present ones. Others are kept: they may return. */
 function dropOldest(unit: Unit): void {
   for (const key of unit.sums.keys()) {
     if (unit.sums.size <= 2 * unit.used + spareSeries) break;

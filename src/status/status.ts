@@ -159,7 +159,7 @@ export type ServerStatus = TargetStatus & {
 
 /** The rights of the credentials, as evaluated by the server itself. */
 export type ProvedRights = Rights & {
-  /** The policy that is enough, if the credentials may do more. */
+  /** The minimal policy, if the credentials have more rights. */
   readonly leastPolicy: string | undefined;
 };
 

@@ -124,7 +124,7 @@ export function isAnyAtRisk({ servers }: Tonight): boolean | undefined {
     : undefined;
 }
 
-/** Reports whether runs were checked. Before the daemon has seen a run, none can be. */
+/** Reports whether runs were checked, which needs a run that the daemon has seen. */
 export function isJudged(risks: RisksTonight | null): boolean {
   return risks !== null && (risks.expected === 0 || risks.not_judged.runs < risks.expected);
 }

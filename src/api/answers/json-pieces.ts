@@ -1,7 +1,7 @@
 export type PiecesOptions = {
   /** Resolves in a later turn of the event loop. */
   readonly pause: () => Promise<void>;
-  /** May replace the parsed value of a piece of text. */
+  /** Called with each parsed piece; its result replaces the piece. */
   readonly refine?: (value: unknown, text: string) => unknown;
 };
 

@@ -14,7 +14,7 @@ export type TransportOptions = {
   /** The total time of a request, from the first byte sent to the last byte read. */
   readonly timeoutMs: number;
   readonly concurrency?: number;
-  /** Places for unusually large answers; without it, they are refused. */
+  /** Limits how many unusually large answers are read at once; if absent, they are refused. */
   readonly largeAnswers?: { readonly enter: () => Promise<() => void> } | undefined;
   readonly tls?: TlsOptions;
   readonly proxyUrl?: string | undefined;

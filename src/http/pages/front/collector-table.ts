@@ -4,8 +4,8 @@ import { type Html, html, numberHead, toTable } from '../html.ts';
 import { isInTrouble, isQuietlyOff } from './server-state.ts';
 
 /**
- * Renders the collectors of a server and its members: those with problems completely; all others folded, successes in one line
- * each, disabled ones in a separate list.
+ * Renders the collectors of a server and its members. Those with problems are shown completely. The others are folded: one line
+ * for each success, and a list of the disabled ones.
  */
 export function renderCollectors(targets: readonly TargetStatus[], nowMs: number): Html {
   const [server] = targets;
