@@ -130,7 +130,7 @@ function createServerDates(): Pick<Contact, 'learnDate' | 'toServerMs'> {
       const offMs = timestampMs - dateMs;
       dateOffMs = Math.abs(offMs) > usualOffMs ? offMs - 1000 : 0;
     },
-    // Before the next answer with the server's own time, the proxy may have changed its clock again.
+    // The proxy's clock may change before the next answer with the server's own time.
     toServerMs: (dateMs) => (dateMs === undefined ? undefined : toStartMs(dateMs + dateOffMs)),
   };
 }

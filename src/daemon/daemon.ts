@@ -68,7 +68,7 @@ export function createApp(options: AppOptions) {
     if (started === undefined) return;
     const { keeping, server, watch, pusher } = started;
     started = undefined;
-    // At the same time, because a poll that waits for an answer ends with its connection. A reload may still be writing.
+    // Stopped together, because a waiting poll ends only with its connection. A reload may still be writing.
     await Promise.all([watch.stop(), server.close(), reloading, pusher?.stop()]);
     await keeping.stop(mayTake);
     await watch.state.close();

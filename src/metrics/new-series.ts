@@ -5,7 +5,7 @@
 export function createNewSeriesHold(holdMs: number) {
   let shownSince = new Map<string, number>();
   return {
-    /** Returns the series that were published as 0 for long enough: their values may now be published. */
+    /** Returns the series that were 0 for long enough: their values may now be published. */
     due: (nowTicks: number): readonly string[] =>
       [...shownSince].flatMap(([key, ticks]) => (nowTicks - ticks >= holdMs ? [key] : [])),
     /** Records all series that are published as 0 now; the time of any other series starts again. */

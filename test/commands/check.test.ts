@@ -193,7 +193,7 @@ describe('commands/check', () => {
 
       const line = stdout.split('\n').find((each) => each.trim().startsWith('project-executions')) ?? '';
       const said =
-        / the credentials can view settle, but not read it: release ([\d.]+) shows its executions only with (.*), but jobs\/export returns its whole definition;/;
+        / the credentials can view settle, but not read it: release ([\d.]+) hides its executions without (.*), while jobs\/export shows its whole definition;/;
       expect([/^ +project-executions +(\w+)/.exec(line)?.[1], said.exec(line)?.[2]]).toEqual([verdict, rights]);
     },
   );

@@ -129,7 +129,7 @@ describe('diagnosis/surroundings, of coming runs', () => {
     expect(troubles[1]).toMatchObject({
       subject: 'node db03',
       text: 'node db03 is shared by the failing jobs',
-      evidence: '10 of 10 failed jobs share it, and 1 of 11 successful jobs',
+      evidence: '10 of 10 failed jobs and 1 of 11 successful jobs share it',
       firstJob: { name: 'night' },
     });
     control.setConditions({ downNodes: [] });

@@ -70,7 +70,7 @@ describe('executions after a restored copy', () => {
     expect(counted()).toEqual(['pay settle succeeded 2']);
   });
 
-  it('finds again at once what a recount had found, however old it is', async () => {
+  it('finds an old execution again at once if a recount had found it before', async () => {
     const ledger = createMemoryLedger();
     const { finish, counted, rounds, restart } = await play({ keepBy: () => ledger });
     await rounds(2, 3_600_000);

@@ -37,7 +37,7 @@ describe('executions/rewind', () => {
     expect(cache.states.get('pay')?.heldSinceMs).toBe(heldSinceMs);
   });
 
-  it('computes from the progress by how much the clock was ahead during an absence', async () => {
+  it('computes by how much the clock was ahead while the exporter was not running, from the progress of projects', async () => {
     const { rewound, through } = await rewind({ nowMs }, [
       readThrough('pay', nowMs + 5_000_000),
       readThrough('stock', nowMs + 7_000_000),

@@ -242,7 +242,7 @@ describe('schedule/poll', () => {
     expect(lines).toEqual(['warn poll failed internal']);
   });
 
-  it('ignores the result of a poll ended by a stop', async () => {
+  it('ignores the result of a poll that a stop has ended', async () => {
     const { abortedRun, scrape, lines } = setUp();
     await abortedRun();
 

@@ -84,7 +84,7 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     expect(await a.leases.acquire('prod', 60_000, 4)).toMatchObject({ isOurs: true, lease: { epoch: 5 } });
   });
 
-  it('returns the configuration of an owner, and nothing for one whose release does not set it', async () => {
+  it('returns the configuration of an owner; none if its release does not set it', async () => {
     const [a, b] = [await open('a'), await open('b')];
     const shown = async () => (await b.leases.list()).map(({ owner, configuration }) => [owner, configuration]);
     await a.leases.acquire('prod', 60_000);

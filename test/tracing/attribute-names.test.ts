@@ -86,7 +86,7 @@ describe('tracing/attribute-names', () => {
     expect(Object.values(results)).toEqual(['success', 'failure', 'error', 'timeout', 'cancellation', 'skip']);
   });
 
-  it('uses no other name in a trace', () => {
+  it('uses only these names in traces', () => {
     const names = new Set<string>([...Object.values(conventional), ...Object.values(own)]);
     for (const recorded of ['per-node-reference', 'delayed-retry', 'stale-running', 'hostile-names', 'aborted']) {
       const { spans, resource } = planRecorded(recorded, { withUserNames: true, withArgstring: true }).trace;

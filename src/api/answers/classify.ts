@@ -167,7 +167,7 @@ function isDense(body: string): boolean {
   let values = 0;
   for (const opening of '{[') {
     for (let at = body.indexOf(opening); at !== -1; at = body.indexOf(opening, at + 1)) {
-      // In a text, brackets follow other characters: those of colours, for example.
+      // Brackets inside a text follow other characters.
       if (at === 0 || '[{,: \n\r\t\uFEFF'.includes(body.charAt(at - 1))) values += 1;
       if (values > most) return true;
     }

@@ -48,7 +48,7 @@ export function createLargeAnswers({ clock }: { clock: Pick<Clock, 'nextTurn'> }
       const leave = await turns.enter();
       try {
         const decoded = await decode(endpoint, answer, context);
-        // Converting a large answer is a piece of work of its own.
+        // Converting a large answer takes a whole turn.
         await clock.nextTurn();
         return decoded;
       } catch (error) {

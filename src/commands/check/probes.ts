@@ -233,7 +233,7 @@ function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: ExecutionProb
         if (!(error instanceof ApiError)) throw error;
         if (error.kind !== 'forbidden') continue;
         return [
-          `the credentials can view ${name}, but not read it: release ${major}.${minor} shows its executions only with ${rights}, but jobs/export returns its whole definition`,
+          `the credentials can view ${name}, but not read it: release ${major}.${minor} hides its executions without ${rights}, while jobs/export shows its whole definition`,
         ];
       }
     }

@@ -26,7 +26,7 @@ export const diagnosisOptions = {
     'What to keep of logs for projects that match a pattern; the first match wins.',
   ),
   redact: option(patternList, []).help(
-    'Patterns of log lines with secrets of a form that the exporter does not know. A line that matches completely is replaced before it is shown or sent.',
+    'Patterns of log lines with secrets of a form that the exporter does not know. A line that a pattern matches as a whole is replaced before it is shown or sent.',
   ),
   events: option(boolean, false).help(
     'Also send each change of the journal as an OTLP log record (event automation.change), if traces are sent.',

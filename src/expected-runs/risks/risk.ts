@@ -216,7 +216,7 @@ function findCause(job: WatchedJob, { facts, surroundings }: Trouble): readonly 
   const cause = surroundings?.causeOf(job);
   if (cause === undefined || (facts?.lastSuccessMs ?? 0) > cause.sinceMs) return [];
   const { kind, subject, sinceMs, failed, covered, succeeded, spared } = cause;
-  const evidence = `${covered} of ${toCount(failed, 'failed job')} share it, and ${spared} of ${toCount(succeeded, 'successful job')}`;
+  const evidence = `${covered} of ${toCount(failed, 'failed job')} and ${spared} of ${toCount(succeeded, 'successful job')} share it`;
   const text = `${kind}${subject === '' ? '' : ` ${subject}`} is shared by the failing jobs`;
   return [{ reason: 'common_cause', subject: `${kind} ${subject}`, text, sinceMs, evidence }];
 }
