@@ -13,6 +13,7 @@ export function createProjectList({ isWanted, clock }: ListOptions) {
   let latest: { list: Promise<DatedList>; askedTicks: number } | undefined;
   let isUnderWay = false;
   let visible: number | undefined;
+  let emptySinceMs: number | undefined;
 
   async function ask(api: Api, askedTicks: number): Promise<DatedList> {
     // One request returns for all projects whether executions are enabled (API reference, "Endpoints named only in the change
@@ -20,6 +21,7 @@ export function createProjectList({ isWanted, clock }: ListOptions) {
     const hasModes = await api.supports(projectsWithModes);
     const all = hasModes ? await api.get(projectsWithModes, { query: { meta: 'config' } }) : await api.get(projects);
     visible = all.length;
+    emptySinceMs = visible === 0 ? (emptySinceMs ?? clock.now()) : undefined;
     const wanted = all.filter(({ name }) => isWanted(name));
     const names = new Set(wanted.map(({ name }) => name));
     for (const listener of listeners) listener(names);
@@ -56,6 +58,8 @@ export function createProjectList({ isWanted, clock }: ListOptions) {
     readDated,
     /** Returns the number of projects in the server's last list, watched or not. */
     visible: () => visible,
+    /** Returns since when the server has shown no project; undefined if its last list has some. */
+    emptySinceMs: () => emptySinceMs,
     onRead: (listener: (names: ReadonlySet<string>) => void) => {
       listeners.push(listener);
     },

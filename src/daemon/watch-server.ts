@@ -116,7 +116,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
   const { explain, causeOf } = createExplainer(name, { ended, changes, traces: options.traces });
   const silence = (): Silence | undefined => {
     const common = seen() ?? toCommonState(members.map((member) => toServerState(seen(member.name))));
-    return toSilence(name, common, clock.now());
+    return toSilence(name, common, { nowMs: clock.now(), emptySinceMs: projectList.emptySinceMs() });
   };
   const unseen = (project: string): string | undefined => {
     if (expected === undefined) return notWatched;

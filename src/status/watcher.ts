@@ -60,10 +60,10 @@ export function toSummaryElsewhere(others: number): string {
   return others === 0 ? '' : ` ${toCount(others, 'server')} ${others === 1 ? 'is' : 'are'} watched by other exporters.`;
 }
 
-/** A server that does not answer or refuses the credentials, so that its data are from its last answer. */
+/** A server that does not answer, refuses the credentials or shows no project, so that its data are from before. */
 export type Silence = {
   readonly server: string;
-  readonly state: 'down' | 'refused';
+  readonly state: 'down' | 'refused' | 'empty';
   readonly sinceMs: number;
   readonly nowMs: number;
 };
@@ -88,14 +88,15 @@ const bestFirst: readonly ServerState[] = ['up', 'waiting', 'refused', 'down'];
 export function toSilence(
   server: string,
   { state, sinceMs }: Pick<StateOfTarget, 'state' | 'sinceMs'>,
-  nowMs: number,
+  { nowMs, emptySinceMs }: { readonly nowMs: number; readonly emptySinceMs: number | undefined },
 ): Silence | undefined {
-  if ((state !== 'down' && state !== 'refused') || sinceMs === undefined) return undefined;
-  return { server, state, sinceMs, nowMs };
+  if ((state === 'down' || state === 'refused') && sinceMs !== undefined) return { server, state, sinceMs, nowMs };
+  return emptySinceMs === undefined ? undefined : { server, state: 'empty', sinceMs: emptySinceMs, nowMs };
 }
 
 /** Describes since when a server has been silent, without a full stop. */
 export function toSilenceText({ server, state, sinceMs, nowMs }: Silence): string {
   const since = `since ${toTime(sinceMs, nowMs)} (${toAge(sinceMs, nowMs)})`;
-  return state === 'down' ? `No answer from "${server}" ${since}` : `"${server}" has refused the credentials ${since}`;
+  if (state === 'down') return `No answer from "${server}" ${since}`;
+  return `"${server}" ${state === 'empty' ? 'has shown no project' : 'has refused the credentials'} ${since}`;
 }

@@ -99,8 +99,8 @@ describe('end-to-end, pages of a server that does not answer', () => {
     const job = await read(daemon, 'jobs/prod/shop/nightly/settle');
     // The known next run may have passed by now; a time in the past is never shown.
     expect(job).toMatch(/Next run: (.* \(in \d+ (s|min)\)$|unknown)/m);
-    expect(job).toContain('| … checked once the server responds');
-    expect(await read(daemon, 'schedule/prod')).toMatch(/ missed, [123] checked once the server responds$/m);
+    expect(job).toContain('| … checked once the server shows them');
+    expect(await read(daemon, 'schedule/prod')).toMatch(/ missed, [123] checked once the server shows them$/m);
     // The front page may be a few seconds old.
     await eventually(async () => {
       const text = await read(daemon, '');
@@ -118,12 +118,22 @@ describe('end-to-end, pages of a server that does not answer', () => {
     expect(await read(again, '')).toMatch(/^nightly\/settle #\d+ \| shop \| ✓ succeeded \| 2[5-9] min ago/m);
   }, 60_000);
 
-  it('is shown for a server that refuses the credentials', async () => {
-    const { control, daemon, hands, pages } = await watch();
-    control.expireToken('a-token');
-    await isSeen(daemon, 'refused');
-    hands.aheadMs = 25 * minute;
-    for (const page of pages)
-      expect(await read(daemon, page)).toMatch(/^✗ "prod" has refused the credentials since .* \(2[5-9] min ago\)\./);
-  }, 60_000);
+  it.each<[string, (control: Awaited<ReturnType<typeof watch>>['control']) => void]>([
+    ['refused the credentials', (control) => control.expireToken('a-token')],
+    ['shown no project', (control) => control.addToken({ token: 'a-token', policy: { projects: [] } })],
+  ])(
+    'is shown for a server that has %s',
+    async (what, act) => {
+      const { control, daemon, hands, pages } = await watch();
+      act(control);
+      hands.aheadMs = minute / 2;
+      await eventually(async () => expect(await read(daemon, 'tonight')).toContain(what));
+      hands.aheadMs = 25 * minute;
+      const line = new RegExp(`^✗ "prod" has ${what} since .* \\(2[5-9] min ago\\)\\.`);
+      // Of a project that is not shown, nothing runs.
+      const lasting = pages.filter((page) => !/\/(1|long)$/.test(page));
+      for (const page of what === 'shown no project' ? lasting : pages) expect(await read(daemon, page)).toMatch(line);
+    },
+    60_000,
+  );
 });

@@ -160,7 +160,7 @@ function renderTimetable({ server, nowMs, schedule }: ShownJob, root: string, is
   const toRun = (id: number): string => `${root}${toExecutionAddress(server, id)}`;
   const toRow = (atMs: number, what: Html): Html =>
     html`<tr><th scope="row" class="brief">${toScheduled(atMs, nowMs)}</th><td data-is="Outcome">${what}</td></tr>\n`;
-  const open = html`… ${isSilent ? 'checked once the server responds' : 'still being checked'}`;
+  const open = html`… ${isSilent ? 'checked once the server shows them' : 'still being checked'}`;
   const past = [
     ...openMs
       .slice(-maxTimes)

@@ -29,7 +29,7 @@ export function renderHours({ hours, openCount, nowMs }: ServerSchedule, isSilen
     ...(undecided === 0 ? [] : [`${undecided} undecided`]),
     ...(openCount === 0
       ? []
-      : [`${openCount} ${isSilent ? 'checked once the server responds' : 'still being checked'}`]),
+      : [`${openCount} ${isSilent ? 'checked once the server shows them' : 'still being checked'}`]),
   ].join(', ');
   const chart = renderChart({
     caption: `Expected starts by the hour: ${facts}`,
