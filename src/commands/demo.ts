@@ -1,3 +1,4 @@
+import { listGeneralLeaves, listServerLeaves, toSecretVariable } from '../config/declare/catalogue.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import { loadOrComplain } from './load.ts';
 import { runApp } from './run-app.ts';
@@ -18,7 +19,7 @@ export async function demo(context: CommandContext): Promise<number> {
   try {
     const sink = toSink(context, simulator);
     const withSink = { ...context, env: { ...context.env, ...sink } };
-    const loaded = await loadOrComplain(withSink, { ...soon(context), ...toEnvironment(simulator) });
+    const loaded = await loadOrComplain(withSink, { ...toEnvironment(simulator), ...soon(context) });
     if (loaded === undefined) return exitCodes.misconfigured;
     const { traces, web } = loaded.config;
     const hasTraces = sink !== undefined && traces.enabled !== 'off';
@@ -66,15 +67,16 @@ function toSink({ env }: CommandContext, { url }: { url: string }): Record<strin
 const tracesEndpoint = 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT';
 const traceLink = 'AUTOMATION_EXPORTER_TRACES_LINK';
 
-/** Replaces variables that are set for a real server; an empty variable counts as not set. */
+/** Replaces variables that are set for a real server and its state; an empty variable counts as not set. */
 function toEnvironment({ url, token }: { url: string; token: string }): Record<string, string> {
+  const ofState = listGeneralLeaves().filter(({ key }) => key.startsWith('state.'));
+  const real = [...listServerLeaves(''), ...ofState].flatMap((leaf) => [leaf.environment, toSecretVariable(leaf)]);
   return {
+    ...Object.fromEntries(real.flatMap((name) => (name === undefined ? [] : [[name, '']]))),
     AUTOMATION_EXPORTER_NAME: 'demo',
     AUTOMATION_EXPORTER_URL: url,
     AUTOMATION_EXPORTER_TOKEN: token,
-    AUTOMATION_EXPORTER_TOKEN_FILE: '',
     AUTOMATION_EXPORTER_STATE_MEMORY: 'true',
-    AUTOMATION_EXPORTER_STATE_DIR: '',
   };
 }
 

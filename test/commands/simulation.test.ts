@@ -25,6 +25,13 @@ describe.concurrent('commands/simulation', () => {
     expect(await runHere(args.split(' '))).toEqual({ code: 2, stdout: '', stderr, left: [] });
   });
 
+  it('ignores variables for a real server and its state', async () => {
+    const names = ['USERNAME', 'BEARER_TOKEN_FILE', 'PASSWORD', 'TLS_CA_FILE', 'MEMBERS', 'STATE_POSTGRES_HOST'];
+    const env = Object.fromEntries(names.map((name) => [`AUTOMATION_EXPORTER_${name}`, './none']));
+    const { stderr } = await runHere(['demo', '--speed=0'], { env });
+    expect(stderr).toBe('--speed: takes a number above 0, found "0"\n');
+  });
+
   it('lists the scenarios if asked for an unknown one', async () => {
     const { code, stdout, stderr } = await runHere(['demo', '--scenario=quiet-dya']);
 
