@@ -250,4 +250,13 @@ describe('expected-runs/showing/server-schedule', () => {
       ahead: undefined,
     });
   });
+
+  it('shows the next starts of any number of jobs, whatever their order', async () => {
+    const timetable = { source: 'forecast', askedAtMs: at(6), untilMs: at(18), confirmedMs: at(6) } as const;
+    const times = Array.from({ length: 501 }, (_, index) => at(18) - index * 1000);
+    const jobs = times.map((time) => job({ timetable: { ...timetable, timesMs: [time] } }));
+    const input = { server: 'prod', jobs, hours: [], nowMs: at(7), ahead: undefined, sources: new Map() };
+    const { next } = await toServerSchedule(input, noPause);
+    expect(next.map(({ atMs }) => atMs)).toEqual(times.slice(-50).toReversed());
+  });
 });

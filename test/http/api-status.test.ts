@@ -18,6 +18,7 @@ describe('http/api-status', () => {
     const told = executions({
       epoch: 2,
       countedSinceMs: Date.UTC(2024, 4, 19, 3, 20),
+      seenMs: Date.UTC(2024, 4, 20, 3, 19),
       waitingCount: 3,
       running: [running({ isOverdue: true }), running({ id: 4712, job: undefined, averageMs: undefined })],
       runningCount: 12,
@@ -136,7 +137,7 @@ describe('http/api-status', () => {
             server_epoch: 2,
             counted_since: '2024-05-19T03:20:00.000Z',
             server_time: '2024-05-20T03:19:40.000Z',
-            running_read: '2024-05-20T03:19:40.000Z',
+            running_read: '2024-05-20T03:19:00.000Z',
             hidden: [
               { project: 'stock', counted: 7, readable: 0 },
               { project: 'hr', counted: null, readable: 0 },

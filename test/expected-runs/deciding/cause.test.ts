@@ -160,14 +160,15 @@ describe('expected-runs/deciding/cause', () => {
   it('leaves the time of the last missed run if an earlier one is decided later', () => {
     const miss = { is: 'missed', expectedMs: atMs - 20 * minute, reason: 'unknown', facts: [] } as const;
     const lastMissedMs = atMs - 5 * minute;
+    const mostKept = Array.from({ length: 20 }, () => miss);
     const timetable = { source: 'forecast', askedAtMs: atMs, untilMs: atMs, confirmedMs: atMs, timesMs: [] } as const;
     const given = { nowMs: atMs, marginMs: minute, catchUpLimitMs: atMs, clearMs: atMs, countedFromMs: 0 };
     const { job, verdicts } = decide(
-      { ...settle, listedAtMs: atMs, timetable, held: [miss], lastMissedMs },
+      { ...settle, listedAtMs: atMs, timetable, held: [miss], lastMissedMs, verdicts: mostKept },
       { ...given, running: [], sources: new Map() },
     );
     expect(verdicts).toEqual([miss]);
-    expect(job).toMatchObject({ lastMissedMs, verdicts: [miss], misses: [{ timesMs: [miss.expectedMs] }] });
+    expect(job).toMatchObject({ lastMissedMs, verdicts: mostKept, misses: [{ timesMs: [miss.expectedMs] }] });
   });
 
   it('is orphaned as soon as the other members are read, even if the owner is never read again', () => {

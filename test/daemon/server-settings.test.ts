@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toTraceSettings } from '../../src/daemon/server-settings.ts';
+import { toExpectedRunsSettings, toLimits, toTraceSettings } from '../../src/daemon/server-settings.ts';
 import { load } from '../config/fixtures.ts';
 
 const yaml = `
@@ -24,7 +24,7 @@ async function read(changes: Partial<Parameters<typeof toTraceSettings>[2]> = {}
   return toTraceSettings(server, config.traces, { ...about, ...changes });
 }
 
-describe('daemon/trace-settings', () => {
+describe('daemon/server-settings', () => {
   it('converts the configuration of traces', async () => {
     expect(await read()).toEqual({
       namespace: 'https://prod.example.org',
@@ -48,5 +48,14 @@ describe('daemon/trace-settings', () => {
     expect((await read({ epoch: 2 })).namespace).toBe('https://prod.example.org#2');
     const named = yaml.replace('token_file', 'namespace: prod, token_file');
     expect((await read({ epoch: 3 }, named)).namespace).toBe('prod#3');
+  });
+
+  it('uses each threshold, and watches the schedules of more jobs than have series', async () => {
+    const text = `${yaml}alerts: { thresholds: { memory_used_ratio: 0.6, scheduler_used_ratio: 0.7, punctuality_objective: 0.8, executions_objective: 0.9 } }\njobs: { detail: top, top: 1, cap: 2 }`;
+    const { config } = await load({ yaml: text });
+    const { execution, schedule, server } = toLimits(config.alerts);
+    expect([execution.objective, schedule.objective]).toEqual([0.9, 0.8]);
+    expect(server).toMatchObject({ memoryUsedRatio: 0.6, schedulerUsedRatio: 0.7 });
+    expect(config.servers.map((one) => toExpectedRunsSettings(one, config).maxJobs)).toEqual([2]);
   });
 });
