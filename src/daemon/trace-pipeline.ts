@@ -42,7 +42,7 @@ export type TracesOptions = {
   readonly toDelivery: ToDelivery | undefined;
   /** Replaces the exporter's own connection, for tests. */
   readonly toPost?: typeof createPost | undefined;
-  /** Replaces waits by the clock, for tests. */
+  /** Tests replace the waits of the clock with this. */
   readonly wait?: Wait | undefined;
 };
 

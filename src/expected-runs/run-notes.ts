@@ -16,7 +16,7 @@ type Recorded = {
 
 /** For each transaction that counts runs, records the runs of jobs with undecided times, and the nodes of all runs. */
 export function createRunNotes({ all, nodes, noted, isBeginning, serverNowMs }: Recorded): CommitHook {
-  // Until jobs whose watch starts again are written, nothing counts as recorded, so that it starts again after a crash too.
+  // Until restarted jobs are written, no run counts as recorded, so that a crash before the write restarts them again.
   const toNoted = (): LedgerDocument[] => (isBeginning() ? [] : [toNotedDocument(noted.throughMs)]);
   const pending = new WeakMap<readonly unknown[], { jobs: readonly WatchedJob[]; changed: NodeChanges }>();
   const findChanged = createNodeNotes();

@@ -231,7 +231,7 @@ const instruments = {
   }),
   pagesForgotten: counter({
     name: 'automation_exporter_execution_pages_forgotten_total',
-    help: 'Execution pages removed from memory, by reason: count (more than 1,000 pages), bytes (more than 32 MB), too_large (a single page exceeds 32 MB), configuration (the options about what pages may show changed).',
+    help: 'Execution pages removed from memory, by reason: count (more than 1,000 pages), bytes (more than 32 MB), too_large (a single page exceeds 32 MB), configuration (options changed what pages may show).',
     labelNames: ['reason'],
   }),
   lastReloadSuccessful: gauge({

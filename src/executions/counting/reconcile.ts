@@ -133,8 +133,8 @@ function isOneTime({ id, type, status }: Finished, oneTimeIds: ReadonlySet<numbe
 }
 
 /**
- * Returns the runs of the previous epoch: those that started before the present epoch, except runs shortly before it whose ids
- * are below all ids of the previous epoch.
+ * Returns the runs of the previous epoch, which started before the present one. A run shortly before it with an id below all
+ * ids of the previous epoch belongs to the present epoch.
  */
 function toEpochBefore(runs: readonly Finished[], sinceMs: number, hours: readonly IdHour[]): Set<Finished> {
   const early = runs.filter(({ startedAtMs }) => startedAtMs < sinceMs);

@@ -18,7 +18,7 @@ export type ReadResult = {
   readonly isUnshown: boolean;
   /** True if a probe showed that the whole window can be read. */
   readonly isInSight: boolean;
-  /** True if the window was shortened because it had too many rows for one repeated read. */
+  /** True if the part of the window that is read again has too many rows for one round. */
   readonly isCut: boolean;
   readonly serverTimes: readonly number[];
 };

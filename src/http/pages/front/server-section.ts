@@ -96,7 +96,7 @@ ${renderUnreadable(server)}${needsAdmin.map(
 `;
 }
 
-/** Rights that the server reports: missing ones that no poll has met yet, and ones that are not needed. */
+/** Lists missing rights, except those that a poll has already reported, and rights that are not needed. */
 function renderRights({ rights, collectors }: ServerStatus): Html | undefined {
   const { excess = [], leastPolicy } = rights ?? {};
   const denied = new Set(collectors.flatMap(({ name, result }) => (result === 'off' ? [name] : [])));

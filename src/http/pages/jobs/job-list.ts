@@ -22,7 +22,7 @@ export type JobListOptions = {
   /** Returns the finished executions of a server that are kept for pages, newest first. */
   readonly ended: (server: string) => readonly EndedStatus[];
   readonly silence: FindSilence;
-  /** Call at the start of a request; pause during long work. */
+  /** Call at the start of a request; await its result between parts of long work. */
   readonly begin?: () => Pause;
 };
 
