@@ -89,7 +89,7 @@ describe('diagnosis/journal', () => {
     ]);
   });
 
-  it('records a job as created, although it failed, so that its definition was read, before it was listed', async () => {
+  it('records a job as created, although it failed and its definition was read before it was listed', async () => {
     const kept = createKeptJournal({
       server: 'upstream',
       isRestored: false,
@@ -179,7 +179,7 @@ describe('diagnosis/journal', () => {
     expect([again.areas, again.hasOldReads]).toEqual([kept.areas, false]);
   });
 
-  it('forgets the server without a UUID beside the one with it, as an earlier release stored the mode', () => {
+  it('removes the entry without a UUID that an earlier release stored beside the one with a UUID', () => {
     const toThings = (...things: readonly unknown[]): readonly string[] => {
       const body = JSON.stringify({ things, sinceMs: 1, readMs: 3 });
       return [

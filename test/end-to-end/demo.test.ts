@@ -11,7 +11,7 @@ async function start(options?: DemoOptions): Promise<Demo> {
   return demo;
 }
 
-describe('end-to-end/demo, as it comes', () => {
+describe('end-to-end/demo, without configuration', () => {
   let demo: Demo;
   beforeAll(async () => {
     demo = await startDemo();

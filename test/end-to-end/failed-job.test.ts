@@ -62,7 +62,7 @@ describe('end-to-end/failed-job', { timeout: 60_000 }, () => {
     expect(JSON.parse(await read('/api/why?server=prod&job=pay/nightly/job%200'))).toMatchObject(told);
   });
 
-  it('names on the trace what changed before the failure, as its definition and the keys are read at once', async () => {
+  it('names on the trace what changed before the failure, because the definition and the keys are read at once', async () => {
     const logs = await startSink((response) => accept(response));
     onTestFinished(() => logs.stop());
     const { simulator, sink, daemon } = await watchExecutions('db03', {

@@ -111,7 +111,7 @@ describeWithTools('end-to-end/prometheus-scrape', ['prometheus'], ({ prometheus 
     30_000,
   );
 
-  it('received text when it asked for text', () => {
+  it('gets text when it requests text', () => {
     expect([...contentTypes]).toEqual(['text/plain; version=0.0.4; charset=utf-8']);
   });
 

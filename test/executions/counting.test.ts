@@ -6,7 +6,7 @@ import { createMemoryLedger } from './memory-ledger.ts';
 import { play } from './play.ts';
 
 describe('executions/counting', () => {
-  it('publishes nothing of a project after a restore until it was read again, but other projects at once', async () => {
+  it('after a restore, publishes nothing of a project until it has been read again, and other projects at once', async () => {
     const { control, finish, counted, rounds, round, restart } = await play();
     control.createProject('shop');
     await rounds(2);
@@ -169,7 +169,7 @@ describe('executions/counting', () => {
     expect(series()).toBe(4 + 7 + 5 + 1 + 14 + 7);
   });
 
-  it('starts values at 0 that an older state did not count, and continues the others', async () => {
+  it('continues the values of an older state, and starts values that it lacks at 0', async () => {
     const ledger = createMemoryLedger();
     const { finish, counted, rounds, restart, shown } = await play({
       keepBy: () => ledger,

@@ -26,7 +26,7 @@ describe('executions/counting/drift', () => {
     expect(drift?.shift && toShiftRatio(drift.shift)).toBeCloseTo(2, 0);
   });
 
-  it('ends it when the durations are as before, and treats it as usual after two weeks', () => {
+  it('ends a change when the durations are as before, and treats new durations as usual after two weeks', () => {
     const slow = play([...usual, ...usual.map((each) => 2 * each)]);
     expect(slow?.shift).toBeDefined();
     expect(play(usual, slow)?.shift).toBeUndefined();

@@ -33,7 +33,7 @@ async function setScene() {
 }
 
 describe('executions/failures', () => {
-  it('counts a failure by its class with the next round, once', async () => {
+  it('counts a failure once by its class, in the next round', async () => {
     const { ledger, open, commit } = await setScene();
     const { failures, totals, count } = await open();
     await commit(failures.expect('pay', run));
@@ -46,7 +46,7 @@ describe('executions/failures', () => {
     expect((await ledger.load('prod')).filter(({ kind }) => kind === 'failure')).toEqual([]);
   });
 
-  it('counts after a restart what was committed before it, once', async () => {
+  it('after a restart, counts a failure once that was committed before', async () => {
     const { open, commit } = await setScene();
     const before = await open();
     await commit(before.failures.expect('pay', run));

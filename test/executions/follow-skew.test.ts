@@ -37,7 +37,7 @@ describe('executions/follow-skew', () => {
     expect(facts().skewMs).toBe(660_000);
   });
 
-  it('stores a step that a full disk refused as soon as there is space', async () => {
+  it('stores a step as soon as there is space, if a full disk refused it', async () => {
     const ledger = createMemoryLedger();
     let isFull = true;
     const commit: typeof ledger.commit = async (...change) => {

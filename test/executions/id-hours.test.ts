@@ -14,7 +14,7 @@ describe('executions/id-hours', () => {
     expect(isImported({ id: 70, endedAtMs: 99 * hourMs })).toBe(false);
   });
 
-  it('recognizes from the id a run whose start was written by a clock that is behind', () => {
+  it('recognizes by its id a run whose start is from a slow clock', () => {
     const known = hours([100, 50, 60], [101, 61, 70], [102, 71, 80]);
     const { isOfSlowClock } = createIdOrder(known, 103 * hourMs);
     const slowByMs = [90 * hourMs, 30 * hourMs];

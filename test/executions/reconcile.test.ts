@@ -19,7 +19,7 @@ describe('executions/reconcile', () => {
     expect(counted({ rows })).toEqual([1]);
   });
 
-  it('counts a row once that was listed twice, known before, or cut to whole seconds', () => {
+  it('counts a row once, even if it was listed twice, known before, or cut to whole seconds', () => {
     const rows = [
       someRun({ id: 1, startedAtMs: 100_999 }),
       someRun({ id: 1, startedAtMs: 100_000 }),
@@ -66,7 +66,7 @@ describe('executions/reconcile', () => {
     expect(found.entries).toEqual([{ id: 1, startedAtMs: 100_000, endedAtMs: 105_000 }]);
   });
 
-  it('begins no epoch because of an earlier id, if a clock that was set back began the present epoch too early', () => {
+  it('begins no epoch for an earlier id if the present epoch began too early, because the clock was set back', () => {
     const again = { rows: [at({ id: 7, hour: 9 })], known: knownAs([7, 8 * hourMs]), epochStartedAtMs: 5 * hourMs };
     expect(reconcile(input(again)).newEpochAtMs).toBe(9 * hourMs);
     expect(reconcile(input({ ...again, formerThroughMs: 8 * hourMs - 1 })).newEpochAtMs).toBe(9 * hourMs);

@@ -69,7 +69,7 @@ describe('executions/rewind', () => {
     expect(facts().gapUntilMs).toBe(unknown);
   });
 
-  it('makes up for a rewind that a full disk prevented, even if the clock is right by then', async () => {
+  it('rewinds later if a full disk prevented it, even if the clock is right by then', async () => {
     const ledger = createMemoryLedger();
     let isFull = false;
     const commit: typeof ledger.commit = async (...change) => {

@@ -152,7 +152,7 @@ describe('executions/running-reader', () => {
     expect(await read(['pay'])).toMatchObject({ executions: undefined, denied: 'all' });
   });
 
-  it('reports that no project may be read, although one more is gone', async () => {
+  it('reports that no project can be read, although another one is missing', async () => {
     const { read } = setUp((project) => {
       if (project === 'gone') throw refusal('not_found', 'api.error.project.disabled');
       throw refusal('forbidden', 'api.error.item.unauthorized');

@@ -70,7 +70,7 @@ describe('executions/watched-projects', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('does not wait for a list to hold a project that the configuration excludes since a reload', async () => {
+  it('puts a project that a reload excludes on hold without waiting for a list', async () => {
     const excluded = new Set<string>();
     const { refresh, asked, holdOf, breakList } = await createScene(['pay'], (project) => !excluded.has(project));
     await refresh();

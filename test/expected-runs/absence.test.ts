@@ -189,7 +189,7 @@ describe('expected-runs, an absence longer than the known times', () => {
   });
 
   it.each([18, 31])(
-    'reports no missed run in it from the answers of API %d',
+    'reports no missed run of the absence from the answers of API %d',
     { timeout: 60_000 },
     async (apiVersion) => {
       const { minutes, away, ends, pasts } = createOne(everyMinute, { apiVersion });

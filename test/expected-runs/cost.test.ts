@@ -39,7 +39,7 @@ function createAsked(
 }
 
 describe('expected-runs, the cost of requests for a server', () => {
-  it('requests few times at a first contact, however dense the schedules are', async () => {
+  it('requests few start times at a first contact, however dense the schedules are', async () => {
     const { minutes, listed, sum, shown, requests } = createAsked(kinds, 55);
     await minutes(8);
     expect(shown('job_next_run_timestamp_seconds')).toHaveLength(496);

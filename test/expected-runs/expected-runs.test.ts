@@ -209,7 +209,7 @@ describe('expected-runs', () => {
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 1']);
   });
 
-  it('counts a missed run that the server itself recorded once, and not at all if no schedule has this time', async () => {
+  it('counts once a missed run that the server recorded, and ignores it if no schedule has its time', async () => {
     const { control, minutes, shown, id } = createHourly();
     await minutes(30);
     control.setExecutionMode('passive');

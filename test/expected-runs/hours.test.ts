@@ -182,7 +182,7 @@ describe('expected-runs/deciding/hours-ahead', () => {
     expect(hours.filter(({ exceeded }) => exceeded !== undefined)).toEqual([]);
   });
 
-  it('reports too many runs from the start of the hour if they began before it', async () => {
+  it('reports an excess from the start of the hour if it began earlier', async () => {
     const starts = [57, 58, 59].map((minute) => ({ atMs: at(4, minute), durationMs: 120 * minuteMs, job: job() }));
     const { hours } = await plan(starts, { underWay: [], fromMs: at(4, 30), threads: 2 });
     expect(hours.slice(0, 3).map(({ exceeded }) => exceeded?.atMs)).toEqual([at(4, 59), at(5), at(6)]);

@@ -151,7 +151,7 @@ describe('expected-runs, a clock that was set ahead and back', () => {
     expect(missed()).toBe(47);
   });
 
-  it('says that nothing starts until a clock that was set back for good again shows its earlier time', async () => {
+  it('says that nothing starts until a clock that was set back shows its earlier time again', async () => {
     const { control, minutes, restart, find, schedule, starts } = createJobs();
     await minutes(90);
     control.setClockSkew(-hourMs);

@@ -62,7 +62,7 @@ describe('expected-runs, a switch turned off before a missed run is confirmed', 
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 1']);
   });
 
-  it('does not decide it if the project stays disabled', async () => {
+  it('does not decide the missed run if the project stays disabled', async () => {
     const { control, minutes, shown } = await comeBack({ apiVersion: 47, catchUpLimitMs: 3 * 3_600_000 });
     control.changeProject('pay', { scheduleEnabled: false });
     await minutes(160);

@@ -24,7 +24,7 @@ describeWithTools('state/postgres on a full disk', ['postgresql'], ({ postgresql
   }, 60_000);
 
   it.skipIf(!mayMount)(
-    'reports that the disk is full, and continues when there is space, with every acknowledged write',
+    'reports a full disk, continues when there is space, and keeps every acknowledged write',
     { timeout: 60_000 },
     async () => {
       mkdirSync(small);

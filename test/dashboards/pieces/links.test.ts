@@ -18,7 +18,7 @@ describe('dashboards/pieces/links', () => {
     expect(linksOfSeries([expr]).map((link) => link.url)).toEqual([url]);
   });
 
-  it('has no link without a label to use', () => {
+  it('has no link if the query has no label for it', () => {
     expect(linksOfSeries(['sum by (le) (a)', 'max by (instance) (b)'])).toEqual([]);
   });
 

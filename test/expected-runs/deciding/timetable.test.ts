@@ -105,7 +105,7 @@ describe('expected-runs/deciding/notes', () => {
     expect(verdicts).toEqual([{ is: 'undecided', expectedMs: 30_000, why: 'unasked', count: 58 }]);
   });
 
-  it('waits with a gap until a list after it is long enough to count its times', () => {
+  it('decides a gap only when a list after it is long enough to count its times', () => {
     const first = noteAnswer(job, answer(0, 20, [20_000])).job;
     const short = noteAnswer(first, answer(600, 870, tens(610, 27))).job;
     const { gap } = short.timetable ?? {};
@@ -132,14 +132,14 @@ describe('expected-runs/deciding/notes', () => {
     expect(judgeGap(some, gap, seconds * 1000)).toBe(is);
   });
 
-  it('dates a switch by the last edit, but only by one since the job was last seen on', () => {
+  it('dates a switch by the last edit, if the job was edited after it was last seen switched on', () => {
     const on = noteListed(undefined, { ...listed, lastModifiedMs: 50 }, { project: 'pay', atMs: 100 }).job;
     const toSince = (lastModifiedMs: number) =>
       noteListed(on, { ...listed, isScheduleEnabled: false, lastModifiedMs }, { project: 'pay', atMs: 200 }).job.off;
     expect([100, 101, 200, 201].map((ms) => toSince(ms)[0]?.sinceMs)).toEqual([200, 101, 200, 200]);
   });
 
-  it('finds that a switched off job is blocked, and that it is not as soon as it is on again', () => {
+  it('reports a switched off job as blocked until it is on again', () => {
     let found = noteAnswer(job, answer(0, 1000, tens(10, 99))).job;
     const reasons = [false, true].map((isScheduleEnabled) => {
       found = noteListed(found, { ...listed, isScheduleEnabled }, { project: 'pay', atMs: 5 }).job;

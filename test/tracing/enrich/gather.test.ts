@@ -84,7 +84,7 @@ describe('tracing/enrich/gather', () => {
   it.each([
     ['Log output limit exceeded: Maximum Line count: 100, action: halt', 'LogLimitExceeded'],
     ['Failed: IOFailure: x', undefined],
-  ])('uses of the log beside interrupted steps only its limit: %s', async (log, reason) => {
+  ])('uses the log of interrupted steps only to find its limit: %s', async (log, reason) => {
     const { gatherOnce, server } = await start();
     const node = '{"executionState":"FAILED","meta":{"failureReason":"NonZeroResultCode","resultCode":2147483647}}';
     server.answer({

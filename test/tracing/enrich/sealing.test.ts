@@ -134,7 +134,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect(told).not.toContain('degraded seal_timeout');
   });
 
-  it('gives up a state that never ends at the seal timeout, although one request for it failed', async () => {
+  it('gives up a state at the seal timeout if it never ends, although one request for it failed', async () => {
     const { simulator, run, wait, plans, told } = await setUp();
     simulator.control.addFault({ kind: 'status', status: 500, path: ofState, times: 3 });
     await run();

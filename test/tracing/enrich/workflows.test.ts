@@ -28,7 +28,7 @@ describe('tracing/enrich/workflows', () => {
     expect(asked).toEqual(['settle', 'settle']);
   });
 
-  it('remembers the latest 500', async () => {
+  it('keeps the workflows of the latest 500 jobs', async () => {
     const { read, asked } = setUp();
     for (let job = 0; job <= 500; job += 1) await read(`job ${job}`);
     await read('job 1');
