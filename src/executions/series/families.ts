@@ -76,7 +76,7 @@ export const executionFamilies = {
   ),
   lastStart: newestGauge(
     'automation_job_last_start_timestamp_seconds',
-    'Start time of the last finished execution of a job [project/*/executions].',
+    'Latest start time of the finished executions of a job [project/*/executions].',
     ...job,
   ),
   lastEnd: newestGauge(
