@@ -117,8 +117,7 @@ function toCautiousJson(secret: string): string {
 }
 
 /**
- * Returns the three forms of a secret in the base64 of a longer text, which depend on its position; ends that depend on
- * neighbours are cut.
+ * Returns the three forms that a secret can have in the base64 of a longer text. Ends that depend on its neighbours are cut.
  */
 function toBase64Forms(secret: string): string[] {
   const bytes = Buffer.from(secret);

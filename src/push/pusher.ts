@@ -14,7 +14,7 @@ import { createSentSums } from './sent-sums.ts';
 export const pushResults = ['delivered', 'partial', 'refused', 'failed'] as const;
 export type PushResult = (typeof pushResults)[number];
 
-/** Why points are lost. Only with delta are they lost with their request; otherwise they are sent again. */
+/** Why points are lost. With delta, they are lost with their request; otherwise they are sent again. */
 export const lostReasons = ['partial_success', 'refused', 'unanswered'] as const;
 export type LostReason = (typeof lostReasons)[number];
 

@@ -106,7 +106,7 @@ export function findCounterpart(name: string): Counterpart | undefined {
   return counterparts.get(name) ?? toAppMetric(name);
 }
 
-/** How the names of measurements begin that servers are known to have. */
+/** The beginnings of the names of measurements that servers have. */
 const knownMeasurements =
   /^rundeck_(?:rundeck_)?(?:services_\w+_|scheduler_quartz_|quartzjobs_|dataSource_|(?:api|web)_requests_|apiAuthorization_|user(?:Login|Logout)_|com_dtolabs_|org_rundeck_)/;
 

@@ -21,7 +21,7 @@ type List<Item, Name extends string> = {
   readonly toChoice: (filter: Fields<Name | 'server'>) => (item: Item) => boolean;
   readonly servers: () => readonly string[];
   readonly silence: FindSilence;
-  /** Call at the start of a request; pause during long work. */
+  /** Call at the start of a request; await its result between parts of long work. */
   readonly begin?: (() => Pause) | undefined;
   /** The words for the previous and the next page. */
   readonly words?: readonly [before: string, after: string];

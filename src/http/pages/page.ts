@@ -80,7 +80,7 @@ type Question<Asked, Wish, Answer> = {
   readonly name: string;
   readonly servers: () => readonly string[];
   readonly silence: FindSilence;
-  /** Returns the wish in the query, or its mistake. */
+  /** Returns what the query requests, or its mistake. */
   readonly readWish: (query: Request['query']) => Wish | string;
   readonly answer: (asked: Asked, wish: Wish) => Promise<Answer>;
   readonly titleOf: (asked: Asked) => string;

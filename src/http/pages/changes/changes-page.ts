@@ -17,7 +17,7 @@ export type ChangesPageOptions = {
   readonly dropped: (server: string) => number;
   readonly silence: FindSilence;
   readonly nowMs: () => number;
-  /** Call at the start of a request; pause during long work. */
+  /** Call at the start of a request; await its result between parts of long work. */
   readonly begin: () => Pause;
 };
 

@@ -18,7 +18,7 @@ export type ExecutionListOptions = {
   readonly silence: FindSilence;
   /** The time by the clock of a server, which dates its executions. */
   readonly nowMs: (server: string) => number;
-  /** Call at the start of a request; pause during long work. */
+  /** Call at the start of a request; await its result between parts of long work. */
   readonly begin?: () => Pause;
 };
 

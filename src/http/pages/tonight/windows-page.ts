@@ -32,7 +32,7 @@ export function windowsRoutes({ servers, find, silence, begin }: WindowsOptions)
   });
 }
 
-/** Returns the wish in the query, or its mistake. */
+/** Returns what the query requests, or its mistake. */
 function readWish(query: Request['query']): WindowWish | string {
   const forMs = toMs(query['for'] ?? '30m');
   const withinMs = toMs(query['within'] ?? '24h');
