@@ -120,8 +120,8 @@ function divide<Item>(
 }
 
 /**
- * Chooses where to cut a window of which only the total is known, so that the older part probably has a few pages. If all rows
- * of this part would need little time at the density of newer rows, they are probably at its end.
+ * Chooses where to cut a window of which only the total is known, so that the older part probably has a few pages. If the rows
+ * of this part would fill little of its time at the density of newer rows, they are probably at its end.
  */
 function toCutMs(
   { beginMs, endMs }: Window,

@@ -29,7 +29,7 @@ export type WatchOptions = Omit<ConnectOptions, 'observe' | 'memory' | 'selfTrac
   readonly self: Self;
   readonly traces?: Traces | undefined;
   readonly selfTracing?: SelfTracing | undefined;
-  /** Returns the state that an address had before a reload, for whichever server. */
+  /** Returns the state that an address had before a reload, even if it belonged to another server. */
   readonly memoryOf?: ((address: Omit<Address, 'memory'>) => ConnectionMemory) | undefined;
 };
 

@@ -42,7 +42,7 @@ export type Executions = {
   /** Runs one round: reads running and finished executions, and publishes both. */
   readonly read: (signal: AbortSignal) => Promise<Outcome>;
   readonly withdraw: () => void;
-  /** Stores documents of other rooms in a transaction of the ledger, one at a time with counting. */
+  /** Stores documents of other rooms in a transaction of the ledger, never while executions are being counted. */
   readonly commit: (make: () => readonly LedgerDocument[], spooled?: readonly SpooledTrace[]) => Promise<void>;
   /** Returns the server time at which a project's running executions were read; undefined if they were not. */
   readonly runningReadMs: (project: string) => number | undefined;

@@ -8,7 +8,7 @@ export type ExecutionsPort = {
   readonly running: () => readonly Execution[];
   /** When the running executions of a project were read; undefined if they cannot be read. */
   readonly runningReadMs: (project: string) => number | undefined;
-  /** Stores documents in a transaction of the ledger, one at a time with counting. */
+  /** Stores documents in a transaction of the ledger, never while executions are being counted. */
   readonly commit: Executions['commit'];
   readonly factsOf: Executions['factsOf'];
   /** Call before requesting a project's jobs: executions then use the list, and need not request it. */

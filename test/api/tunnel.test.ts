@@ -59,7 +59,7 @@ describe.skipIf(!hasOpenssl)(`api/transport through a tunnel${withoutOpenssl}`, 
   });
 });
 
-describe('api/transport and a proxy that is of no use', () => {
+describe('api/transport with an unusable proxy', () => {
   it.each(['http', 'https'])('reports that the proxy is down, for an %s server', async (scheme) => {
     const { url, stop } = await startRefusingProxy(403);
     await stop();

@@ -82,7 +82,7 @@ describe('executions/job-lists', () => {
     expect(counted()).toEqual(['pay __other__ failed 1', 'pay copy failed 1']);
   });
 
-  it('takes a slot from a job without a run for thirty days for a running job, but not from other jobs', async () => {
+  it('gives a running job the slot of a job that has not run for thirty days, but no other slot', async () => {
     const { control, job, fail, counted, rounds } = await play({ settings: { cap: 2 } });
     const [often = '', next = ''] = ['often', 'copy'].map((name) => control.createJob('pay', { name, group: '' }));
     fail(job);

@@ -140,7 +140,7 @@ describe('executions/measure', () => {
     expect([...found.claims.refused.jobs]).toEqual([toJobKey('pay', '', 'b')]);
   });
 
-  it('counts the runs of a job that returned its slot in `__other__`, and keeps its facts correct', () => {
+  it('counts the runs of a job without its former slot in `__other__`, and keeps its facts correct', () => {
     const totals = someTotals({ ...ample, jobs: 1 });
     keep(totals, measure(totals, 'pay', [named('a', 1)], rules));
     const key = toJobKey('pay', '', 'a');
@@ -208,7 +208,7 @@ describe('executions/measure', () => {
     expect(linesOf(late, 'runs')).toEqual(['runs pay|nightly|settle|failed 1']);
   });
 
-  it('counts a deleted job as there again by a run that started later, and by no earlier one', () => {
+  it('treats a deleted job as existing again after a run that started later, not after an earlier run', () => {
     const goneAfter = (startedAtMs: number) => {
       const totals = someTotals();
       const first = measure(totals, 'pay', [someRun({ id: 1, startedAtMs: 0, endedAtMs: 1000 })], rules);

@@ -97,13 +97,16 @@ describe('schedule/poll-times', () => {
   it.each([
     ['less', 6, ['00:00', '00:09', '00:30', '00:45']],
     ['more', 8, ['00:00', '00:07', '00:15', '00:30', '00:45']],
-  ])('runs once for a time that a clock set back by %s than half an interval delays', async (_name, seconds, times) => {
-    const { hands, run, runs } = open();
-    await run(14 * second);
-    hands.wallOffsetMs -= seconds * second;
-    await run(55 * second);
-    expect(runs.map(({ wallMs }) => new Date(wallMs).toISOString().slice(14, 19))).toEqual(times);
-  });
+  ])(
+    'runs once at a time that is delayed because a clock was set back by %s than half an interval',
+    async (_name, seconds, times) => {
+      const { hands, run, runs } = open();
+      await run(14 * second);
+      hands.wallOffsetMs -= seconds * second;
+      await run(55 * second);
+      expect(runs.map(({ wallMs }) => new Date(wallMs).toISOString().slice(14, 19))).toEqual(times);
+    },
+  );
 
   it('reports missed times after the process was held up, and continues with the next', async () => {
     const { hands, run, missed, after } = open();

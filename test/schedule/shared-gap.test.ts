@@ -24,7 +24,7 @@ describe('schedule/request-gap, shared', () => {
     expect(waits).toEqual([200, 400]);
   });
 
-  it('does not catch up on time without callers', async () => {
+  it('gives no extra turns after a time without callers', async () => {
     const { turns, waits, later, signal } = setUp();
     await turns.take(signal);
     later(5000);

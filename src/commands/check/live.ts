@@ -197,7 +197,7 @@ async function probeCredentials(server: ServerConfig): Promise<LiveReport> {
 /** If another user created the token, only an administrator can see it. */
 const invisible = 'no valid token is visible to these credentials, so it is unknown when their own token expires';
 
-/** Whether this is an error is reported with the endpoints. */
+/** The line of the endpoint reports the error, so this check is only marked as not made. */
 function toFault(error: unknown): Pick<LiveReport, 'verdict' | 'message'> {
   if (!(error instanceof ApiError)) throw error;
   return { verdict: 'not asked', message: error.message };

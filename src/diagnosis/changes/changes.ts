@@ -35,7 +35,7 @@ export type ChangesOptions = {
   readonly client: Client;
   readonly clock: Pick<Clock, 'awakeTicks' | 'ticks'>;
   readonly ledger: Pick<Ledger, 'load'>;
-  /** Stores documents in a transaction of the ledger, one at a time with counting. */
+  /** Stores documents in a transaction of the ledger, never while executions are being counted. */
   readonly commit: (make: () => readonly LedgerDocument[], spooled?: readonly SpooledTrace[]) => Promise<void>;
   /** Makes the events for changes, in the same transaction; undefined if no events are sent. */
   readonly toSpooled?: ToSpooled | undefined;

@@ -76,7 +76,7 @@ export const programArguments: readonly (readonly [programs: string, flags: stri
   ['schtasks|[xw]freerdp', '/r?p'],
 ];
 
-/** What a secret follows at once, and a text that each such line contains, which is quick to find. */
+/** Texts right before a secret. Each with a shorter text that these lines contain, for a quick test. */
 export const leads: readonly (readonly [sign: string, lead: string])[] = [
   [
     'rabbitmqctl',
