@@ -282,7 +282,7 @@ export function createReloading({
   };
 }
 
-/** Each reload ends polls and sends all requests again, so a program that reloads in a loop must not load the servers. */
+/** Each reload sends all requests again: with this pause, a program that reloads in a loop does not load the servers. */
 const minApartMs = 1000;
 
 function toOutcome(reloaded: ReloadedConfig): ReloadOutcome {

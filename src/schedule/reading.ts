@@ -59,7 +59,7 @@ export function createProjectRows() {
       for (const project of byProject.keys()) if (!stays(project)) byProject.delete(project);
       return byProject.size < before;
     },
-    /** Returns the rows that were read since then and the time of the newest; removes the others. */
+    /** Returns the rows that were read at or after a time, and the time of the newest; removes older rows. */
     since: (oldestTicks: number) => {
       let newestTicks = oldestTicks;
       for (const [project, { readTicks }] of byProject) {

@@ -91,7 +91,7 @@ describe('expected-runs/deciding/hours-ahead', () => {
     expect({ day, crowds }).toEqual({ day: { most: 1, exceededMs: undefined }, crowds: [] });
   });
 
-  it('plans sixty minutes, and a day to the minute', async () => {
+  it('plans the next sixty minutes, and exactly the next 24 hours', async () => {
     const starts = [toStart('a', at(10, 10), 1), toStart('b', at(33, 10), 5), toStart('c', at(33, 12), 1)];
     const window = { underWay: [], threads: 1 };
     expect(await plan(starts, { ...window, fromMs: at(9, 10) })).toMatchObject({

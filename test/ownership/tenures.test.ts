@@ -50,11 +50,14 @@ it.each([
   ['is answered at once', 0, true, 10_000],
   ['is answered late', 3000, true, 10_000],
   ['has no answer', 3000, undefined, 6667],
-])('ends a lease by the request of its last renewal, if that %s', async (_how, answersAfterMs, answer, endsMs) => {
-  const { begin, play } = setScene({ answersAfterMs, answer });
-  begin(1);
-  expect(await play()).toEqual([endsMs]);
-});
+])(
+  'counts the end of a lease from its last request for a renewal, if this request %s',
+  async (_how, answersAfterMs, answer, endsMs) => {
+    const { begin, play } = setScene({ answersAfterMs, answer });
+    begin(1);
+    expect(await play()).toEqual([endsMs]);
+  },
+);
 
 it('keeps a lease that is acquired again, although the one before it was not renewed', async () => {
   const { after, begin, end, play } = setScene({ answersAfterMs: 0, answer: undefined });
