@@ -158,11 +158,11 @@ type QuestionInput = {
 
 type DueJob = { readonly job: WatchedJob; readonly rank: number };
 
-const ranks = { changed: 0, unknown: 1, soon: 2, due: 3, refused: 4 } as const;
+const ranks = { changed: 0, waiting: 1, unknown: 2, soon: 3, due: 4, refused: 5 } as const;
 
 /**
- * Chooses the jobs whose schedules are requested: first changed jobs, then unknown ones, then jobs with a waiting missed run or
- * whose known times end soon, then due ones. Jobs whose requests failed come last, so that they delay no other.
+ * Chooses the jobs whose schedules are requested: first changed jobs, then jobs with a waiting missed run, then unknown ones,
+ * then jobs whose known times end soon, then due ones. Jobs whose requests failed come last, so that they delay no other.
  */
 function planQuestions(jobs: Iterable<WatchedJob>, input: QuestionInput): readonly DueJob[] {
   const due: DueJob[] = [];
@@ -170,12 +170,15 @@ function planQuestions(jobs: Iterable<WatchedJob>, input: QuestionInput): readon
     const rank = toRank(job, input);
     if (rank !== undefined) due.push({ job, rank });
   }
-  // Jobs of the same rank are sorted by the end of their known times.
-  const untilOf = ({ timetable }: WatchedJob): number => timetable?.untilMs ?? 0;
-  due.sort((one, other) => one.rank - other.rank || untilOf(one.job) - untilOf(other.job));
+  due.sort((one, other) => one.rank - other.rank || toTurnMs(one) - toTurnMs(other));
   // If each answer has only one time, only a few jobs are requested.
   let single = 0;
   return due.filter(({ job }) => job.timetable?.source !== 'next-run' || ++single <= maxSingle);
+}
+
+/** Jobs of the same rank are sorted by the end of their known times; those with a missed run by their last answer. */
+function toTurnMs({ job: { timetable }, rank }: DueJob): number {
+  return (rank === ranks.waiting ? timetable?.askedAtMs : timetable?.untilMs) ?? 0;
 }
 
 function toRank(job: WatchedJob, { nowMs, changed, waiting, isProjectOff }: QuestionInput): number | undefined {
@@ -184,7 +187,7 @@ function toRank(job: WatchedJob, { nowMs, changed, waiting, isProjectOff }: Ques
   if (changed.has(id)) return ranks.changed;
   if (unread !== undefined) return nowMs >= restsUntilMs(unread) || nowMs < unread.atMs ? ranks.refused : undefined;
   if (timetable === undefined) return ranks.unknown;
-  if (waiting.has(id)) return ranks.soon;
+  if (waiting.has(id)) return ranks.waiting;
   const isDue = nowMs >= toRefreshMs(timetable) || isUnlisted(timetable, nowMs, maxSpanMs(job, nowMs));
   if (!isDue) return undefined;
   return timetable.untilMs - nowMs < soonMs ? ranks.soon : ranks.due;
@@ -192,7 +195,7 @@ function toRank(job: WatchedJob, { nowMs, changed, waiting, isProjectOff }: Ques
 
 /** Reports whether a job is urgent. Urgent jobs never use up all requests. */
 function isUrgent(rank: number): boolean {
-  return rank === ranks.changed || rank === ranks.soon;
+  return rank === ranks.changed || rank === ranks.waiting || rank === ranks.soon;
 }
 
 const soonMs = 900_000;

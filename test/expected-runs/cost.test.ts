@@ -130,6 +130,17 @@ describe('expected-runs, the processor of a server with 250 scheduled jobs', () 
     expect(spentMs() / 1_200_000).toBeLessThanOrEqual(0.02);
     expect(requests().filter(({ costMs = 0 }) => costMs > 500)).toEqual([]);
   });
+
+  it.each([
+    ['250 new jobs are not known yet', 250, kinds.hourly, 24],
+    ['60 jobs miss a run each minute', 60, minute, 10],
+  ])('decides a missed run within eight minutes, while %s', async (_while, count, schedule, afterMinutes) => {
+    const { control, minutes, jobs } = createAsked({ lunch: utc('0 15 12 * * *') }, 1, { takesTime: true });
+    await minutes(afterMinutes);
+    for (let index = 0; index < count; index++) control.createJob('pay', { name: `${index}`, schedule });
+    await minutes(33 - afterMinutes);
+    expect(jobs().find(({ group }) => group === 'lunch')?.lastMissedMs).toBeDefined();
+  });
 });
 
 describe('expected-runs, the processor of a server with ten projects of 400 jobs', () => {
