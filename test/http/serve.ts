@@ -1,6 +1,6 @@
 import { type IncomingHttpHeaders, request } from 'node:http';
 import type { Router } from 'express';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { createHttpServer, type HttpOptions } from '../../src/http/server/server.ts';
 
 export type Answer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: string };
@@ -21,7 +21,16 @@ export async function serve(routes: readonly Router[], options: Partial<HttpOpti
   const server = createHttpServer({ host: '127.0.0.1', port: 0, routes, onError, ...options });
   const port = await server.listen();
   onTestFinished(server.close);
-  return { port, url: `http://127.0.0.1:${port}`, ask: (path, asking) => ask(port, path, asking) };
+  return { port, url: `http://127.0.0.1:${port}`, ask: async (path, asking) => checkTables(await ask(port, path, asking)) };
+}
+
+/** On a narrow screen, cells show the heads of their columns themselves. */
+function checkTables(answer: Answer): Answer {
+  for (const [table] of answer.body.matchAll(/<table.*?<\/table>/gs)) {
+    const find = (pattern: RegExp) => [...table.matchAll(pattern)].map(([, found]) => found);
+    expect(find(/<th\b[^>]*>([^<]+)</g)).toEqual(expect.arrayContaining(find(/ data-is="([^"]*)"/g)));
+  }
+  return answer;
 }
 
 function ask(port: number, path: string, { method = 'GET', headers = {} }: Asking = {}): Promise<Answer> {

@@ -94,6 +94,6 @@ function renderRuns(run: SkippedText, { server, root, nowMs }: About): Html {
       : recovered.execution === null
         ? recovered.sentence
         : html`<a href="${root}${toExecutionAddress(server, recovered.execution)}">${recovered.sentence}</a>`;
-  return html`<tr><th scope="row" class="job">${renderPathLink(server, toJobPath(run), root)}${critical ? html` <strong class="bad">critical</strong>` : undefined}</th><td data-is="Skipped" class="brief">${toTime(Date.parse(first), nowMs)}${until}</td><td data-is="Runs" class="number">${count.toLocaleString('en')}</td><td data-is="Cause">${reason.replaceAll('_', ' ')}${evidence === null ? '' : `: ${evidence}`}</td><td data-is="Made good">${good}</td></tr>
+  return html`<tr><th scope="row" class="job">${renderPathLink(server, toJobPath(run), root)}${critical ? html` <strong class="bad">critical</strong>` : undefined}</th><td data-is="Skipped" class="brief">${toTime(Date.parse(first), nowMs)}${until}</td><td data-is="Runs" class="number">${count.toLocaleString('en')}</td><td data-is="Cause">${reason.replaceAll('_', ' ')}${evidence === null ? '' : `: ${evidence}`}</td><td data-is="Recovered">${good}</td></tr>
 `;
 }
