@@ -38,18 +38,16 @@ export function toTook(ms: number): string {
 export function toLength(ms: number): string {
   if (ms < second) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < minute) return `${Math.floor(ms / 100) / 10} s`;
-  const at = lengths.findIndex(([, of]) => ms >= of);
-  const [[name, large], [rest, small]] = [lengths[at] ?? ['min', minute], lengths[at + 1] ?? ['s', second]];
+  const [name, large, rest, small] =
+    lengths.find(([, fromMs]) => ms >= fromMs) ?? (['min', minute, 's', second] as const);
   const left = Math.floor((ms % large) / small);
   return `${Math.floor(ms / large)} ${name}${left === 0 ? '' : ` ${left} ${rest}`}`;
 }
 
-const lengths: readonly (readonly [string, number])[] = [
-  ['d', day],
-  ['h', hour],
-  ['min', minute],
-  ['s', second],
-];
+const lengths = [
+  ['d', day, 'h', hour],
+  ['h', hour, 'min', minute],
+] as const;
 
 /** Formats the time of day; with the date, if it is another day. */
 export function toTime(atMs: number, nowMs: number): string {

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { setTimeZone } from '../../src/domain/ages.ts';
 import { quarantineRoutes } from '../../src/http/routes/quarantine.ts';
 import type { Elsewhere } from '../../src/status/status.ts';
 import { createCertificates, hasOpenssl, withoutOpenssl } from '../api/certificates.ts';
@@ -49,15 +50,16 @@ describe('commands/quarantine', () => {
   it('lists quarantined traces, from the configured address', async () => {
     const { port } = await startRoutes();
     const files = {
-      'config.yaml': `web: { listen_address: '127.0.0.1:${port}', route_prefix: /here }\nstate: { memory: true }\n`,
+      'config.yaml': `web: { listen_address: '127.0.0.1:${port}', route_prefix: /here, timezone: Europe/Berlin }\nstate: { memory: true }\n`,
     };
+    onTestFinished(() => setTimeZone('UTC'));
     const { code, stdout, stderr } = await runHere(['quarantine', 'list', '--config.file=config.yaml'], { files });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     // The test of tables checks the widths of columns.
     expect(stdout.replaceAll(/\d+ d ago/g, 'long ago').replaceAll(/ {2,}/g, ' | ')).toBe(
       `SERVER | EXECUTION | SPANS | SIZE | QUARANTINED | REASON
-prod | 4711 | 12 | 3.3 KiB | 2024-05-20 03:07 UTC, long ago | HTTP 400: bad span
-another | 5 | 999 | 68 KiB | 2024-05-20 03:07 UTC, long ago | too old
+prod | 4711 | 12 | 3.3 KiB | 2024-05-20 05:07 CEST, long ago | HTTP 400: bad span
+another | 5 | 999 | 68 KiB | 2024-05-20 05:07 CEST, long ago | too old
 2 traces, 71 KiB
 `,
     );

@@ -9,8 +9,8 @@ it('prints versions, collectors, rights and sizes for a bug report, and no name,
   for (const project of projects) simulator.control.createProject(project);
   simulator.control.addFault({ kind: 'status', status: 403, path: 'project/[^/]+/executions$' });
   const config = `servers:
-  - { name: acme-prod, url: '${simulator.url}', token_file: ./acme-token, labels: { region: acme-land } }
-  - { name: acme-away, url: 'http://127.0.0.1:9', token_file: ./acme-token }
+  - { name: acme-prod, url: '${simulator.url}', token_file: ./acme-token, labels: { region: acme-land }, members: [{ name: acme-a, url: '${simulator.url}' }] }
+  - { name: acme-away, url: 'http://127.0.0.1:9', token_file: ./acme-token, members: [{ name: acme-b, url: 'http://127.0.0.1:9/b' }] }
 collectors: { healthcheck: { enabled: false } }
 state: { dir: ./acme-state }
 `;
@@ -36,6 +36,7 @@ state: { dir: ./acme-state }
       'server 2',
       ' reachable no',
       ' sizes unknown',
+      'server 2, member 1',
     ]),
   );
 });

@@ -29,6 +29,7 @@ const jobs: readonly Why[] = [
   missed,
   { ...missed, id: 'j2', group: '', name: 'index', verdict: 'ran', reason: undefined, facts: [], sentence: 'Ran.' },
   { ...missed, id: 'j3', group: '', name: 'new', verdict: 'unknown', facts: [], sentence: 'Nothing is known.' },
+  { ...missed, id: 'j4', group: '', name: 'held', verdict: 'off', facts: [], sentence: 'The job was off.' },
   { ...missed, id: 'j4', name: 'twin' },
   { ...missed, id: 'j5', name: 'twin' },
 ];

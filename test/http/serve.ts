@@ -21,7 +21,11 @@ export async function serve(routes: readonly Router[], options: Partial<HttpOpti
   const server = createHttpServer({ host: '127.0.0.1', port: 0, routes, onError, ...options });
   const port = await server.listen();
   onTestFinished(server.close);
-  return { port, url: `http://127.0.0.1:${port}`, ask: async (path, asking) => checkTables(await ask(port, path, asking)) };
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    ask: async (path, asking) => checkTables(await ask(port, path, asking)),
+  };
 }
 
 /** On a narrow screen, cells show the heads of their columns themselves. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { collectors } from '../../daemon/catalogue/collectors.ts';
 import { toCount, toSize } from '../../domain/format.ts';
+import { toPostgresSettings } from '../shared-state.ts';
 import type { ServerReport } from './probe.ts';
 
 /** Renders the part of a bug report that may be published: only numbers, and words of the exporter itself. */
@@ -60,7 +61,7 @@ function toNumbers(release = ''): string {
 
 function toState({ state }: Config): string {
   if (state.memory) return 'memory';
-  if (state.postgres.host !== undefined || state.postgres.urlFile !== undefined) return 'PostgreSQL';
+  if (toPostgresSettings(state.postgres) !== undefined) return 'PostgreSQL';
   try {
     const files = readdirSync(state.dir).filter((name) => /^state\.sqlite(?:-wal)?$/.test(name));
     return `SQLite, ${toSize(files.reduce((sum, name) => sum + statSync(join(state.dir, name)).size, 0))}`;

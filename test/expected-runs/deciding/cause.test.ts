@@ -217,4 +217,11 @@ describe('expected-runs/deciding/doubts', () => {
     const expectedMs = doubt === undefined ? 500 : 2000;
     expect(findDoubt({ ...names, ...times, definition, lastModifiedMs }, 'overlap', expectedMs)).toBe(doubt);
   });
+
+  it.each(['saturated', 'restart', 'clock', 'unknown'] as const)(
+    'needs the runs of a job if the cause is %s',
+    (reason) => {
+      expect(findDoubt({ ...settle, listedAtMs: 0 }, reason, atMs)).toBe('runs');
+    },
+  );
 });
