@@ -29,7 +29,7 @@ const jobs: readonly Why[] = [
   missed,
   { ...missed, id: 'j2', group: '', name: 'index', verdict: 'ran', reason: undefined, facts: [], sentence: 'Ran.' },
   { ...missed, id: 'j3', group: '', name: 'new', verdict: 'unknown', facts: [], sentence: 'Nothing is known.' },
-  { ...missed, id: 'j4', group: '', name: 'held', verdict: 'off', facts: [], sentence: 'The job was off.' },
+  { ...missed, id: 'j6', group: '', name: 'stopped', verdict: 'off', facts: [], sentence: 'The job was off.' },
   { ...missed, id: 'j4', name: 'twin' },
   { ...missed, id: 'j5', name: 'twin' },
 ];
@@ -173,6 +173,7 @@ describe('commands/why', () => {
       code: 0,
       stdout: 'Ran.\nOwner: payments\nRunbook: https://wiki.example.org/settle\n',
     });
+    expect(await ask('prod', 'pay/stopped')).toMatchObject({ code: 1, stdout: 'The job was off.\n' });
   });
 
   it.each([
@@ -180,7 +181,7 @@ describe('commands/why', () => {
     [
       'no such job is watched',
       ['prod', 'pay/old'],
-      'No watched scheduled job is named "pay/old" on prod. Known: pay/nightly/settle, pay/index, pay/new, pay/nightly/twin\n',
+      'No watched scheduled job is named "pay/old" on prod. Known: pay/nightly/settle, pay/index, pay/new, pay/stopped, pay/nightly/twin\n',
     ],
     [
       'a job of nearly this name is watched',

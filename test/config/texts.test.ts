@@ -21,6 +21,11 @@ describe('config/texts', () => {
     expect(config.web.telemetryPath).toBe(path);
   });
 
+  it.each(['/', '/-/ready', '/metrics/'])('refuses %s as the path of metrics', async (path) => {
+    const complaint = '--web.telemetry-path: is not a path for metrics (for example /metrics)';
+    expect(await complain({ argv: [`--web.telemetry-path=${path}`] })).toEqual([complaint]);
+  });
+
   it('uses a namespace as it is written, and the address by default', async () => {
     const yaml = `
 servers:
