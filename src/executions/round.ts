@@ -1,4 +1,5 @@
 import type { Api } from '../api/client.ts';
+import { ApiError } from '../api/errors.ts';
 import type { Window } from '../api/paging.ts';
 import { runLimited } from '../domain/pause.ts';
 import { noteOneTimeRuns } from './ledger/count-executions.ts';
@@ -123,7 +124,7 @@ async function readEnds(round: Round, { running = [], nowMs }: RoundNow) {
   }
   const plan = toPlanInput(round, nowMs);
   const read = (each: PlannedRead): Promise<void> => faults.ask(() => readOne(round, each, nowMs));
-  await runLimited((options.substitutes?.planReads ?? planReads)(plan), width, read);
+  await runLimited((options.substitutes?.planReads ?? planReads)(plan), toWidth(options), read);
   await faults.attempt(() => checkHint(round, nowMs));
   await searchProjects(round, plan, read);
   await found.forgetMissing(nowMs);
@@ -157,7 +158,7 @@ async function searchProjects(round: Round, plan: PlanInput, read: (each: Planne
   const mayGoOn = (): boolean =>
     !signal.aborted && clock.ticks() < untilTicks && activityHint.searchedSinceMs() !== undefined;
   const readAll = (reads: readonly PlannedRead[]): Promise<void> =>
-    runLimited(reads, width, async (each) => {
+    runLimited(reads, toWidth(options), async (each) => {
       if (mayGoOn()) await read(each);
     });
   await round.faults.attempt(() => readSuspects(round, plan, { readAll, mayGoOn }));
@@ -192,8 +193,13 @@ async function readSuspects(
 async function readOne(round: Round, planned: PlannedRead, nowMs: number): Promise<void> {
   const { found, activities, notes } = round;
   const { project } = planned;
+  const { readAtMs = 0 } = activities.all.get(project) ?? {};
   activities.note(project, { readAtMs: nowMs }, nowMs);
-  const read = await found.reading.read(within(round), planned, nowMs);
+  const read = await found.reading.read(within(round), planned, nowMs).catch((error: unknown) => {
+    // Without a request, its turn is in the next round.
+    if (error instanceof ApiError && error.details.isOwnLimit === true) activities.note(project, { readAtMs }, nowMs);
+    throw error;
+  });
   const isGone = notes.noteNewest(planned, read, found.cache.states.get(project), nowMs);
   if (isGone) await found.reading.hold(project, 'hidden', nowMs);
   found.overlap.noteClocks([nowMs, ...read.serverTimes], nowMs);
@@ -249,7 +255,11 @@ function within({ options, signal }: Round, lane: 'vital' | 'normal' = 'normal')
   return options.client.within({ lane, forMs: options.timeoutMs, signal });
 }
 
-const width = 3;
+/** With a small budget, a read that waits for two others would have no time left. */
+function toWidth({ requestsPerSecond, timeoutMs }: ExecutionsOptions): number {
+  return Math.max(1, Math.min(3, Math.floor((requestsPerSecond * timeoutMs) / 2000)));
+}
+
 /** After this share of the interval, no backlog work starts, but it always gets `minForPast`. */
 const timeForPast = 0.7;
 /** After this share of the interval, a search stops, but it always gets `minForSearch`. */

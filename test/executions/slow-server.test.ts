@@ -63,6 +63,20 @@ describe('executions on a slow server', () => {
     expect(await Promise.all(projects.map(known))).toEqual([30_000, 30_000, 30_000]);
   }, 60_000);
 
+  it('reads every project in its turn with the smallest budget', async () => {
+    const names = Array.from({ length: 12 }, (_, index) => `p${index}`);
+    const { rounds, asked } = createTimedScene({
+      answerMs: () => 5,
+      ends: new Map(names.map((name) => [name, []])),
+      active: ['p0', 'p1'],
+      requestsPerSecond: 0.2,
+    });
+    const all = await rounds(60);
+    const reads = names.map((name) => asked.filter((path) => path.includes(`/${name}/executions?begin`)).length);
+    expect(Math.min(...reads)).toBeGreaterThan(10);
+    expect(Math.max(...all.map(({ lagSeconds }) => lagSeconds))).toBeLessThan(250);
+  }, 60_000);
+
   it('counts new executions of an idle project whose last day is too long to read at once', async () => {
     const past = Array.from({ length: 10_000 }, (_, index) => startMs - (index + 1) * 8000);
     const { rounds, known, change, takeFrom } = createTimedScene({

@@ -96,9 +96,8 @@ export const plants: readonly Plant[] = [
     patches: [
       {
         file: 'src/executions/round.ts',
-        find: 'await runLimited((options.substitutes?.planReads ?? planReads)(plan), width, read);',
-        replace:
-          'await found.countSkips(api, () => true);\n  await runLimited((options.substitutes?.planReads ?? planReads)(plan), width, read);',
+        find: 'await runLimited((options.substitutes',
+        replace: 'await found.countSkips(api, () => true);\n  await runLimited((options.substitutes',
       },
       {
         file: 'src/executions/open-round.ts',
