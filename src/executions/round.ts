@@ -38,6 +38,7 @@ export type RoundNow = {
   readonly running: Running['executions'];
   readonly readTicks: Running['readTicks'];
   readonly nowMs: number;
+  readonly isDoubtful: boolean;
   readonly sinceTicks: number;
 };
 
@@ -57,7 +58,9 @@ export async function playRound(tools: RoundTools, of: Omit<Round, keyof RoundTo
   // The two answers may come from members with different clocks.
   found.overlap.noteClocks([time.nowMs, running.serverMs ?? time.nowMs], time.nowMs);
   const sinceTicks = tools.options.clock.ticks();
-  const now = { running: running.executions, readTicks: running.readTicks, nowMs: time.nowMs, sinceTicks };
+  const { nowMs, doubtedMs } = time;
+  const isDoubtful = doubtedMs !== undefined;
+  const now = { running: running.executions, readTicks: running.readTicks, nowMs, isDoubtful, sinceTicks };
   onNow(now);
   visibility.noteRunning(running);
   try {
@@ -104,12 +107,12 @@ async function followClock({ found, activities, activityHint, options }: Round, 
 }
 
 /** Reads recently finished executions in all projects that are due. */
-async function readEnds(round: Round, { running = [], nowMs }: RoundNow) {
+async function readEnds(round: Round, { running = [], nowMs, isDoubtful }: RoundNow) {
   const { found, faults, activities, projectList, options } = round;
   const { cache, overlap, restoreGap } = found;
   const api = (): Api => within(round);
   const before = new Set(projectList.names());
-  await faults.attempt(() => projectList.refresh({ cache, overlap, api, nowMs, running }));
+  await faults.attempt(() => projectList.refresh({ cache, overlap, api, nowMs, isDoubtful, running }));
   // A project that is listed again is read at once, however long it was missing.
   for (const project of projectList.names()) {
     if (!before.has(project) && cache.states.get(project)?.hold !== undefined)

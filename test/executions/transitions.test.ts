@@ -242,17 +242,23 @@ describe('executions/transitions', () => {
     expect(lag()).toBeLessThan(300);
   });
 
-  it('starts the interval of a project when configuration includes it', async () => {
-    const { finish, counted, rounds, restart } = await play();
+  it.each([
+    ['', 0],
+    [', even while a corrected clock of the server is not accepted yet', -3 * hourMs],
+  ])('starts the interval of a project when configuration includes it%s', async (_when, skewMs) => {
+    const { control, finish, counted, rounds, restart } = await play();
+    await rounds(2);
+    control.setClockSkew(skewMs);
     await rounds(2);
     restart({ isWantedProject: () => false });
+    control.setClockSkew(0);
     await rounds(2);
     finish('pay');
     await rounds(2);
     restart();
     await rounds(2);
     finish('pay');
-    await rounds(10);
+    await rounds(30);
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 

@@ -129,6 +129,7 @@ async function createScene(names: string[], isWantedProject: (project: string) =
         overlap: createOverlap(120_000),
         api: () => api,
         nowMs: ticks,
+        isDoubtful: false,
         running: running.map((project, id) => someRunning({ id, project })),
       }),
   };

@@ -11,7 +11,7 @@ type ListingInput = {
   /** When the list was requested, perhaps by another poll. */
   readonly listedAtMs: number;
   /** When the present configuration took effect: a project that it adds counts from then on. */
-  readonly begunMs?: number;
+  readonly begunMs?: number | undefined;
   readonly backfillMs: number;
   /** The configured start of counting, which replaces the time of the first list. */
   readonly countFromMs?: number | undefined;

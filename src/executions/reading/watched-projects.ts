@@ -16,6 +16,8 @@ type Round = {
   readonly overlap: Overlap;
   readonly api: () => Api;
   readonly nowMs: number;
+  /** True while a jump of the server clock is not accepted: a project that is no longer excluded waits for its start. */
+  readonly isDoubtful: boolean;
   readonly running: readonly Execution[] | undefined;
 };
 
@@ -37,12 +39,18 @@ export function createWatchedProjects({ readProjects, clock, everyMs, settings, 
   return {
     names: (): readonly string[] => names,
     /** Reads the list when due: once a minute, and at once if an execution runs in an unlisted project. */
-    refresh: async ({ cache, overlap, api, nowMs, running = [] }: Round): Promise<void> => {
+    refresh: async ({ cache, overlap, api, nowMs, isDoubtful, running = [] }: Round): Promise<void> => {
       // Before any request, because excluded projects must not count while the list cannot be read.
       const ticks = clock.ticks();
       const begunMs = Math.floor(nowMs - (ticks - begunTicks));
       await cache.update(async () =>
-        planExcluded({ states: cache.states, facts: cache.facts(), nowMs, begunMs, isWanted }),
+        planExcluded({
+          states: cache.states,
+          facts: cache.facts(),
+          nowMs,
+          begunMs: isDoubtful ? undefined : begunMs,
+          isWanted,
+        }),
       );
       const unknown = findUnknown(cache, running);
       const isNews = [...unknown].some((project) => !absent.has(project));
