@@ -206,7 +206,6 @@ async function readOne(round: Round, planned: PlannedRead, nowMs: number): Promi
   const isGone = notes.noteNewest(planned, read, found.cache.states.get(project), nowMs);
   if (isGone) await found.reading.hold(project, 'hidden', nowMs);
   found.overlap.noteClocks([nowMs, ...read.serverTimes], nowMs);
-  await noteSlowClocks(found.cache, { serverTimes: read.serverTimes, nowMs });
 }
 
 async function checkHint(round: Round, nowMs: number): Promise<void> {

@@ -50,6 +50,15 @@ describe('executions/count-executions', () => {
     expect(kept.flatMap(({ kind, key }) => (kind === 'id-hour' ? [key] : []))).toEqual(['100', '120']);
   });
 
+  it('counts a run whose response shows that the clock was set back by a month since the round began', async () => {
+    const { accept, traced, observed } = await createScene();
+    await accept([run(990, 1000)]);
+    await accept([run(991, 280)], { serverTimes: [280 * hourMs] });
+    await accept([run(992, 400)]);
+    expect(traced).toEqual(['990 in 1', '991 in 1']);
+    expect(observed()).toEqual(['observed 2', 'imported 1']);
+  });
+
   it('keeps a waiting one-time run until it is finished, even over a restart', async () => {
     const { accept, epoch, reopen, note, oneTimeIds } = await createScene();
     await note([someRunning({ id: 3, status: 'scheduled' }), someRunning({ id: 4 })]);
@@ -143,7 +152,7 @@ async function createScene(countedFromMs = 0) {
     kept,
     observed: () => [...observed].flatMap(([what, count]) => (count === 0 ? [] : [`${what} ${count}`])),
     /** Rows are read when the last of all has ended. */
-    accept: async (rows: CountRequest['rows'], more: Pick<CountRequest, 'lateBeforeMs'> = {}) => {
+    accept: async (rows: CountRequest['rows'], more: Pick<CountRequest, 'lateBeforeMs' | 'serverTimes'> = {}) => {
       seenAtMs = Math.max(seenAtMs, ...rows.map(({ endedAtMs = 0 }) => endedAtMs));
       await takeIn({ project: 'pay', rows, seenAtMs, ...more });
     },

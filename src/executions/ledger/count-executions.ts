@@ -10,7 +10,7 @@ import type { LedgerChange, LedgerFacts } from './ledger-documents.ts';
 import type { ProjectState } from './project-state.ts';
 import { toRecent } from './recent-runs.ts';
 import { isInRestoreGap } from './restore-gap.ts';
-import { planPrune } from './upkeep.ts';
+import { noteSlowClocks, planPrune } from './upkeep.ts';
 
 /** Is notified of the rows that were read, for the exporter's own metrics. */
 export type ExecutionsObserver = {
@@ -39,8 +39,10 @@ export type CountOptions = {
 export type CountRequest = {
   readonly project: string;
   readonly rows: readonly Execution[];
-  /** The server time at which the rows were read. */
+  /** The server time of the round in which the rows were read. */
   readonly seenAtMs: number;
+  /** The clocks of the members that returned the rows: one may have been set back since the round began. */
+  readonly serverTimes?: readonly number[];
   /** Returns the project's state after these rows are in the ledger. */
   readonly advance?: (state: ProjectState) => ProjectState;
   /** Executions that ended before this time are late: earlier reads should have found them. */
@@ -101,7 +103,8 @@ export function createCountExecutions(
   }
 
   return async (request) => {
-    const { project, advance, lateBeforeMs = Number.NEGATIVE_INFINITY } = request;
+    const { project, seenAtMs, serverTimes = [], advance, lateBeforeMs = Number.NEGATIVE_INFINITY } = request;
+    await noteSlowClocks(cache, { serverTimes, nowMs: seenAtMs });
     const made: { count?: Count } = {};
     await cache.update(async () => {
       const state = cache.states.get(project);

@@ -66,7 +66,8 @@ export function createTakeIn({ countExecutions, oddRows }: TakeInOptions) {
       const mayAdvance = advance !== undefined && (hasShown || shown() > 0 || counts === 0);
       const step = mayAdvance ? { advance: (state: ProjectState) => advance(state, part.rest) } : {};
       const rows: readonly Execution[] = part.items;
-      counted.push(...(await countExecutions({ project, rows, seenAtMs, lateBeforeMs, ...step })));
+      const serverTimes = reading.serverTimes();
+      counted.push(...(await countExecutions({ project, rows, seenAtMs, serverTimes, lateBeforeMs, ...step })));
       if (!part.isInFlood && !mayGoOn(part.rest, shown() > 0)) break;
     }
     const isUnshown = counts !== 0 && shown() === 0;
