@@ -79,6 +79,13 @@ describe('executions/reconcile', () => {
     expect(found.entries).toEqual([{ id: 70, startedAtMs: 36_000_000, endedAtMs: 36_005_000 }]);
   });
 
+  it('recognizes an import dated between a server clock that is days behind and the clock of the exporter', () => {
+    const rows = [at({ id: 70, hour: 60 }), at({ id: 71, hour: 90 }), at({ id: 72, hour: 102 })];
+    const found = reconcile(input({ rows, ids: hours([100, 50, 60]), seenAtMs: 50 * hourMs, latestMs: 101 * hourMs }));
+    expect(found.imported).toBe(1);
+    expect(found.counted.map(({ id }) => id)).toEqual([71, 72]);
+  });
+
   it('counts runs of a clock that is days behind in the present epoch, but compares no ids with them', () => {
     const known = { ids: hours([100, 50, 60]), slowByMs: [90 * hourMs], epochStartedAtMs: 99 * hourMs };
     const rows = [at({ id: 61, hour: 11 }), at({ id: 62, hour: 40 })];

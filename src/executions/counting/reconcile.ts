@@ -56,17 +56,20 @@ export function reconcile(input: ReconcileInput): Reconciled {
   const regular: Entry[] = [];
   let imported = 0;
   // Built only when needed: most rounds have no new rows.
-  let order: IdOrder | undefined;
+  let present: IdOrder | undefined;
+  let later: IdOrder | undefined;
   let newEpochAtMs: number | undefined;
   for (const row of toNew(input)) {
     const entry = toEntry(row);
     const { id, startedAtMs } = entry;
     entries.push(entry);
-    order ??= createIdOrder(ids, seenAtMs);
     // One-time runs get their ids long before they start, and some rows have no start or a start in the future.
     const hasOrder = !isOneTime(row, oneTimeIds) && row.lacksStart !== true;
     const isComparable = hasOrder && startedAtMs <= seenAtMs + maxAheadMs;
-    if (isComparable && order.isImported(entry)) {
+    // While the server clock is behind the exporter's, the date of an import may be in between.
+    const isBetween = hasOrder && !isComparable && startedAtMs <= latestMs;
+    const order = isBetween ? (later ??= createIdOrder(ids, latestMs)) : (present ??= createIdOrder(ids, seenAtMs));
+    if ((isComparable || isBetween) && order.isImported(entry)) {
       if (!order.isOfSlowClock(entry, input.slowByMs ?? [])) {
         imported += 1;
         continue;
