@@ -71,6 +71,9 @@ describe('executions/reconcile', () => {
     expect(reconcile(input(again)).newEpochAtMs).toBe(9 * hourMs);
     expect(reconcile(input({ ...again, formerThroughMs: 8 * hourMs - 1 })).newEpochAtMs).toBe(9 * hourMs);
     expect(reconcile(input({ ...again, formerThroughMs: 8 * hourMs })).newEpochAtMs).toBeUndefined();
+    // It was aborted before its start.
+    const known = new Map([[7, [{ startedAtMs: 80 * hourMs, endedAtMs: 8 * hourMs }]]]);
+    expect(reconcile(input({ ...again, known, formerThroughMs: 8 * hourMs })).newEpochAtMs).toBeUndefined();
   });
 
   it('counts imported rows separately, and stores their ids', () => {

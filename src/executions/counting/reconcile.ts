@@ -78,14 +78,14 @@ export function reconcile(input: ReconcileInput): Reconciled {
     }
     const earlier = known.get(id);
     // An epoch may begin before its first known run: this run started earlier, and reuses an id too.
-    if (isComparable && !ofSlowClock.has(row) && earlier?.every((run) => run.startedAtMs < startedAtMs) === true) {
+    if (isComparable && !ofSlowClock.has(row) && earlier?.every((run) => toBegin(run) < startedAtMs) === true) {
       epochStartedAtMs = Math.min(epochStartedAtMs, startedAtMs);
     }
     if (hasOrder && startedAtMs >= epochStartedAtMs && !ofSlowClock.has(row)) {
       if (isComparable) regular.push(entry);
       // An id that is reused again starts no new epoch: a new database reuses each id once.
       const isTakenAgain =
-        earlier?.some((run) => run.startedAtMs >= epochStartedAtMs && run.startedAtMs > formerThroughMs) === true;
+        earlier?.some((run) => toBegin(run) >= epochStartedAtMs && toBegin(run) > formerThroughMs) === true;
       if (isTakenAgain || (isComparable && order.startsAgain(entry))) {
         const beganMs = isComparable ? startedAtMs : latestMs;
         newEpochAtMs = Math.min(newEpochAtMs ?? beganMs, beganMs);
@@ -129,6 +129,11 @@ function toNew({ rows, known, countedFromMs, earlier }: ReconcileInput): Finishe
 
 function toEntry({ id, startedAtMs, endedAtMs }: Finished): Entry {
   return { id, startedAtMs, endedAtMs };
+}
+
+/** Some runs start days after their end. */
+function toBegin({ startedAtMs, endedAtMs = startedAtMs }: RunTimes): number {
+  return Math.min(startedAtMs, endedAtMs);
 }
 
 function isOneTime({ id, type, status }: Finished, oneTimeIds: ReadonlySet<number> | undefined): boolean {
