@@ -35,6 +35,14 @@ describe('executions/count-executions', () => {
     expect(epoch()).toBe(2);
   });
 
+  it('starts a third epoch soon after the second, in which a clock was behind', async () => {
+    const { accept, traced } = await createScene();
+    await accept([run(1, 100), run(2, 101)]);
+    await accept([run(1, 90), run(2, 91), run(3, 92)]);
+    await accept([run(3, 110), run(4, 111)]);
+    expect(traced.slice(2)).toEqual(['1 in 2', '2 in 2', '3 in 2', '3 in 3', '4 in 3']);
+  });
+
   it('begins series where reading began, so that read history does not look like a sudden increase', async () => {
     const { accept, starts } = await createScene(50 * hourMs);
     await accept([run(990, 100)]);

@@ -71,6 +71,10 @@ describe('executions/reconcile', () => {
     expect(reconcile(input(again)).newEpochAtMs).toBe(9 * hourMs);
     expect(reconcile(input({ ...again, formerThroughMs: 8 * hourMs - 1 })).newEpochAtMs).toBe(9 * hourMs);
     expect(reconcile(input({ ...again, formerThroughMs: 8 * hourMs })).newEpochAtMs).toBeUndefined();
+    // A later id than those of the previous epoch.
+    expect(reconcile(input({ ...again, formerThroughMs: 8 * hourMs, formerThroughId: 6 })).newEpochAtMs).toBe(
+      9 * hourMs,
+    );
     // It was aborted before its start.
     const known = new Map([[7, [{ startedAtMs: 80 * hourMs, endedAtMs: 8 * hourMs }]]]);
     expect(reconcile(input({ ...again, known, formerThroughMs: 8 * hourMs })).newEpochAtMs).toBeUndefined();

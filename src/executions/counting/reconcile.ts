@@ -28,6 +28,8 @@ export type ReconcileInput = {
   readonly epochStartedAtMs: number;
   /** Known runs that started up to this time may be of an earlier epoch, because the clock may have been set back. */
   readonly formerThroughMs?: number | undefined;
+  /** The greatest id of that earlier epoch. */
+  readonly formerThroughId?: number | undefined;
   readonly isWanted: (job: JobName) => boolean;
 };
 
@@ -48,7 +50,8 @@ export type Reconciled = {
 
 /** Decides which rows are new and count. Pure; rows may be repeated or out of order. */
 export function reconcile(input: ReconcileInput): Reconciled {
-  const { known, ids, oneTimeIds, seenAtMs, latestMs, isWanted, formerThroughMs = Number.NEGATIVE_INFINITY } = input;
+  const { known, ids, oneTimeIds, seenAtMs, latestMs, isWanted } = input;
+  const { formerThroughMs = Number.NEGATIVE_INFINITY, formerThroughId = Number.POSITIVE_INFINITY } = input;
   let epochStartedAtMs = Math.min(input.epochStartedAtMs, latestMs);
   const entries: Entry[] = [];
   const ofSlowClock = new Set<Finished>();
@@ -84,8 +87,9 @@ export function reconcile(input: ReconcileInput): Reconciled {
     if (hasOrder && startedAtMs >= epochStartedAtMs && !ofSlowClock.has(row)) {
       if (isComparable) regular.push(entry);
       // An id that is reused again starts no new epoch: a new database reuses each id once.
+      const throughMs = id > formerThroughId ? Number.NEGATIVE_INFINITY : formerThroughMs;
       const isTakenAgain =
-        earlier?.some((run) => toBegin(run) >= epochStartedAtMs && toBegin(run) > formerThroughMs) === true;
+        earlier?.some((run) => toBegin(run) >= epochStartedAtMs && toBegin(run) > throughMs) === true;
       if (isTakenAgain || (isComparable && order.startsAgain(entry))) {
         const beganMs = isComparable ? startedAtMs : latestMs;
         newEpochAtMs = Math.min(newEpochAtMs ?? beganMs, beganMs);

@@ -1,6 +1,7 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { Execution, Finished } from '../../domain/execution.ts';
 import type { CommitHook, Ledger } from '../../state/ledger.ts';
+import { toGreatestId } from '../counting/id-hours.ts';
 import { type Measured, type MeasureRules, measure, type UnmeasuredReason } from '../counting/measure.ts';
 import { toJobPath } from '../counting/naming.ts';
 import { type Reconciled, reconcile as reconcileRows } from '../counting/reconcile.ts';
@@ -72,7 +73,7 @@ export function createCountExecutions(
     const known = Map.groupBy(await ledger.find(server, [...new Set(finished.map(({ id }) => id))]), ({ id }) => id);
     const facts = cache.facts();
     const { countedFromMs, earlier } = state;
-    const { epochStartedAtMs, formerThroughMs } = facts;
+    const { epochStartedAtMs, formerThroughMs, formerThroughId } = facts;
     const latestMs = Math.max(seenAtMs, clock.now());
     const isRestored = isInRestoreGap(state, facts);
     const found = reconcile({
@@ -88,6 +89,7 @@ export function createCountExecutions(
       latestMs,
       epochStartedAtMs,
       formerThroughMs,
+      formerThroughId,
       isWanted: (job) =>
         isWantedJob(toJobPath(project, job)) ||
         (isRestored && cache.totals.jobs.has(toJobKey(project, job.group, job.name))),
@@ -191,8 +193,11 @@ function toFactsChange(cache: LedgerCache, found: Reconciled, epoch: number): { 
   if (epochStartedAtMs === facts.epochStartedAtMs && oneTimeIds?.length === facts.oneTimeIds?.length) return {};
   // Some rows start days after their end.
   const startsMs = cache.recent().map((run) => Math.min(run.startedAtMs, run.endedAtMs));
-  const formerThroughMs = epoch === facts.epoch ? facts.formerThroughMs : Math.max(0, ...startsMs);
-  return { facts: { ...facts, epoch, epochStartedAtMs, formerThroughMs, oneTimeIds } };
+  const former =
+    epoch === facts.epoch
+      ? {}
+      : { formerThroughMs: Math.max(0, ...startsMs), formerThroughId: toGreatestId(cache.idHours) };
+  return { facts: { ...facts, ...former, epoch, epochStartedAtMs, oneTimeIds } };
 }
 
 /** Stores the ids of waiting one-time runs, because some servers no longer mark them when they have finished. */

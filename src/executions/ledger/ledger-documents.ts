@@ -18,6 +18,8 @@ export type LedgerFacts = {
   readonly epochStartedAtMs: number;
   /** The latest start of a run of earlier epochs; later than `epochStartedAtMs` if the clock was set back. Absent before the second epoch. */
   readonly formerThroughMs?: number | undefined;
+  /** The greatest id of the previous epoch: later ids are of the present one, whenever their runs started. */
+  readonly formerThroughId?: number | undefined;
   /** The ids of one-time runs that wait or run. */
   readonly oneTimeIds?: readonly number[] | undefined;
   /** The server time of the last project list: a project that is new in the next list was created after it. */
