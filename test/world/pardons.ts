@@ -95,11 +95,15 @@ const pardonsOfCounted: readonly Pardon[] = [
   {
     name: 'set back',
     why: 'Once the clock is set back to before its end, it may be a run after that.',
-    holds: ({ truth }, { end }) =>
-      truth.troubles.some(
-        ({ fromMs, byMs = 0 }) =>
-          fromMs >= (end?.atMs ?? 0) && fromMs + Math.min(byMs, 0) <= (end?.atMs ?? 0) - minuteMs,
-      ),
+    holds: ({ truth }, { end, skewMs }) => {
+      const endedMs = end?.atMs ?? 0;
+      return truth.troubles.some(
+        ({ fromMs, toMs, byMs = 0 }) =>
+          // Set back now, or at the end of a time in which it was ahead.
+          (fromMs >= endedMs && fromMs + Math.min(byMs, 0) <= endedMs - minuteMs) ||
+          (byMs > 0 && toMs >= endedMs && toMs <= endedMs + skewMs - minuteMs),
+      );
+    },
   },
 ];
 

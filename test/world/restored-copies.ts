@@ -36,6 +36,21 @@ export function mayBeOfOthers({ truth }: Pick<Truth, 'truth'>, key: string): boo
   );
 }
 
+/**
+ * Reports whether the classes of failures may be others than before: the copy lacks them, and permissions hid a job before its steps were read
+ * again.
+ */
+export function mayLackClasses({ truth }: Pick<Truth, 'truth'>, key: string): boolean {
+  if (!key.startsWith('automation_execution_failures_total')) return false;
+  const jobs = truth.excluded.filter(
+    ({ of, by }) => by === 'permission' && 'definition' in of && of.project.name === labelOf(key, 'project'),
+  );
+  return truth.troubles.some(
+    ({ what, fromMs, toMs }) =>
+      what === 'restored' && jobs.some((job) => job.fromMs < toMs + shownAgainMs && job.toMs > fromMs),
+  );
+}
+
 /** Reports whether the configuration excludes a job whose later runs the restored copy lacks: these runs are unknown now. */
 export function isUnknownToCopy({ truth }: Pick<Truth, 'truth'>, job: Job | Project | undefined): boolean {
   return truth.troubles.some(({ what, fromMs, toMs, copiedAtMs = 0 }) => {

@@ -3,7 +3,7 @@ import type { Self } from '../../src/metrics/self.ts';
 import { toWeather } from './network.ts';
 import { isLeftOut } from './pardons.ts';
 import { toPaceMs } from './plan.ts';
-import { mayBeOfOthers, mayFall } from './restored-copies.ts';
+import { mayBeOfOthers, mayFall, mayLackClasses } from './restored-copies.ts';
 import type { Scene, Trouble } from './scene.ts';
 import { countRuns, isCounter, labelOf, readShown, type Shown } from './shown.ts';
 
@@ -61,7 +61,11 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
       const before = highest.get(key);
       if (before === value || (before === undefined && !isCounter(key))) continue;
       const hasFallen = before !== undefined && value < before - 1e-6;
-      const isPardoned = mayFall(scene, labelOf(key, 'project') ?? '') || mayBeOfOthers(scene, key) || beganAgain(key);
+      const isPardoned =
+        mayFall(scene, labelOf(key, 'project') ?? '') ||
+        mayBeOfOthers(scene, key) ||
+        mayLackClasses(scene, key) ||
+        beganAgain(key);
       const isForgiven = hasFallen && isPardoned;
       if (hasFallen && !isForgiven) onFault('no counter falls', `${key}: ${value} after ${before}`);
       // The series of a removed project may have been shown before, and stay until the removal is noticed.
