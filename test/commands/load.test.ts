@@ -164,6 +164,13 @@ const cases: readonly Case[] = [
     'no server is configured: set AUTOMATION_EXPORTER_URL and AUTOMATION_EXPORTER_TOKEN_FILE, or list servers in a file and give --config.file; `demo` needs none\n',
   ),
 
+  {
+    ...inFile('an unknown protocol of traces, in a shard that has no server', good, ''),
+    args: ['serve', '--config.file=config.yaml', '--shard=2/2'],
+    env: { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
+    stderr:
+      'OTEL_EXPORTER_OTLP_PROTOCOL: is grpc, which this exporter does not support (use http/protobuf or http/json; collectors listen for these on port 4318)\n',
+  },
   inEnvironment(
     'an unknown variable',
     { AUTOMATION_EXPORTER_LOG_LEVLE: 'debug' },

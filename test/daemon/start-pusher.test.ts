@@ -14,12 +14,18 @@ describe('daemon/start-pusher', () => {
   });
   afterEach(() => receiver.stop());
 
-  function start(scene: ReturnType<typeof createScene>, memories: Map<string, Memory>, origin: StateOrigin) {
+  function start(
+    scene: ReturnType<typeof createScene>,
+    memories: Map<string, Memory>,
+    origin: StateOrigin,
+    more: Readonly<Record<string, string>> = {},
+  ) {
     const self = createSelf({ version: '1', nodeVersion: '1', measuresProcess: false });
     const environment = {
       OTEL_METRICS_EXPORTER: 'otlp',
       OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
       OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: 'delta',
+      ...more,
     };
     const pusher = startPusher({
       // This cast is safe: these variables are complete.
@@ -72,12 +78,16 @@ describe('daemon/start-pusher', () => {
     );
   });
 
-  it('names its instance', async () => {
+  it.each([
+    ['its host and port', {}, /^.+:9720$/],
+    ['a configured name', { OTEL_RESOURCE_ATTRIBUTES: 'service.instance.id=mon-a' }, /^mon-a$/],
+  ])('names its instance by %s, and counts lost points from 0', async (_name, environment, instance) => {
     const scene = createScene(receiver.url);
     await scene.publish();
-    const { pusher } = start(scene, new Map(), { kind: 'usual' });
+    const { pusher, self } = start(scene, new Map(), { kind: 'usual' }, environment);
     await pusher.push();
     await pusher.stop();
-    expect(receiver.points[0]?.resource['service.instance.id']).toMatch(/^.+:9720$/);
+    expect(receiver.points[0]?.resource['service.instance.id']).toMatch(instance);
+    expect(await self.registry.metrics()).toContain('_metrics_points_rejected_total{reason="refused"} 0');
   });
 });

@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest';
+import { noPause } from '../../src/domain/pause.ts';
+import { findSkipped } from '../../src/expected-runs/risks/find-skipped.ts';
 import { birthMs } from '../executions/scene.ts';
 import { createHourly } from './hourly.ts';
 
@@ -23,4 +25,15 @@ it('keeps each missed run of a passive time with its cause, over a restart', asy
       facts: [{ fact: 'the server was passive' }],
     },
   ]);
+});
+
+it('lists runs without a later success first, critical ones before others, then by time', async () => {
+  const of = { project: 'pay', group: '', sinceMs: 0, decidedMs: 0, listedAtMs: 0, off: [], runs: [], verdicts: [] };
+  const jobs = ['good', 'late', 'early', 'critical'].map((name, index) => {
+    return { ...of, id: name, name, misses: [{ reason: 'passive' as const, facts: [], timesMs: [10 - index] }] };
+  });
+  const successes = new Map([['pay/good', [{ startedAtMs: 11 }]]]);
+  const isCritical = (path: string): boolean => path === 'pay/critical';
+  const { runs } = await findSkipped({ jobs, sinceMs: 0, untilMs: 20, successes, isCritical }, noPause);
+  expect(runs.map(({ jobId }) => jobId)).toEqual(['critical', 'early', 'late', 'good']);
 });

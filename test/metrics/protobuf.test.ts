@@ -142,6 +142,9 @@ describe('metrics/protobuf', () => {
     nowTicks = 600_001;
     await publish(snapshots, stored.rows(3, { project: 'a' }));
     expect(translated.length).toBe(5);
+    await read(snapshots);
+    await publish(snapshots, since(1_700_000_000, stored.rows(3, { project: 'a' })));
+    expect((await read(snapshots))[0]?.series[0]?.startSeconds).toBe(1_700_000_000);
   });
 
   it("has the exporter's own counts natively, since the start of the process", async () => {

@@ -158,6 +158,7 @@ describe('push/pusher', () => {
       'delivered',
       'delivered',
     ]);
+    expect(scene.logged).toEqual(['metrics push failing', 'metrics push recovered']);
   });
 
   it.each([

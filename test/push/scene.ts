@@ -76,6 +76,7 @@ export function createScene(url: string, env: Readonly<Record<string, string>> =
   let stored: StoredHistogram = { count: 0 };
   const memories = new Map<string, Memory>();
   const results: PushResult[] = [];
+  const logged: string[] = [];
   const lost: { [Reason in LostReason]?: number } = {};
   let isFull = false;
   const snapshots = createSnapshots(clock);
@@ -129,7 +130,7 @@ export function createScene(url: string, env: Readonly<Record<string, string>> =
         },
       },
       clock,
-      log: { warn: () => undefined, info: () => undefined },
+      log: { warn: (_fields, message) => logged.push(message), info: (_fields, message) => logged.push(message) },
       observe: (result) => results.push(result),
       lost: (reason, points) => {
         lost[reason] = (lost[reason] ?? 0) + points;
@@ -141,6 +142,7 @@ export function createScene(url: string, env: Readonly<Record<string, string>> =
     clock,
     memories,
     results,
+    logged,
     lost,
     createPusher: createOne,
     publish,

@@ -3,7 +3,7 @@ import { renderExposition } from '../../src/metrics/exposition.ts';
 import { counter, gauge, type Row } from '../../src/metrics/family.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 import { createSnapshots } from '../../src/metrics/snapshot.ts';
-import { createPublisher } from '../../src/schedule/reading.ts';
+import { createPublisher, toValidityMs } from '../../src/schedule/reading.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
 const value = gauge('demo_value', 'Value.', 'job');
@@ -31,6 +31,10 @@ function setUp({ hidesMembers = false, perMember = true, maxSeries = 100 } = {})
 }
 
 describe('schedule/publisher', () => {
+  it('shows rows for three intervals, and at least a minute', () => {
+    expect([15_000, 20_000, 60_000].map(toValidityMs)).toEqual([60_000, 60_000, 180_000]);
+  });
+
   it('shows all rows that fit and counts none as dropped', async () => {
     const { publish, scrape } = setUp();
     expect(await publish(value.rows(1, { job: 'a' }), runs.rows(2, { job: 'a' }))).toBe(2);
