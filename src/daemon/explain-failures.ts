@@ -22,7 +22,7 @@ export type Explainer = {
 /** Explains the failures of one server from their causes and from the journal of changes. */
 export function createExplainer(server: string, { ended, changes, traces }: Known): Explainer {
   const explain: Explainer['explain'] = (run) => {
-    const { project, job, startedAtMs, failedNodes = [] } = run;
+    const { project, job, startedAtMs, endedAtMs, failedNodes = [] } = run;
     if (changes === undefined || job === undefined || !isFailure(run)) return undefined;
     let successMs: number | undefined;
     for (const one of ended()) {
@@ -31,7 +31,7 @@ export function createExplainer(server: string, { ended, changes, traces }: Know
         successMs = one.startedAtMs;
     }
     const failureClass = traces?.causeOf(server, run)?.failure?.failureClass;
-    return changes.explain({ project, job, startedAtMs, failedNodes, failureClass, successMs });
+    return changes.explain({ project, job, startedAtMs, endedAtMs, failedNodes, failureClass, successMs });
   };
   return {
     explain,

@@ -121,6 +121,38 @@ describe('diagnosis/suspects', () => {
     expect(findSuspects(failure, [restart])).toMatchObject([{ scope: 'server', fits }]);
   });
 
+  it.each([
+    // The server was last seen before its restart at minute 10, and started again at minute 12.
+    ['ended while the server stopped', 5, 10.1, 1],
+    ['ended when the server started again', 5, 12.1, 1],
+    ['ended before', 5, 9.9, 0],
+    ['began after', 12.1, 13, 0],
+  ])(
+    'names the restart of the server as the cause of a failure that %s, also without an earlier success',
+    (_when, began, ended, count) => {
+      const restart = { kind: 'restart', project: '', subject: 'node0', what: 'restarted' } as const;
+      const times = { atMs: 12 * minuteMs, afterMs: 10 * minuteMs, beforeMs: 13 * minuteMs };
+      const run = { startedAtMs: began * minuteMs, endedAtMs: ended * minuteMs, failureClass: 'work' } as const;
+      for (const successMs of [undefined, 0]) {
+        const failure = { ...failed(), ...run, successMs, keys: undefined, children: new Set<string>() };
+        const found = findSuspects(failure, [{ ...restart, ...times }]).filter(({ fits }) => fits);
+        expect(found).toHaveLength(count);
+      }
+    },
+  );
+
+  it('shows that the server restarted as a run ended, also without an earlier success', async () => {
+    const { control, minutes, explain } = await begin();
+    await minutes(9);
+    control.restart();
+    await minutes(2);
+    const run = failed({ endedAtMs: birthMs + 81 * minuteMs + 1000, successMs: undefined, job: 'other' });
+    expect(toLines(explain(run)).slice(2)).toEqual([
+      'restart auto-1: restarted, 13:21 UTC (9 min ago) (of the server, as it ended, fits the failure)',
+    ]);
+    expect(explain({ ...run, successMs: birthMs }).unchanged).not.toContain('the server');
+  });
+
   it('lists what did not change, and what was not watched', async () => {
     const { minutes, explain } = await begin();
     await minutes(70);

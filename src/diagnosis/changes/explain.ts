@@ -4,7 +4,7 @@ import type { Change, ChangeKind } from './deciding/change.ts';
 import type { CommonCause } from './deciding/common-cause.ts';
 import { areas as areaNames } from './deciding/kinds.ts';
 import { type JobRuns, toRunText } from './deciding/runs.ts';
-import { type Failure, findSuspects, isBetween, type Suspect } from './deciding/suspects.ts';
+import { type Failure, findSuspects, type Suspect } from './deciding/suspects.ts';
 import type { KeptJournal } from './kept-journal.ts';
 
 /** A failed run of a job. */
@@ -13,6 +13,7 @@ export type FailedRun = {
   /** The group and name of the job. */
   readonly job: string;
   readonly startedAtMs: number;
+  readonly endedAtMs?: number | undefined;
   readonly failedNodes: readonly string[];
   readonly failureClass: FailureClass | undefined;
   /** The start of the last success before the failure, if a page shows it. */
@@ -62,7 +63,7 @@ export function explainFailure(run: FailedRun, known: Known): Explanation {
   if (successMs === undefined) return { successMs, suspects, unchanged: [], notWatched: [] };
   const watches = toWatches(project, id).map((watch) => judge(watch, known, { successMs, startedAtMs }));
   const hasChanged = (kinds: readonly ChangeKind[]): boolean =>
-    suspects.some((suspect) => kinds.includes(suspect.kind) && isBetween(suspect, successMs, startedAtMs));
+    suspects.some((suspect) => kinds.includes(suspect.kind));
   return {
     successMs,
     suspects: suspects.slice(0, maxSuspects),

@@ -7,6 +7,7 @@ export type Failure = {
   /** The path of the job with its project. */
   readonly job: string;
   readonly startedAtMs: number;
+  readonly endedAtMs?: number | undefined;
   /** The start of the last success before the failure; undefined if none is known. */
   readonly successMs: number | undefined;
   readonly failureClass: FailureClass | undefined;
@@ -27,14 +28,14 @@ export type Suspect = Change & {
   readonly fits: boolean;
 };
 
-/** Returns the changes between the last success and the failure, likeliest first. */
+/** Returns the changes between the last success and the failure, and a restart that ended the run, likeliest first. */
 export function findSuspects(failure: Failure, changes: Iterable<Change>): readonly Suspect[] {
-  const { successMs } = failure;
-  if (successMs === undefined) return [];
+  const { successMs = Number.POSITIVE_INFINITY } = failure;
   const found: Suspect[] = [];
   for (const change of changes) {
-    const scope = isBetween(change, successMs, failure.startedAtMs) ? scopeOf(change, failure) : undefined;
-    if (scope !== undefined) found.push({ ...change, scope, fits: doesFit(change, scope, failure) });
+    const isCut = isInterruption(change, failure);
+    const scope = isCut || isBetween(change, successMs, failure.startedAtMs) ? scopeOf(change, failure) : undefined;
+    if (scope !== undefined) found.push({ ...change, scope, fits: isCut || doesFit(change, scope, failure) });
   }
   return found.sort((one, other) => compare(one, other, failure));
 }
@@ -45,6 +46,16 @@ export function isBetween({ atMs, afterMs, beforeMs }: Change, successMs: number
   if (atMs !== undefined) return atMs + 1000 > successMs && atMs <= failureMs;
   return beforeMs > successMs && afterMs < failureMs;
 }
+
+/** Reports whether a run ended while the server stopped or started again. */
+function isInterruption({ kind, atMs, afterMs, beforeMs }: Change, { startedAtMs, endedAtMs }: Failure): boolean {
+  const againMs = atMs ?? beforeMs;
+  if (kind !== 'restart' || endedAtMs === undefined || endedAtMs < afterMs || startedAtMs >= againMs) return false;
+  return endedAtMs <= afterMs + stopMs || endedAtMs > againMs - stopMs;
+}
+
+/** Between the last reading of a server and its stop, and between its stop and its start. */
+const stopMs = 120_000;
 
 const ofJobs = new Set<ChangeKind>(['definition', 'job', 'switch', 'owner', 'run']);
 

@@ -49,7 +49,7 @@ function renderChanges(explanation: Explanation, about: About): Html {
     return html`<section class="suspects">
 <h2>${words.title}</h2>
 <p>No earlier success of this job is known, so there is nothing to compare with.</p>
-</section>
+${suspects.length === 0 ? undefined : renderList(explanation, about)}</section>
 `;
   const since = new Date(successMs).toISOString();
   const until = new Date(untilMs).toISOString();
@@ -61,7 +61,7 @@ function renderChanges(explanation: Explanation, about: About): Html {
 <p>${title} between ${words.from} (${toTime(successMs, nowMs)}) and ${words.to} (${toTime(untilMs, nowMs)})${
     suspects.length === 0 ? '.' : ', likeliest first:'
   }</p>
-${suspects.length === 0 ? undefined : renderList(explanation, nowMs)}${
+${suspects.length === 0 ? undefined : renderList(explanation, about)}${
   unchanged.length === 0 ? undefined : html`<p class="note">Unchanged: ${unchanged.join(', ')}.</p>\n`
 }${rest.length === 0 ? undefined : html`<details><summary>${toCount(rest.length, 'thing')} not watched continuously</summary>\n<ul>${rest}</ul>\n</details>\n`}<p class="note"><a href="${root}changes${toQuery({ server, since, until })}">All changes between these times</a></p>
 </section>
@@ -76,11 +76,11 @@ const places = {
   server: 'of the server',
 } as const;
 
-function renderList({ suspects }: Explanation, nowMs: number): Html {
+function renderList({ suspects }: Explanation, { untilMs, nowMs }: About): Html {
   const items = suspects.map(({ kind, scope, subject, what, by, fits, ...times }) => {
     const name = subject === '' ? 'the server' : subject;
     const text = html`<bdi>${kind} ${name}</bdi>: <bdi>${what}</bdi>${by === undefined ? undefined : html` by <bdi>${by}</bdi>`}`;
-    return html`<li>${fits ? html`<strong>${text}</strong>` : text}, ${renderWhen(times, nowMs)} <span class="soft">(${places[scope]}${fits ? ', fits the failure' : ''})</span></li>\n`;
+    return html`<li>${fits ? html`<strong>${text}</strong>` : text}, ${renderWhen(times, nowMs)} <span class="soft">(${places[scope]}${(times.atMs ?? times.afterMs) > untilMs ? ', as it ended' : ''}${fits ? ', fits the failure' : ''})</span></li>\n`;
   });
   return html`<ol>${items}</ol>\n`;
 }
