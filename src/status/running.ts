@@ -84,7 +84,8 @@ export function toHours(ended: readonly Pick<EndedStatus, 'ending' | 'endedAtMs'
     const startMs = lastMs - (23 - index) * hourMs;
     if (startMs + hourMs <= oldestMs) return { startMs, runs: undefined, failures: 0 };
     const within = ended.filter(({ endedAtMs }) => endedAtMs >= startMs && endedAtMs < startMs + hourMs);
-    return { startMs, runs: within.length, failures: within.filter(isFailure).length };
+    const sinceMs = oldestMs > startMs ? oldestMs : undefined;
+    return { startMs, sinceMs, runs: within.length, failures: within.filter(isFailure).length };
   });
 }
 

@@ -101,6 +101,8 @@ export type EndedExecution = EndedStatus & { readonly server: string };
 /** The executions that ended within one hour. */
 export type HourOfRuns = {
   readonly startMs: number;
+  /** The end of the oldest kept execution, if it is within this hour. */
+  readonly sinceMs?: number | undefined;
   /** Undefined for hours before the oldest kept execution. */
   readonly runs: number | undefined;
   readonly failures: number;

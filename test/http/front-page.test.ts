@@ -189,20 +189,20 @@ All 4 finished executions, failures only
     const over = [
       ended(),
       ended({ ending: 'failed', endedAtMs: atMs - 3_600_000 }),
-      ended({ endedAtMs: atMs - 2 * 3_600_000 }),
+      ended({ endedAtMs: atMs - 2 * 3_600_000 - 60_000 }),
     ];
     const page = await readPage([server('prod', { executions: executions({ ended: over }) })]);
-    expect(toText(page)).toContain('\n3 executions ended since 01:00 UTC, 1 failed\n');
+    expect(toText(page)).toContain('\n3 executions ended since 01:18 UTC, 1 failed\n');
     expect([...page.matchAll(/<title>(from [^<]*)/g)].map(([, title]) => title).slice(-4)).toEqual([
       'from 00:00 UTC: unknown',
-      'from 01:00 UTC: 1 ended, 0 failed',
+      'from 01:18 UTC: 1 ended, 0 failed',
       'from 02:00 UTC: 1 ended, 1 failed',
       'from 03:00 UTC: 1 ended, 0 failed',
     ]);
     // An hour is known if one of two servers has data for it.
     const later = server('later', { executions: executions({ ended: over.slice(0, 2) }) });
     const both = await readPage([server('prod', { executions: executions({ ended: over }) }), later]);
-    expect(both).toContain('<title>from 01:00 UTC: 1 ended, 0 failed');
+    expect(both).toContain('<title>from 01:18 UTC: 1 ended, 0 failed');
     expect(await readPage([server('prod', { executions: executions() })])).not.toContain('<svg');
   });
 

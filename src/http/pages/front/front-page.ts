@@ -114,7 +114,7 @@ function renderHours(servers: readonly ServerStatus[], root: string, nowMs: numb
   if (first === undefined) return undefined;
   const runs = known.reduce((sum, hour) => sum + (hour.runs ?? 0), 0);
   const failures = known.reduce((sum, hour) => sum + hour.failures, 0);
-  const since = known.length === hours.length ? 'in 24 h' : `since ${toTime(first.startMs, nowMs)}`;
+  const since = known.length === hours.length ? 'in 24 h' : `since ${toTime(first.sinceMs ?? first.startMs, nowMs)}`;
   const most = Math.max(...known.map((hour) => hour.runs ?? 0));
   const failed =
     failures === 0
@@ -142,11 +142,14 @@ function joinHours(servers: readonly ServerStatus[]): readonly HourOfRuns[] {
       startMs,
       runs: hours.some(isKnown) ? hours.reduce((sum, { runs = 0 }) => sum + runs, 0) : undefined,
       failures: hours.reduce((sum, { failures }) => sum + failures, 0),
+      sinceMs: hours.some(isKnown)
+        ? Math.min(...hours.filter(isKnown).map((hour) => hour.sinceMs ?? startMs))
+        : undefined,
     }));
 }
 
-function toBar({ startMs, runs, failures }: HourOfRuns, nowMs: number): Bar {
-  const from = toTime(startMs, nowMs);
+function toBar({ startMs, sinceMs, runs, failures }: HourOfRuns, nowMs: number): Bar {
+  const from = toTime(sinceMs ?? startMs, nowMs);
   if (runs === undefined) return { parts: [], label: `from ${from}: unknown` };
   return {
     parts: [
