@@ -124,6 +124,25 @@ describe('executions/running-reader', () => {
     expect(await read(['pay'])).toMatchObject({ executions: undefined, denied: 'all' });
   });
 
+  it('reads all projects together again, once rights that were lost for a minute are back', async () => {
+    let isOpen = false;
+    const refuse = () => refusal('forbidden', 'api.error.item.unauthorized');
+    const { read, asked } = setUp(
+      (project) => {
+        if (!isOpen) throw refuse();
+        return [someRunning({ id: 7, project })];
+      },
+      () => (isOpen ? undefined : refuse()),
+    );
+    const names = ['a', 'b', 'c', 'd'];
+    await read(names);
+    isOpen = true;
+    await read(names);
+    asked.splice(0);
+    expect((await read(names)).denied).toBeUndefined();
+    expect(asked).toEqual(['*']);
+  });
+
   it('reads project by project if one unreadable project refuses all, and requests one unreadable project in a round', async () => {
     const names = ['closed', 'shut', 'pay', 'stock'];
     const { read, asked } = setUp(

@@ -47,8 +47,10 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
       known.set(project, read.executions ?? []);
       if (read.executions === undefined) readTicks.delete(project);
       else readTicks.set(project, askedTicks);
-      denied.delete(project);
+      const wasDenied = denied.delete(project);
       if (read.denied !== undefined) denied.add(project);
+      // The rights are back, perhaps those to all projects.
+      else if (wasDenied) oneByOneUntilTicks = Number.NEGATIVE_INFINITY;
     }
     isComplete ||= projects.every((project) => known.has(project));
     // A missing or disabled project does not show whether others can be read.
