@@ -119,7 +119,12 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
   const window = toStartWindow(timetable ?? noTimes, index, input.marginMs);
   const run = findNearest(runs, 'scheduled', expectedMs, window);
   if (run !== undefined) {
-    return { is: 'ran', expectedMs, delayMs: Math.max(0, run.startedAtMs - expectedMs), runId: run.id };
+    const delayMs = Math.max(0, run.startedAtMs - expectedMs);
+    // While no other time is known, a late run may be that of the next time.
+    const isAlone = timetable?.source === 'forecast' && timetable.timesMs.length === 1;
+    if (isAlone && delayMs > maxSureDelayMs && nowMs <= expectedMs + maxWaitMs)
+      return { is: 'wait', needsAnswer: true };
+    return { is: 'ran', expectedMs, delayMs, runId: run.id };
   }
   // If the next time is unknown, the end of the start window is unknown too.
   if (expectedMs > nowMs) return wait;
@@ -176,6 +181,9 @@ const wait: Wait = { is: 'wait' };
 
 /** Executions may become visible this late. */
 const maxBehindMs = 60_000;
+
+/** Half of the usual shortest distance of two times. */
+const maxSureDelayMs = 30_000;
 
 const noTimes = { timesMs: [], untilMs: 0 };
 
@@ -253,8 +261,10 @@ export function toStartWindow(
   const gapAfterMs = gap?.afterMs;
   const isBeforeGap = gapAfterMs !== undefined && time <= gapAfterMs && (told === undefined || told > gapAfterMs);
   const knownMs = isBeforeGap ? gapAfterMs : untilMs;
-  // An unknown next time is taken to be as far away as the previous one.
-  const guessed = before === undefined || knownMs > time + 2 * marginMs ? undefined : 2 * time - before;
+  // An unknown next time is taken to be as far away as the previous one, or as the first two times after the gap are apart.
+  const later = isBeforeGap ? timesMs[index + 2] : undefined;
+  const apartMs = before !== undefined ? time - before : (later ?? Number.NaN) - (told ?? Number.NaN);
+  const guessed = Number.isNaN(apartMs) || knownMs > time + 2 * marginMs ? undefined : time + apartMs;
   const next = isBeforeGap ? Math.min(told ?? Infinity, guessed ?? Infinity) : (told ?? guessed);
   const earlyMs = before === undefined ? earliestMs : Math.min(earliestMs, (time - before) / 2);
   const lateMs = next === undefined ? marginMs : Math.min(marginMs, Math.ceil((next - time) / 2) - 1);

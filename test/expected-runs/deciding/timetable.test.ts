@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findBlockers } from '../../../src/expected-runs/deciding/blockers.ts';
-import { toStartWindow } from '../../../src/expected-runs/deciding/decide.ts';
+import { decide, toStartWindow } from '../../../src/expected-runs/deciding/decide.ts';
 import { closeGap, judgeGap } from '../../../src/expected-runs/deciding/gap.ts';
 import { joinAnswer } from '../../../src/expected-runs/deciding/join-answer.ts';
 import { findLongGone, planListed } from '../../../src/expected-runs/deciding/listed-jobs.ts';
@@ -20,6 +20,19 @@ const answer = (askedSeconds: number, untilSeconds: number, timesMs: number[]): 
 
 const join = { decidedMs: 0, doubtMs: 0 };
 
+const watched: WatchedJob = {
+  id: '',
+  project: 'pay',
+  group: '',
+  name: 'settle',
+  sinceMs: 0,
+  decidedMs: 30_000,
+  listedAtMs: 0,
+  off: [],
+  runs: [],
+  verdicts: [],
+};
+
 describe('expected-runs/deciding/timetable', () => {
   it('limits the window of the last time before a gap to the distance of earlier times', () => {
     const before = joinAnswer(undefined, answer(0, 65, tens(10, 6)), join).timetable;
@@ -28,6 +41,24 @@ describe('expected-runs/deciding/timetable', () => {
     // The times 70, 80 and so on are not known.
     expect(toStartWindow(timetable, 5, 600_000)).toEqual({ fromMs: 55_000, throughMs: 64_999 });
     expect(toStartWindow(timetable, 6, 600_000)).toEqual({ fromMs: 6_005_000, throughMs: 6_014_999 });
+  });
+
+  it('does not take the run of an unlisted time for a late run of the only known one', () => {
+    const minutes = (...all: number[]) => all.map((minute) => minute * 60_000);
+    const first = joinAnswer(undefined, answer(30, 60, minutes(1)), join).timetable;
+    const run = { id: 7, startedAtMs: 180_000, endedAtMs: 181_000, kind: 'scheduled' } as const;
+    const job = { ...watched, timetable: first, runs: [run] };
+    const input = {
+      marginMs: 600_000,
+      catchUpLimitMs: 1e9,
+      clearMs: 1e9,
+      countedFromMs: 0,
+      running: [],
+      sources: new Map(),
+    };
+    expect(decide(job, { ...input, nowMs: 240_000 })).toMatchObject({ verdicts: [], needsAnswer: true });
+    const { timetable } = joinAnswer(first, answer(240, 480, minutes(5, 6, 7)), join);
+    expect(toStartWindow(timetable, 0, 600_000).throughMs).toBe(89_999);
   });
 
   it('knows the maximum number of starts in an hour, even if only a part of the hour is listed', () => {
