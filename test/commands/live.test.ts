@@ -132,11 +132,14 @@ describe('commands/check --live', () => {
       name: 'exporter',
       expiresAtMs: Date.now() + 3 * 86_400_000 - 60_000,
     });
+    simulator.control.addToken({ token: 'a', user: 'exporter', expiresAtMs: Date.now() + 30 * 86_400_000 });
+    simulator.control.setClockSkew(-90_500);
     const { code, live } = await checkLive(simulator, { AUTOMATION_EXPORTER_TOKEN: token }, '--state.memory');
     expect([code, live.at(-1)]).toEqual([
       0,
-      'credentials | default | warning | 2 valid tokens visible to these credentials, the first expires in 2 d',
+      'credentials | default | warning | 3 valid tokens visible to these credentials, the first expires in 2 d',
     ]);
+    expect(live[2]).toMatch(/^clock \| default \| warning \| the clock of the server is 9\d s behind$/);
   });
 
   it('does not know the expiry of a token that it cannot see', async () => {

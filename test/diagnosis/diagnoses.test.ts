@@ -46,6 +46,9 @@ describe('diagnosis/lines/diagnoses', () => {
     expect((await later('sync', 'key 9 refused', 3))?.alsoIn).toBe('pay/nightly/settle');
     // One that becomes known late was the first.
     expect(say(await later('settle', 'key 5 refused', -1), -1)).toContain(', for the first time, also in');
+    expect(say(await later('settle', 'key 6 refused', 5), 5)).toContain(
+      '4th since 01:04 UTC, the previous one 3 h earlier',
+    );
   });
 
   it('uses the final text of a progress bar, and not each of its steps', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { command, work } from '../../simulator/scenarios/build.ts';
-import { findSuspects, isBetween } from '../../src/diagnosis/changes/deciding/suspects.ts';
+import { findSuspects, isBetween, scopes } from '../../src/diagnosis/changes/deciding/suspects.ts';
 import type { FailedRun } from '../../src/diagnosis/changes/explain.ts';
 import { ofFailure, renderSuspects } from '../../src/http/pages/changes/suspects.ts';
 import { birthMs } from '../executions/scene.ts';
@@ -194,5 +194,17 @@ describe('diagnosis/suspects', () => {
       'What changed',
       'No earlier success of this job is known, so there is nothing to compare with.',
     ]);
+  });
+
+  it('names the place of each change, and links to all changes between both times', () => {
+    const change = { kind: 'node', project: 'pay', subject: 'db03', what: 'added', afterMs: 0, beforeMs: 0 } as const;
+    const suspects = scopes.map((scope) => ({ ...change, scope, fits: false }));
+    const about = { server: 'prod', untilMs: 60_000, nowMs: 60_000, words: ofFailure, root: '' };
+    const explanation = { successMs: 0, suspects, unchanged: [], notWatched: [], commonCause: undefined };
+    const page = renderSuspects(explanation, about)?.text ?? '';
+    const places = ['of this job', 'of a job that it runs', 'of a node that failed', 'of its project', 'of the server'];
+    expect([...page.matchAll(/\((of [^)]*)\)<\/span>/g)].map(([, place]) => place)).toEqual(places);
+    const times = '&#38;since=1970-01-01T00%3A00%3A00.000Z&#38;until=1970-01-01T00%3A01%3A00.000Z';
+    expect(page).toContain(`changes?server=prod${times}"`);
   });
 });

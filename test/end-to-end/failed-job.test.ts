@@ -60,6 +60,7 @@ describe('end-to-end/failed-job', { timeout: 60_000 }, () => {
       ...told,
     });
     expect(JSON.parse(await read('/api/why?server=prod&job=pay/nightly/job%200'))).toMatchObject(told);
+    expect(toText(await read('/jobs/prod/pay/nightly/job%200'))).toContain('payments');
   });
 
   it('names on the trace what changed before the failure, because the definition and the keys are read at once', async () => {
@@ -119,7 +120,7 @@ describe('end-to-end/failed-job', { timeout: 60_000 }, () => {
     const stateDirectory = makeFolder();
     const { simulator, sink, daemon } = await watchExecutions('db03', {
       simulated,
-      yaml: `diagnosis: { overrides: [{ match: pay, logs: lines }], redact: ['.*redacted-by-site.*'] }\n`,
+      yaml: `diagnosis: { overrides: [{ match: pay, logs: lines }, { match: .*, logs: none }], redact: ['.*redacted-by-site.*'] }\n`,
       toEnv: toLogs(logs),
       stateDirectory,
     });

@@ -14,6 +14,7 @@ describe('expected-runs/sources', () => {
     ['whose system information is refused', 10, refuse({ kind: 'forbidden', status: 403, isOfService: true })],
     ['that answers something else', 10, undefined],
     ['that a proxy answers for', 0, refuse({ kind: 'forbidden', status: 403 })],
+    ['that could not be asked in time', 10, refuse({ kind: 'timeout', isOwnLimit: true })],
     ['that is silent, although another one takes its address', 0, refuse({ kind: 'timeout' })],
   ])('knows up to which minute a member answered %s', (_what, minute, fault) => {
     let nowMs = 0;
@@ -47,6 +48,16 @@ describe('expected-runs/sources', () => {
     expect([blockers(), blockers('m1'), blockers('m2')]).toEqual([[], ['passive'], []]);
     tell('m2', 'passive');
     expect(blockers()).toEqual(['passive']);
+  });
+
+  it.each([
+    [9, 'free'],
+    [10, 'full'],
+  ])('records that %i of 10 threads are %s', (running, value) => {
+    const notes = createSourceNotes(fakeClock({ now: () => 0, ticks: () => 0 }));
+    const stats = { scheduler: { running, threadPoolSize: 10 }, uptime: {} };
+    notes.ear(undefined).answered(systemInfo, {}, { server: {}, stats }, 0);
+    expect(notes.all().get(sourceKeys.threads(''))?.at(-1)?.value).toBe(value);
   });
 
   it('ignores a list of jobs that was requested before a known one, but came later', () => {

@@ -52,6 +52,7 @@ Quarantined: nothing`);
     const watcher = { is: 'other', address: 'http://b:9720/', page: 'http://b:9720' } as const;
     const { text, body } = await readPage({ elsewhere: [{ server: 'prod', watcher }] });
     expect(text).toMatch(/^→ "prod" is watched by another exporter: http:\/\/b:9720\/ \(open\)\./);
+    expect(text).toContain('This page does not include it.');
     expect(body).toContain('<a href="http://b:9720/">open</a>');
   });
 

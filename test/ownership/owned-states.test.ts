@@ -94,6 +94,7 @@ describe('ownership/owned-states', () => {
     for (const says of ['another epoch', 'no answer', 'full'])
       await expect(observed.remember({ server: 'a', collector: 'mode' }, {})).rejects.toThrow(says);
     await observed.ledger.commit('a', {});
-    expect(faults).toEqual(['behind', 'unanswered', 'committed']);
+    for (const act of ['remove', 'retry', 'drop'] as const) await observed.spool[act]([]);
+    expect(faults).toEqual(['behind', 'unanswered', ...Array.from({ length: 4 }, () => 'committed')]);
   });
 });

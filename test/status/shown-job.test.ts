@@ -24,6 +24,8 @@ describe('status/shown-job', () => {
     });
     expect(shown).toMatchObject({ runs: [own], usualMs: 180_000, overdueMs: 600_000 });
     expect(asked).toEqual([['pay', 'a/b', 'settle']]);
+    const many = { ...usual, path: 'pay/a/b/settle', ended: Array.from({ length: 101 }, () => own) };
+    expect(toShownJob({ ...many, factsOf: () => undefined })?.runs).toHaveLength(100);
   });
 
   it('finds a job of which only its last values are left, and no job that never ran', () => {
