@@ -139,6 +139,8 @@ export type FailedRun = FirstCause & {
   readonly job: string | undefined;
   readonly endedAtMs: number;
   readonly seen?: Seen | undefined;
+  /** How many nodes failed beside that of the first failure. */
+  readonly otherNodes?: number | undefined;
 };
 
 /** The start distinguishes executions with the same id in an old and a new database. */

@@ -23,6 +23,7 @@ export function toCause(
   const { spans, facts, traceId, permalink } = past;
   if (spans[0].result === 'success') return undefined;
   const steps = toSteps(spans);
+  const failedNodes = Number(facts.find(({ name }) => name === 'Nodes that failed')?.value ?? 0);
   const shown = facts
     .filter(({ name }) => factsOfCause.includes(name))
     .map(({ name, value }) => ({ name, value: cut(value) }));
@@ -31,7 +32,14 @@ export function toCause(
     facts: steps === '' ? shown : [...shown, { name: 'Steps', value: steps }],
     traceId,
     permalink: permalink !== undefined && permalink.length <= maxLinkLength ? permalink : undefined,
-    failure: plan.failure && { ...toShort(plan.failure), id, job: toPath(project, job), endedAtMs, seen },
+    failure: plan.failure && {
+      ...toShort(plan.failure),
+      id,
+      job: toPath(project, job),
+      endedAtMs,
+      seen,
+      ...(failedNodes > 1 ? { otherNodes: failedNodes - 1 } : {}),
+    },
   };
 }
 

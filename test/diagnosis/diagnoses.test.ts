@@ -51,6 +51,11 @@ describe('diagnosis/lines/diagnoses', () => {
     );
   });
 
+  it('counts the other nodes that failed', () => {
+    const failed = { ...cause, job: 'pay/settle', endedAtMs: atMs, otherNodes: 149 };
+    expect(toSentence(failed, atMs)).toContain(' on db03 and 149 other nodes: access');
+  });
+
   it('uses the final text of a progress bar, and not each of its steps', async () => {
     const note = await setScene().open();
     const bar = (steps: number): string =>

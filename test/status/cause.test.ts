@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { toCause } from '../../src/status/cause.ts';
 import { maxCauseLength } from '../../src/tracing/enrich/causes.ts';
-import { planRecorded } from '../tracing/recorded.ts';
+import { planRecorded, planSource, readRecorded } from '../tracing/recorded.ts';
 
 const run = { id: 4711, project: 'shop', job: undefined, endedAtMs: 1_700_000_000_000 };
 const of = { isSent: true };
@@ -31,6 +31,12 @@ describe('status/cause', () => {
         seen: undefined,
       },
     });
+  });
+
+  it('counts the other nodes that failed', () => {
+    const source = readRecorded('failed-node');
+    const execution = { ...source.execution, failedNodes: ['web01', 'web02', 'web03'] };
+    expect(toCause(planSource({ ...source, execution }), run, of)?.failure?.otherNodes).toBe(2);
   });
 
   it('names the first cause in the order of the plan, wherever its span is listed', () => {

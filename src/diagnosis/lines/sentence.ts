@@ -1,16 +1,20 @@
 import { toDuration, toTime } from '../../domain/ages.ts';
 import type { FirstCause, Seen } from '../../domain/failure-class.ts';
+import { toCount } from '../../domain/format.ts';
 
 export type Failed = FirstCause & {
   /** `{project}/{group}/{name}`; undefined for a command without a job. */
   readonly job: string | undefined;
   readonly endedAtMs: number;
   readonly seen?: Seen | undefined;
+  readonly otherNodes?: number | undefined;
 };
 
 /** `pay/nightly/settle failed at 02:04 UTC on db03: access (AuthenticationFailure), for the first time.` */
-export function toSentence({ job, endedAtMs, node, failureClass, reason, seen }: Failed, nowMs: number): string {
-  const where = node === undefined ? '' : ` on ${node}`;
+export function toSentence(failed: Failed, nowMs: number): string {
+  const { job, endedAtMs, node, otherNodes = 0, failureClass, reason, seen } = failed;
+  const others = otherNodes === 0 ? '' : ` and ${toCount(otherNodes, 'other node')}`;
+  const where = node === undefined ? '' : ` on ${node}${others}`;
   const word = reason === undefined ? '' : ` (${reason})`;
   const often = seen === undefined ? '' : `, ${toOften(seen, endedAtMs)}`;
   return `${job ?? 'The ad hoc execution'} failed at ${toTime(endedAtMs, nowMs)}${where}: ${failureClass}${word}${often}.`;
