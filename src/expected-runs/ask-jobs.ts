@@ -49,11 +49,11 @@ export function createAsking({ jobs, notes, clock, everyMs }: Options): Asking {
         nowMs: notes.serverNowMs,
         isChanged: changed.has(job.id),
         isWaiting: waiting.has(job.id),
-        isBrief: questions.length > maxRequests,
+        isBrief: questions.length > maxRequests || share.isTooLong(questions.length),
       });
       requests += asked.requests;
-      share.take(clock.ticks() - startTicks, asked.requests);
       const fault = asked.end?.fault;
+      share.take(fault === undefined ? asked.tookMs : clock.ticks() - startTicks, asked.requests);
       const isCostly = isTooMuch(asked);
       answered.set(job.id, toAnswered(asked, { atMs: notes.serverNowMs(), isCostly }));
       if (isCostly) pausedUntilTicks = clock.ticks() + pauseMs;
@@ -225,6 +225,8 @@ function createTimeShare(clock: Pick<Clock, 'ticks'>, everyMs: number) {
       leftMs = Math.max(leftMs - countedMs, -maxDebt * fullMs);
       meanMs = meanMs === 0 ? countedMs : meanMs + (countedMs - meanMs) / 10;
     },
+    /** Reports whether so many jobs take longer than one interval. */
+    isTooLong: (questions: number): boolean => questions * meanMs > fullMs,
     toDurationMs: (questions: number): number => (questions * meanMs) / shareOfTime,
   };
 }

@@ -141,6 +141,12 @@ describe('expected-runs, the processor of a server with 250 scheduled jobs', () 
     await minutes(33 - afterMinutes);
     expect(jobs().find(({ group }) => group === 'lunch')?.lastMissedMs).toBeDefined();
   });
+
+  it('decides missed runs of most of 60 jobs in 20 minutes, while each request waits in the exporter for three seconds', async () => {
+    const { minutes, jobs } = createAsked({ minute }, 60, { takesTime: true, queueMs: 3000 });
+    await minutes(20);
+    expect(jobs().filter(({ lastMissedMs }) => lastMissedMs !== undefined).length).toBeGreaterThan(30);
+  });
 });
 
 describe('expected-runs, the processor of a server with ten projects of 400 jobs', () => {

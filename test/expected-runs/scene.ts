@@ -1,3 +1,4 @@
+import type { Api } from '../../src/api/client.ts';
 import { projectJobs } from '../../src/api/endpoints/jobs.ts';
 import { projectsWithModes } from '../../src/api/endpoints/projects.ts';
 import { systemInfo } from '../../src/api/endpoints/system.ts';
@@ -28,6 +29,7 @@ export function createScene({
   takesTime = false,
   onCommit = () => undefined,
   ticksPerRead = 0,
+  queueMs = 0,
   ...options
 }: SceneOptions = {}) {
   const simulator = createDirectSimulator({ scenario: 'empty', apiVersion: 47, retained: 1e9, ...options });
@@ -36,10 +38,11 @@ export function createScene({
   let rows: readonly Row[] = [];
   let ownSkewMs = 0;
   let reads = 0;
+  let queuedMs = 0;
   let outcome: Awaited<ReturnType<ReturnType<typeof start>['expected']['read']>> | undefined;
   const clock = fakeClock({
     now: () => nowMs + ownSkewMs,
-    ticks: () => nowMs + (takesTime ? simulator.spentMs() : 0) + (reads += ticksPerRead),
+    ticks: () => nowMs + (takesTime ? simulator.spentMs() : 0) + queuedMs + (reads += ticksPerRead),
     random: () => 0.5,
   });
   const { client: plain, close } = createTestClient({
@@ -51,9 +54,18 @@ export function createScene({
     clock,
   });
 
+  /** Each request waits in the exporter first. */
+  function queue(api: Api): Api {
+    const getTimed: Api['getTimed'] = (endpoint, ...input) => {
+      queuedMs += queueMs;
+      return api.getTimed(endpoint, ...input);
+    };
+    return { ...api, getTimed, get: async (endpoint, ...input) => (await getTimed(endpoint, ...input)).answer };
+  }
+
   function start(isWatched = true) {
     const notes = createSourceNotes(clock);
-    const client = listenTo(plain, notes.ear(undefined));
+    const client = listenTo({ ...plain, within: (scope) => queue(plain.within(scope)) }, notes.ear(undefined));
     const list = createProjectList({ isWanted: () => true, clock });
     const shared = {
       server: 'upstream',
@@ -184,6 +196,8 @@ type SceneOptions = DirectOptions & {
   readonly takesTime?: boolean;
   /** Makes work seem to take this many ms between two reads of the clock. */
   readonly ticksPerRead?: number;
+  /** How long each request waits before it is sent. */
+  readonly queueMs?: number;
   /** Called before each commit, which fails if it throws. */
   readonly onCommit?: () => void;
   /** Settings of the schedule watch that differ from the usual ones. */

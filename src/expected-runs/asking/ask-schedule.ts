@@ -12,13 +12,15 @@ export type AskInput = {
   readonly isChanged: boolean;
   /** True if the known times must be confirmed. */
   readonly isWaiting: boolean;
-  /** True while many other jobs wait: then only one list of times is requested, and the next one in the job's next turn. */
+  /** True while too many other jobs wait: then only one list of times is requested, and the next one in the job's next turn. */
   readonly isBrief: boolean;
 };
 
 export type Asked = {
   readonly answers: readonly Answer[];
   readonly requests: number;
+  /** The time of all responses, without the waits before requests. */
+  readonly tookMs: number;
   /** Why the requests ended early: an error and the requested span, or an answer without times. */
   readonly end?: { readonly fault?: unknown; readonly spanMs?: number; readonly why?: string };
 };
@@ -31,6 +33,7 @@ export async function askSchedule(api: Api, job: WatchedJob, input: AskInput): P
   let known = isChanged ? undefined : job.timetable;
   let isListDue = isChanged || isWaiting;
   let isNextSure = false;
+  let tookMs = 0;
   let isUnedited = !isChanged && job.timetable !== undefined && isUneditedSince(job, job.timetable.askedAtMs);
   for (let requests = 1; requests <= maxRequests; requests += 1) {
     const askedAtMs = nowMs();
@@ -47,24 +50,26 @@ export async function askSchedule(api: Api, job: WatchedJob, input: AskInput): P
     if (question === undefined) break;
     const spanMs = question.ask === 'times' ? question.spanMs : undefined;
     const end = spanMs === undefined ? {} : { spanMs };
-    let answer: Answer | Over | undefined;
+    let found: Found;
     try {
-      answer = await ask(api, job, { question, hasForecast, askedAtMs });
+      found = await ask(api, job, { question, hasForecast, askedAtMs });
     } catch (fault) {
-      return { answers, requests, end: { ...end, fault } };
+      return { answers, requests, tookMs, end: { ...end, fault } };
     }
-    if (answer === undefined) return { answers, requests, end };
-    if ('why' in answer) return { answers, requests, end: answer };
+    tookMs += found.tookMs;
+    const { answer } = found;
+    if (answer === undefined) return { answers, requests, tookMs, end };
+    if ('why' in answer) return { answers, requests, tookMs, end: answer };
     answers.push(isChanged ? { ...answer, isAfterEdit: true } : answer);
     if (job.timetable === undefined && question.ask === 'next') break;
-    if (isBrief && !isWaiting && question.ask === 'times') break;
+    if (isBrief && question.ask === 'times') break;
     known = joinAnswer(known, answer, { decidedMs: job.decidedMs, doubtMs: 0 }).timetable;
     isListDue &&= question.ask === 'next';
     isUnedited ||= question.ask === 'times';
     // If a changed schedule has no time in the span, its next time is after the span.
     isNextSure ||= answer.timesMs.length > 0;
   }
-  return { answers, requests: answers.length };
+  return { answers, requests: answers.length, tookMs };
 }
 
 /** The next time, and the hour, day and week after it. */
@@ -72,25 +77,27 @@ const maxRequests = 4;
 
 type One = { readonly question: Question; readonly hasForecast: boolean; readonly askedAtMs: number };
 
-async function ask(
-  api: Api,
-  { id }: WatchedJob,
-  { question, hasForecast, askedAtMs }: One,
-): Promise<Answer | Over | undefined> {
+type Found = { readonly answer: Answer | Over | undefined; readonly tookMs: number };
+
+async function ask(api: Api, { id }: WatchedJob, { question, hasForecast, askedAtMs }: One): Promise<Found> {
   const path = { id };
   const source = hasForecast ? 'forecast' : 'next-run';
   if (question.ask === 'next') {
-    const { nextRunMs } = await api.get(jobInfo, { path });
-    if (nextRunMs === undefined) return undefined;
-    if (nextRunMs < askedAtMs - maxOverMs) return { why: 'the server reports a next run in the past' };
-    return { source, askedAtMs, untilMs: nextRunMs, timesMs: [nextRunMs] };
+    const { answer, tookMs } = await api.getTimed(jobInfo, { path });
+    const { nextRunMs } = answer;
+    if (nextRunMs === undefined) return { answer: undefined, tookMs };
+    if (nextRunMs < askedAtMs - maxOverMs)
+      return { answer: { why: 'the server reports a next run in the past' }, tookMs };
+    return { answer: { source, askedAtMs, untilMs: nextRunMs, timesMs: [nextRunMs] }, tookMs };
   }
   const minutes = Math.ceil(question.spanMs / minuteMs);
-  const { timesMs } = await api.get(jobForecast, { path, query: { time: `${minutes}n`, max: maxTimes } });
-  if (timesMs === undefined) return undefined;
+  const timed = await api.getTimed(jobForecast, { path, query: { time: `${minutes}n`, max: maxTimes } });
+  const { tookMs } = timed;
+  const { timesMs } = timed.answer;
+  if (timesMs === undefined) return { answer: undefined, tookMs };
   const isCut = timesMs.length >= maxTimes;
   const untilMs = isCut ? (timesMs.at(-1) ?? askedAtMs) : askedAtMs + minutes * minuteMs - edgeMs;
-  return { source, askedAtMs, untilMs, timesMs };
+  return { answer: { source, askedAtMs, untilMs, timesMs }, tookMs };
 }
 
 /** The reason why the next time is useless: the server's scheduler has stopped. */

@@ -38,11 +38,12 @@ export function planQuestion(timetable: Timetable | undefined, situation: Situat
   const afterMs = chooseStretch(coming, { quietMs, listedMs: untilMs - firstMs, maxMs: maxSpanMs - quietMs });
   if (afterMs === undefined) return next;
   const spanMs = quietMs + afterMs;
+  const askedMs = isUnedited && !isListDue ? spanMs : Math.min(spanMs, quietMs + hourMs);
   const isFresh = nowMs - timetable.askedAtMs < (isUnedited ? freshMs : justNowMs);
-  if (!isNextSure && spanMs > (isFresh ? longDayMs : maxUnsureMs)) return next;
+  if (!isNextSure && askedMs > (isFresh ? longDayMs : maxUnsureMs)) return next;
   const isListed = untilMs - firstMs >= (isConfirming ? afterMs * enoughShare : afterMs - 2 * edgeMs);
   if (isNextSure && !isListDue && (isListed || isEnough(timetable, nowMs))) return undefined;
-  return { ask: 'times', spanMs: isUnedited && !isListDue ? spanMs : Math.min(spanMs, quietMs + hourMs) };
+  return { ask: 'times', spanMs: askedMs };
 }
 
 /** Reports whether the known times are enough for a while. */

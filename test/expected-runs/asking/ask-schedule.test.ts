@@ -51,19 +51,28 @@ it('continues a schedule at any moment, although the server counts the span by i
 });
 
 it('ignores a next run in the past, because the server would return the same again', async () => {
-  const api = { supports: async () => true, get: async () => ({ nextRunMs: birthMs - 3_600_000 }) };
+  const api = {
+    supports: async () => true,
+    getTimed: async () => ({ answer: { nextRunMs: birthMs - 3_600_000 }, tookMs: 7 }),
+  };
   const input = { nowMs: () => birthMs, isChanged: false, isWaiting: false, isBrief: false };
   const told = await askSchedule(api as unknown as Parameters<typeof askSchedule>[0], asked, input);
-  expect(told).toEqual({ answers: [], requests: 1, end: { why: 'the server reports a next run in the past' } });
+  expect(told).toEqual({
+    answers: [],
+    requests: 1,
+    tookMs: 7,
+    end: { why: 'the server reports a next run in the past' },
+  });
 });
 
 it('lists the times of a job that starts at the moment of each request, when the server still reports this start as the next one', async () => {
   const minuteMs = 60_000;
-  const get = async ({ path }: { path: string }) => {
-    if (path.endsWith('info')) return { nextRunMs: birthMs };
-    return { timesMs: [1, 2, 3, 4].map((minutes) => birthMs + minutes * minuteMs) };
-  };
-  const api = { supports: async () => true, get } as unknown as Parameters<typeof askSchedule>[0];
+  const times = [1, 2, 3, 4].map((minutes) => birthMs + minutes * minuteMs);
+  const getTimed = async ({ path }: { path: string }) => ({
+    answer: path.endsWith('info') ? { nextRunMs: birthMs } : { timesMs: times },
+    tookMs: 1,
+  });
+  const api = { supports: async () => true, getTimed } as unknown as Parameters<typeof askSchedule>[0];
   const timetable = {
     source: 'forecast',
     askedAtMs: 0,
@@ -73,7 +82,7 @@ it('lists the times of a job that starts at the moment of each request, when the
   } as const;
   const input = { nowMs: () => birthMs + 31, isChanged: false, isWaiting: false, isBrief: true };
   const { answers } = await askSchedule(api, { ...asked, timetable }, input);
-  expect(answers.at(-1)?.timesMs).toEqual([1, 2, 3, 4].map((minutes) => birthMs + minutes * minuteMs));
+  expect(answers.at(-1)?.timesMs).toEqual(times);
 });
 
 const asked: WatchedJob = {
