@@ -1,4 +1,4 @@
-import { type Job, type Member, maySchedule, startOfCommand, startOfJob } from '../world/installation.ts';
+import { type Job, type Member, maySchedule, setSkew, startOfCommand, startOfJob } from '../world/installation.ts';
 import type { Habit, World, WorldEvent } from '../world/world.ts';
 import { countRun, endExecution, reachEnd, showEnd } from './finish.ts';
 import { accelerate, nextTime } from './schedule.ts';
@@ -30,7 +30,7 @@ export function scheduleJob(world: World, event: Extract<WorldEvent, { kind: 'tr
 /** Sets the clock of a member: schedules skip times that it skips, and do not repeat times that it repeats. */
 export function setClock(world: World, member: Member, skewMs: number): void {
   const lostMs = Math.max(0, member.skewMs - skewMs);
-  member.skewMs = skewMs;
+  setSkew(member, skewMs, world.playedMs);
   for (const job of world.jobs.values()) if (job.owner === member) scheduleAgain(world, job, world.playedMs + lostMs);
 }
 

@@ -1,5 +1,5 @@
 import type { Release } from '../release.ts';
-import type { Execution } from '../world/installation.ts';
+import { type Execution, toShown } from '../world/installation.ts';
 import type { Step } from '../world/work.ts';
 import { type NodeRun, planRun, type StepRun, type WorkflowRun } from './plan.ts';
 
@@ -90,8 +90,8 @@ export type Progress = {
   /** Milliseconds after the first step began. */
   readonly cutMs: number;
   readonly final: boolean;
-  /** The member's clock when the first step began. */
-  readonly originMs: number;
+  /** Returns the member's clock some milliseconds after the first step began. */
+  readonly toShown: (ms: number) => number;
   /** Whether a step notices that the run was ended, and fails by that; otherwise it is closed with the run. */
   readonly isNoticed: boolean;
 };
@@ -104,13 +104,18 @@ export type Moment = {
 };
 
 export function progressOf(execution: Execution, atMs: number): Progress {
-  const { end, lostAtMs, workAtMs, startedAtMs, skewMs } = execution;
+  const { end, lostAtMs, workAtMs, startedAtMs } = execution;
   // After a crash, the stored state does not change, even if the run is marked incomplete later.
   const final = end !== undefined && lostAtMs === undefined && end.atMs <= atMs;
   const untilMs = Math.min(atMs, lostAtMs ?? atMs, end?.atMs ?? atMs);
   const beganMs = Number.isFinite(workAtMs) ? workAtMs : Number.POSITIVE_INFINITY;
-  const originMs = (Number.isFinite(workAtMs) ? workAtMs : startedAtMs) + skewMs;
-  return { cutMs: untilMs - beganMs, final, originMs, isNoticed: execution.seed % 2 === 0 };
+  const originMs = Number.isFinite(workAtMs) ? workAtMs : startedAtMs;
+  return {
+    cutMs: untilMs - beganMs,
+    final,
+    toShown: (ms) => toShown(execution, originMs + ms),
+    isNoticed: execution.seed % 2 === 0,
+  };
 }
 
 type Span = {

@@ -1,7 +1,8 @@
 import { scheduleHabit, scheduleJob } from '../engine/engine.ts';
 import type { Schedule } from '../engine/schedule.ts';
 import { toSeed } from '../random.ts';
-import { createJob, createProject, type Job, type NodeResource, type Project } from '../world/installation.ts';
+import { createJob, type Job, type NodeResource, type Project } from '../world/installation.ts';
+import { createProject } from '../world/project.ts';
 import type { JobDefinition, Step, Work } from '../world/work.ts';
 import type { World } from '../world/world.ts';
 

@@ -21,29 +21,8 @@ export type Project = {
   readonly completed: Completed;
 };
 
-export function createProject(name: string, createdAtMs: number, tieOrder: 'start' | 'id'): Project {
-  return {
-    name,
-    description: `The ${name} project`,
-    label: '',
-    createdAtMs,
-    disabled: false,
-    deleted: false,
-    executionsEnabled: true,
-    scheduleEnabled: true,
-    config: new Map([
-      ['project.name', name],
-      ['resources.source.1.type', 'file'],
-    ]),
-    nodes: new Map(),
-    jobs: new Map(),
-    open: new Map(),
-    completed: createCompleted(tieOrder),
-  };
-}
-
 /** The finished executions of one project in order of completion. */
-type Completed = {
+export type Completed = {
   add(execution: Execution): void;
   remove(gone: ReadonlySet<Execution>): void;
   /** Returns those that completed within the closed window, newest first. */
@@ -51,50 +30,6 @@ type Completed = {
   count(beginMs: number, endMs: number): number;
   readonly size: number;
 };
-
-function createCompleted(tieOrder: 'start' | 'id'): Completed {
-  let entries: Execution[] = [];
-  const isBefore = (one: Execution, other: Execution) =>
-    endedAt(one) - endedAt(other) ||
-    (tieOrder === 'start' ? startedAt(one) - startedAt(other) : 0) ||
-    one.id - other.id;
-
-  return {
-    add: (execution) => {
-      let index = entries.length;
-      while (index > 0 && isBefore(at(entries, index - 1), execution) > 0) index -= 1;
-      entries.splice(index, 0, execution);
-    },
-    remove: (gone) => {
-      entries = entries.filter((execution) => !gone.has(execution));
-    },
-    *between(beginMs, endMs) {
-      const first = lowerBound(entries, beginMs);
-      for (let index = lowerBound(entries, endMs + 1) - 1; index >= first; index -= 1) yield at(entries, index);
-    },
-    count: (beginMs, endMs) => Math.max(0, lowerBound(entries, endMs + 1) - lowerBound(entries, beginMs)),
-    get size() {
-      return entries.length;
-    },
-  };
-}
-
-function lowerBound(entries: readonly Execution[], timeMs: number): number {
-  let low = 0;
-  let high = entries.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (endedAt(at(entries, middle)) < timeMs) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-function at(entries: readonly Execution[], index: number): Execution {
-  const execution = entries[index];
-  if (execution === undefined) throw new RangeError(`There is no finished execution at position ${index}.`);
-  return execution;
-}
 
 export type Job = {
   readonly id: string;
@@ -155,6 +90,8 @@ export type Member = {
   readonly uuid: string;
   readonly name: string;
   skewMs: number;
+  /** Its earlier clocks, oldest first, each with the true time at which it was set. */
+  readonly earlierSkews: { readonly untilMs: number; readonly skewMs: number }[];
   startedAtMs: number;
   alive: boolean;
   /** Until then it answers 503 with an empty body. */
@@ -180,6 +117,7 @@ export function createMember(name: string, uuid: string, startedAtMs: number, th
     uuid,
     name,
     skewMs: 0,
+    earlierSkews: [],
     startedAtMs,
     alive: true,
     readyAtMs: startedAtMs,
@@ -188,6 +126,12 @@ export function createMember(name: string, uuid: string, startedAtMs: number, th
     waiting: [],
     ...createCounters(),
   };
+}
+
+/** Sets the clock of a member at a true time. */
+export function setSkew(member: Member, skewMs: number, atMs: number): void {
+  member.earlierSkews.push({ untilMs: atMs, skewMs: member.skewMs });
+  member.skewMs = skewMs;
 }
 
 /** A restarted server starts its in-memory counters again. */
@@ -238,7 +182,7 @@ type ExecutionEnd = {
   readonly failedNodes: readonly string[];
 };
 
-/** One run. Times are true times; answers add the clock skew of its member. */
+/** One run. Times are true times; answers show them by the clock of its member. `skewMs` is that of its start. */
 export type Execution = {
   readonly id: number;
   readonly project: Project;
@@ -288,7 +232,14 @@ export function jobOf({ job, jobDeleted }: Pick<Execution, 'job' | 'jobDeleted'>
 }
 
 export function endedAt(execution: Execution): number {
-  return (execution.end?.atMs ?? 0) + execution.skewMs;
+  return toShown(execution, execution.end?.atMs ?? 0);
+}
+
+/** Returns how a run dates a true time: each start and end of a step has the clock of its moment. */
+export function toShown({ fitMs, skewMs, member }: Execution, atMs: number): number {
+  if (fitMs !== undefined) return atMs + skewMs;
+  const earlier = member.earlierSkews.find(({ untilMs }) => atMs < untilMs);
+  return atMs + (earlier ?? member).skewMs;
 }
 
 export function startedAt(execution: Execution): number {

@@ -1,3 +1,4 @@
+import { setSkew } from '../../simulator/world/installation.ts';
 import type { Weather } from './network.ts';
 import type { PlayedCard } from './plan.ts';
 import type { Place, Scene, Trouble } from './scene.ts';
@@ -139,10 +140,10 @@ function setClocks(
     'step',
     ({ service }) => {
       service.play();
-      for (const member of members) member.skewMs += byMs;
+      for (const member of members) setSkew(member, member.skewMs + byMs, service.world.playedMs);
       return () => {
         service.play();
-        for (const member of members) member.skewMs -= byMs;
+        for (const member of members) setSkew(member, member.skewMs - byMs, service.world.playedMs);
       };
     },
     byMs,

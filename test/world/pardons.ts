@@ -1,4 +1,4 @@
-import { type Execution, type Job, type Project, startedAt } from '../../simulator/world/installation.ts';
+import { type Execution, endedAt, type Job, type Project, startedAt } from '../../simulator/world/installation.ts';
 import { toPaceMs } from './plan.ts';
 import { copiedEveryMs, countedWithinMs, never } from './restored-copies.ts';
 import type { Scene, Trouble } from './scene.ts';
@@ -26,7 +26,7 @@ const pardons: readonly Pardon[] = [
   {
     name: 'before counting',
     why: 'It ended before counting began; ends are told to the second, and the first answer takes its time.',
-    holds: ({ truth, plan }, { end, skewMs }) => (end?.atMs ?? 0) + skewMs < truth.beganMs - plan.backfillMs + 5000,
+    holds: ({ truth, plan }, execution) => endedAt(execution) < truth.beganMs - plan.backfillMs + 5000,
   },
   {
     name: 'gone soon',
@@ -95,13 +95,13 @@ const pardonsOfCounted: readonly Pardon[] = [
   {
     name: 'set back',
     why: 'Once the clock is set back to before its end, it may be a run after that.',
-    holds: ({ truth }, { end, skewMs }) => {
-      const endedMs = end?.atMs ?? 0;
+    holds: ({ truth }, execution) => {
+      const endedMs = execution.end?.atMs ?? 0;
       return truth.troubles.some(
         ({ fromMs, toMs, byMs = 0 }) =>
           // Set back now, or at the end of a time in which it was ahead.
           (fromMs >= endedMs && fromMs + Math.min(byMs, 0) <= endedMs - minuteMs) ||
-          (byMs > 0 && toMs >= endedMs && toMs <= endedMs + skewMs - minuteMs),
+          (byMs > 0 && toMs >= endedMs && toMs <= endedAt(execution) - minuteMs),
       );
     },
   },
@@ -186,7 +186,7 @@ function wasForgotten(scene: Truth, execution: Execution): boolean {
 }
 
 function wasSkipped(scene: Truth, execution: Execution): boolean {
-  const endedMs = (execution.end?.atMs ?? 0) + execution.skewMs;
+  const endedMs = endedAt(execution);
   return scene.truth.skipped.some(
     ({ fromMs, beforeMs }) =>
       endedMs < beforeMs && !wasReadable(scene, execution, fromMs) && !wasRead(scene, execution, fromMs),

@@ -109,9 +109,9 @@ function compareSpans(expected: readonly Expected[], spans: readonly ReadSpan[])
 function compareWait(execution: Execution, expected: readonly Expected[], trace: ReadTrace): string | undefined {
   if (expected.length === 0) return undefined;
   const firstMs = Math.min(...planOf(execution).steps.flatMap(({ startMs = Number.POSITIVE_INFINITY }) => startMs));
-  const { originMs } = progressOf(execution, Number.MAX_SAFE_INTEGER);
+  const { toShown } = progressOf(execution, Number.MAX_SAFE_INTEGER);
   // Starts of steps are cut to whole seconds.
-  const waitsMs = Math.floor((originMs + firstMs) / 1000) * 1000 - startedAt(execution);
+  const waitsMs = Math.floor(toShown(firstMs) / 1000) * 1000 - startedAt(execution);
   const isShown = trace.spans.some(({ name }) => name === 'start wait');
   return isShown === waitsMs >= 2000
     ? undefined

@@ -1,4 +1,4 @@
-import type { Execution } from '../../simulator/world/installation.ts';
+import { type Execution, endedAt } from '../../simulator/world/installation.ts';
 import type { Truth } from './pardons.ts';
 
 const minuteMs = 60_000;
@@ -34,13 +34,13 @@ export function toCommonMs(one: Span, other: Span): number {
  * Reports whether a clock was behind during an outage: executions that it dates into a time that was already read are counted by passes
  * over the past.
  */
-export function isOfUnseenPast({ truth, plan }: Truth, { startedAtMs, end, skewMs }: Execution): boolean {
-  const endedMs = end?.atMs ?? 0;
+export function isOfUnseenPast({ truth, plan }: Truth, execution: Execution): boolean {
+  const { startedAtMs, end: { atMs: endedMs = 0 } = {} } = execution;
   // Executions since the last round before the outage have not been read either.
   const untoldMs = plan.executionsEveryMs + plan.timeoutMs;
   const isDuring = (kind: 'step' | 'daemon' | 'down'): boolean =>
     truth.troubles.some(({ what, fromMs, toMs }) => what === kind && endedMs > fromMs - untoldMs && startedAtMs < toMs);
-  return skewMs < -minuteMs && isDuring('step') && (isDuring('daemon') || isDuring('down'));
+  return endedAt(execution) < endedMs - minuteMs && isDuring('step') && (isDuring('daemon') || isDuring('down'));
 }
 
 /** Without dates, system info shows the server's clock this often; otherwise each request for running executions does. */

@@ -1,4 +1,4 @@
-import type { Execution, Project } from '../../simulator/world/installation.ts';
+import { type Execution, endedAt, type Project, startedAt } from '../../simulator/world/installation.ts';
 import type { Self } from '../../src/metrics/self.ts';
 import { toWeather } from './network.ts';
 import { isLeftOut } from './pardons.ts';
@@ -179,9 +179,10 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
   };
 }
 
-export function tell({ id, project, startedAtMs, end, skewMs }: Execution): string {
-  const toTime = (ms: number): string => new Date(ms + skewMs).toISOString().slice(11, 23);
-  return `execution ${id} of ${project.name}, ${toTime(startedAtMs)} to ${toTime(end?.atMs ?? 0)}, visible ${toTime((end?.visibleAtMs ?? 0) - skewMs)}`;
+export function tell(execution: Execution): string {
+  const { id, project, end } = execution;
+  const toTime = (ms: number): string => new Date(ms).toISOString().slice(11, 23);
+  return `execution ${id} of ${project.name}, ${toTime(startedAt(execution))} to ${toTime(endedAt(execution))}, visible ${toTime(end?.visibleAtMs ?? 0)}`;
 }
 
 type Instrument = {

@@ -2,7 +2,7 @@ import { planOf, wordFailure } from '../../engine/outcome.ts';
 import type { StepRun, WorkflowRun } from '../../engine/plan.ts';
 import { createRandom, toSeed } from '../../random.ts';
 import type { Release } from '../../release.ts';
-import { type Execution, endedAt, startedAt } from '../../world/installation.ts';
+import { type Execution, endedAt, startedAt, toShown } from '../../world/installation.ts';
 import type { Settings } from '../../world/settings.ts';
 import type { World } from '../../world/world.ts';
 import { type Answer, type ApiRequest, ok, parameter } from '../answer.ts';
@@ -141,7 +141,10 @@ function linesOf(execution: Execution, { playedMs: atMs, release }: World): LogL
     const log = run.nodes.length === 0 ? noNodes : toSum(run, execution, release);
     lines.push(toLine(execution, run.endMs, { node: execution.member.name, stepctx: '', level: 'ERROR', log }));
   }
-  return lines.filter((line) => line.atMs - execution.skewMs <= untilMs).sort((one, other) => one.atMs - other.atMs);
+  return lines
+    .filter((line) => line.atMs <= untilMs)
+    .sort((one, other) => one.atMs - other.atMs)
+    .map((line) => ({ ...line, atMs: toShown(execution, line.atMs) }));
 }
 
 const noNodes = 'com.dtolabs.rundeck.core.NodesetEmptyException: No matched nodes: NodeSet{}';
@@ -208,5 +211,5 @@ function toLine(
   offsetMs: number,
   more: Partial<LogLine> & Pick<LogLine, 'node' | 'stepctx'>,
 ): LogLine {
-  return { level: 'NORMAL', log: '', ...more, atMs: execution.workAtMs + execution.skewMs + offsetMs };
+  return { level: 'NORMAL', log: '', ...more, atMs: execution.workAtMs + offsetMs };
 }

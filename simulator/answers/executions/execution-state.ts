@@ -120,7 +120,7 @@ function quiet(setting: Setting, isTemplate: boolean): Setting {
 }
 
 function toTimes({ state, startMs, endMs }: Moment, { progress, release }: Setting) {
-  const date = (ms: number | undefined) => (ms === undefined ? null : toDate(progress.originMs + ms));
+  const date = (ms: number | undefined) => (ms === undefined ? null : toDate(progress.toShown(ms)));
   const updatedMs = startMs === undefined ? undefined : (endMs ?? progress.cutMs);
   const duration = startMs === undefined ? -1 : Math.round((endMs ?? progress.cutMs) - startMs);
   return {
