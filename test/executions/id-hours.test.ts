@@ -4,14 +4,15 @@ import { createIdOrder, type IdHour, toForgottenHours, withIds } from '../../src
 describe('executions/id-hours', () => {
   it('treats a run as imported that ended more than a day before a lower id started', () => {
     const { isImported } = createIdOrder(hours([100, 50, 60]), laterMs);
-    expect(isImported({ id: 70, endedAtMs: 75 * hourMs })).toBe(true);
-    expect(isImported({ id: 40, endedAtMs: 75 * hourMs })).toBe(false);
+    expect(isImported(run(70, 75 * hourMs))).toBe(true);
+    expect(isImported(run(40, 75 * hourMs))).toBe(false);
+    expect(isImported({ ...run(70, 75 * hourMs), startedAtMs: 101 * hourMs })).toBe(false);
   });
 
   it('treats less than a day as a clock difference', () => {
     const { isImported } = createIdOrder(hours([100, 50, 60]), laterMs);
-    expect(isImported({ id: 70, endedAtMs: 76 * hourMs })).toBe(false);
-    expect(isImported({ id: 70, endedAtMs: 99 * hourMs })).toBe(false);
+    expect(isImported(run(70, 76 * hourMs))).toBe(false);
+    expect(isImported(run(70, 99 * hourMs))).toBe(false);
   });
 
   it('recognizes by its id a run whose start is from a slow clock', () => {
@@ -39,11 +40,11 @@ describe('executions/id-hours', () => {
     const order = createIdOrder(hours([300, 70, 80], [100, 50, 90], [200, 60, 65]), laterMs);
     expect(order.startsAgain({ id: 85, startedAtMs: 250 * hourMs })).toBe(true);
     expect(order.startsAgain({ id: 91, startedAtMs: 400 * hourMs })).toBe(false);
-    expect(order.isImported({ id: 61, endedAtMs: 150 * hourMs })).toBe(true);
-    expect(order.isImported({ id: 61, endedAtMs: 250 * hourMs })).toBe(false);
+    expect(order.isImported(run(61, 150 * hourMs))).toBe(true);
+    expect(order.isImported(run(61, 250 * hourMs))).toBe(false);
     const leastIsLast = createIdOrder(hours([100, 50, 50], [200, 70, 70], [300, 60, 60]), laterMs);
-    expect(leastIsLast.isImported({ id: 65, endedAtMs: 150 * hourMs })).toBe(true);
-    expect(createIdOrder(new Map(), laterMs).isImported({ id: 1, endedAtMs: 0 })).toBe(false);
+    expect(leastIsLast.isImported(run(65, 150 * hourMs))).toBe(true);
+    expect(createIdOrder(new Map(), laterMs).isImported(run(1, 0))).toBe(false);
   });
 
   it('removes the oldest of too many hours, but never the greatest id', () => {
@@ -59,8 +60,8 @@ describe('executions/id-hours', () => {
 
   it('recognizes an import in an epoch whose only hour is in the future, because the clock was set back', () => {
     const order = createIdOrder(hours([100, 1, 5]), 99.9 * hourMs);
-    expect(order.isImported({ id: 6, endedAtMs: 50 * hourMs })).toBe(true);
-    expect(createIdOrder(hours([103, 1, 5]), 99.9 * hourMs).isImported({ id: 6, endedAtMs: 50 * hourMs })).toBe(false);
+    expect(order.isImported(run(6, 50 * hourMs))).toBe(true);
+    expect(createIdOrder(hours([103, 1, 5]), 99.9 * hourMs).isImported(run(6, 50 * hourMs))).toBe(false);
   });
 
   it('widens the hours of new ids, and reports no unchanged hour', () => {
@@ -99,13 +100,17 @@ describe('executions/id-hours', () => {
     );
     expect(order.startsAgain({ id: 3, startedAtMs: 154 * hourMs })).toBe(false);
     expect(order.startsAgain({ id: 3, startedAtMs: 155 * hourMs })).toBe(true);
-    expect(order.isImported({ id: 70, endedAtMs: 75 * hourMs })).toBe(true);
-    expect(order.isImported({ id: 70, endedAtMs: 80 * hourMs })).toBe(false);
+    expect(order.isImported(run(70, 75 * hourMs))).toBe(true);
+    expect(order.isImported(run(70, 80 * hourMs))).toBe(false);
   });
 });
 
 const hourMs = 3_600_000;
 const laterMs = 1000 * hourMs;
+
+function run(id: number, endedAtMs: number) {
+  return { id, startedAtMs: endedAtMs, endedAtMs };
+}
 
 function hours(...known: readonly (readonly [hour: number, leastId: number, greatestId: number])[]) {
   return new Map(known.map(([hour, leastId, greatestId]): [number, IdHour] => [hour, { hour, leastId, greatestId }]));

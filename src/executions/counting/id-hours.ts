@@ -34,8 +34,12 @@ export function createIdOrder(hours: IdHours, nowMs: number) {
   }
 
   return {
-    /** Reports whether an execution was imported: it ended more than a day before a run with a smaller id started. */
-    isImported: ({ id, endedAtMs }: { id: number; endedAtMs: number }): boolean => isBehind(id, endedAtMs + dayMs),
+    /**
+     * Reports whether an execution was imported: it ended more than a day before a run with a smaller id started. If it started later than
+     * that, the clock was set back before its end.
+     */
+    isImported: ({ id, startedAtMs, endedAtMs }: Started & { readonly endedAtMs: number }): boolean =>
+      isBehind(id, Math.max(startedAtMs, endedAtMs) + dayMs),
     /** Reports whether one of these slow clocks explains the start of the run. If so, the run was not imported. */
     isOfSlowClock: (
       { id, startedAtMs, endedAtMs }: Started & { readonly endedAtMs: number },
