@@ -191,12 +191,13 @@ function toFactsChange(cache: LedgerCache, found: Reconciled, epoch: number): { 
   const over = new Set(found.entries.map(({ id }) => id));
   const oneTimeIds = facts.oneTimeIds?.filter((id) => !over.has(id));
   if (epochStartedAtMs === facts.epochStartedAtMs && oneTimeIds?.length === facts.oneTimeIds?.length) return {};
+  const recent = cache.recent();
   // Some rows start days after their end.
-  const startsMs = cache.recent().map((run) => Math.min(run.startedAtMs, run.endedAtMs));
+  const startsMs = recent.map((run) => Math.min(run.startedAtMs, run.endedAtMs));
+  // Runs that a clock dates ahead are not among the hours.
+  const ids = [toGreatestId(cache.idHours) ?? 0, ...recent.map(({ id }) => id)];
   const former =
-    epoch === facts.epoch
-      ? {}
-      : { formerThroughMs: Math.max(0, ...startsMs), formerThroughId: toGreatestId(cache.idHours) };
+    epoch === facts.epoch ? {} : { formerThroughMs: Math.max(0, ...startsMs), formerThroughId: Math.max(...ids) };
   return { facts: { ...facts, ...former, epoch, epochStartedAtMs, oneTimeIds } };
 }
 
