@@ -49,6 +49,8 @@ const written: readonly string[] = [
   ' kind: Secret\n+data:\n+  dsn: SECRET',
   '  kind: Secret\n-   data:\n-     dsn: SECRET',
   'kind:Secret data:map[dsn:SECRET user:deploy]',
+  'ansible all -m shell -a "redis-cli -a SECRET ping"',
+  "parallel-ssh -p 'sshpass -p SECRET ssh db01'",
   'send "SECRET\\r"',
   'expect "assword:" { send -- "SECRET\\r" }',
   "connect('weblogic','SECRET','t3://wls01:7001')",

@@ -57,12 +57,12 @@ export function createScrub(isRefused: (text: string) => boolean = () => false):
           });
       for (const [programs, argument] of programRules) {
         const ends = [...clean.matchAll(programs)].map((found) => found.index + found[0].length);
-        if (ends.length > 0)
-          clean = clean.replaceAll(argument, (found: string, text: string, at: number) =>
-            isHarmless(text) || !ends.some((end) => end < at && at - end <= maxArguments)
-              ? found
-              : count(`${toQuote(text)}${removedMark}${toQuote(text)}`),
-          );
+        const [first = clean.length] = ends;
+        const hide = (found: string, text: string, at: number): string =>
+          isHarmless(text) || !ends.some((end) => end < first + at && first + at - end <= maxArguments)
+            ? found
+            : count(`${toQuote(text)}${removedMark}${toQuote(text)}`);
+        clean = clean.slice(0, first) + clean.slice(first).replaceAll(argument, hide);
       }
       return clean;
     }
@@ -248,7 +248,7 @@ const rules: readonly Rule[] = [
   { pattern: /[\w+/=-]{32,}/g, keep: (found) => (isRandom(found) ? removedMark : found) },
 ];
 
-/** Arguments of programs: `mysql -pSECRET`, `sshpass -p SECRET`. One expression for both takes a long time. */
+/** `mysql -pSECRET`: one expression takes a long time. An argument before the first program may contain its command. */
 const programRules = programArguments.map(
   ([programs, flags]) =>
     [
@@ -256,7 +256,7 @@ const programRules = programArguments.map(
       new RegExp(String.raw`(?<=[\s"'](?:${flags})(?:\s{1,3}|[=:]|["'],\s{0,3}|))${word}`, 'g'),
     ] as const,
 );
-const maxArguments = 310;
+const maxArguments = 325;
 
 function ofName(found: string, groups: readonly string[]): string {
   const [before = '', text = ''] = groups;
