@@ -127,6 +127,7 @@ describe('diagnosis/suspects', () => {
     ['ended when the server started again', 5, 12.1, 1],
     ['ended before', 5, 9.9, 0],
     ['began after', 12.1, 13, 0],
+    ['ended an hour later, as on another member', 5, 72, 0],
   ])(
     'names the restart of the server as the cause of a failure that %s, also without an earlier success',
     (_when, began, ended, count) => {

@@ -51,7 +51,7 @@ export function isBetween({ atMs, afterMs, beforeMs }: Change, successMs: number
 function isInterruption({ kind, atMs, afterMs, beforeMs }: Change, { startedAtMs, endedAtMs }: Failure): boolean {
   const againMs = atMs ?? beforeMs;
   if (kind !== 'restart' || endedAtMs === undefined || endedAtMs < afterMs || startedAtMs >= againMs) return false;
-  return endedAtMs <= afterMs + stopMs || endedAtMs > againMs - stopMs;
+  return endedAtMs <= afterMs + stopMs || (endedAtMs > againMs - stopMs && endedAtMs <= againMs + warmUpMs);
 }
 
 /** Between the last reading of a server and its stop, and between its stop and its start. */
