@@ -24,7 +24,6 @@ export function createProjectSweep(options: SweepOptions): Reading {
     progress,
     shown,
     resting: new Map(),
-    needs: new Map(),
     gap: createRequestGap({
       clock,
       shared: options.sharedGap,
@@ -58,7 +57,6 @@ type Sweep = SweepOptions & {
   shown: ShownRows;
   /** Denied projects that are not read for a while. */
   resting: Map<string, { fault: Fault; untilTicks: number }>;
-  needs: ProjectToAsk['needs'];
   gap: RequestGap;
   isListed: (project: string) => boolean;
 };
@@ -103,8 +101,8 @@ type Pass = { signal: AbortSignal; tally: Tally };
 
 async function readEach(sweep: Sweep, names: readonly string[], { signal, tally }: Pass): Promise<void> {
   const { clock, projectRows, resting, gap, shown, progress } = sweep;
-  const needs = new Map(names.map((name) => [name, sweep.needs.get(name)]));
-  sweep.needs = needs;
+  const needs = new Map(names.map((name) => [name, projectRows.needs.get(name)]));
+  projectRows.needs = needs;
   const startedTicks = clock.ticks();
   const restUntilTicks = startedTicks + retryMs;
   const { gapMs, publishEveryMs } = toPace(sweep, names.length);

@@ -50,6 +50,7 @@ export function createProjectRows() {
   return {
     /** The longest duration of recent passes: rows must be valid for longer. */
     passMs: 0,
+    needs: new Map<string, number | undefined>(),
     keep: (project: string, rows: readonly Row[], readTicks: number) => byProject.set(project, { rows, readTicks }),
     drop: (project: string) => byProject.delete(project),
     isEmpty: () => byProject.size === 0,

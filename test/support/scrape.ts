@@ -6,7 +6,7 @@ import type { OffReason } from '../../src/schedule/collector.ts';
 import { createCollectorReading } from '../../src/schedule/collector-reading.ts';
 import type { Outcome } from '../../src/schedule/outcome.ts';
 import { createPoll } from '../../src/schedule/poll.ts';
-import { createPublisher } from '../../src/schedule/reading.ts';
+import { createProjectRows, createPublisher } from '../../src/schedule/reading.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import { type CannedAnswer, startCannedServer } from './canned-server.ts';
 import { createTestClient, fixedSecret } from './client.ts';
@@ -60,16 +60,21 @@ async function pollOnce(name: string, upstream: Upstream) {
       throw new Error('executions have tests of their own');
     const everyMs = 100;
     const limits = { everyMs, timeoutMs: 5000, requestsPerSecond: 1_000_000 };
-    const parts = { key, ...limits, client, watch, projectList, state, publisher, log, clock };
-    const reading = createCollectorReading(collector, parts);
-    const poll = createPoll({ key, collector, everyMs, reading, self, log, vitality: ignore, clock });
+    const projectRows = createProjectRows();
+    const parts = { key, ...limits, client, watch, projectList, projectRows, state, publisher, log, clock };
+    const toPoll = () => {
+      const reading = createCollectorReading(collector, parts);
+      return createPoll({ key, collector, everyMs, reading, self, log, vitality: ignore, clock });
+    };
     if (before !== undefined) {
       clockMs = nowMs - 60_000;
       canned.answer(before);
-      await poll.run(new AbortController().signal);
+      await toPoll().run(new AbortController().signal);
       clockMs = nowMs;
     }
     canned.answer(answers);
+    // As after a reload.
+    const poll = toPoll();
     await poll.run(new AbortController().signal);
     const text = withoutHelp(Buffer.concat(snapshots.show('text').text).toString('utf8')).trimEnd();
     return { text, last: poll.last()?.outcome };
