@@ -38,13 +38,15 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
   const ending = awaitStopSignal({ log, clock: systemClock, leaveNow: leaveLate });
   const openShared = toOpenShared(config, (value) => secrets.add(value));
   const stateDirectory = config.state.memory || openShared !== undefined ? undefined : config.state.dir;
-  warnAtStart(log, loaded, { stateDirectory, otlp: backends.otlp });
+  warnOfFiles(log, loaded, stateDirectory);
+  warnOfLogs(log, config, backends.otlp);
   const reload = createReloading({
     loaded,
     log,
     apply: async (next) => {
       await app.reload(next);
       current = toLog(next.log.level);
+      warnOfLogs(log, next, backends.otlp);
     },
     onOutcome: (outcome) => app.onReload(outcome),
     clock: systemClock,
@@ -101,15 +103,15 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
   return exitCodes.well;
 }
 
-function warnAtStart(
-  log: Log,
-  { config, configFile }: Loaded,
-  { stateDirectory, otlp }: { stateDirectory: string | undefined; otlp: Otlp },
-): void {
+function warnOfFiles(log: Log, { config, configFile }: Loaded, stateDirectory: string | undefined): void {
   for (const exposure of listFileExposures({ configFile, webConfigFile: config.web.configFile, stateDirectory }))
     log.warn({}, exposure);
-  if (otlp.logs?.isConfigured === true && sendsLogs(config.diagnosis) && !sendsTraces(config.traces, otlp))
-    log.warn({}, 'log records are not sent, because traces are not: set OTEL_EXPORTER_OTLP_TRACES_ENDPOINT too');
+}
+
+function warnOfLogs(log: Log, { diagnosis, traces }: Config, otlp: Otlp): void {
+  if (otlp.logs?.isConfigured !== true || !sendsLogs(diagnosis) || sendsTraces(traces, otlp)) return;
+  const fix = 'set OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, and traces.enabled to auto';
+  log.warn({}, `log records are not sent, because traces are not: ${fix}`);
 }
 
 /**

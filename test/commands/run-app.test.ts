@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
@@ -189,14 +189,23 @@ describe.concurrent('commands/run-app', () => {
     });
   });
 
-  it('warns that wanted log records are not sent', async () => {
+  it('warns that wanted log records are not sent, also after a reload', async () => {
     const logs = { OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: 'http://127.0.0.1:9/v1/logs' };
-    const args = ['serve', '--state.memory', '--web.listen-address=127.0.0.1:0', '--diagnosis.logs=lines'];
+    const file = join(mkdtempSync(join(tmpdir(), 'automation-exporter-run-app-')), 'config.yaml');
+    writeFileSync(file, 'log: { level: info }\n');
+    const args = ['serve', '--state.memory', '--web.listen-address=127.0.0.1:0', `--config.file=${file}`];
     const daemon = startCli(args, { env: { ...env, ...logs } });
     try {
-      expect((await daemon.waitFor(/level=warn msg="(log records are not sent), because traces/))[1]).toBeDefined();
+      await daemon.waitFor(/msg=serving/);
+      expect(daemon.output()).not.toContain('log records');
+      writeFileSync(file, 'diagnosis: { logs: lines }\n');
+      daemon.kill('SIGHUP');
+      await daemon.waitFor(
+        /level=warn msg="log records are not sent, because traces are not: .*traces\.enabled to auto"/,
+      );
     } finally {
       await daemon.stop();
+      rmSync(dirname(file), { recursive: true });
     }
   });
 
