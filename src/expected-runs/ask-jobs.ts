@@ -38,12 +38,13 @@ export function createAsking({ jobs, notes, clock, everyMs }: Options): Asking {
 
   async function askAll(api: Api, questions: readonly DueJob[], limit: Limit): Promise<Round> {
     const answered = new Map<string, Answered>();
+    const hasOthers = questions.some(({ rank }) => !isUrgent(rank));
     let requests = 0;
     for (const { job, rank } of questions) {
       const isOver = limit.signal.aborted || clock.ticks() >= limit.untilTicks || requests >= limit.requests;
       if (isOver || share.leftMs() <= 0) break;
       const isTurnOfOthers = share.isTurnOfOthers() || requests >= limit.requests * (1 - shareOfOthers);
-      if (isTurnOfOthers && isUrgent(rank)) continue;
+      if (hasOthers && isTurnOfOthers && isUrgent(rank)) continue;
       const startTicks = clock.ticks();
       const asked = await askSchedule(api, job, {
         nowMs: notes.serverNowMs,

@@ -142,6 +142,15 @@ describe('expected-runs, the processor of a server with 250 scheduled jobs', () 
     expect(jobs().find(({ group }) => group === 'lunch')?.lastMissedMs).toBeDefined();
   });
 
+  it('uses all of its time for missed runs if nothing else is due', async () => {
+    const { minutes, spentMs, requests } = createAsked({ minute }, 250, { takesTime: true });
+    await minutes(30);
+    const before = [requests().length, spentMs()] as const;
+    await minutes(10);
+    expect(requests().length - before[0]).toBeGreaterThan(300);
+    expect((spentMs() - before[1]) / 600_000).toBeLessThanOrEqual(0.02);
+  });
+
   it('decides missed runs of most of 60 jobs in 20 minutes, while each request waits in the exporter for three seconds', async () => {
     const { minutes, jobs } = createAsked({ minute }, 60, { takesTime: true, queueMs: 3000 });
     await minutes(20);
