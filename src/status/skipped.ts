@@ -89,12 +89,15 @@ export function toSkippedSummary(skipped: Skipped): SkippedSummary {
   return { missed, left, sentence: toSentence(skipped) };
 }
 
-function toSentence({ sinceMs, untilMs, missed, left, undecided }: Skipped): string {
+function toSentence({ sinceMs, untilMs, missed, left, undecided, open }: Skipped): string {
   const between = toBetween(sinceMs, untilMs);
-  const open = undecided === 0 ? '' : `; ${undecided} could not be decided`;
-  if (missed === 0) return `No scheduled run was skipped ${between}${open}.`;
+  const others = [
+    undecided === 0 ? '' : `; ${undecided} could not be decided`,
+    open === 0 ? '' : `; ${open.toLocaleString('en')} still being checked`,
+  ].join('');
+  if (missed === 0) return `No scheduled run was skipped ${between}${others}.`;
   const rest = left === 0 ? 'all recovered by later runs' : `${left.toLocaleString('en')} still to run by hand`;
-  return `${toCount(missed, 'scheduled run')} skipped ${between}: ${rest}${open}.`;
+  return `${toCount(missed, 'scheduled run')} skipped ${between}: ${rest}${others}.`;
 }
 
 function toUnknownSentence({ sinceMs, untilMs }: Skipped): string {

@@ -18,6 +18,7 @@ const found: Skipped = {
   left: 1,
   watchedMs: nowMs - 24 * hourMs,
   undecided: 2,
+  open: 1051,
   runs: [
     {
       ...run,
@@ -57,7 +58,7 @@ async function serveSkipped(answers: Readonly<Record<string, Skipped | undefined
 }
 
 const sentence =
-  '4 scheduled runs skipped from 06:00 UTC to 18:00 UTC: 1 still to run by hand; 2 could not be decided.';
+  '4 scheduled runs skipped from 06:00 UTC to 18:00 UTC: 1 still to run by hand; 2 could not be decided; 1,051 still being checked.';
 
 describe('http/skipped', () => {
   it('shows what was skipped, why, and what is left to run by hand at the server', async () => {
@@ -88,7 +89,7 @@ describe('http/skipped', () => {
   });
 
   it('has a command that exits with 1 if runs are left to start by hand, 0 if none are, and 2 if this is unknown', async () => {
-    const well = { ...found, left: 0, missed: 0, undecided: 0, runs: [] };
+    const well = { ...found, left: 0, missed: 0, undecided: 0, open: 0, runs: [] };
     const young = { ...well, watchedMs: nowMs - hourMs };
     const empty = { ...well, sinceMs: nowMs + hourMs };
     const { url, ask: get } = await serveSkipped({ prod: found, well, young, empty, dark: undefined });

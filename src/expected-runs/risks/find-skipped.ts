@@ -1,6 +1,6 @@
 import { type JobNames, toJobPath } from '../../domain/job-path.ts';
 import type { Pause } from '../../domain/pause.ts';
-import type { Fact, MissReason, WatchedJob } from '../deciding/watched-job.ts';
+import { type Fact, type MissReason, undecidedTimes, type WatchedJob } from '../deciding/watched-job.ts';
 
 /** A success of a job, by which earlier missed runs count as recovered. */
 export type Success = { readonly id?: number; readonly startedAtMs: number };
@@ -38,6 +38,8 @@ export type Skipped = {
   readonly watchedMs: number | undefined;
   /** The number of times in the interval that could not be decided, among the last times of each job. */
   readonly undecided: number;
+  /** The number of times in the interval that are still being checked, later than usual. */
+  readonly open: number;
   /** First those without a later success (critical ones first), then the others; sorted by time. */
   readonly runs: readonly SkippedRuns[];
 };
@@ -47,11 +49,13 @@ export async function findSkipped(input: SkippedInput, pause: Pause): Promise<Sk
   const { jobs, sinceMs, untilMs } = input;
   const runs: SkippedRuns[] = [];
   let undecided = 0;
+  let open = 0;
   let watchedMs = Number.POSITIVE_INFINITY;
   for (const job of jobs) {
     await pause();
     if (job.goneAtMs === undefined) watchedMs = Math.min(watchedMs, job.sinceMs);
     const isWithin = (time: number): boolean => time >= sinceMs && time <= untilMs;
+    open += undecidedTimes(job).filter((time) => isWithin(time) && time < untilMs - usualMs).length;
     for (const verdict of job.verdicts)
       if (verdict.is === 'undecided' && isWithin(verdict.expectedMs)) undecided += verdict.count ?? 1;
     for (const { reason, facts, timesMs } of job.misses ?? [])
@@ -66,9 +70,13 @@ export async function findSkipped(input: SkippedInput, pause: Pause): Promise<Sk
     left,
     watchedMs: Number.isFinite(watchedMs) ? watchedMs : undefined,
     undecided,
+    open,
     runs: runs.sort(byUrgency),
   };
 }
+
+/** A missed run is usually decided within this time. */
+const usualMs = 600_000;
 
 type SomeMisses = NonNullable<WatchedJob['misses']>[number];
 

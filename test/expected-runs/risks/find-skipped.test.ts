@@ -34,9 +34,10 @@ describe('expected-runs/risks/find-skipped', () => {
     const found = await find([
       missing('a', missed(-721), missed(-60), missed(-50), missed(-40, 'overlap')),
       missing('critical', missed(-30)),
+      job('open', [-800, -60, -11, -9, 1], { decidedMs: at(-900) }),
       missing('unsure', { is: 'undecided', expectedMs: at(-5), why: 'edited', count: 3 }),
     ]);
-    expect(found).toMatchObject({ missed: 4, left: 4, undecided: 3, watchedMs: 0 });
+    expect(found).toMatchObject({ missed: 4, left: 4, undecided: 3, open: 2, watchedMs: 0 });
     expect(
       found.runs.map(({ job: { name }, reason, count, firstMs, lastMs }) => [name, reason, count, firstMs, lastMs]),
     ).toEqual([
