@@ -182,7 +182,7 @@ describe('http/jobs', () => {
     expect(toText(body).split('\n')).toEqual(
       expect.arrayContaining([
         'The last 60 runs, 6 failed; usually 3 min 20 s (dashed); overdue after 10 min (solid); the job changed before each shaded run',
-        'Succeeded in 24 h: 42 of 47',
+        'Succeeded in 24 h: 42 of 47 kept runs',
         'Last failures',
         '#4710 | ✗ failed | 02:47 UTC | 30 min ago | 2 min 30 s',
       ]),

@@ -97,6 +97,7 @@ function renderFacts(job: ShownJob, root: string, isSilent: boolean): Html {
       html`${index === 0 ? '' : ', '}${toRun(id)} since ${toTime(startedAtMs, nowMs)}${isOverdue ? html` <strong class="bad">✗ overdue</strong>` : undefined}`,
   );
   const next = schedule?.job.nextMs;
+  const success = toSuccess(runs, nowMs);
   const blockers = schedule?.job.blockers ?? [];
   const facts: readonly (readonly [string, Html | string | undefined])[] = [
     ...toAboutFacts(job.about ?? {}),
@@ -111,7 +112,7 @@ function renderFacts(job: ShownJob, root: string, isSilent: boolean): Html {
       job.isFlaky === true ? html`<span class="off">! flaky: success and failure alternate often</span>` : undefined,
     ],
     ['Obstacles', blockers.length === 0 ? undefined : html`<span class="off">– ${toFacts(blockers)}</span>`],
-    ['Succeeded in 24 h', toSuccess(runs, nowMs)],
+    ['Succeeded in 24 h', success === undefined ? undefined : `${success} kept runs`],
     [
       'Usually takes',
       usualMs === undefined ? undefined : `${toLength(usualMs)} (75 % of the runs take at most this long)`,
