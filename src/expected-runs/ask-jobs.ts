@@ -54,7 +54,7 @@ export function createAsking({ jobs, notes, clock, everyMs }: Options): Asking {
       });
       requests += asked.requests;
       const fault = asked.end?.fault;
-      share.take(fault === undefined ? asked.tookMs : clock.ticks() - startTicks, asked.requests);
+      share.take(fault === undefined || isUnsent(fault) ? asked.tookMs : clock.ticks() - startTicks, asked.requests);
       const isCostly = isTooMuch(asked);
       answered.set(job.id, toAnswered(asked, { atMs: notes.serverNowMs(), isCostly }));
       if (isCostly) pausedUntilTicks = clock.ticks() + pauseMs;
@@ -133,8 +133,11 @@ function toAnswered({ answers, end }: Asked, { atMs, isCostly }: { atMs: number;
 function isTooMuch({ end }: Asked): boolean {
   const { fault, spanMs } = end ?? {};
   if (spanMs === undefined || !(fault instanceof ApiError)) return false;
-  const { unsent, isOwnLimit } = fault.details;
-  return unsent !== true && isOwnLimit !== true && ['timeout', 'network', 'server', 'empty'].includes(fault.kind);
+  return !isUnsent(fault) && ['timeout', 'network', 'server', 'empty'].includes(fault.kind);
+}
+
+function isUnsent(fault: unknown): boolean {
+  return fault instanceof ApiError && fault.details.unsent === true;
 }
 
 function isTimeout(fault: unknown): boolean {

@@ -205,7 +205,7 @@ function toProjectMode(executions: boolean, schedule: boolean): string {
 
 /** Reports whether the error means that the server does not answer. Refused credentials and "busy" are answers. */
 function isSilence(error: unknown): boolean {
-  if (!(error instanceof ApiError) || error.details.unsent === true || error.details.isOwnLimit === true) return false;
+  if (!(error instanceof ApiError) || error.details.unsent === true) return false;
   if (error.details.status === undefined) return error.kind !== 'unsupported_version' && isOfWholeServer(error);
   return error.kind === 'server' && isOfWholeServer(error);
 }

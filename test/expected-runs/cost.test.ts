@@ -156,6 +156,20 @@ describe('expected-runs, the processor of a server with 250 scheduled jobs', () 
     await minutes(20);
     expect(jobs().filter(({ lastMissedMs }) => lastMissedMs !== undefined).length).toBeGreaterThan(30);
   });
+
+  it('requests schedules at once after minutes in which each such request waited until its timeout', async () => {
+    let isBusy = true;
+    const { minutes, jobs } = createAsked({ minute }, 60, {
+      takesTime: true,
+      queueMs: 10_000,
+      isRefused: (endpoint) => isBusy && endpoint === 'job-info',
+      around: (read) => read().catch(() => undefined),
+    });
+    await minutes(3);
+    isBusy = false;
+    await minutes(2);
+    expect(jobs().filter(({ timetable }) => timetable !== undefined).length).toBeGreaterThan(0);
+  });
 });
 
 describe('expected-runs, the processor of a server with ten projects of 400 jobs', () => {

@@ -2,6 +2,7 @@ import type { Api } from '../../src/api/client.ts';
 import { projectJobs } from '../../src/api/endpoints/jobs.ts';
 import { projectsWithModes } from '../../src/api/endpoints/projects.ts';
 import { systemInfo } from '../../src/api/endpoints/system.ts';
+import { notAsked } from '../../src/api/errors.ts';
 import { createProjectList } from '../../src/api/project-list.ts';
 import { noPause } from '../../src/domain/pause.ts';
 import { createExecutions, type Executions } from '../../src/executions/executions.ts';
@@ -30,6 +31,7 @@ export function createScene({
   onCommit = () => undefined,
   ticksPerRead = 0,
   queueMs = 0,
+  isRefused = () => false,
   ...options
 }: SceneOptions = {}) {
   const simulator = createDirectSimulator({ scenario: 'empty', apiVersion: 47, retained: 1e9, ...options });
@@ -56,8 +58,10 @@ export function createScene({
 
   /** Each request waits in the exporter first. */
   function queue(api: Api): Api {
-    const getTimed: Api['getTimed'] = (endpoint, ...input) => {
+    const getTimed: Api['getTimed'] = async (endpoint, ...input) => {
       queuedMs += queueMs;
+      if (isRefused(endpoint.name))
+        throw notAsked(endpoint.name, 'timeout', 'the budget is exhausted', { isOwnLimit: true });
       return api.getTimed(endpoint, ...input);
     };
     return { ...api, getTimed, get: async (endpoint, ...input) => (await getTimed(endpoint, ...input)).answer };
@@ -198,6 +202,8 @@ type SceneOptions = DirectOptions & {
   readonly ticksPerRead?: number;
   /** How long each request waits before it is sent. */
   readonly queueMs?: number;
+  /** Reports whether a request waited for too long, so that it is never sent. */
+  readonly isRefused?: (endpoint: string) => boolean;
   /** Called before each commit, which fails if it throws. */
   readonly onCommit?: () => void;
   /** Settings of the schedule watch that differ from the usual ones. */

@@ -34,6 +34,13 @@ export async function askSchedule(api: Api, job: WatchedJob, input: AskInput): P
   let isListDue = isChanged || isWaiting;
   let isNextSure = false;
   let tookMs = 0;
+  const timed: Pick<Api, 'get'> = {
+    get: async (endpoint, ...path) => {
+      const { answer, tookMs: eachMs } = await api.getTimed(endpoint, ...path);
+      tookMs += eachMs;
+      return answer;
+    },
+  };
   let isUnedited = !isChanged && job.timetable !== undefined && isUneditedSince(job, job.timetable.askedAtMs);
   for (let requests = 1; requests <= maxRequests; requests += 1) {
     const askedAtMs = nowMs();
@@ -50,14 +57,12 @@ export async function askSchedule(api: Api, job: WatchedJob, input: AskInput): P
     if (question === undefined) break;
     const spanMs = question.ask === 'times' ? question.spanMs : undefined;
     const end = spanMs === undefined ? {} : { spanMs };
-    let found: Found;
+    let answer: Answer | Over | undefined;
     try {
-      found = await ask(api, job, { question, hasForecast, askedAtMs });
+      answer = await ask(timed, job, { question, hasForecast, askedAtMs });
     } catch (fault) {
       return { answers, requests, tookMs, end: { ...end, fault } };
     }
-    tookMs += found.tookMs;
-    const { answer } = found;
     if (answer === undefined) return { answers, requests, tookMs, end };
     if ('why' in answer) return { answers, requests, tookMs, end: answer };
     answers.push(isChanged ? { ...answer, isAfterEdit: true } : answer);
@@ -77,27 +82,22 @@ const maxRequests = 4;
 
 type One = { readonly question: Question; readonly hasForecast: boolean; readonly askedAtMs: number };
 
-type Found = { readonly answer: Answer | Over | undefined; readonly tookMs: number };
-
-async function ask(api: Api, { id }: WatchedJob, { question, hasForecast, askedAtMs }: One): Promise<Found> {
+async function ask(api: Pick<Api, 'get'>, { id }: WatchedJob, one: One): Promise<Answer | Over | undefined> {
+  const { question, hasForecast, askedAtMs } = one;
   const path = { id };
   const source = hasForecast ? 'forecast' : 'next-run';
   if (question.ask === 'next') {
-    const { answer, tookMs } = await api.getTimed(jobInfo, { path });
-    const { nextRunMs } = answer;
-    if (nextRunMs === undefined) return { answer: undefined, tookMs };
-    if (nextRunMs < askedAtMs - maxOverMs)
-      return { answer: { why: 'the server reports a next run in the past' }, tookMs };
-    return { answer: { source, askedAtMs, untilMs: nextRunMs, timesMs: [nextRunMs] }, tookMs };
+    const { nextRunMs } = await api.get(jobInfo, { path });
+    if (nextRunMs === undefined) return undefined;
+    if (nextRunMs < askedAtMs - maxOverMs) return { why: 'the server reports a next run in the past' };
+    return { source, askedAtMs, untilMs: nextRunMs, timesMs: [nextRunMs] };
   }
   const minutes = Math.ceil(question.spanMs / minuteMs);
-  const timed = await api.getTimed(jobForecast, { path, query: { time: `${minutes}n`, max: maxTimes } });
-  const { tookMs } = timed;
-  const { timesMs } = timed.answer;
-  if (timesMs === undefined) return { answer: undefined, tookMs };
+  const { timesMs } = await api.get(jobForecast, { path, query: { time: `${minutes}n`, max: maxTimes } });
+  if (timesMs === undefined) return undefined;
   const isCut = timesMs.length >= maxTimes;
   const untilMs = isCut ? (timesMs.at(-1) ?? askedAtMs) : askedAtMs + minutes * minuteMs - edgeMs;
-  return { answer: { source, askedAtMs, untilMs, timesMs }, tookMs };
+  return { source, askedAtMs, untilMs, timesMs };
 }
 
 /** The reason why the next time is useless: the server's scheduler has stopped. */
