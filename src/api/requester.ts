@@ -41,6 +41,8 @@ export type Timed<Answer> = {
   readonly midRequestMs: number;
   /** From the first byte sent to the last byte read. */
   readonly tookMs: number;
+  /** The part of `tookMs` without the round trip on the network. */
+  readonly workMs: number;
   /** The clock of the server or member that answered, cut to the second; absent if the answer has no plausible date. */
   readonly serverMs: number | undefined;
 };
@@ -131,6 +133,7 @@ function createAttempts(options: RequesterOptions): Attempt {
 function createSend(options: RequesterOptions): Attempt {
   const { credentials, contact, clock, observe } = options;
   const counted = countRequests(options.transport, clock, observe);
+  let fastestMs = Number.POSITIVE_INFINITY;
 
   return async (endpoint, path, { signal, forMs }, trial) => {
     const { headers, generation } = await credentials.authorize(counted, contact.facts().dialect, signal);
@@ -144,6 +147,8 @@ function createSend(options: RequesterOptions): Attempt {
     const { name: apiEndpoint, maxBytes } = endpoint;
     const reply = await counted.get({ apiEndpoint, path, headers, signal, timeoutMs, maxBytes });
     const tookMs = clock.ticks() - startedTicks;
+    fastestMs = Math.min(fastestMs, tookMs);
+    const tripMs = Math.min(counted.connectMs?.() ?? 0, Math.max(0, fastestMs - leastWorkMs));
     const midRequestMs = clock.now() - tookMs / 2;
     credentials.noteAnswer?.(reply, generation);
     contact.learnFromHeaders(reply.headers);
@@ -154,7 +159,7 @@ function createSend(options: RequesterOptions): Attempt {
       onCut: (texts: number) => observe.cut?.(apiEndpoint, texts),
     };
     const answer = await readReply(options.largeAnswers, endpoint, { reply, context });
-    return { answer, midRequestMs, tookMs, serverMs: toServerMs(reply.headers.date) };
+    return { answer, midRequestMs, tookMs, workMs: tookMs - tripMs, serverMs: toServerMs(reply.headers.date) };
   };
 }
 
@@ -164,6 +169,9 @@ function toDeadline(clock: Clock, { forMs, untilTicks = Number.POSITIVE_INFINITY
 
 /** With less remaining time, no request is sent. */
 const minMs = 100;
+
+/** A server needs about this time for its simplest answer. */
+const leastWorkMs = 3;
 
 type Trial = {
   isFirst: boolean;

@@ -54,7 +54,7 @@ export function createAsking({ jobs, notes, clock, everyMs }: Options): Asking {
       });
       requests += asked.requests;
       const fault = asked.end?.fault;
-      share.take(fault === undefined || isUnsent(fault) ? asked.tookMs : clock.ticks() - startTicks, asked.requests);
+      share.take(fault === undefined || isUnsent(fault) ? asked.workMs : clock.ticks() - startTicks, asked.requests);
       const isCostly = isTooMuch(asked);
       answered.set(job.id, toAnswered(asked, { atMs: notes.serverNowMs(), isCostly }));
       if (isCostly) pausedUntilTicks = clock.ticks() + pauseMs;

@@ -43,6 +43,7 @@ describe('api/transport', () => {
       path: '/api/47/system/info',
       headers: { 'x-token': 't' },
     });
+    expect(transport.connectMs?.()).toBeGreaterThan(0);
 
     expect(answer).toEqual({
       status: 200,

@@ -31,6 +31,7 @@ export function createScene({
   onCommit = () => undefined,
   ticksPerRead = 0,
   queueMs = 0,
+  networkMs = 0,
   isRefused = () => false,
   ...options
 }: SceneOptions = {}) {
@@ -49,7 +50,14 @@ export function createScene({
   });
   const { client: plain, close } = createTestClient({
     url: 'http://127.0.0.1',
-    transport: simulator.transport,
+    transport: {
+      ...simulator.transport,
+      connectMs: () => networkMs,
+      get: async (request) => {
+        queuedMs += networkMs;
+        return simulator.transport.get(request);
+      },
+    },
     token: fixedSecret(simulator.token),
     dialect: 'rundeck',
     budget: { requestsPerSecond: 1_000_000, concurrency: 10 },
@@ -202,6 +210,8 @@ type SceneOptions = DirectOptions & {
   readonly ticksPerRead?: number;
   /** How long each request waits before it is sent. */
   readonly queueMs?: number;
+  /** The round trip of each request. */
+  readonly networkMs?: number;
   /** Reports whether a request waited for too long, so that it is never sent. */
   readonly isRefused?: (endpoint: string) => boolean;
   /** Called before each commit, which fails if it throws. */

@@ -12,6 +12,8 @@ export type ConnectionOptions = {
   readonly concurrency?: number | undefined;
   readonly tls?: TlsOptions | undefined;
   readonly proxyUrl?: string | undefined;
+  /** Called before a connection to the origin itself is opened; the returned function is called when it is open. */
+  readonly onConnect?: () => () => void;
 };
 
 const keepAliveMs = 120_000;
@@ -31,7 +33,9 @@ export function openConnections(origin: string, options: ConnectionOptions): Con
   };
   const tlsOptions = toTlsConnect(tls);
   if (proxyUrl === undefined) {
-    return new Pool(origin, { ...common, connect: endingAtErrors(buildConnector({ ...tlsOptions, allowH2: false })) });
+    const connector = buildConnector({ ...tlsOptions, allowH2: false });
+    const connect = endingAtErrors(connector, options.onConnect);
+    return new Pool(origin, { ...common, connect });
   }
   return new ProxyAgent({
     ...common,
@@ -54,11 +58,14 @@ export function openConnections(origin: string, options: ConnectionOptions): Con
  * With TLS 1.3, a server refuses a client's certificate after the handshake. Its alert is a socket error, which is hidden by
  * the end of the connection unless the socket is destroyed at once.
  */
-function endingAtErrors(connect: buildConnector.connector): buildConnector.connector {
-  return (target, callback) =>
+function endingAtErrors(connect: buildConnector.connector, onConnect?: () => () => void): buildConnector.connector {
+  return (target, callback) => {
+    const onOpen = onConnect?.();
     connect(target, (...outcome) => {
       const [, socket] = outcome;
+      if (socket !== null) onOpen?.();
       socket?.on('error', () => socket.destroy());
       callback(...outcome);
     });
+  };
 }

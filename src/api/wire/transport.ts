@@ -18,7 +18,7 @@ export type TransportOptions = {
   readonly largeAnswers?: { readonly enter: () => Promise<() => void> } | undefined;
   readonly tls?: TlsOptions;
   readonly proxyUrl?: string | undefined;
-  readonly clock: Pick<Clock, 'after'>;
+  readonly clock: Pick<Clock, 'after' | 'ticks'>;
   /** Replaces the exporter's own connections, for tests. */
   readonly toDispatcher?: ToDispatcher | undefined;
 };
@@ -59,6 +59,8 @@ export type Transport = {
   ) => Promise<TransportAnswer>;
   /** Returns the path of a `Location` below the base URL; undefined if it leads elsewhere. */
   readonly toOwnPath: (location: string) => string | undefined;
+  /** The shortest time in which a connection was opened: about one round trip; absent through a proxy. */
+  readonly connectMs?: () => number | undefined;
   readonly close: () => Promise<void>;
 };
 
@@ -72,8 +74,9 @@ export function createTransport(options: TransportOptions): RenewableTransport {
   const { url, timeoutMs: maxMs, largeAnswers, clock } = options;
   const { origin, pathname } = new URL(url);
   const basePath = pathname.replace(/\/+$/, '');
+  const { onConnect, connectMs } = timeConnections(url, clock);
   let dispatcher: Connections | ReturnType<ToDispatcher> =
-    options.toDispatcher?.(origin) ?? openConnections(origin, options);
+    options.toDispatcher?.(origin) ?? openConnections(origin, { ...options, onConnect });
   const retired = new Set<Connections>();
   const dispatch: Dispatcher['dispatch'] = (request, handler) => dispatcher.dispatch(request, handler);
 
@@ -132,18 +135,35 @@ export function createTransport(options: TransportOptions): RenewableTransport {
       const formHeaders = { ...headers, 'content-type': 'application/x-www-form-urlencoded' };
       return send({ ...request, headers: formHeaders }, { method: 'POST', body: new URLSearchParams(form).toString() });
     },
+    connectMs,
     toOwnPath: (location) => toOwnPath(location, { origin, basePath }),
     renew: (tls) => {
       // A dispatcher from a test has no certificates.
       if (!('close' in dispatcher)) return;
       const old = dispatcher;
-      dispatcher = openConnections(origin, { ...options, tls });
+      dispatcher = openConnections(origin, { ...options, tls, onConnect });
       retired.add(old);
       void old.close().finally(() => retired.delete(old));
     },
     close: async () => {
       await Promise.all([dispatcher, ...retired].map((each) => each.destroy()));
     },
+  };
+}
+
+/** Keeps the shortest time in which a connection was opened. */
+function timeConnections(url: string, clock: Pick<Clock, 'ticks'>) {
+  // The handshake of TLS takes at least as many round trips as opening the connection.
+  const trips = url.startsWith('https:') ? 2 : 1;
+  let shortestMs: number | undefined;
+  return {
+    onConnect: () => {
+      const startedTicks = clock.ticks();
+      return (): void => {
+        shortestMs = Math.min(shortestMs ?? Number.POSITIVE_INFINITY, (clock.ticks() - startedTicks) / trips);
+      };
+    },
+    connectMs: (): number | undefined => shortestMs,
   };
 }
 

@@ -19,8 +19,8 @@ export type AskInput = {
 export type Asked = {
   readonly answers: readonly Answer[];
   readonly requests: number;
-  /** The time of all responses, without the waits before requests. */
-  readonly tookMs: number;
+  /** The time that the server needed for its responses, without waits before requests and round trips. */
+  readonly workMs: number;
   /** Why the requests ended early: an error and the requested span, or an answer without times. */
   readonly end?: { readonly fault?: unknown; readonly spanMs?: number; readonly why?: string };
 };
@@ -33,12 +33,12 @@ export async function askSchedule(api: Api, job: WatchedJob, input: AskInput): P
   let known = isChanged ? undefined : job.timetable;
   let isListDue = isChanged || isWaiting;
   let isNextSure = false;
-  let tookMs = 0;
-  const timed: Pick<Api, 'get'> = {
-    get: async (endpoint, ...path) => {
-      const { answer, tookMs: eachMs } = await api.getTimed(endpoint, ...path);
-      tookMs += eachMs;
-      return answer;
+  let workMs = 0;
+  const counted: Pick<Api, 'get'> = {
+    get: async (endpoint, ...input) => {
+      const timed = await api.getTimed(endpoint, ...input);
+      workMs += timed.workMs;
+      return timed.answer;
     },
   };
   let isUnedited = !isChanged && job.timetable !== undefined && isUneditedSince(job, job.timetable.askedAtMs);
@@ -59,12 +59,12 @@ export async function askSchedule(api: Api, job: WatchedJob, input: AskInput): P
     const end = spanMs === undefined ? {} : { spanMs };
     let answer: Answer | Over | undefined;
     try {
-      answer = await ask(timed, job, { question, hasForecast, askedAtMs });
+      answer = await ask(counted, job, { question, hasForecast, askedAtMs });
     } catch (fault) {
-      return { answers, requests, tookMs, end: { ...end, fault } };
+      return { answers, requests, workMs, end: { ...end, fault } };
     }
-    if (answer === undefined) return { answers, requests, tookMs, end };
-    if ('why' in answer) return { answers, requests, tookMs, end: answer };
+    if (answer === undefined) return { answers, requests, workMs, end };
+    if ('why' in answer) return { answers, requests, workMs, end: answer };
     answers.push(isChanged ? { ...answer, isAfterEdit: true } : answer);
     if (job.timetable === undefined && question.ask === 'next') break;
     if (isBrief && question.ask === 'times') break;
@@ -74,7 +74,7 @@ export async function askSchedule(api: Api, job: WatchedJob, input: AskInput): P
     // If a changed schedule has no time in the span, its next time is after the span.
     isNextSure ||= answer.timesMs.length > 0;
   }
-  return { answers, requests: answers.length, tookMs };
+  return { answers, requests: answers.length, workMs };
 }
 
 /** The next time, and the hour, day and week after it. */
