@@ -1,6 +1,7 @@
 import type { Cause, FirstCause, Seen } from '../domain/failure-class.ts';
 import { toJobPath } from '../domain/job-path.ts';
 import type { PendingTrace } from '../tracing/enrich/pending.ts';
+import { own } from '../tracing/plan/attribute-names.ts';
 import type { Plan } from '../tracing/plan/plan-trace.ts';
 import { type PastExecution, type SpanRow, toPastExecution } from './past-execution.ts';
 
@@ -23,7 +24,7 @@ export function toCause(
   const { spans, facts, traceId, permalink } = past;
   if (spans[0].result === 'success') return undefined;
   const steps = toSteps(spans);
-  const failedNodes = Number(facts.find(({ name }) => name === 'Nodes that failed')?.value ?? 0);
+  const failedNodes = Number(plan.trace.spans[0]?.attributes[own.failedNodes] ?? 0);
   const shown = facts
     .filter(({ name }) => factsOfCause.includes(name))
     .map(({ name, value }) => ({ name, value: cut(value) }));
