@@ -14,7 +14,7 @@ describe('expected-runs/sources', () => {
     ['whose system information is refused', 10, refuse({ kind: 'forbidden', status: 403, isOfService: true })],
     ['that answers something else', 10, undefined],
     ['that a proxy answers for', 0, refuse({ kind: 'forbidden', status: 403 })],
-    ['that could not be asked in time', 10, refuse({ kind: 'timeout', isOwnLimit: true })],
+    ['that could not be asked in time', 10, refuse({ kind: 'timeout', unsent: true, isOwnLimit: true })],
     ['that is silent, although another one takes its address', 0, refuse({ kind: 'timeout' })],
   ])('knows up to which minute a member answered %s', (_what, minute, fault) => {
     let nowMs = 0;

@@ -53,14 +53,14 @@ it('continues a schedule at any moment, although the server counts the span by i
 it('ignores a next run in the past, because the server would return the same again', async () => {
   const api = {
     supports: async () => true,
-    getTimed: async () => ({ answer: { nextRunMs: birthMs - 3_600_000 }, tookMs: 7 }),
+    getTimed: async () => ({ answer: { nextRunMs: birthMs - 3_600_000 }, workMs: 7 }),
   };
   const input = { nowMs: () => birthMs, isChanged: false, isWaiting: false, isBrief: false };
   const told = await askSchedule(api as unknown as Parameters<typeof askSchedule>[0], asked, input);
   expect(told).toEqual({
     answers: [],
     requests: 1,
-    tookMs: 7,
+    workMs: 7,
     end: { why: 'the server reports a next run in the past' },
   });
 });
@@ -70,7 +70,7 @@ it('lists the times of a job that starts at the moment of each request, when the
   const times = [1, 2, 3, 4].map((minutes) => birthMs + minutes * minuteMs);
   const getTimed = async ({ path }: { path: string }) => ({
     answer: path.endsWith('info') ? { nextRunMs: birthMs } : { timesMs: times },
-    tookMs: 1,
+    workMs: 1,
   });
   const api = { supports: async () => true, getTimed } as unknown as Parameters<typeof askSchedule>[0];
   const timetable = {
