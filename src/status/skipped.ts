@@ -57,7 +57,7 @@ export function toSkippedStatus(server: string, { skipped, silence, serverUrl }:
     missed,
     left,
     undecided,
-    sentence: missed === 0 && gap !== null ? toUnknownSentence(skipped) : toSentence(skipped),
+    sentence: toSentence(skipped, gap),
     runs: runs.slice(0, maxRuns).map((run) => toText(run, { serverUrl, nowMs: untilMs })),
     runs_left_out: Math.max(0, runs.length - maxRuns),
   };
@@ -84,13 +84,14 @@ const nothing = {
 
 export type SkippedSummary = Pick<SkippedStatus, 'missed' | 'left' | 'sentence'>;
 
-export function toSkippedSummary(skipped: Skipped): SkippedSummary {
+export function toSkippedSummary(skipped: Skipped, unknown: string | null): SkippedSummary {
   const { missed, left } = skipped;
-  return { missed, left, sentence: toSentence(skipped) };
+  return { missed, left, sentence: toSentence(skipped, unknown ?? toUnwatched(skipped)) };
 }
 
-function toSentence({ sinceMs, untilMs, missed, left, undecided, open }: Skipped): string {
-  const between = toBetween(sinceMs, untilMs);
+function toSentence({ sinceMs, untilMs, missed, left, undecided, open }: Skipped, unknown: string | null): string {
+  const between = `from ${toTime(sinceMs, untilMs)} to ${toTime(untilMs, untilMs)}`;
+  if (missed === 0 && unknown !== null) return `It is unknown whether a run was skipped ${between}.`;
   const others = [
     undecided === 0 ? '' : `; ${undecided} could not be decided`,
     open === 0 ? '' : `; ${open.toLocaleString('en')} still being checked`,
@@ -98,14 +99,6 @@ function toSentence({ sinceMs, untilMs, missed, left, undecided, open }: Skipped
   if (missed === 0) return `No scheduled run was skipped ${between}${others}.`;
   const rest = left === 0 ? 'all recovered by later runs' : `${left.toLocaleString('en')} still to run by hand`;
   return `${toCount(missed, 'scheduled run')} skipped ${between}: ${rest}${others}.`;
-}
-
-function toUnknownSentence({ sinceMs, untilMs }: Skipped): string {
-  return `It is unknown whether a run was skipped ${toBetween(sinceMs, untilMs)}.`;
-}
-
-function toBetween(sinceMs: number, untilMs: number): string {
-  return `from ${toTime(sinceMs, untilMs)} to ${toTime(untilMs, untilMs)}`;
 }
 
 function toText(run: SkippedRuns, { serverUrl, nowMs }: { serverUrl: string; nowMs: number }): SkippedText {

@@ -73,7 +73,12 @@ export function toServerTonight(
   // The first list of jobs is still missing.
   if (risks.jobCount === 0)
     return { server, unknown: unknown ?? 'no scheduled job is watched yet', risks: null, skipped: null };
-  return { server, unknown, risks: toRisksTonight(risks), skipped: skipped ? toSkippedSummary(skipped) : null };
+  return {
+    server,
+    unknown,
+    risks: toRisksTonight(risks),
+    skipped: skipped ? toSkippedSummary(skipped, unknown) : null,
+  };
 }
 
 function toRisksTonight(risks: RisksAhead): RisksTonight {

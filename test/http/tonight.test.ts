@@ -86,6 +86,13 @@ describe('http/tonight', () => {
     });
   });
 
+  it('does not report that no run was skipped before the schedules were watched', async () => {
+    const [sinceMs, rest] = [nowMs - 12 * hourMs, { missed: 0, left: 0, undecided: 0, open: 0, runs: [] }];
+    const skipped = { ...rest, sinceMs, untilMs: nowMs, watchedMs: nowMs - hourMs };
+    const found = toServerTonight('prod', { risks: await risksOf([job('a', [1])]), skipped }, undefined);
+    expect(found.skipped?.sentence).toBe('It is unknown whether a run was skipped from 06:00 UTC to 18:00 UTC.');
+  });
+
   it('returns the same content as JSON, with ISO times in UTC', async () => {
     const { ask, asked } = await serveTonight();
     const { hours, servers } = JSON.parse((await ask('/api/tonight?server=prod&hours=6')).body) as Tonight;
