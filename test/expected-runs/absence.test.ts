@@ -257,3 +257,27 @@ describe('expected-runs, an absence longer than the known times', () => {
     expect(Math.abs(after.ran - ran + after.undecided - (21 * 60 + 10))).toBeLessThanOrEqual(20);
   });
 });
+
+describe('expected-runs, more schedules than there is time to request', () => {
+  it('counts each time of 70 jobs once, also those that were never listed', async () => {
+    const { control, minutes, jobs, schedule, nowMs } = createStopping({ takesTime: true });
+    control.createProject('pay');
+    for (let second = 0; second < 70; second++) {
+      const schedule = { everyMs: minuteMs, offsetMs: (second % 60) * 1000 };
+      control.createJob('pay', { name: `${second}`, schedule });
+    }
+    await minutes(5);
+    control.setExecutionMode('passive');
+    await minutes(10);
+    control.setExecutionMode('active');
+    await minutes(15);
+    const timesUntil = (job: { readonly name: string }, ms: number) =>
+      Math.floor((ms - (Number(job.name) % 60) * 1000) / minuteMs);
+    const wanted = jobs().map((job) => timesUntil(job, nowMs()) - timesUntil(job, job.sinceMs - 1));
+    const counted = (await schedule()).hours.flatMap(({ known }) =>
+      known === undefined ? [] : [known.ran, known.late, known.undecided, ...Object.values(known.missed)],
+    );
+    const sum = (all: readonly number[]): number => all.reduce((total, each) => total + each, 0);
+    expect(sum(counted)).toBe(sum(wanted));
+  });
+});

@@ -1,6 +1,6 @@
-import { minSlackMs } from './join-answer.ts';
+import { toHour } from './hours.ts';
 import { isProjectOffAt, type Sources } from './sources.ts';
-import { type Gap, type Timetable, toLikely, toMostPerHour } from './timetable.ts';
+import { type Gap, minSlackMs, type Timetable, timesAfter, toLikely, toMostPerHour } from './timetable.ts';
 import { type Judged, maxListGapMs, type WatchedJob } from './watched-job.ts';
 
 /**
@@ -56,9 +56,15 @@ export function closeGap(job: WatchedJob, gap: Gap, sources: Sources): Judged {
   const { timetable } = job;
   if (timetable === undefined) return { job, verdicts: [] };
   const { maxPerHour, afterMs, throughMs } = gap;
-  const isListedLater = maxPerHour === undefined && toMostPerHour(timetable) !== undefined;
-  const all = isListedLater ? toLikely(timetable, afterMs, throughMs) : gap.likely;
-  const likely = all.filter(({ firstMs }) => wasExpected(job, firstMs, sources));
+  const all = maxPerHour === undefined ? toLikely(timetable, afterMs, throughMs) : gap.likely;
+  // If the first answers had only one time each, some times of the gap are known.
+  const known = maxPerHour === undefined ? timesAfter(timetable, afterMs).filter((time) => time <= throughMs) : [];
+  const likely = all
+    .map(({ firstMs, count }) => ({
+      firstMs,
+      count: count - known.filter((time) => toHour(time) === toHour(firstMs)).length,
+    }))
+    .filter(({ firstMs, count }) => count > 0 && wasExpected(job, firstMs, sources));
   return {
     job: { ...job, timetable: withoutGap(timetable) },
     verdicts: likely.map(({ firstMs, count }) => ({ is: 'undecided', expectedMs: firstMs, why: 'unasked', count })),

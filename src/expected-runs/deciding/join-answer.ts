@@ -1,4 +1,12 @@
-import { type Answer, type Gap, type Timetable, toLikely, toMostPerHour, type Unsure } from './timetable.ts';
+import {
+  type Answer,
+  type Gap,
+  minSlackMs,
+  type Timetable,
+  toLikely,
+  toMostPerHour,
+  type Unsure,
+} from './timetable.ts';
 
 export type Joined = {
   readonly timetable: Timetable;
@@ -32,7 +40,11 @@ export function joinAnswer(
   const untilMs = Math.max(told.untilMs - doubtMs, coming.at(-1) ?? Number.NEGATIVE_INFINITY);
   const answer = { ...told, untilMs, timesMs: coming };
   if (before === undefined)
-    return { timetable: { ...answer, confirmedMs: sureSinceMs }, withdrawnMs: [], agreement: 'unknown' };
+    return {
+      timetable: { ...answer, timesMs: told.timesMs, confirmedMs: sureSinceMs },
+      withdrawnMs: [],
+      agreement: 'unknown',
+    };
   const past = before.timesMs.filter((time) => time <= askedAtMs + slackMs);
   const agreement = compare(before, answer, askedAtMs + slackMs);
   const sureMs = Math.max(before.confirmedMs, decidedMs);
@@ -62,9 +74,6 @@ export function joinAnswer(
     withdrawnMs,
   };
 }
-
-/** More than the duration of a request plus rounding to seconds. */
-export const minSlackMs = 30_000;
 
 /** Returns the time between the two answers, joined with the earlier gap if that gap is open. */
 export function joinGap(before: Timetable, askedAtMs: number): Gap | undefined {

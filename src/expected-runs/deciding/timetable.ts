@@ -39,12 +39,14 @@ export type Gap = {
 
 export type LikelyTimes = { readonly firstMs: number; readonly count: number };
 
-/** Returns the times in a window before an answer, computed from the pattern of its times. */
-function timesBefore(timetable: Timetable, fromMs: number, toMs: number): readonly number[] {
-  const periodMs = timetable.untilMs - timetable.askedAtMs;
-  if (periodMs <= 0) return [];
-  const shiftMs = Math.ceil((timetable.askedAtMs - fromMs) / periodMs) * periodMs;
-  return timesWithin(timetable, fromMs + shiftMs, toMs + shiftMs).map((time) => time - shiftMs);
+/** Returns the times in a window before or after an answer, if its times repeat. */
+function timesBeside(timetable: Timetable, fromMs: number, toMs: number): readonly number[] {
+  const { askedAtMs, untilMs } = timetable;
+  const periodMs = toPeriodMs(timetable) ?? untilMs - askedAtMs;
+  const [first] = timesAfter(timetable, askedAtMs);
+  if (first === undefined || first === untilMs) return [];
+  const shiftMs = Math.max(0, Math.ceil((askedAtMs - fromMs) / periodMs)) * periodMs;
+  return timesWithin(timetable, fromMs + shiftMs, toMs + shiftMs, periodMs).map((time) => time - shiftMs);
 }
 
 /** Returns the maximum number of future times in an hour; undefined if too few times were listed. */
@@ -66,8 +68,7 @@ export function toLikely(timetable: Timetable, afterMs: number, throughMs: numbe
   const likely: LikelyTimes[] = [];
   for (let fromMs = Math.max(afterMs, throughMs - mostLikelyMs); fromMs < throughMs; ) {
     const toMs = Math.min((Math.floor(fromMs / hourMs) + 1) * hourMs, throughMs);
-    const times =
-      toMs <= timetable.askedAtMs ? timesBefore(timetable, fromMs, toMs) : timesWithin(timetable, fromMs, toMs);
+    const times = timesBeside(timetable, fromMs, toMs);
     if (times[0] !== undefined) likely.push({ firstMs: times[0], count: times.length });
     fromMs = toMs;
   }
@@ -75,6 +76,9 @@ export function toLikely(timetable: Timetable, afterMs: number, throughMs: numbe
 }
 
 const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+/** More than the duration of a request plus rounding to seconds. */
+export const minSlackMs = 30_000;
 const minListedMs = 300_000;
 const mostLikelyMs = 14 * 24 * hourMs;
 
@@ -91,32 +95,41 @@ export function toRefreshMs({ askedAtMs, untilMs, timesMs, source }: Timetable):
 
 const maxAgeMs = 6 * hourMs;
 
-/** Returns the times in a future window; the pattern of the answer is repeated after its end. */
-export function timesWithin(
-  { timesMs, askedAtMs, untilMs }: Timetable,
-  fromMs: number,
-  toMs: number,
-): readonly number[] {
+/** Returns the times in a future window; after the end of the answer, its times are repeated. */
+export function timesWithin(timetable: Timetable, fromMs: number, toMs: number, givenMs?: number): readonly number[] {
+  const { timesMs, untilMs } = timetable;
   const times = timesMs.slice(placeAfter(timesMs, fromMs), placeAfter(timesMs, toMs));
-  const periodMs = untilMs - askedAtMs;
-  const first = placeAfter(timesMs, askedAtMs);
-  if (toMs <= untilMs || periodMs <= 0 || timesMs.length - first < 2) return times;
+  const periodMs = toMs <= untilMs ? undefined : (givenMs ?? toPeriodMs(timetable));
+  if (periodMs === undefined) return times;
   const afterMs = Math.max(fromMs, untilMs);
-  // Earlier repetitions end before the window begins.
-  const firstShiftMs = Math.max(1, Math.floor((fromMs - untilMs) / periodMs)) * periodMs;
-  for (let shiftMs = firstShiftMs; askedAtMs + shiftMs < toMs; shiftMs += periodMs) {
-    const end = placeAfter(timesMs, toMs - shiftMs);
-    for (let place = Math.max(first, placeAfter(timesMs, afterMs - shiftMs)); place < end; place++) {
+  for (let shiftMs = Math.ceil((afterMs - untilMs) / periodMs) * periodMs; untilMs - periodMs + shiftMs < toMs; ) {
+    const end = placeAfter(timesMs, Math.min(untilMs, toMs - shiftMs));
+    for (let place = placeAfter(timesMs, Math.max(untilMs - periodMs, afterMs - shiftMs)); place < end; place++) {
       times.push((timesMs[place] ?? 0) + shiftMs);
     }
+    shiftMs += periodMs;
   }
   return times;
 }
 
-/** Reports whether the times up to a given time are known, either listed or by a repeating pattern. */
+/** Returns the shortest period with which all times of an answer repeat; undefined if there is none. */
+function toPeriodMs({ timesMs, askedAtMs, untilMs }: Timetable): number | undefined {
+  // The answer may lack a time that passed during the request.
+  const fromMs = askedAtMs + minSlackMs;
+  const times = timesAfter({ timesMs }, fromMs);
+  const [first, second] = times;
+  if (first === undefined || second === undefined) return undefined;
+  return [second - first, hourMs, dayMs, 7 * dayMs].find((periodMs) => {
+    const later = times.filter((time) => time > fromMs + periodMs);
+    const repeated = times.filter((time) => time + periodMs <= untilMs);
+    const isSame = later.every((time, place) => time === (repeated[place] ?? 0) + periodMs);
+    return fromMs + periodMs <= untilMs && later.length === repeated.length && isSame;
+  });
+}
+
+/** Reports whether the times up to a given time are known, either listed or because they repeat. */
 export function isTimedUntil(timetable: Timetable | undefined, toMs: number): boolean {
-  if (timetable === undefined) return false;
-  return toMs <= timetable.untilMs || timesAfter(timetable, timetable.askedAtMs).length >= 2;
+  return timetable !== undefined && (toMs <= timetable.untilMs || toPeriodMs(timetable) !== undefined);
 }
 
 /** Returns the future times, as of the last request or later. */

@@ -5,11 +5,18 @@ import { closeGap, judgeGap } from '../../../src/expected-runs/deciding/gap.ts';
 import { joinAnswer } from '../../../src/expected-runs/deciding/join-answer.ts';
 import { findLongGone, planListed } from '../../../src/expected-runs/deciding/listed-jobs.ts';
 import { noteAnswer, noteListed } from '../../../src/expected-runs/deciding/notes.ts';
-import { type Answer, toMostPerHour } from '../../../src/expected-runs/deciding/timetable.ts';
+import {
+  type Answer,
+  isTimedUntil,
+  timesWithin,
+  toMostPerHour,
+} from '../../../src/expected-runs/deciding/timetable.ts';
 import { isSwitched, type WatchedJob } from '../../../src/expected-runs/deciding/watched-job.ts';
 
-const tens = (fromSeconds: number, count: number): number[] =>
-  Array.from({ length: count }, (_, index) => (fromSeconds + index * 10) * 1000);
+const toMs = (seconds: number): number => seconds * 1000;
+const every = (seconds: number, fromSeconds: number, count: number): number[] =>
+  Array.from({ length: count }, (_, index) => (fromSeconds + index * seconds) * 1000);
+const tens = (fromSeconds: number, count: number): number[] => every(10, fromSeconds, count);
 
 const answer = (askedSeconds: number, untilSeconds: number, timesMs: number[]): Answer => ({
   source: 'forecast',
@@ -69,6 +76,33 @@ describe('expected-runs/deciding/timetable', () => {
       60,
       undefined,
     ]);
+  });
+
+  it.each([
+    ['each hour, to the second', answer(0, 47_790, every(3600, 1020, 13)), [50_000, 58_000], [51_420, 55_020]],
+    [
+      'some minutes of each hour',
+      answer(0, 7000, [600, 1200, 3000, 4200, 4800, 6600].map(toMs)),
+      [7000, 9000],
+      [7800, 8400],
+    ],
+    ['each day', answer(0, 100_000, every(86_400, 7200, 2)), [170_000, 190_000], [180_000]],
+    [
+      'each weekday, without the days after a list from Friday',
+      answer(0, 150_000, every(3600, 3600, 5)),
+      [150_000, 200_000],
+      undefined,
+    ],
+    [
+      'of a part of the day, as soon as the list is longer than it',
+      answer(0, 40_000, every(3600, 3600, 5)),
+      [40_000, 50_000],
+      undefined,
+    ],
+  ] as const)('repeats times after a list: %s', (_what, told, [fromSeconds, toSeconds], times) => {
+    const { timetable } = joinAnswer(undefined, told, join);
+    expect(timesWithin(timetable, fromSeconds * 1000, toSeconds * 1000)).toEqual((times ?? []).map(toMs));
+    expect(isTimedUntil(timetable, toSeconds * 1000)).toBe(times !== undefined);
   });
 
   it('accepts a next run reported at once as the next time', () => {
