@@ -78,6 +78,21 @@ describe('http/skipped', () => {
     expect(asked[1]).toEqual({ since: { agoMs: 12 * hourMs }, until: { agoMs: 1.5 * hourMs } });
   });
 
+  it('tells times of one minute apart', async () => {
+    const runs = [
+      {
+        ...run,
+        job: { project: 'pay', group: '', name: 'often' },
+        firstMs: nowMs - 40_000,
+        lastMs: nowMs - 20_000,
+        count: 2,
+        recovered: undefined,
+      },
+    ];
+    const { ask } = await serveSkipped({ prod: { ...found, runs } });
+    expect(toText((await ask('/skipped/prod')).body)).toContain('pay/often | 17:59:20 UTC to 17:59:40 UTC | 2 |');
+  });
+
   it.each([
     ['/skipped/other', 404],
     ['/api/skipped?server=other', 404],

@@ -1,5 +1,5 @@
 import type { Request, Router } from 'express';
-import { toTime } from '../../../domain/ages.ts';
+import { toScheduled } from '../../../domain/ages.ts';
 import { toJobPath } from '../../../domain/job-path.ts';
 import type { Pause } from '../../../domain/pause.ts';
 import type { Skipped } from '../../../expected-runs/risks/find-skipped.ts';
@@ -87,13 +87,13 @@ type About = { readonly server: string; readonly root: string; readonly nowMs: n
 
 function renderRuns(run: SkippedText, { server, root, nowMs }: About): Html {
   const { first, last, count, reason, evidence, recovered, url, critical } = run;
-  const until = count === 1 ? '' : ` to ${toTime(Date.parse(last), nowMs)}`;
+  const until = count === 1 ? '' : ` to ${toScheduled(Date.parse(last), nowMs)}`;
   const good =
     recovered === null
       ? html`<strong class="bad">✗ not yet</strong> <a href="${url}">run the job on the server</a>`
       : recovered.execution === null
         ? recovered.sentence
         : html`<a href="${root}${toExecutionAddress(server, recovered.execution)}">${recovered.sentence}</a>`;
-  return html`<tr><th scope="row" class="job">${renderPathLink(server, toJobPath(run), root)}${critical ? html` <strong class="bad">critical</strong>` : undefined}</th><td data-is="Skipped" class="brief">${toTime(Date.parse(first), nowMs)}${until}</td><td data-is="Runs" class="number">${count.toLocaleString('en')}</td><td data-is="Cause">${reason.replaceAll('_', ' ')}${evidence === null ? '' : `: ${evidence}`}</td><td data-is="Recovered">${good}</td></tr>
+  return html`<tr><th scope="row" class="job">${renderPathLink(server, toJobPath(run), root)}${critical ? html` <strong class="bad">critical</strong>` : undefined}</th><td data-is="Skipped" class="brief">${toScheduled(Date.parse(first), nowMs)}${until}</td><td data-is="Runs" class="number">${count.toLocaleString('en')}</td><td data-is="Cause">${reason.replaceAll('_', ' ')}${evidence === null ? '' : `: ${evidence}`}</td><td data-is="Recovered">${good}</td></tr>
 `;
 }
