@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Sources } from '../../src/expected-runs/deciding/sources.ts';
 import type { Verdict, WatchedJob } from '../../src/expected-runs/deciding/watched-job.ts';
-import { explain } from '../../src/expected-runs/deciding/why.ts';
+import { explain, type LastRun } from '../../src/expected-runs/deciding/why.ts';
 
 const two = Date.UTC(2026, 10, 22, 2);
 const nowMs = Date.UTC(2026, 10, 22, 8);
@@ -11,7 +11,7 @@ function sentence(
   verdict: Verdict | undefined,
   fields: Partial<WatchedJob> = {},
   sources: Sources = new Map(),
-  isTimed = true,
+  { isTimed = true, last = lastRun }: { readonly isTimed?: boolean; readonly last?: LastRun | null } = {},
 ): string {
   const job: WatchedJob = {
     id: 'j1',
@@ -29,8 +29,13 @@ function sentence(
     }),
     ...fields,
   };
-  return explain(job, { server: 'prod', nowMs, lastRun, sources, asked: { known: 400, all: 1000, leftMs: 720_000 } })
-    .sentence;
+  return explain(job, {
+    server: 'prod',
+    nowMs,
+    lastRun: last ?? undefined,
+    sources,
+    asked: { known: 400, all: 1000, leftMs: 720_000 },
+  }).sentence;
 }
 
 const seen = Date.UTC(2026, 10, 21, 14, 2);
@@ -41,6 +46,13 @@ describe('expected-runs/deciding/why', () => {
     const facts = [{ fact: 'the schedule of the job was switched off', atMs: seen, source: 'project-jobs' }];
     expect(sentence({ is: 'off', expectedMs: two, what: 'schedule', facts }, { off })).toBe(
       'Did not run at 02:00 UTC: the schedule of the job was switched off (seen 2026-11-21 14:02 UTC, 11 h before). It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next run: none while it is switched off. Fix: enable the schedule of the job.',
+    );
+  });
+
+  it('does not deny the run of a job whose last run has a new name', () => {
+    const ran: Verdict = { is: 'ran', expectedMs: two, delayMs: 3000, runId: 4712 };
+    expect(sentence(ran, {}, new Map(), { last: null })).toBe(
+      'Ran at 02:00 UTC, in time, after 3 s (#4712). Next run: 2026-11-23 02:00 UTC.',
     );
   });
 
@@ -56,7 +68,7 @@ describe('expected-runs/deciding/why', () => {
     [' yet: 400 of 1000 schedules read so far, about 12 min left', undefined],
     [' yet', { atMs: two, count: 1 }],
   ])('says that the times of a job are not known%s', (text, unread) => {
-    expect(sentence(undefined, unread && { unread }, new Map(), false)).toContain(
+    expect(sentence(undefined, unread && { unread }, new Map(), { isTimed: false })).toContain(
       `Its scheduled times are not known${text}. It last ran`,
     );
   });

@@ -63,7 +63,8 @@ export function explain(job: WatchedJob, { server, nowMs, lastRun, sources, aske
   const sentences = [
     verdict === undefined ? toUndecided(job, nowMs, asked) : toSentence(verdict, then, nowMs),
     ...now.map(({ fact, atMs }) => `${toCapital(fact)} (seen ${toTime(atMs, nowMs)}).`),
-    toLastRun(lastRun, nowMs),
+    // The last run of a renamed job has its new name before the list of jobs shows it.
+    ...(lastRun === undefined && verdict?.is === 'ran' ? [] : [toLastRun(lastRun, nowMs)]),
     `Next run: ${toNext(job, nowMs)}.`,
     ...(job.unread?.why === undefined ? [] : [`Its schedule cannot be read: ${job.unread.why}.`]),
     ...(fixes.length === 0 ? [] : [`Fix: ${fixes.join('; ')}.`]),
