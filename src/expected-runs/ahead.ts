@@ -128,11 +128,13 @@ export type WindowsAhead = {
 
 /** Finds the scheduled runs of an interval that did not happen. */
 function lookForSkipped(
-  { jobs, settings }: RisksOptions,
+  { jobs, settings, notes }: RisksOptions,
   wish: Pick<SkippedInput, 'sinceMs' | 'untilMs' | 'successes'>,
   pause: Pause,
 ): Promise<Skipped> {
-  return findSkipped({ ...wish, jobs: jobs.all.values(), isCritical: settings.isCriticalJob }, pause);
+  const isOffNow = (project: string): boolean => isProjectOff(notes.all(), project);
+  const input = { jobs: jobs.all.values(), isCritical: settings.isCriticalJob, isProjectOff: isOffNow };
+  return findSkipped({ ...wish, ...input }, pause);
 }
 
 /** Finds the best times to restart a server. */

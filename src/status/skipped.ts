@@ -63,10 +63,14 @@ export function toSkippedStatus(server: string, { skipped, silence, serverUrl }:
   };
 }
 
-/** Skipped runs from before the exporter watched the server are not known. */
-function toUnwatched({ sinceMs, untilMs, watchedMs = untilMs }: Skipped): string | null {
+/** Skipped runs from before the exporter watched the server, or of jobs whose times it has not read, are not known. */
+function toUnwatched({ sinceMs, untilMs, watchedMs = untilMs, untimed }: Skipped): string | null {
   const lateMs = Math.min(watchedMs, untilMs);
-  return lateMs > sinceMs ? `its schedules have been watched only since ${toTime(lateMs, untilMs)}` : null;
+  const reasons = [
+    lateMs > sinceMs ? `its schedules have been watched only since ${toTime(lateMs, untilMs)}` : '',
+    untimed > 0 ? `the scheduled times of ${toCount(untimed, 'job')} are not all known` : '',
+  ].filter((reason) => reason !== '');
+  return reasons.length === 0 ? null : reasons.join('; ');
 }
 
 const maxRuns = 500;

@@ -19,6 +19,7 @@ const found: Skipped = {
   watchedMs: nowMs - 24 * hourMs,
   undecided: 2,
   open: 1051,
+  untimed: 0,
   runs: [
     {
       ...run,
@@ -106,8 +107,9 @@ describe('http/skipped', () => {
   it('has a command that exits with 1 if runs are left to start by hand, 0 if none are, and 2 if this is unknown', async () => {
     const well = { ...found, left: 0, missed: 0, undecided: 0, open: 0, runs: [] };
     const young = { ...well, watchedMs: nowMs - hourMs };
+    const unread = { ...well, untimed: 283 };
     const empty = { ...well, sinceMs: nowMs + hourMs };
-    const { url, ask: get } = await serveSkipped({ prod: found, well, young, empty, dark: undefined });
+    const { url, ask: get } = await serveSkipped({ prod: found, well, young, unread, empty, dark: undefined });
     const ask = (...words: readonly string[]) => runHere(['skipped', ...words, `--url=${url}`]);
     expect(await ask('prod', '--since=12h')).toMatchObject({
       code: 1,
@@ -123,6 +125,12 @@ describe('http/skipped', () => {
     expect(early.stdout).toBe(`young: its schedules have been watched only since 17:00 UTC.
 It is unknown whether a run was skipped from 06:00 UTC to 18:00 UTC.
 `);
+    expect(await ask('unread')).toMatchObject({
+      code: 2,
+      stdout: `unread: the scheduled times of 283 jobs are not all known.
+It is unknown whether a run was skipped from 06:00 UTC to 18:00 UTC.
+`,
+    });
     expect((await get('/skipped/young')).body).toContain('class="headline off"');
     expect((await get('/skipped/well')).body).toContain('class="headline good"');
     expect(await ask('empty')).toMatchObject({

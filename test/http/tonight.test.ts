@@ -37,6 +37,7 @@ async function serveTonight(servers: readonly string[] = ['prod', 'test', 'dark'
               watchedMs: 0,
               undecided: 0,
               open: 0,
+              untimed: 0,
               runs: [],
             }
           : undefined,
@@ -88,7 +89,7 @@ describe('http/tonight', () => {
 
   it('does not report that no run was skipped before the schedules were watched', async () => {
     const [sinceMs, rest] = [nowMs - 12 * hourMs, { missed: 0, left: 0, undecided: 0, open: 0, runs: [] }];
-    const skipped = { ...rest, sinceMs, untilMs: nowMs, watchedMs: nowMs - hourMs };
+    const skipped = { ...rest, sinceMs, untilMs: nowMs, watchedMs: nowMs - hourMs, untimed: 0 };
     const found = toServerTonight('prod', { risks: await risksOf([job('a', [1])]), skipped }, undefined);
     expect(found.skipped?.sentence).toBe('It is unknown whether a run was skipped from 06:00 UTC to 18:00 UTC.');
   });

@@ -1,6 +1,6 @@
 import { type JobNames, toJobPath } from '../../domain/job-path.ts';
 import type { Pause } from '../../domain/pause.ts';
-import { type Fact, type MissReason, undecidedTimes, type WatchedJob } from '../deciding/watched-job.ts';
+import { type Fact, isOff, type MissReason, undecidedTimes, type WatchedJob } from '../deciding/watched-job.ts';
 
 /** A success of a job, by which earlier missed runs count as recovered. */
 export type Success = { readonly id?: number; readonly startedAtMs: number };
@@ -12,6 +12,7 @@ export type SkippedInput = {
   /** By job path: the known successes, sorted by start. */
   readonly successes: ReadonlyMap<string, readonly Success[]>;
   readonly isCritical: (path: string) => boolean;
+  readonly isProjectOff: (project: string) => boolean;
 };
 
 /** Missed times of one job with the same cause, followed by the same success. */
@@ -40,20 +41,27 @@ export type Skipped = {
   readonly undecided: number;
   /** The number of times in the interval that are still being checked, later than usual. */
   readonly open: number;
+  /** The number of jobs whose times are not all known until the end of the interval: some may have been missed. */
+  readonly untimed: number;
   /** First those without a later success (critical ones first), then the others; sorted by time. */
   readonly runs: readonly SkippedRuns[];
 };
 
 /** Finds the scheduled runs of an interval that did not happen, and whether a later run recovered them. */
 export async function findSkipped(input: SkippedInput, pause: Pause): Promise<Skipped> {
-  const { jobs, sinceMs, untilMs } = input;
+  const { jobs, sinceMs, untilMs, isProjectOff } = input;
   const runs: SkippedRuns[] = [];
   let undecided = 0;
   let open = 0;
+  let untimed = 0;
   let watchedMs = Number.POSITIVE_INFINITY;
   for (const job of jobs) {
     await pause();
-    if (job.goneAtMs === undefined) watchedMs = Math.min(watchedMs, job.sinceMs);
+    if (job.goneAtMs === undefined) {
+      watchedMs = Math.min(watchedMs, job.sinceMs);
+      const isRead = (job.timetable?.untilMs ?? -Infinity) >= untilMs - usualMs;
+      if (!isRead && !isOff(job) && !isProjectOff(job.project)) untimed += 1;
+    }
     const isWithin = (time: number): boolean => time >= sinceMs && time <= untilMs;
     open += undecidedTimes(job).filter((time) => isWithin(time) && time < untilMs - usualMs).length;
     for (const verdict of job.verdicts)
@@ -71,6 +79,7 @@ export async function findSkipped(input: SkippedInput, pause: Pause): Promise<Sk
     watchedMs: Number.isFinite(watchedMs) ? watchedMs : undefined,
     undecided,
     open,
+    untimed,
     runs: runs.sort(byUrgency),
   };
 }

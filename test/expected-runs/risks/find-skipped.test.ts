@@ -24,6 +24,7 @@ function find(jobs: readonly WatchedJob[], successes: Readonly<Record<string, re
       untilMs: nowMs,
       successes: new Map(Object.entries(successes)),
       isCritical: (path) => path.includes('critical'),
+      isProjectOff: (project) => project === 'off',
     },
     noPause,
   );
@@ -54,6 +55,19 @@ describe('expected-runs/risks/find-skipped', () => {
       watchedMs: sinceMs,
     });
     expect((await find([gone])).watchedMs).toBeUndefined();
+  });
+
+  it('counts the jobs that may have missed runs because their times are not known', async () => {
+    const of = (name: string, fields: Partial<WatchedJob>): WatchedJob => job(name, undefined, fields);
+    const off = [{ what: 'job', sinceMs: 0, seenAtMs: 0 }] as const;
+    const ended = { source: 'forecast', askedAtMs: 0, confirmedMs: 0, timesMs: [], untilMs: at(-11) } as const;
+    const jobs = [
+      of('new', {}),
+      of('late', { timetable: ended }),
+      of('read', { timetable: { ...ended, untilMs: nowMs } }),
+    ];
+    const quiet = [of('gone', { goneAtMs: at(-60) }), of('switched off', { off }), of('idle', { project: 'off' })];
+    expect((await find([...jobs, ...quiet])).untimed).toBe(2);
   });
 
   it('marks missed runs as recovered by the first later success', async () => {
