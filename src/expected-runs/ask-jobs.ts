@@ -211,6 +211,7 @@ function createTimeShare(clock: Pick<Clock, 'ticks'>, everyMs: number) {
   let leftMs = fullMs;
   let atTicks = clock.ticks();
   let meanMs = 0;
+  let leastMs = Number.POSITIVE_INFINITY;
   return {
     leftMs: (): number => leftMs,
     /** Reports whether the remaining time is reserved for jobs that are not urgent. */
@@ -224,7 +225,8 @@ function createTimeShare(clock: Pick<Clock, 'ticks'>, everyMs: number) {
     take: (ms: number, requests: number): void => {
       if (requests === 0) return;
       const eachMs = ms / requests;
-      const countedMs = eachMs > slowMs ? ms : Math.min(eachMs, maxWorkMs) * requests;
+      leastMs = Math.min(leastMs, eachMs);
+      const countedMs = eachMs > slowMs ? ms : Math.min(eachMs, leastMs + listingMs, maxWorkMs) * requests;
       // One slow answer must not stop requests for hours.
       leftMs = Math.max(leftMs - countedMs, -maxDebt * fullMs);
       meanMs = meanMs === 0 ? countedMs : meanMs + (countedMs - meanMs) / 10;
@@ -239,6 +241,7 @@ const shareOfTime = 0.007;
 const shareOfOthers = 0.4;
 /** A number of intervals. */
 const maxDebt = 10;
-/** The rest of a longer response counts as network time, unless the response is very slow. */
+/** The work of listing an hour of one time a second. The rest of a longer response counts as waiting, unless it is very slow. */
+const listingMs = 11;
 const maxWorkMs = 60;
 const slowMs = 2000;

@@ -157,16 +157,22 @@ describe('expected-runs, the processor of a server with 250 scheduled jobs', () 
     expect(jobs().filter(({ lastMissedMs }) => lastMissedMs !== undefined).length).toBeGreaterThan(30);
   });
 
-  it('learns the schedules of 250 jobs as fast behind a network of 200 ms, within 2 % of the time of the server', async () => {
-    const learned = async (networkMs: number): Promise<readonly [number, number]> => {
-      const { minutes, jobs, spentMs } = createAsked({ daily }, 250, { takesTime: true, networkMs });
-      await minutes(5);
-      return [jobs().filter(({ timetable }) => timetable !== undefined).length, spentMs() / 300_000];
-    };
-    const [near, far] = [await learned(0), await learned(200)];
-    expect(far[0]).toBeGreaterThan(near[0] * 0.7);
-    expect(far[1]).toBeLessThanOrEqual(0.02);
-  });
+  it.each([
+    ['behind a network of 200 ms', { connectMs: 200, lagMs: () => 200 }],
+    ['if most answers wait in a busy exporter', { lagMs: (requests: number) => (requests % 5 === 0 ? 0 : 200) }],
+  ])(
+    'learns the schedules of 250 jobs about as fast %s, within its share of the time of the server',
+    async (...[, lag]) => {
+      const learned = async (options: typeof lag | object): Promise<readonly [number, number]> => {
+        const { minutes, jobs, spentMs } = createAsked({ daily }, 250, { takesTime: true, ...options });
+        await minutes(5);
+        return [jobs().filter(({ timetable }) => timetable !== undefined).length, spentMs() / 300_000];
+      };
+      const [near, far] = [await learned({}), await learned(lag)];
+      expect(far[0]).toBeGreaterThan(near[0] * 0.55);
+      expect(far[1]).toBeLessThanOrEqual(0.02);
+    },
+  );
 
   it('requests schedules at once after minutes in which each such request waited until its timeout', async () => {
     let isBusy = true;

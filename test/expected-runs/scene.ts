@@ -31,7 +31,8 @@ export function createScene({
   onCommit = () => undefined,
   ticksPerRead = 0,
   queueMs = 0,
-  networkMs = 0,
+  connectMs = 0,
+  lagMs = () => 0,
   isRefused = () => false,
   ...options
 }: SceneOptions = {}) {
@@ -52,9 +53,9 @@ export function createScene({
     url: 'http://127.0.0.1',
     transport: {
       ...simulator.transport,
-      connectMs: () => networkMs,
+      connectMs: () => connectMs,
       get: async (request) => {
-        queuedMs += networkMs;
+        queuedMs += lagMs(simulator.requests().length);
         return simulator.transport.get(request);
       },
     },
@@ -210,8 +211,10 @@ type SceneOptions = DirectOptions & {
   readonly ticksPerRead?: number;
   /** How long each request waits before it is sent. */
   readonly queueMs?: number;
-  /** The round trip of each request. */
-  readonly networkMs?: number;
+  /** How long it takes to open a connection. */
+  readonly connectMs?: number;
+  /** By how much an answer is late, by the number of requests before it. */
+  readonly lagMs?: (requests: number) => number;
   /** Reports whether a request waited for too long, so that it is never sent. */
   readonly isRefused?: (endpoint: string) => boolean;
   /** Called before each commit, which fails if it throws. */
