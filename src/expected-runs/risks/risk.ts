@@ -204,7 +204,8 @@ function toFailing(facts: PastRuns): Pick<Risk, 'sinceMs' | 'evidence'> | undefi
   if (count < failuresInRow && !isSame) return undefined;
   const last = lastFailedId === undefined ? '' : `, the last is #${lastFailedId}`;
   return {
-    sinceMs: failedMs.at(-1),
+    // Only the last failures have a known time.
+    sinceMs: count > failedMs.length ? undefined : failedMs.at(-1),
     evidence: `its last ${count} runs failed${isSame ? ' with the same lines in their logs' : ''}${last}`,
   };
 }

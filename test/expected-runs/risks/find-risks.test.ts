@@ -74,6 +74,9 @@ describe('expected-runs/risks/find-risks', () => {
         evidence: 'its last 3 runs failed, the last is #7',
       },
     ]);
+    // The first of very many failures has no known time.
+    const [trouble] = (await risksOf([job('a', [10])], { factsOf: facts(21) })).troubles;
+    expect([trouble?.sinceMs, trouble?.evidence]).toEqual([undefined, 'its last 21 runs failed, the last is #7']);
   });
 
   it('lists a job whose last two runs failed with the same lines', async () => {
