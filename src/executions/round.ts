@@ -94,6 +94,7 @@ async function followClock({ found, activities, activityHint, options }: Round, 
   const latestMs = time.reachedMs ?? time.doubtedMs;
   if (latestMs !== undefined) found.overlap.noteReached(latestMs);
   const ownMs = options.clock.now();
+  const { leap, wasBehindMs, keep } = found.followSkew({ ...time, ownMs });
   const reachedMs = (await found.rewind({ ...time, ownMs })) ?? time.reachedMs;
   if (reachedMs !== undefined) {
     activities.rewind(time.nowMs);
@@ -101,9 +102,10 @@ async function followClock({ found, activities, activityHint, options }: Round, 
     found.reading.rewind();
     found.overlap.noteReached(reachedMs);
   }
-  const { leap, keep } = found.followSkew({ ...time, ownMs, reachedMs: found.overlap.reachedMs(time.nowMs) });
   found.overlap.noteLeap(leap);
-  await keep();
+  // Executions that ended meanwhile may be read only now: without the clock, they would look like imports.
+  await noteSlowClocks(found.cache, { serverTimes: [time.nowMs - wasBehindMs], nowMs: time.nowMs });
+  await keep(found.overlap.reachedMs(time.nowMs));
 }
 
 /** Reads recently finished executions in all projects that are due. */

@@ -8,6 +8,14 @@ import { createTimedScene, startMs } from './timed-scene.ts';
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
+async function playOnDisk() {
+  const kept = createMemoryLedger();
+  const disk = { isFull: false };
+  const commit: Ledger['commit'] = (server, change) =>
+    disk.isFull ? Promise.reject(new StateError('the disk is full')) : kept.commit(server, change);
+  return { disk, ...(await play({ keepBy: () => ({ ...kept, commit }) })) };
+}
+
 describe('executions when the clock of the server steps', () => {
   it.each([
     ['while it runs', false],
@@ -210,21 +218,33 @@ describe('executions when the clock of the server steps', () => {
     expect(told.filter((line) => line.startsWith('skipped'))).toEqual([]);
   });
 
+  it('counts an execution dated days ago if the disk was full from before its end until the clock was right again', async () => {
+    const { disk, control, finish, counted, rounds, round } = await playOnDisk();
+    await rounds(12);
+    finish('pay');
+    await rounds(12);
+    control.setClockSkew(-3 * dayMs);
+    disk.isFull = true;
+    await expect(round()).rejects.toThrow('the disk is full');
+    finish('pay', { agoMs: 3 * dayMs + 1000 });
+    control.setClockSkew(0);
+    for (let count = 0; count < 30; count += 1) await expect(round()).rejects.toThrow('the disk is full');
+    disk.isFull = false;
+    await rounds(4);
+    expect(counted()).toEqual(['pay settle succeeded 2']);
+  });
+
   it('counts future-dated executions if the clock was set back while the disk was full', async () => {
-    const kept = createMemoryLedger();
-    let isFull = false;
-    const commit: Ledger['commit'] = (server, change) =>
-      isFull ? Promise.reject(new StateError('the disk is full')) : kept.commit(server, change);
-    const { control, finish, counted, rounds, round } = await play({ keepBy: () => ({ ...kept, commit }) });
+    const { disk, control, finish, counted, rounds, round } = await playOnDisk();
     await rounds(12);
     control.setClockSkew(10 * minuteMs);
     await rounds(8);
-    isFull = true;
+    disk.isFull = true;
     await expect(round(2 * minuteMs)).rejects.toThrow('the disk is full');
     finish('pay', { agoMs: -10 * minuteMs + 1000 });
     control.setClockSkew(0);
     await expect(round()).rejects.toThrow('the disk is full');
-    isFull = false;
+    disk.isFull = false;
     await rounds(2);
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });

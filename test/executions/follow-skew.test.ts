@@ -79,9 +79,9 @@ async function start(ledger: ReturnType<typeof createMemoryLedger>) {
   const followSkew = createFollowSkew(cache);
   return {
     facts: cache.facts,
-    follow: async (now: Parameters<typeof followSkew>[0]) => {
+    follow: async ({ reachedMs, ...now }: Parameters<typeof followSkew>[0] & { reachedMs?: number | undefined }) => {
       const { leap, keep } = followSkew(now);
-      await keep();
+      await keep(reachedMs);
       return leap;
     },
   };

@@ -104,8 +104,6 @@ type Now = {
   readonly ownMs: number;
   /** Set if the server clock was just set ahead. */
   readonly leap: Window | undefined;
-  /** The time that a clock more than a day ahead has reached. */
-  readonly reachedMs?: number | undefined;
   /** Set while a jump of the clock is not accepted: then the difference to the exporter's clock is unknown. */
   readonly doubtedMs?: number | undefined;
 };
@@ -116,23 +114,36 @@ type Now = {
  */
 export function createFollowSkew(cache: LedgerCache) {
   let { leap } = cache.facts();
-  return (now: Now): { readonly leap: Window | undefined; readonly keep: () => Promise<void> } => {
+  /** The smallest difference since one was stored, because a full disk may refuse all that are. */
+  let leastSkewMs = Number.POSITIVE_INFINITY;
+  return (now: Now): Followed => {
     const isUndone = leap !== undefined && leap.endMs > now.nowMs + stepMs;
     const latest = now.leap ?? (isUndone ? undefined : leap);
     leap = latest;
-    const keep = (): Promise<void> =>
-      cache.update(async () => {
+    const { skewMs: storedMs } = cache.facts();
+    const skewMs = now.doubtedMs === undefined ? Math.floor(now.nowMs - now.ownMs) : storedMs;
+    if (skewMs !== undefined) leastSkewMs = Math.min(leastSkewMs, skewMs, storedMs ?? skewMs);
+    const keep = async (reachedMs?: number): Promise<void> => {
+      await cache.update(async () => {
         const facts = cache.facts();
-        const skewMs = now.doubtedMs === undefined ? Math.floor(now.nowMs - now.ownMs) : facts.skewMs;
         const isKept = skewMs === undefined || Math.abs(skewMs - (facts.skewMs ?? Infinity)) <= stepMs;
         // After a restart, one more day is read in any case.
-        const isReached = now.reachedMs !== undefined && now.reachedMs > (facts.reachedMs ?? 0) + dayMs;
+        const isReached = reachedMs !== undefined && reachedMs > (facts.reachedMs ?? 0) + dayMs;
         if (isKept && latest === facts.leap && !isReached) return undefined;
-        const { reachedMs } = now;
         return { facts: { ...facts, skewMs, leap: latest, ...(isReached ? { reachedMs } : {}) } };
       });
-    return { leap: latest, keep };
+      leastSkewMs = skewMs ?? leastSkewMs;
+    };
+    return { leap: latest, wasBehindMs: skewMs === undefined ? 0 : skewMs - leastSkewMs, keep };
   };
 }
+
+type Followed = {
+  readonly leap: Window | undefined;
+  /** By how much the server clock was behind its present time. */
+  readonly wasBehindMs: number;
+  /** Stores it, with the time that a clock more than a day ahead has reached. */
+  readonly keep: (reachedMs?: number) => Promise<void>;
+};
 
 const dayMs = 86_400_000;
