@@ -161,11 +161,13 @@ export function createWorkflows(ticks: () => number): Workflows {
         if (known.size < maxKnown) break;
         known.delete(oldest);
       }
-      known.set(jobId, { steps, untilTicks: ticks() + knownForMs });
+      known.set(jobId, { steps, untilTicks: ticks() + (steps === undefined ? missingForMs : knownForMs) });
       return steps;
     },
   };
 }
 
 const knownForMs = 600_000;
+/** The jobs of a project are missing while it is disabled. */
+const missingForMs = 30_000;
 const maxKnown = 500;

@@ -8,7 +8,7 @@ function setUp() {
   const read = (jobId: string) =>
     workflows.read(jobId, async () => {
       asked.push(jobId);
-      return [];
+      return jobId === 'hidden' ? undefined : [];
     });
   const wait = (ms: number): void => {
     nowTicks += ms;
@@ -17,15 +17,18 @@ function setUp() {
 }
 
 describe('tracing/enrich/workflows', () => {
-  it('requests the workflow of a job again after ten minutes', async () => {
+  it.each([
+    ['ten minutes', 'settle', 600_000],
+    ['30 s if the job was missing', 'hidden', 30_000],
+  ])('requests the workflow of a job again after %s', async (_when, job, ms) => {
     const { read, asked, wait } = setUp();
-    await read('settle');
-    wait(599_999);
-    await read('settle');
-    expect(asked).toEqual(['settle']);
+    await read(job);
+    wait(ms - 1);
+    await read(job);
+    expect(asked).toEqual([job]);
     wait(1);
-    await read('settle');
-    expect(asked).toEqual(['settle', 'settle']);
+    await read(job);
+    expect(asked).toEqual([job, job]);
   });
 
   it('keeps the workflows of the latest 500 jobs', async () => {
