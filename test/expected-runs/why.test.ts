@@ -49,6 +49,14 @@ describe('expected-runs/deciding/why', () => {
     );
   });
 
+  it('begins with the first answer about the schedule, because earlier times are not known', () => {
+    const timesMs = [nowMs + 60_000];
+    const timetable = { source: 'forecast', askedAtMs: two, untilMs: nowMs + 60_000, confirmedMs: 0, timesMs } as const;
+    expect(sentence(undefined, { sinceMs: two, timetable })).toMatch(
+      /^No scheduled time has passed since its schedule was first read \(02:00 UTC\)\. It last ran/,
+    );
+  });
+
   it('does not deny the run of a job whose last run has a new name', () => {
     const ran: Verdict = { is: 'ran', expectedMs: two, delayMs: 3000, runId: 4712 };
     expect(sentence(ran, {}, new Map(), { last: null })).toBe(

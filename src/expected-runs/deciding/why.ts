@@ -99,7 +99,7 @@ function toUndecided(job: WatchedJob, nowMs: number, asked: AskedSchedules): str
   if (openMs !== undefined) return `Whether it ran at ${toTime(openMs, nowMs)} is still being checked.`;
   if (job.timetable === undefined && isOff(job)) return 'No run of the job is expected now.';
   if (job.timetable === undefined) return `Its scheduled times are not known yet${toProgress(job, asked)}.`;
-  return `No scheduled time has passed since the exporter first saw the job (${toTime(job.sinceMs, nowMs)}).`;
+  return `No scheduled time has passed since its schedule was first read (${toTime(job.sinceMs, nowMs)}).`;
 }
 
 function toProgress(job: WatchedJob, { known, all, leftMs }: AskedSchedules): string {

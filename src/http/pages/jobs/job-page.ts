@@ -174,7 +174,7 @@ function renderTimetable({ server, nowMs, schedule }: ShownJob, root: string, is
   return html`<section>
 <h2>Timetable</h2>
 <p class="note">${toEvery(comingMs)}The last 20 checked starts are kept.</p>
-${past.length === 0 ? html`<p>No scheduled time has passed since the exporter started.</p>\n` : renderTable(past)}${coming.length === 0 ? undefined : folded}</section>
+${past.length === 0 ? html`<p>No scheduled time has passed since the schedule was first read.</p>\n` : renderTable(past)}${coming.length === 0 ? undefined : folded}</section>
 `;
 }
 
