@@ -3,7 +3,7 @@ import { systemInfo } from '../../src/api/endpoints/system.ts';
 import { toCompact } from '../../src/executions/counting/drift.ts';
 import type { JobFacts } from '../../src/executions/counting/totals.ts';
 import type { RecentRun } from '../../src/executions/ledger/recent-runs.ts';
-import type { Verdict, WatchedJob } from '../../src/expected-runs/deciding/watched-job.ts';
+import { addMisses, type Verdict, type WatchedJob } from '../../src/expected-runs/deciding/watched-job.ts';
 import type { RunsAtRisk } from '../../src/expected-runs/risks/find-risks.ts';
 import { findExecutionTroubles } from '../../src/status/troubles/execution-troubles.ts';
 import { findScheduleTroubles, type ScheduleFacts } from '../../src/status/troubles/schedule-troubles.ts';
@@ -164,7 +164,19 @@ describe('status/execution-troubles', () => {
 
 function watched(verdicts: readonly Verdict[], given: Partial<WatchedJob> = {}): WatchedJob {
   const names = { id: 'j', project: 'pay', group: 'nightly', name: 'settle' };
-  return { ...names, sinceMs: 0, decidedMs: nowMs, listedAtMs: nowMs, off: [], runs: [], verdicts, ...given };
+  const misses = addMisses(undefined, verdicts, nowMs) ?? [];
+  const kept = verdicts.slice(-20);
+  return {
+    ...names,
+    sinceMs: 0,
+    decidedMs: nowMs,
+    listedAtMs: nowMs,
+    off: [],
+    runs: [],
+    verdicts: kept,
+    misses,
+    ...given,
+  };
 }
 
 function missed(agoMs: number, reason: 'passive' | 'orphaned' = 'passive'): Verdict {
@@ -197,6 +209,11 @@ describe('status/schedule-troubles', () => {
       'runs that were missed lately',
       { jobs: [watched([missed(41 * minute), missed(39 * minute), missed(20 * minute)])] },
       ['missed: 2 scheduled runs were missed: Cause: passive; pay/nightly/settle'],
+    ],
+    [
+      'a frequent job that missed more runs than it has kept decisions',
+      { jobs: [watched(Array.from({ length: 30 }, (_, index) => missed((31 - index) * minute)))] },
+      ['missed: 30 scheduled runs were missed: Cause: passive; pay/nightly/settle'],
     ],
     [
       'one of a critical job, and one whose owner is gone',

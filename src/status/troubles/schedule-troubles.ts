@@ -3,7 +3,7 @@ import { toCapital, toCount, toList } from '../../domain/format.ts';
 import { toJobPath } from '../../domain/job-path.ts';
 import type { Blocker } from '../../expected-runs/deciding/blockers.ts';
 import { type HourOfTimes, lateMs } from '../../expected-runs/deciding/hours.ts';
-import type { Missed, Verdict, WatchedJob } from '../../expected-runs/deciding/watched-job.ts';
+import type { MissReason, Verdict, WatchedJob } from '../../expected-runs/deciding/watched-job.ts';
 import type { RisksAhead } from '../../expected-runs/risks/find-risks.ts';
 import { scheduleLimits } from '../limits.ts';
 import type { Trouble } from '../problem-kinds.ts';
@@ -83,12 +83,14 @@ function* verdictsOf({ verdicts }: WatchedJob, { nowMs, marginMs }: Times): Gene
   }
 }
 
-type Miss = Missed & { readonly path: string };
+type Miss = { readonly reason: MissReason; readonly path: string };
 
-function findMisses(jobs: readonly WatchedJob[], { isCritical, ...times }: ScheduleFacts): readonly Trouble[] {
+function findMisses(jobs: readonly WatchedJob[], { isCritical, nowMs, marginMs }: ScheduleFacts): readonly Trouble[] {
+  const sinceMs = nowMs - scheduleLimits.windowMs - marginMs;
+  // Frequent jobs have more missed runs than kept verdicts.
   const misses = jobs.flatMap((job) =>
-    [...verdictsOf(job, times)].flatMap((verdict): Miss[] =>
-      verdict.is === 'missed' ? [{ ...verdict, path: toJobPath(job) }] : [],
+    (job.misses ?? []).flatMap(({ reason, timesMs }): Miss[] =>
+      timesMs.filter((time) => time >= sinceMs).map(() => ({ reason, path: toJobPath(job) })),
     ),
   );
   const orphaned = misses.filter(({ reason }) => reason === 'orphaned');
