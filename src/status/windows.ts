@@ -87,13 +87,15 @@ const nothing = {
 type Known = { readonly lastMs: number | undefined; readonly isOld: boolean };
 
 function toSentence({ nowMs, passive, running, overdue }: WindowsAhead, { lastMs, isOld }: Known): string {
+  // Without answers, it is not known which of the runs have ended.
+  if (isOld && passive === undefined) return `When last seen: ${toCount(running.length, 'run')} in progress.`;
   const late = overdue === 0 ? '' : `; ${overdue} of them take${overdue === 1 ? 's' : ''} longer than usual`;
   const runs =
     lastMs === undefined
       ? 'nothing runs'
       : `${toCount(running.length, 'run')} in progress, the last one until about ${toTime(lastMs, nowMs)}${late}`;
   if (passive !== undefined) return `Passive since ${toTime(passive.fact.atMs, nowMs)}: nothing starts, ${runs}.`;
-  return isOld ? `When last seen: ${runs}.` : `Now ${runs}.`;
+  return `Now ${runs}.`;
 }
 
 function toText(window: QuietWindow, nowMs: number): WindowText {

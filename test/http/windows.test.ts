@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { noPause } from '../../src/domain/pause.ts';
 import type { WindowsAhead } from '../../src/expected-runs/ahead.ts';
 import { windowsRoutes } from '../../src/http/pages/tonight/windows-page.ts';
-import type { Windows } from '../../src/status/windows.ts';
+import { toWindows, type Windows } from '../../src/status/windows.ts';
 import { runHere } from '../commands/run-cli.ts';
 import { hourMs, minuteMs, nowMs } from '../expected-runs/risks/some-risks.ts';
 import { toText } from './page-text.ts';
@@ -90,6 +90,12 @@ describe('http/windows', () => {
       'Passive since 17:00 UTC: nothing starts, 1 run in progress, the last one until about 18:20 UTC.',
     );
     expect(since).toBe('2026-11-22T17:00:00.000Z');
+  });
+
+  it('does not know which runs have ended since the server was last seen', () => {
+    const lost = { server: 'prod', state: 'down', sinceMs: nowMs - hourMs, nowMs } as const;
+    const wish = { forMs: hourMs, withinMs: hourMs, count: 1 };
+    expect(toWindows('prod', wish, { found, silence: lost }).sentence).toBe('When last seen: 2 runs in progress.');
   });
 
   it.each([
