@@ -49,6 +49,7 @@ const allJudges: readonly Judge[] = [
   toOverlap,
   (input) => toSaturated(input, lastSoonBefore),
   toRestart,
+  toStarting,
   // The last resort: the server became passive between the readings before and after the time.
   (input) => toPassive(input, firstSoonAfter),
   (input) => toProjectOff(input, firstSoonAfter),
@@ -182,6 +183,21 @@ function toRestart({ job, sources, expectedMs, atMs }: CauseInput): Cause | unde
   const fact = { fact: 'the server restarted', atMs: startedAtMs, source: 'system-info' };
   return { reason: 'restart', facts: [fact] };
 }
+
+/** The server was down, started again and responds, but its scheduler may still be planning jobs. */
+function toStarting({ job, sources, atMs }: CauseInput): Cause | undefined {
+  const starts = ofOwner(sources, sourceKeys.start, job.ownerUuid);
+  const startedAtMs = Number(firstAfter(starts, atMs)?.value ?? Number.NaN);
+  const contact = timelineOf(sources, sourceKeys.contact);
+  const first = contact.findIndex(({ value, throughMs }) => value === 'answered' && throughMs > startedAtMs);
+  const wasDown = (contact[first - 1]?.throughMs ?? -Infinity) > startedAtMs;
+  const sinceMs = contact[first]?.fromMs ?? Infinity;
+  if (!wasDown || sinceMs > atMs || atMs - sinceMs > startingMs) return undefined;
+  const fact = { fact: 'the server had just restarted', atMs: startedAtMs, source: 'system-info' };
+  return { reason: 'restart', facts: [fact] };
+}
+
+const startingMs = 60_000;
 
 /** The clock passed the time and was then set back. The server plans runs only when it starts, and has not restarted. */
 function toClock({ job, sources, atMs }: CauseInput): Cause | undefined {

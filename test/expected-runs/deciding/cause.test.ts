@@ -92,6 +92,21 @@ describe('expected-runs/deciding/cause', () => {
   });
 
   it.each([
+    ['restart', 'had just started', -300, -20],
+    ['unknown', 'had responded for minutes', -300, -100],
+    ['unknown', 'was only out of reach', -900, -20],
+  ])('is %s if the server %s', (reason, _what, startedSeconds, upFrom) => {
+    const isDown = (seconds: number): boolean => seconds > -400 && seconds < upFrom;
+    const started = String(atMs + startedSeconds * second);
+    const sources: Sources = new Map([
+      [sourceKeys.contact, every15s((seconds) => (isDown(seconds) ? 'failed' : 'answered'), [-610, 800])],
+      [sourceKeys.start(), every15s((seconds) => (seconds < upFrom ? '0' : started), [-610, 800])],
+    ]);
+    const job = { project: 'pay', off: [], mostAtOnce: 1 };
+    expect(findCause({ job, expectedMs: atMs, atMs, marginMs: 10 * minute, runs: [], sources }).reason).toBe(reason);
+  });
+
+  it.each([
     ['overlap', 'does not allow several', { allowsSeveral: false }],
     ['unknown', 'allows several', { allowsSeveral: true }],
     ['overlap', 'allows one at once', { allowsSeveral: true, mostAtOnce: 1 }],
