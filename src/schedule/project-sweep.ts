@@ -108,6 +108,7 @@ async function readEach(sweep: Sweep, names: readonly string[], { signal, tally 
   const { gapMs, publishEveryMs } = toPace(sweep, names.length);
   gap.begin(gapMs);
   const order = rotate(names, progress.nextName);
+  const silent = new Map<string, Fault | undefined>();
   for (const [index, project] of order.entries()) {
     const rest = resting.get(project);
     if (rest !== undefined && clock.ticks() < rest.untilTicks) {
@@ -125,12 +126,19 @@ async function readEach(sweep: Sweep, names: readonly string[], { signal, tally 
       tally.failedInARow = 0;
     } else {
       noteFault(sweep, { project, error, restUntilTicks }, tally);
+      if (isSilence(error)) silent.set(project, tally.failed.at(-1));
       if (tally.failedInARow >= maxInARow && (tally.read === 0 || isSilence(error))) {
         progress.nextName = order[index + 1] ?? '';
         throw error;
       }
     }
     if (shown.ageMs() > publishEveryMs) await shown.publish();
+  }
+  // A short outage does not leave a project unread until the next pass.
+  for (const [project, fault] of tally.failedInARow === 0 ? silent : []) {
+    if ((await readOne(sweep, { name: project, needs }, signal)) !== undefined) break;
+    tally.read += 1;
+    tally.failed = tally.failed.filter((each) => each !== fault);
   }
   // The next pass starts with a readable project, so that errors of earlier ones do not end it early.
   progress.nextName = tally.firstRead ?? '';

@@ -220,6 +220,16 @@ describe('schedule/project-sweep', () => {
     expect(asked()).toBe('b a');
   });
 
+  it('reads a project again at the end of the pass if the server did not answer for a moment', async () => {
+    const { pass, asked, faults, whenAsked } = setScene(['a', 'b', 'c']);
+    faults.set('b', fault('timeout', { isOfService: false }));
+    whenAsked((project) => {
+      if (project === 'c') faults.clear();
+    });
+    expect(await pass()).toBe('success');
+    expect(asked()).toBe('a b c b');
+  });
+
   it('ends the pass at a server that does not answer five times in a row, and continues there', async () => {
     const { pass, asked, shown, faults } = setScene(numbered(12));
     await pass();
