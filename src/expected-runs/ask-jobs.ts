@@ -211,7 +211,6 @@ function createTimeShare(clock: Pick<Clock, 'ticks'>, everyMs: number) {
   let leftMs = fullMs;
   let atTicks = clock.ticks();
   let meanMs = 0;
-  let leastMs = Number.POSITIVE_INFINITY;
   return {
     leftMs: (): number => leftMs,
     /** Reports whether the remaining time is reserved for jobs that are not urgent. */
@@ -225,8 +224,7 @@ function createTimeShare(clock: Pick<Clock, 'ticks'>, everyMs: number) {
     take: (ms: number, requests: number): void => {
       if (requests === 0) return;
       const eachMs = ms / requests;
-      leastMs = Math.min(leastMs, eachMs);
-      const countedMs = eachMs > slowMs ? ms : Math.min(eachMs, leastMs + listingMs, maxWorkMs) * requests;
+      const countedMs = eachMs > slowMs ? ms : Math.min(eachMs, maxWorkMs) * requests;
       // One slow answer must not stop requests for hours.
       leftMs = Math.max(leftMs - countedMs, -maxDebt * fullMs);
       meanMs = meanMs === 0 ? countedMs : meanMs + (countedMs - meanMs) / 10;
@@ -241,7 +239,6 @@ const shareOfTime = 0.007;
 const shareOfOthers = 0.4;
 /** A number of intervals. */
 const maxDebt = 10;
-/** The work of listing an hour of one time a second. The rest of a longer response counts as waiting, unless it is very slow. */
-const listingMs = 11;
-const maxWorkMs = 60;
+/** The rest of a longer response counts as waiting, unless the response is very slow: a real server works for 5 to 15 ms. */
+const maxWorkMs = 25;
 const slowMs = 2000;
