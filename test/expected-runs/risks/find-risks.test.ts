@@ -79,6 +79,19 @@ describe('expected-runs/risks/find-risks', () => {
     expect([trouble?.sinceMs, trouble?.evidence]).toEqual([undefined, 'its last 21 runs failed, the last is #7']);
   });
 
+  it('lists a job that runs a failing job as a step, until it has succeeded after the failure', async () => {
+    const risksAfter = async (lastSuccessMs: number) => {
+      const failing = { consecutiveFailures: 3, lastFailedMs: nowMs - hourMs, lastSuccessMs: nowMs - 9 * hourMs };
+      const found = await risksOf([job('a', [10])], {
+        factsOf: (_project, _group, name) => (name === 'a' ? { consecutiveFailures: 0, lastSuccessMs } : failing),
+        surroundings: { ...noSurroundings, childrenOf: () => [{ project: 'pay', group: '', name: 'step' }] },
+      });
+      return found.troubles.map(({ reason, subject }) => [reason, subject]);
+    };
+    expect(await risksAfter(nowMs - 2 * hourMs)).toEqual([['child_failing', 'pay/step']]);
+    expect(await risksAfter(nowMs - minuteMs)).toEqual([]);
+  });
+
   it('lists a job whose last two runs failed with the same lines', async () => {
     const failedMs = [nowMs - hourMs, nowMs - 2 * hourMs];
     const facts = (beforeMs: number | undefined, id = 7) => ({
