@@ -50,7 +50,7 @@ function ofExecutions({
 }: Given): string[] {
   const settings = {
     isWantedJob: (path: string) => path !== 'pay/nightly/unwanted',
-    successAgeMsOf: (path: string) => (path === 'pay/nightly/settle' ? 26 * hour : undefined),
+    successAgeMsOf: (path: string) => (path.endsWith('settle') ? 26 * hour : undefined),
     failingNodes: new Map(failing.map((node) => [node, ['pay/a', 'pay/b']])),
     causeOf: (path: string) => (path === 'pay/nightly/b' ? 'access: key keys/b changed by bob' : undefined),
   };
@@ -141,9 +141,9 @@ describe('status/execution-troubles', () => {
       ['jobs_failing: 2 jobs keep failing: pay/nightly/a and pay/nightly/b (access: key keys/b changed by bob)'],
     ],
     [
-      'a job without a success for longer than it may',
-      { jobs: [facts({ lastSuccessMs: nowMs - 27 * hour })] },
-      ['jobs_stale: 1 job has not succeeded for too long: pay/nightly/settle'],
+      'jobs without a success for longer than they may, or without any',
+      { jobs: [facts({ lastSuccessMs: nowMs - 27 * hour }), facts({ name: 'resettle' })] },
+      ['jobs_stale: 2 jobs have not succeeded for too long: pay/nightly/settle and pay/nightly/resettle'],
     ],
     [
       'jobs that have become slower, but not one that is faster, or has been slow for two weeks',
