@@ -128,6 +128,11 @@ basic_auth: {}
       'tls_server_config.client_auth_type: needs the certificate authorities of the clients (set client_ca_file)',
     ],
     [
+      'certificates that are to be checked against nothing if a client has one',
+      `${tls}, client_auth_type: VerifyClientCertIfGiven }`,
+      'tls_server_config.client_auth_type: needs the certificate authorities of the clients (set client_ca_file)',
+    ],
+    [
       'names that a client without a certificate need not have',
       `${tls}, client_ca_file: /ca.crt, client_auth_type: VerifyClientCertIfGiven, client_allowed_sans: [a] }`,
       'tls_server_config.client_allowed_sans: is not used: clients may connect without a certificate (set client_auth_type: RequireAndVerifyClientCert)',
