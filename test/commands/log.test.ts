@@ -71,7 +71,8 @@ describe('log', () => {
     expect(line.match(/<secret>/g)?.length).toBeGreaterThanOrEqual(12);
   });
 
-  it('does not change text without secrets', () => {
-    expect(scrub('all is well', [secret, ''])).toBe('all is well');
+  it('does not change text without secrets, nor words as short as a secret of three characters', () => {
+    expect(scrub('all is well', [secret, '', 'all'])).toBe('all is well');
+    expect(scrub('all is well', ['well'])).toBe('all is <secret>');
   });
 });
