@@ -1,4 +1,5 @@
 import { expect, onTestFinished } from 'vitest';
+import { projectJobs } from '../../src/api/endpoints/jobs.ts';
 import { projectsWithModes } from '../../src/api/endpoints/projects.ts';
 import { systemInfo } from '../../src/api/endpoints/system.ts';
 import { createProjectList } from '../../src/api/project-list.ts';
@@ -33,6 +34,7 @@ export function createScene({ settings = {}, token, ...options }: Options = {}) 
   let nowMs = birthMs;
   let rows: readonly Row[] = [];
   let isFull = false;
+  let meanwhile: (() => Promise<unknown>) | undefined;
   const clock = fakeClock({ now: () => nowMs, ticks: () => nowMs, random: () => 0.5 });
   const { client: plain, close } = createTestClient({
     url: 'http://127.0.0.1',
@@ -89,6 +91,7 @@ export function createScene({ settings = {}, token, ...options }: Options = {}) 
       everyMs: 60_000,
       requestsPerSecond: 10,
       commit: async (...change) => {
+        await meanwhile?.();
         if (isFull) throw new Error('the disk is full');
         await toExecutionsPort(() => executions).commit(...change);
       },
@@ -142,9 +145,15 @@ export function createScene({ settings = {}, token, ...options }: Options = {}) 
     minutes: async (count: number, act: () => void = () => undefined): Promise<void> => {
       for (let left = count; left > 0; left -= 1) await minute(act);
     },
-    /** Makes changes impossible to store, as a full disk does. */
-    fill: (isFullNow: boolean): void => {
+    /** Makes changes impossible to store, as a full disk does; during each attempt, `act` and a read of the job lists follow. */
+    fill: (isFullNow: boolean, act?: () => void): void => {
       isFull = isFullNow;
+      meanwhile =
+        act &&
+        (() => {
+          act();
+          return daemon.client.within({ lane: 'normal', forMs: 10_000 }).get(projectJobs, { path: { project: 'pay' } });
+        });
     },
     /** Lets time pass without the daemon. */
     away: (minutes: number): void => {

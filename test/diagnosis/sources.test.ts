@@ -234,6 +234,20 @@ describe('diagnosis/sources', () => {
     expect(told()).toEqual(['job pay/new: created (6, 7]', 'run pay/settle: user (3, 5]']);
   });
 
+  it('compares readings in their order, although one arrived while another could not be stored', async () => {
+    const { control, minutes, told, fill } = await begin();
+    const job = control.createJob('pay', { name: 'new' });
+    let attempts = 0;
+    fill(true, () => {
+      attempts += 1;
+      if (attempts === 1) control.deleteJob(job);
+    });
+    await minutes(1);
+    fill(false);
+    await minutes(1);
+    expect(told()).toEqual(['job pay/new: created (3, 4]', 'job pay/new: no longer listed (4, 4]']);
+  });
+
   it('stores no definition, no value of an option and no user of a run', async () => {
     const { control, minutes, stored, id } = await begin({ settings: { namesUsers: false } });
     control.runJob(id, { user: 'amira', options: { secret: 'canary-other' } });
