@@ -11,6 +11,7 @@ async function setUp(isTracing: boolean, traces = 'enabled: auto') {
   const { simulator, jobs, daemon, yaml } = await watchExecutions('web01', {
     jobs: ['settle'],
     isTracing,
+    collectors: '  system-info: { enabled: true }\n',
     yaml: `traces: { link: 'https://traces.example.org/trace/{trace_id}', ${traces} }
 web: { route_prefix: /here/too }
 `,
@@ -40,6 +41,8 @@ describe('end-to-end/execution-page', () => {
     const page = await readPage(address);
 
     expect(toText(page)).toMatch(new RegExp(`^✓nightly/settle #${id}: succeeded\\nServer: `));
+    // By the clock of the server, which is months behind.
+    expect(toText(page)).toMatch(/\nEnded: 2026-01-15 .* \(\d+ (?:s|min) ago\)\n/);
     expect(toText(page)).toMatch(
       /\nRUN pay\/nightly\/settle \| {2}\| 0 \| .* \| ✓ succeeded \(the execution succeeded\)\n/,
     );

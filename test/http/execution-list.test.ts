@@ -3,7 +3,6 @@ import { executionListRoute } from '../../src/http/pages/execution/execution-lis
 import type { EndedExecution } from '../../src/status/status.ts';
 import { isEscaped, toText } from './page-text.ts';
 import { serve } from './serve.ts';
-import { silence } from './some-jobs.ts';
 import { atMs, ended } from './some-status.ts';
 
 const nodes = ['db01', 'db02', 'db03', 'db04', 'db05'];
@@ -19,7 +18,7 @@ const executions: readonly EndedExecution[] = [
 
 async function read(path: string, all = executions): Promise<string> {
   const route = executionListRoute({
-    silence,
+    silence: (server) => (server === 'test' ? { server, state: 'down', sinceMs: atMs, nowMs: atMs } : undefined),
     ended: async () => all,
     servers: () => ['prod', 'test', 'constructor'],
     endings: ['succeeded', 'failed', 'aborted', 'timedout'],
@@ -64,6 +63,12 @@ describe('http/execution-list', () => {
     ['/executions?page=-1', ['#12', '#11', '#10', '#9']],
   ])('filters by the query: %s', async (path, ids) => {
     expect(await listIds(path)).toEqual(ids);
+  });
+
+  it('reports that a server is silent, unless only another one is chosen', async () => {
+    for (const path of ['/executions', '/executions?server=test'])
+      expect(toText(await read(path))).toContain('No answer from "test" since');
+    expect(toText(await read('/executions?server=prod'))).not.toContain('No answer');
   });
 
   it('shows a hundred at a time, and keeps the filter across pages', async () => {
