@@ -46,7 +46,8 @@ function timesBeside(timetable: Timetable, fromMs: number, toMs: number): readon
   const [first] = timesAfter(timetable, askedAtMs);
   if (first === undefined || first === untilMs) return [];
   const shiftMs = Math.max(0, Math.ceil((askedAtMs - fromMs) / periodMs)) * periodMs;
-  return timesWithin(timetable, fromMs + shiftMs, toMs + shiftMs, periodMs).map((time) => time - shiftMs);
+  const span = { fromMs: fromMs + shiftMs, toMs: toMs + shiftMs };
+  return repeatedWithin(timetable, periodMs, span).map((time) => time - shiftMs);
 }
 
 /** Returns the maximum number of future times in an hour; undefined if too few times were listed. */
@@ -95,11 +96,16 @@ export function toRefreshMs({ askedAtMs, untilMs, timesMs, source }: Timetable):
 
 const maxAgeMs = 6 * hourMs;
 
-/** Returns the times in a future window; after the end of the answer, its times are repeated. */
-export function timesWithin(timetable: Timetable, fromMs: number, toMs: number, givenMs?: number): readonly number[] {
-  const { timesMs, untilMs } = timetable;
+/** Returns the times in a future window; after the end of the answer, its times are repeated as long as they are known. */
+export function timesWithin(timetable: Timetable, fromMs: number, toMs: number): readonly number[] {
+  const periodMs = toMs <= timetable.untilMs ? undefined : toPeriodMs(timetable);
+  return repeatedWithin(timetable, periodMs, { fromMs, toMs: Math.min(toMs, toKnownMs(timetable)) });
+}
+
+type Span = { readonly fromMs: number; readonly toMs: number };
+
+function repeatedWithin({ timesMs, untilMs }: Timetable, periodMs: number | undefined, { fromMs, toMs }: Span) {
   const times = timesMs.slice(placeAfter(timesMs, fromMs), placeAfter(timesMs, toMs));
-  const periodMs = toMs <= untilMs ? undefined : (givenMs ?? toPeriodMs(timetable));
   if (periodMs === undefined) return times;
   const afterMs = Math.max(fromMs, untilMs);
   for (let shiftMs = Math.ceil((afterMs - untilMs) / periodMs) * periodMs; untilMs - periodMs + shiftMs < toMs; ) {
@@ -129,8 +135,16 @@ function toPeriodMs({ timesMs, askedAtMs, untilMs }: Timetable): number | undefi
 
 /** Reports whether the times up to a given time are known, either listed or because they repeat. */
 export function isTimedUntil(timetable: Timetable | undefined, toMs: number): boolean {
-  return timetable !== undefined && (toMs <= timetable.untilMs || toPeriodMs(timetable) !== undefined);
+  if (timetable === undefined || toMs > toKnownMs(timetable)) return false;
+  return toMs <= timetable.untilMs || toPeriodMs(timetable) !== undefined;
 }
+
+/** A short list says little about the next day: many schedules have quiet hours. */
+function toKnownMs({ askedAtMs, untilMs }: Timetable): number {
+  return untilMs + (untilMs - askedAtMs) * maxRepeats;
+}
+
+const maxRepeats = 2;
 
 /** Returns the future times, as of the last request or later. */
 export function timesAfter({ timesMs }: Pick<Timetable, 'timesMs'>, atMs: number): readonly number[] {

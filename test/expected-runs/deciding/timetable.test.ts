@@ -86,6 +86,8 @@ describe('expected-runs/deciding/timetable', () => {
       [7000, 9000],
       [7800, 8400],
     ],
+    ['for twice its length', answer(0, 7200, every(600, 600, 12)), [21_000, 21_600], [21_600]],
+    ['for no more than that', answer(0, 7200, every(600, 600, 12)), [21_600, 22_800], undefined],
     ['each day', answer(0, 100_000, every(86_400, 7200, 2)), [170_000, 190_000], [180_000]],
     [
       'each weekday, without the days after a list from Friday',
