@@ -50,6 +50,7 @@ const allJudges: readonly Judge[] = [
   (input) => toSaturated(input, lastSoonBefore),
   toRestart,
   toStarting,
+  toActivated,
   // The last resort: the server became passive between the readings before and after the time.
   (input) => toPassive(input, firstSoonAfter),
   (input) => toProjectOff(input, firstSoonAfter),
@@ -197,6 +198,16 @@ function toStarting({ job, sources, atMs }: CauseInput): Cause | undefined {
   return { reason: 'restart', facts: [fact] };
 }
 
+/** After passive mode, the scheduler plans all jobs again. */
+function toActivated({ job, sources, atMs }: CauseInput): Cause | undefined {
+  const modes = ofOwner(sources, sourceKeys.mode, job.ownerUuid);
+  const before = modes.findLast(({ value, throughMs }) => value === 'passive' && throughMs <= atMs);
+  if (before === undefined || atMs - before.throughMs > startingMs) return undefined;
+  const fact = { fact: 'the server had just been passive', atMs: before.throughMs, source: 'execution-mode' };
+  return { reason: 'passive', facts: [fact] };
+}
+
+/** A scheduler needs some time to plan many jobs. */
 const startingMs = 60_000;
 
 /** The clock passed the time and was then set back. The server plans runs only when it starts, and has not restarted. */

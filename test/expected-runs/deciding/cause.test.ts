@@ -92,6 +92,19 @@ describe('expected-runs/deciding/cause', () => {
   });
 
   it.each([
+    ['passive', 'a moment', -30],
+    ['unknown', 'minutes', -100],
+  ])('is %s if the server had left passive mode for %s', (reason, _what, passiveThrough) => {
+    const mode = every15s((seconds) => (seconds <= passiveThrough ? 'passive' : 'active'), [-610, 800]);
+    const sources: Sources = new Map([
+      [sourceKeys.contact, every15s(() => 'answered', [-610, 800])],
+      [sourceKeys.mode(), mode],
+    ]);
+    const job = { project: 'pay', off: [], mostAtOnce: 1 };
+    expect(findCause({ job, expectedMs: atMs, atMs, marginMs: 10 * minute, runs: [], sources }).reason).toBe(reason);
+  });
+
+  it.each([
     ['restart', 'had just started', -300, -20],
     ['unknown', 'had responded for minutes', -300, -100],
     ['unknown', 'was only out of reach', -900, -20],
