@@ -74,7 +74,7 @@ describe('expected-runs/lists', () => {
     await minutes(12);
     expect(find('pay/nightly/settle')?.why).toMatchObject({ verdict: 'unknown', next_run: undefined });
     expect(find('pay/nightly/settle')?.why.sentence).toMatch(
-      /The server no longer lists the job as scheduled: .*, or is hidden from the credentials \(seen 13:11 UTC\)\..* Next run: unknown\. Fix: if the job/,
+      /The server no longer lists the job as scheduled: .*, or is hidden from the credentials \(seen 13:11 UTC\)\..* Next run: unknown\. Fix: if the job should still run, schedule it again, /,
     );
   });
 

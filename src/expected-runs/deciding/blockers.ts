@@ -87,7 +87,7 @@ const words = {
     reason: 'hidden',
     fact: 'the server no longer lists the job as scheduled: it was changed or deleted, or is hidden from the credentials',
     source: 'project-jobs',
-    fix: 'if the job still exists, allow the credentials to read it',
+    fix: 'if the job should still run, schedule it again, or allow the credentials to read it',
   },
   job: {
     reason: 'job_disabled',
