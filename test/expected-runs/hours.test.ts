@@ -237,7 +237,7 @@ describe('expected-runs/showing/server-schedule', () => {
       nowMs,
       blockers: [passive],
       jobCount: 2,
-      offCount: 1,
+      offCount: 2,
       hours: 13,
       openCount: 1,
       notable: [

@@ -3,7 +3,7 @@ import type { Pause } from '../../domain/pause.ts';
 import { type Blocker, findBlockers, findServerBlockers } from '../deciding/blockers.ts';
 import { type HourOfTimes, hourMs, isLate, lastHours, toHour } from '../deciding/hours.ts';
 import type { HourAhead } from '../deciding/hours-ahead.ts';
-import type { Sources } from '../deciding/sources.ts';
+import { isProjectOff, type Sources } from '../deciding/sources.ts';
 import { isOff, nextTime, type Verdict, type WatchedJob } from '../deciding/watched-job.ts';
 
 /** The last computed plan of the next 24 hours. */
@@ -19,7 +19,7 @@ export type ServerSchedule = {
   readonly nowMs: number;
   /** Findings that keep all schedules of the server from starting jobs now. */
   readonly blockers: readonly Blocker[];
-  /** The number of watched jobs, and of jobs that are off. */
+  /** The number of watched jobs, and of those that are off, or whose project is. */
   readonly jobCount: number;
   readonly offCount: number;
   /** The last twelve hours and the present one; undefined for an unknown hour. */
@@ -63,7 +63,7 @@ export async function toServerSchedule(
     await pause();
     if (job.goneAtMs !== undefined) continue;
     counts.jobs += 1;
-    if (isOff(job)) counts.off += 1;
+    if (isOff(job) || isProjectOff(sources, job.project)) counts.off += 1;
     countOpen(job, nowMs, counts.open);
     const times = job.verdicts.filter((verdict) => verdict.expectedMs >= fromMs && isNotable(verdict));
     counts.notable += times.length;
