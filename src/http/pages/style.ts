@@ -53,7 +53,7 @@ tbody th { font-weight: 500; }
 .number { text-align: right; white-space: nowrap; }
 .brief { white-space: nowrap; }
 td.server { min-width: 5rem; }
-th.job { min-width: 10rem; }
+th.job, td.change { min-width: 10rem; }
 .obstacle { display: inline-block; max-width: 13rem; }
 th.wide, td.wide { width: 35%; padding-left: 1rem; }
 th.number:last-child, td.number:last-child { padding-right: 0; }

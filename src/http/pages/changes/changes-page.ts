@@ -84,9 +84,9 @@ function renderRow(change: ChangeOfServer, { root, nowMs, isOne }: At): Html {
   const { server, kind, project, subject, what, by } = change;
   const name = subject === '' ? server : subject;
   const shown = ofJobs.includes(kind) ? renderPathLink(server, subject, root) : html`<bdi>${name}</bdi>`;
-  return html`<tr><th scope="row">${shown}</th><td data-is="Kind">${kind}</td>${
-    isOne ? undefined : html`<td data-is="Server"><bdi>${server}</bdi></td>`
-  }<td data-is="Project" class="${project === '' ? 'none' : ''}"><bdi>${project}</bdi></td><td><bdi>${what}</bdi>${
+  return html`<tr><th scope="row">${shown}</th><td data-is="Kind" class="brief">${kind}</td>${
+    isOne ? undefined : html`<td data-is="Server" class="server"><bdi>${server}</bdi></td>`
+  }<td data-is="Project" class="${project === '' ? 'none' : ''}"><bdi>${project}</bdi></td><td class="change"><bdi>${what}</bdi>${
     by === undefined ? undefined : html` by <bdi>${by}</bdi>`
   }</td><td data-is="When" class="brief">${renderWhen(change, nowMs)}</td></tr>
 `;
