@@ -32,6 +32,11 @@ export function findRunning(
   return told && { ...told, ...of, isWaiting: isWaiting(execution), serverNowMs: nowMs, seenMs };
 }
 
+/** Returns when a waiting execution will start; undefined if this is unknown, as for a queued one. */
+export function toStartsAtMs({ isWaiting, startedAtMs, serverNowMs }: RunningExecution): number | undefined {
+  return isWaiting && Number.isFinite(startedAtMs) && startedAtMs > serverNowMs ? startedAtMs : undefined;
+}
+
 /** Builds the page data of one server's executions; undefined until they were read, now or before a restart. */
 export function toWhatRuns(status: ExecutionsStatus, settings: Settings): ExecutionsOfServer | undefined {
   const { nowMs, seenMs, epoch, countedSinceMs, visibility } = status;

@@ -4,6 +4,7 @@ import { toCauseText, toSentence } from '../diagnosis/lines/sentence.ts';
 import { toTime } from '../domain/ages.ts';
 import type { FailedRun } from '../domain/failure-class.ts';
 import type { Why } from '../expected-runs/deciding/why.ts';
+import { toStartsAtMs } from './running.ts';
 import type { AboutJob, ShownJob } from './shown-job.ts';
 import type { EndedStatus, RunningExecution } from './status.ts';
 
@@ -128,7 +129,9 @@ export function explainExecution(
 ): WhyEnded | undefined {
   if (running !== undefined) {
     const { id, job } = running;
-    const sentence = running.isWaiting ? 'It waits to run.' : 'It still runs.';
+    const startsAtMs = toStartsAtMs(running);
+    const waits = `It waits to run${startsAtMs === undefined ? '' : ` at ${toTime(startsAtMs, nowMs)}`}.`;
+    const sentence = running.isWaiting ? waits : 'It still runs.';
     return { server, id, job, verdict: 'unknown', sentence, facts: [], failure: undefined };
   }
   if (ended === undefined) return undefined;

@@ -304,6 +304,8 @@ Average of the job: 1 min 50 s
 Overdue: ✗ yes`);
     const waiting = { ...running, isWaiting: true, isOverdue: false, startedAtMs: Number.POSITIVE_INFINITY };
     expect(toText(await readPage({ running: waiting }))).toMatch(/^…nightly\/&#60;settle&#62; #4711: waits to run\n/);
+    const later = { ...waiting, startedAtMs: startMs + 500_000 };
+    expect(toText(await readPage({ running: later }))).toContain('Runs at: 2024-05-20 03:26:15 UTC');
   });
 
   it.each([

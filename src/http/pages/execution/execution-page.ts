@@ -5,7 +5,7 @@ import { toAge, toDuration, toLength, toMoment, toTime } from '../../../domain/a
 import type { Cause, CauseKey, FailedRun } from '../../../domain/failure-class.ts';
 import { toWhy, toWord } from '../../../status/cause.ts';
 import type { Attempt, PastExecution } from '../../../status/past-execution.ts';
-import { isFailure } from '../../../status/running.ts';
+import { isFailure, toStartsAtMs } from '../../../status/running.ts';
 import type { AboutJob } from '../../../status/shown-job.ts';
 import type { EndedExecution, EndedStatus, RunningExecution } from '../../../status/status.ts';
 import { createRoutes } from '../../server/routes.ts';
@@ -251,6 +251,7 @@ type Running = {
 function renderRunning(execution: RunningExecution, { isSilent, root, url, ofJob }: Running): Html {
   const { server, project, id, job = 'ad hoc', startedAtMs, averageMs, isOverdue, isWaiting } = execution;
   const { serverNowMs, seenMs } = execution;
+  const startsAtMs = toStartsAtMs(execution);
   const forMs = (isSilent ? seenMs : serverNowMs) - startedAtMs;
   const facts: readonly (readonly [string, Html | string | undefined])[] = [
     ['Server', server],
@@ -258,6 +259,7 @@ function renderRunning(execution: RunningExecution, { isSilent, root, url, ofJob
     ['Job', renderJobLink(server, execution, root)],
     ...ofJob,
     ['Started', isWaiting ? undefined : toMoment(startedAtMs)],
+    ['Runs at', startsAtMs === undefined ? undefined : toMoment(startsAtMs)],
     [isSilent ? 'Duration when last seen' : 'Running for', isWaiting ? undefined : toDuration(forMs)],
     ['Average of the job', averageMs === undefined ? undefined : toLength(averageMs)],
     ['Overdue', isOverdue ? '✗ yes' : undefined],
