@@ -69,6 +69,15 @@ describe('diagnosis/lines/choose', () => {
     expect(choose(line('a'), line('b'), line('c'), line('d'))).toEqual(['b', 'c', 'd']);
   });
 
+  it('uses the lines of the error handler of the failed step too, because the exit code is that of the handler', () => {
+    const handler = line('cannot clean up', { level: 'ERROR', context: '2e' });
+    const child = line('in a job', { level: 'ERROR', context: '2e/1' });
+    expect(choose(line('disk is full', { level: 'ERROR' }), handler, child)).toEqual([
+      'disk is full',
+      'cannot clean up',
+    ]);
+  });
+
   it('uses lines without a step if the step wrote none', () => {
     const noNodes = 'com.dtolabs.rundeck.core.NodesetEmptyException: No matched nodes';
     const earlier = line('no', { level: 'ERROR', context: '1' });

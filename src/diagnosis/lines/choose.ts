@@ -39,7 +39,10 @@ function isOfStep(line: LogLine, { node, context }: Pick<FirstCause, 'node' | 'c
   );
 }
 
-/** Logs do not contain parameters: `2@node=db03/1` is `2/1` in a log. */
+/**
+ * Logs do not contain parameters: `2@node=db03/1` is `2/1` in a log. In a log, the error handler of step 2 is `2e`; the state
+ * of the step, with its exit code, is that of its handler.
+ */
 function toPlain(context: string): string {
-  return context.replaceAll(/@[^/]*/g, '');
+  return context.replaceAll(/@[^/]*|e(?=\/|$)/g, '');
 }
