@@ -16,7 +16,7 @@ const startsProcesses = ['test/support/child.ts', 'test/support/daemon.ts'];
 
 /**
  * The test files that load a file, the nearest first: its own, then those of the files that import it, and so on; a test that
- * belongs to no such file counts by the imports between.
+ * belongs to no such file counts by the imports between. Of equally near ones, those of its room come first.
  */
 export function relatedTests(file: string, sources: readonly Source[], most: number): readonly string[] {
   const imports = new Map(sources.map((source) => [source.path, targetsOf(source)]));
@@ -25,7 +25,11 @@ export function relatedTests(file: string, sources: readonly Source[], most: num
   const distances = new Map(
     tests.map(([test, imported]) => [test, steps.get(testedBy(test, sources)) ?? imported + 0.5]),
   );
-  const sorted = [...distances].toSorted(([one, near], [other, far]) => near - far || (one < other ? -1 : 1));
+  const room = file.split('/')[1];
+  const isAway = (test: string) => Number(test.split('/')[1] !== room);
+  const sorted = [...distances].toSorted(
+    ([one, near], [other, far]) => near - far || isAway(one) - isAway(other) || (one < other ? -1 : 1),
+  );
   return sorted.slice(0, most).map(([test]) => test);
 }
 

@@ -125,6 +125,7 @@ describe('repository/mutate/related', () => {
     { path: 'test/api/d.test.ts', text: `import './sum.ts';\nimport { d } from '../../src/api/deep/d.ts';` },
     { path: 'test/api/sums.test.ts', text: `import { a } from '../../src/api/a.ts';` },
     { path: 'test/collectors/c.test.ts', text: `import '../support/all.ts';` },
+    { path: 'test/collectors/late.test.ts', text: `import { c } from '../../src/collectors/c.ts';` },
     { path: 'test/collectors/other.test.ts', text: `import '../support/all.ts';` },
     { path: 'test/api/types.test.ts', text: `import type { A } from '../../src/api/a.ts';` },
     { path: 'test/api/process.test.ts', text: `import '../../src/api/a.ts';\nimport '../support/child.ts';` },
@@ -139,12 +140,14 @@ describe('repository/mutate/related', () => {
       'test/api/sums.test.ts',
       'test/collectors/c.test.ts',
       'test/app.test.ts',
+      'test/collectors/late.test.ts',
       'test/collectors/other.test.ts',
     ];
     expect(relatedTests('src/api/a.ts', sources, 10)).toEqual(all);
     expect(relatedTests('src/api/a.ts', sources, 2)).toEqual(all.slice(0, 2));
     expect(relatedTests('src/api/deep/d.ts', sources, 10)).toEqual(['test/api/d.test.ts']);
-    expect(relatedTests('src/collectors/c.ts', sources, 1)).toEqual(['test/collectors/c.test.ts']);
+    const ofRoom = ['test/collectors/c.test.ts', 'test/collectors/late.test.ts'];
+    expect(relatedTests('src/collectors/c.ts', sources, 2)).toEqual(ofRoom);
   });
 });
 
