@@ -90,12 +90,13 @@ describe('diagnosis/journal', () => {
   });
 
   it('records a job as created, although it failed and its definition was read before it was listed', async () => {
+    let nowMs = 50;
     const kept = createKeptJournal({
       server: 'upstream',
       isRestored: false,
       ledger: { load: async () => [] },
       commit: async () => undefined,
-      serverNowMs: () => 50,
+      serverNowMs: () => nowMs,
       toKept: (change) => change,
       onLoaded: () => undefined,
     });
@@ -109,6 +110,11 @@ describe('diagnosis/journal', () => {
     await read('jobs pay', 40, 'a', 'b');
     const told = listChanges(kept.journal(), 50).map(({ subject, what }) => `${subject} ${what}`);
     expect(told).toEqual(['pay/b listed again', 'pay/b no longer listed', 'pay/b created']);
+    // What was read of an edit is forgotten like its job.
+    nowMs += maxAgeMs;
+    await read('edit b', 45, '');
+    await read('jobs pay', nowMs, 'a');
+    expect([...kept.areas.keys()]).toEqual(['jobs pay']);
   });
 
   it('records restarts, releases, modes and projects of the server', async () => {
