@@ -1,5 +1,6 @@
 import { type Change, toShownMs } from '../../../diagnosis/changes/deciding/change.ts';
 import { toLength, toTime } from '../../../domain/ages.ts';
+import { toCount } from '../../../domain/format.ts';
 import { isFailure } from '../../../status/running.ts';
 import type { ShownJob } from '../../../status/shown-job.ts';
 import type { EndedStatus } from '../../../status/status.ts';
@@ -74,7 +75,7 @@ export function renderSparkline(runs: readonly EndedStatus[]): Html | undefined 
   if (timed.length === 0) return undefined;
   const maxMs = Math.max(1, ...timed.map(toMs));
   const failures = timed.filter(isFailure).length;
-  const label = `the last ${timed.length} runs took at most ${toLength(maxMs)}, ${failures === 0 ? 'none' : failures} failed`;
+  const label = `the last ${toCount(timed.length, 'run')} took at most ${toLength(maxMs)}, ${failures === 0 ? 'none' : failures} failed`;
   const bars = timed.map((run, index) => {
     const height = Math.max(1, Math.round((toMs(run) * 16) / maxMs));
     const foot = isFailure(run) ? html`<rect class="bad" x="${index * 4}" y="18" width="3" height="3"/>` : undefined;
