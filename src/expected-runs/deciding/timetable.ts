@@ -119,19 +119,29 @@ function repeatedWithin({ timesMs, untilMs }: Timetable, periodMs: number | unde
 }
 
 /** Returns the shortest period with which all times of an answer repeat; undefined if there is none. */
-function toPeriodMs({ timesMs, askedAtMs, untilMs }: Timetable): number | undefined {
+function toPeriodMs(timetable: Timetable): number | undefined {
+  const known = periods.get(timetable);
+  if (known !== undefined) return known.ms;
+  const { timesMs, askedAtMs, untilMs } = timetable;
   // The answer may lack a time that passed during the request.
   const fromMs = askedAtMs + minSlackMs;
-  const times = timesAfter({ timesMs }, fromMs);
-  const [first, second] = times;
-  if (first === undefined || second === undefined) return undefined;
-  return [second - first, hourMs, dayMs, 7 * dayMs].find((periodMs) => {
-    const later = times.filter((time) => time > fromMs + periodMs);
-    const repeated = times.filter((time) => time + periodMs <= untilMs);
-    const isSame = later.every((time, place) => time === (repeated[place] ?? 0) + periodMs);
-    return fromMs + periodMs <= untilMs && later.length === repeated.length && isSame;
+  const place = placeAfter(timesMs, fromMs);
+  const ownMs = (timesMs[place + 1] ?? Number.POSITIVE_INFINITY) - (timesMs[place] ?? 0);
+  const possible = Number.isFinite(ownMs) ? [ownMs, hourMs, dayMs, 7 * dayMs] : [];
+  const ms = possible.find((periodMs) => {
+    const later = placeAfter(timesMs, fromMs + periodMs);
+    const count = timesMs.length - later;
+    if (fromMs + periodMs > untilMs || placeAfter(timesMs, untilMs - periodMs) - place !== count) return false;
+    for (let index = 0; index < count; index++)
+      if (timesMs[later + index] !== (timesMs[place + index] ?? 0) + periodMs) return false;
+    return true;
   });
+  periods.set(timetable, { ms });
+  return ms;
 }
+
+/** Many jobs are looked at for each page. */
+const periods = new WeakMap<Timetable, { readonly ms: number | undefined }>();
 
 /** Reports whether the times up to a given time are known, either listed or because they repeat. */
 export function isTimedUntil(timetable: Timetable | undefined, toMs: number): boolean {
