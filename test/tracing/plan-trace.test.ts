@@ -197,10 +197,10 @@ describe('tracing/plan-trace', () => {
     expect(names.filter((name) => name.includes('count'))).toEqual([]);
   });
 
-  it('ends an execution that was aborted before its start when it was aborted, and accepts times before 1970', () => {
+  it('accepts an end before the start, and times before 1970', () => {
     expect(planChanged({ startedAtMs: 5000, endedAtMs: 1000 }).root).toMatchObject({
-      startMs: 1000,
-      endMs: 1000,
+      startMs: 5000,
+      endMs: 5000,
       attributes: { 'automation.span.clamped': true },
     });
     expect(planChanged({ startedAtMs: -5, endedAtMs: 1e300 }).root).toMatchObject({ startMs: 0, endMs: 9e12 });

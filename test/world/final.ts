@@ -127,8 +127,7 @@ function compareTraces(
     )
       onFault('a trace is the same each time', `of ${tell(execution)}: ${forms.size} forms`);
     const startedAtMs = toStart(execution);
-    const endMs = endedAt(execution);
-    if (trace.rootStartMs !== Math.min(startedAtMs, endMs) || trace.rootEndMs !== endMs)
+    if (trace.rootStartMs !== startedAtMs || trace.rootEndMs !== Math.max(startedAtMs, endedAt(execution)))
       onFault('a trace tells the times', `of ${tell(execution)}: ${trace.rootStartMs} to ${trace.rootEndMs}`);
     const isCutOff = execution.lostAtMs !== undefined && (execution.end?.atMs ?? 0) >= execution.lostAtMs;
     const differs = isCutOff ? undefined : findDifference(scene, execution, counted.get(execution) ?? '', arrival);

@@ -47,9 +47,8 @@ export function* planInPieces(source: SpanSource, settings: TraceSettings): Piec
   const { execution } = source;
   if (execution.endedAtMs === undefined || execution.status === 'missed') return undefined;
   const root = yield* draftRoot(source, settings);
-  // The start of an execution that was aborted while it waited is later than its end.
-  const endMs = Math.min(Math.max(0, Math.round(execution.endedAtMs)), latest);
-  const startMs = Math.min(Math.max(0, Math.round(execution.startedAtMs)), endMs);
+  const startMs = Math.min(Math.max(0, Math.round(execution.startedAtMs)), latest);
+  const endMs = Math.min(Math.max(startMs, Math.round(execution.endedAtMs)), latest);
   const isClamped = startMs !== Math.round(execution.startedAtMs) || endMs !== Math.round(execution.endedAtMs);
   const draft = yield* dropDuplicates(root.draft);
   const timed = yield* reduceTo(settings.detail, { ...(yield* settleTimes(draft, { startMs, endMs })), isClamped });
