@@ -104,7 +104,8 @@ async function followClock({ found, activities, activityHint, options }: Round, 
   }
   found.overlap.noteLeap(leap);
   // Executions that ended meanwhile may be read only now: without the clock, they would look like imports.
-  await noteSlowClocks(found.cache, { serverTimes: [time.nowMs - wasBehindMs], nowMs: time.nowMs });
+  const serverTimes = [time.doubtedMs ?? time.nowMs - wasBehindMs];
+  await noteSlowClocks(found.cache, { serverTimes, nowMs: time.nowMs, ownMs });
   await keep(found.overlap.reachedMs(time.nowMs));
 }
 

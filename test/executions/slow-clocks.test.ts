@@ -22,6 +22,14 @@ describe('executions/slow-clocks', () => {
     expect(cache.facts().slowClocks).toEqual([]);
   });
 
+  it('compares an answer that is ahead of the time in use with the clock of the exporter', async () => {
+    const cache = await openLedgerCache(createMemoryLedger(), 'prod');
+    const ownMs = nowMs + 48 * hourMs;
+    for (const serverTimes of [[nowMs + 1000], [ownMs], [ownMs - 26 * hourMs]])
+      await noteSlowClocks(cache, { serverTimes, nowMs, ownMs });
+    expect(cache.facts().slowClocks).toEqual([{ byMs: 26 * hourMs, seenAtMs: nowMs }]);
+  });
+
   it('recognizes a slow clock only from a running execution with a new id and an old start', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     await cache.update(async () => ({

@@ -106,7 +106,7 @@ export function createCountExecutions(
 
   return async (request) => {
     const { project, seenAtMs, serverTimes = [], advance, lateBeforeMs = Number.NEGATIVE_INFINITY } = request;
-    await noteSlowClocks(cache, { serverTimes, nowMs: seenAtMs });
+    await noteSlowClocks(cache, { serverTimes, nowMs: seenAtMs, ownMs: clock.now() });
     const made: { count?: Count } = {};
     await cache.update(async () => {
       const state = cache.states.get(project);

@@ -127,7 +127,7 @@ function toReleased({ totals }: LedgerCache, key: string): Cell[] {
  */
 export async function noteSlowClocks(
   cache: LedgerCache,
-  seen: { running?: readonly Execution[]; serverTimes?: readonly number[]; nowMs: number },
+  seen: { running?: readonly Execution[]; serverTimes?: readonly number[]; nowMs: number; ownMs?: number },
 ): Promise<void> {
   if (toNoted(cache, seen) === undefined) return;
   await cache.update(async () => {
@@ -139,7 +139,7 @@ export async function noteSlowClocks(
 /** Merges the known clocks and the new ones; undefined if nothing changes. */
 function toNoted(
   { facts, idHours }: LedgerCache,
-  { running = [], serverTimes = [], nowMs }: Parameters<typeof noteSlowClocks>[1],
+  { running = [], serverTimes = [], nowMs, ownMs = nowMs }: Parameters<typeof noteSlowClocks>[1],
 ): SlowClock[] | undefined {
   const { slowClocks = [], oneTimeIds = [] } = facts();
   const known = slowClocks.filter(({ seenAtMs }) => Math.abs(nowMs - seenAtMs) < rememberedForMs);
@@ -171,7 +171,9 @@ function toNoted(
     // A run that started long ago does not prove that its clock is still used.
     renew((knownMs) => Math.abs(knownMs - byMs) < hourMs && isOfSlowClock(run, [knownMs]));
   }
-  const byMs = nowMs - Math.min(nowMs, ...serverTimes);
+  const toldMs = Math.min(...serverTimes);
+  // While a jump of the clock is not accepted, a member that is behind may be ahead of the time that is used.
+  const byMs = (toldMs > nowMs + hourMs ? ownMs : nowMs) - toldMs;
   const isClose = (knownMs: number): boolean => Math.abs(knownMs - byMs) <= closeMs;
   if (byMs > dayMs && !next.some((clock) => isClose(clock.byMs))) note(byMs);
   renew(isClose);
