@@ -1,4 +1,4 @@
-import { shapes, simulate } from '../../test/executions/drift-shapes.ts';
+import { shapes, simulate } from '../../test/domain/durations/drift-shapes.ts';
 
 /** Measures how often a lasting change of durations is reported by mistake, and after how many runs a real one is found. */
 export async function run() {

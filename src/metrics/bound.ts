@@ -1,4 +1,4 @@
-import { addParts } from '../domain/histograms/native-histogram.ts';
+import { addParts } from '../domain/durations/native-histogram.ts';
 import type { Family, MergeRule, Row } from './family.ts';
 
 export type FamilyRule = { readonly off: boolean; readonly dropLabels: readonly string[] };

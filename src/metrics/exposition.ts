@@ -1,5 +1,5 @@
 import type { Gauge, Registry } from 'prom-client';
-import type { NativeHistogram } from '../domain/histograms/native-histogram.ts';
+import type { NativeHistogram } from '../domain/durations/native-histogram.ts';
 import { type Block, emptyBlock, joinBlocks, toBlock, toBlockNow, toGzip } from './block.ts';
 import type { Family, LabelPair, MetricType, Row } from './family.ts';
 import type { Format } from './format.ts';

@@ -1,4 +1,4 @@
-import type { NativePart } from '../domain/histograms/native-histogram.ts';
+import type { NativePart } from '../domain/durations/native-histogram.ts';
 
 export const metricTypes = ['gauge', 'counter', 'info', 'summary', 'histogram'] as const;
 export type MetricType = (typeof metricTypes)[number];

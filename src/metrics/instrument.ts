@@ -9,7 +9,7 @@ import {
   type LabelValues,
   type Registry,
 } from 'prom-client';
-import { emptyNative, type NativeHistogram, observeNative } from '../domain/histograms/native-histogram.ts';
+import { emptyNative, type NativeHistogram, observeNative } from '../domain/durations/native-histogram.ts';
 
 /** Makes a histogram also count natively. Reading it returns both counts of the same moment. */
 export function countNatively<Label extends string>(made: Histogram<Label>): Histogram<Label> {

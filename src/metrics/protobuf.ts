@@ -1,4 +1,4 @@
-import { type NativePart, zeroThreshold } from '../domain/histograms/native-histogram.ts';
+import { type NativePart, zeroThreshold } from '../domain/durations/native-histogram.ts';
 import type { Family, MetricType, Row } from './family.ts';
 import { createRenderedLine, type RenderedLine } from './rendered-line.ts';
 import { createWire, toTime, type Wire } from './wire.ts';

@@ -2,7 +2,7 @@ import type { Change } from '../diagnosis/changes/deciding/change.ts';
 import type { Explanation } from '../diagnosis/changes/explain.ts';
 import type { FailedRun } from '../domain/failure-class.ts';
 import { type JobNames, ofJobPath, toJobPath } from '../domain/job-path.ts';
-import type { Shift } from '../executions/counting/drift.ts';
+import type { Shift } from '../domain/durations/drift.ts';
 import type { JobFacts } from '../executions/counting/totals.ts';
 import type { Why } from '../expected-runs/deciding/why.ts';
 import type { ScheduledJob, TimesOfJob } from '../expected-runs/showing/scheduled-job.ts';

@@ -118,7 +118,7 @@ export const rooms: readonly Room[] = [
   { room: 'executions/recount', knows: ['executions/reading'], types: ['executions'] },
   {
     room: 'executions/series',
-    knows: ['domain/histograms', 'executions/counting', 'metrics/family'],
+    knows: ['domain/durations', 'executions/counting', 'metrics/family'],
     types: ['executions'],
   },
   { room: 'executions', knows: ['domain', 'api/errors', 'metrics/new-series'] },
@@ -126,7 +126,7 @@ export const rooms: readonly Room[] = [
   { room: 'expected-runs/deciding', knows: ['domain'], pure: true },
   { room: 'expected-runs/risks', knows: ['domain', 'expected-runs/deciding'], pure: true },
   { room: 'expected-runs/asking', knows: ['api/endpoints', 'expected-runs/deciding'] },
-  { room: 'expected-runs/showing', knows: ['domain/histograms', 'expected-runs/deciding', 'metrics/family'] },
+  { room: 'expected-runs/showing', knows: ['domain/durations', 'expected-runs/deciding', 'metrics/family'] },
   { room: 'expected-runs', knows: ['domain', 'metrics/new-series', 'api/endpoints', 'api/errors'] },
 
   { room: 'diagnosis/changes/deciding', pure: true },
@@ -166,7 +166,7 @@ export const rooms: readonly Room[] = [
   },
   {
     room: 'status/troubles',
-    knows: ['domain', 'status', 'api/endpoints', 'executions/counting/drift', 'expected-runs/deciding'],
+    knows: ['domain', 'status', 'api/endpoints', 'expected-runs/deciding'],
     types: ['executions'],
   },
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { toSkippedWish } from '../../src/daemon/pages/skipped-wish.ts';
-import { addDuration } from '../../src/executions/counting/drift.ts';
+import { addDuration } from '../../src/domain/durations/drift.ts';
 import type { Executions } from '../../src/executions/executions.ts';
 
 const nowMs = Date.UTC(2026, 10, 22, 18);

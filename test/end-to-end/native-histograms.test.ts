@@ -6,7 +6,7 @@ import { scheduleAlerts } from '../../alerts/definitions/schedule.ts';
 import { defaultThresholds } from '../../alerts/thresholds.ts';
 import { panelQueries } from '../../dashboards/queries.ts';
 import { createRandom } from '../../simulator/random.ts';
-import { observe, type StoredHistogram, toNativePart } from '../../src/domain/histograms/stored-histogram.ts';
+import { observe, type StoredHistogram, toNativePart } from '../../src/domain/durations/stored-histogram.ts';
 import { createSeriesSlots } from '../../src/executions/counting/series-slots.ts';
 import { type Cell, toCellKey } from '../../src/executions/counting/totals.ts';
 import { toNewProject } from '../../src/executions/ledger/project-state.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { addDuration, type Drift } from '../../src/executions/counting/drift.ts';
+import { addDuration, type Drift } from '../../src/domain/durations/drift.ts';
 import { toTypicalDuration } from '../../src/executions/counting/job-facts.ts';
 import { type JobFacts, toJobKey } from '../../src/executions/counting/totals.ts';
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { readMetricsRequest, type SunkPoint } from '../../simulator/traces/read-metrics.ts';
-import { observe, type StoredHistogram, toNativePart } from '../../src/domain/histograms/stored-histogram.ts';
+import { observe, type StoredHistogram, toNativePart } from '../../src/domain/durations/stored-histogram.ts';
 import type { Memory, MemoryKey } from '../../src/domain/memory.ts';
 import { createExposition } from '../../src/metrics/exposition.ts';
 import { counter, gauge, histogram, info, type Row, since, summary } from '../../src/metrics/family.ts';

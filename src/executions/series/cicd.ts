@@ -1,5 +1,5 @@
-import { addParts, type NativePart } from '../../domain/histograms/native-histogram.ts';
-import { toNativePart } from '../../domain/histograms/stored-histogram.ts';
+import { addParts, type NativePart } from '../../domain/durations/native-histogram.ts';
+import { toNativePart } from '../../domain/durations/stored-histogram.ts';
 import { type Row, since } from '../../metrics/family.ts';
 import { type Ending, type JobName, toJobPath } from '../counting/naming.ts';
 import type { Cell } from '../counting/totals.ts';

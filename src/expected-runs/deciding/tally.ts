@@ -1,4 +1,4 @@
-import { observe, type StoredHistogram } from '../../domain/histograms/stored-histogram.ts';
+import { observe, type StoredHistogram } from '../../domain/durations/stored-histogram.ts';
 import type { Judged, WatchedJob } from './watched-job.ts';
 
 /** Decided times as one label set of a counter or histogram. */

@@ -1,4 +1,4 @@
-import { toNativePart } from '../../domain/histograms/stored-histogram.ts';
+import { toNativePart } from '../../domain/durations/stored-histogram.ts';
 import { type Row, since } from '../../metrics/family.ts';
 import type { Contention } from '../deciding/hours-ahead.ts';
 import { type Tally, toTallyKey } from '../deciding/tally.ts';

@@ -4,7 +4,7 @@ import { type Sources, sourceKeys } from '../../../src/expected-runs/deciding/so
 import type { SeenRun, WatchedJob } from '../../../src/expected-runs/deciding/watched-job.ts';
 import { findRisks, type RisksAhead } from '../../../src/expected-runs/risks/find-risks.ts';
 import type { RiskReason } from '../../../src/expected-runs/risks/risk.ts';
-import { createDraw } from '../../executions/drift-shapes.ts';
+import { createDraw } from '../../domain/durations/drift-shapes.ts';
 import { createKnown, type Now, readAround } from './known-night.ts';
 import {
   harms,

@@ -5,8 +5,8 @@ import {
   emptyNative,
   type NativeHistogram,
   observeNative,
-} from '../../../src/domain/histograms/native-histogram.ts';
-import { observe, toNativePart } from '../../../src/domain/histograms/stored-histogram.ts';
+} from '../../../src/domain/durations/native-histogram.ts';
+import { observe, toNativePart } from '../../../src/domain/durations/stored-histogram.ts';
 import { fc } from '../../support/property.ts';
 
 function countAll(values: readonly number[]): NativeHistogram {

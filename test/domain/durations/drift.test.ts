@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addDuration, type Drift, toCompact, toShiftRatio } from '../../src/executions/counting/drift.ts';
-import { addResult, type Flakiness } from '../../src/executions/counting/flaky.ts';
+import { addDuration, type Drift, toCompact, toShiftRatio } from '../../../src/domain/durations/drift.ts';
 import { createDraw, shapes, simulate } from './drift-shapes.ts';
 
 const startMs = Date.UTC(2026, 0, 5);
@@ -19,7 +18,7 @@ function play(seconds: readonly number[], before?: Drift, everyMs = hourMs): Dri
 
 const usual = Array.from({ length: 60 }, (_, index) => 60 + (index % 7));
 
-describe('executions/counting/drift', () => {
+describe('domain/durations/drift', () => {
   it('finds a lasting change, its beginning, and both medians', () => {
     const drift = play([...usual, ...usual.slice(0, 8).map((each) => 2 * each)]);
     expect(drift?.shift).toMatchObject({ sinceMs: startMs + 60 * hourMs, beforeMs: 63_000 });
@@ -84,35 +83,5 @@ describe('executions/counting/drift', () => {
     }
     expect(all).toBeLessThanOrEqual(2);
     expect(createDraw(1)()).toBe(createDraw(1)());
-  });
-});
-
-describe('executions/counting/flaky', () => {
-  const play = (marks: string): Flakiness | undefined => {
-    let known: Flakiness | undefined;
-    for (const mark of marks.split('')) {
-      const ending =
-        ({ f: 'failed', t: 'timedout', o: 'other', a: 'aborted', w: 'failed-with-retry' } as const)[mark] ??
-        'succeeded';
-      known = addResult(known, ending, mark === 'r' ? 1 : 0);
-    }
-    return known;
-  };
-
-  it.each([
-    ['sfsfs', true],
-    ['stsos', true],
-    ['ssfss', false],
-    [`sf${'s'.repeat(18)}fs`, false],
-    ['ffffffss', false],
-    ['rsrsr', true],
-    ['srsrs', false],
-    // Aborted and retried runs prove nothing.
-    ['sasasasas', false],
-    ['swswswsws', false],
-    ['sfsfsssssssss', true],
-    ['sfsfsssssssssss', false],
-  ] as const)('classifies %s as %s', (marks, isFlaky) => {
-    expect(play(marks)?.isFlaky).toBe(isFlaky);
   });
 });

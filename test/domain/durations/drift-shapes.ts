@@ -1,4 +1,4 @@
-import { addDuration, type Drift } from '../../src/executions/counting/drift.ts';
+import { addDuration, type Drift } from '../../../src/domain/durations/drift.ts';
 
 /** Durations in ms, as jobs have them; the weekday is 0 on Monday. */
 export const shapes: Readonly<Record<string, (draw: () => number, weekday: number) => number>> = {
