@@ -41,12 +41,16 @@ function isAnswer(content: unknown): boolean {
 }
 
 /** Prints the last failure and the last scheduled run, the later of both first. */
-function render({ sentence, facts, failure, expected, ...about }: WhyOfJob): string {
+function render({ sentence, facts, failure, expected, duration_shifts: shifts = [], ...about }: WhyOfJob): string {
   const lines = [sentence, ...facts.map(({ fact, at, source }) => `  ${at}  ${fact} [${source}]`)];
   const failed = failure === undefined ? [] : [failure.sentence, ...toEvidence(failure)];
   const isFailureLater = failure !== undefined && (expected === undefined || failure.at >= expected);
   const told = isFailureLater ? [...failed, ...lines] : [...lines, ...failed];
-  return `${[...told, ...toAboutLines(about)].join('\n')}\n`;
+  const changed = shifts.map(({ step, since, before_seconds: before, after_seconds: after }) => {
+    const subject = step === undefined ? 'Durations' : `Durations of step ${step}`;
+    return `${subject}: ${after > before ? 'slower' : 'faster'} since ${since}: median ${after} s, before ${before} s`;
+  });
+  return `${[...told, ...changed, ...toAboutLines(about)].join('\n')}\n`;
 }
 
 /** Lists the changes before a failure, and the cause that it shares with others. */

@@ -22,6 +22,7 @@ import { createTraceCommitHook } from '../tracing/enrich/commit-hook.ts';
 import { createEnricher, type Enricher, type EnricherOptions, type Spooling } from '../tracing/enrich/enricher.ts';
 import { createKeptPlans, type KeptPlans } from '../tracing/enrich/kept-plans.ts';
 import { createEnrichLoop, type EnrichLoop } from '../tracing/enrich/loop.ts';
+import type { StepShift } from '../tracing/enrich/step-durations.ts';
 import { planInPieces } from '../tracing/plan/plan-trace.ts';
 import type { TraceSettings } from '../tracing/plan/settings.ts';
 import type { SelfTracing } from './self-tracing.ts';
@@ -94,6 +95,7 @@ export function createTraces(options: TracesOptions) {
     /** The cause of an execution that did not succeed, even if its trace is no longer kept. */
     causeOf: (server: string, run: CauseKey): Cause | undefined => enrichers.get(server)?.causeOf(run),
     lastFailureOf: (server: string, job: string): FailedRun | undefined => enrichers.get(server)?.lastFailureOf(job),
+    stepShiftsOf: (server: string, job: string): readonly StepShift[] => enrichers.get(server)?.stepShiftsOf(job) ?? [],
     delivery: (): DeliveryStatus | undefined => delivery?.status(),
     quarantined: delivery?.quarantined,
     /** Removes pending traces of a server that is no longer watched. */

@@ -261,6 +261,7 @@ function toJob(
     schedule: expected?.find(path),
     ended,
     lastFailure: known.traces?.lastFailureOf(server, path),
+    stepShifts: known.traces?.stepShiftsOf(server, path),
     explain,
     explainShift: ({ project, group, name }, successMs, startedAtMs) =>
       changes?.explain({

@@ -1,8 +1,8 @@
 import type { Change } from '../diagnosis/changes/deciding/change.ts';
 import type { Explanation } from '../diagnosis/changes/explain.ts';
+import type { Shift } from '../domain/durations/drift.ts';
 import type { FailedRun } from '../domain/failure-class.ts';
 import { type JobNames, ofJobPath, toJobPath } from '../domain/job-path.ts';
-import type { Shift } from '../domain/durations/drift.ts';
 import type { JobFacts } from '../executions/counting/totals.ts';
 import type { Why } from '../expected-runs/deciding/why.ts';
 import type { ScheduledJob, TimesOfJob } from '../expected-runs/showing/scheduled-job.ts';
@@ -32,9 +32,12 @@ export type ShownJob = {
   readonly changes?: readonly Change[] | undefined;
   /** True if the results of the job change often. */
   readonly isFlaky?: boolean;
-  /** The last lasting change of the durations, and the changes around its beginning. */
-  readonly shift?: (Shift & { readonly explanation: Explanation | undefined }) | undefined;
+  /** The last lasting changes of the durations, of the job first, then of its steps. */
+  readonly shifts?: readonly ShownShift[];
 };
+
+/** `explanation` has the changes around its beginning; without `step`, it is of the job. */
+export type ShownShift = Shift & { readonly step?: string; readonly explanation: Explanation | undefined };
 
 export type ScheduleOfJob = TimesOfJob & { readonly job: ScheduledJob; readonly why: Why };
 
@@ -52,6 +55,7 @@ type Input = Pick<
   readonly explain?: (run: EndedStatus) => Explanation | undefined;
   /** Explains the changes between two runs of the job. */
   readonly explainShift?: (job: JobNames, usualUntilMs: number, sinceMs: number) => Explanation | undefined;
+  readonly stepShifts?: readonly (Shift & { readonly step: string })[] | undefined;
   readonly ended: readonly EndedStatus[];
   readonly running: readonly RunningStatus[];
   readonly factsOf: (
@@ -76,16 +80,18 @@ export function toShownJob(input: Input): ShownJob | undefined {
   const overdueMs = averageMs === undefined ? undefined : Math.max(overdueFactor * averageMs, overdueFloorMs);
   const explanation = runs[0] && input.explain?.(runs[0]);
   const isFlaky = facts?.flakiness?.isFlaky === true;
-  const shift = toExplained(facts?.drift?.shift, { project, group, name }, input.explainShift);
+  const { shift } = facts?.drift ?? {};
+  const shifts = [...(shift === undefined ? [] : [shift]), ...(input.stepShifts ?? [])].map((each) => ({
+    ...each,
+    explanation: explainShift(each, { project, group, name }, input.explainShift),
+  }));
   const usualMs = input.usualMsOf(project, group, name);
-  const own = { runs, running, usualMs, overdueMs, lastFailure, explanation, isFlaky, shift };
+  const own = { runs, running, usualMs, overdueMs, lastFailure, explanation, isFlaky, shifts };
   return { server, path, nowMs, seenMs, schedule, about: input.about ?? {}, changes: input.changes ?? [], ...own };
 }
 
-function toExplained(shift: Shift | undefined, job: JobNames, explain: Input['explainShift']): ShownJob['shift'] {
-  if (shift === undefined) return undefined;
-  const { usualUntilMs, sinceMs } = shift;
-  return { ...shift, explanation: usualUntilMs === undefined ? undefined : explain?.(job, usualUntilMs, sinceMs) };
+function explainShift({ usualUntilMs, sinceMs }: Shift, job: JobNames, explain: Input['explainShift']) {
+  return usualUntilMs === undefined ? undefined : explain?.(job, usualUntilMs, sinceMs);
 }
 
 /** Reports whether an execution is a run of the job; a command without a job is not. */

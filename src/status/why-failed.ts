@@ -52,8 +52,20 @@ export type WhyEnded = AboutJob & {
   readonly failure: WhyFailed | undefined;
 };
 
-/** The answer about a job: the decision about its last scheduled time, and its last failure. */
-export type WhyOfJob = Why & AboutJob & { readonly failure: WhyFailed | undefined };
+/** The answer about a job: the decision about its last scheduled time, and what its runs show. */
+export type WhyOfJob = Why & AboutJob & AboutRuns;
+
+export type AboutRuns = {
+  /** The last failure. */
+  readonly failure: WhyFailed | undefined;
+  /** The lasting changes of its durations; without `step`, of the whole job. */
+  readonly duration_shifts: readonly {
+    readonly step?: string | undefined;
+    readonly since: string;
+    readonly before_seconds: number;
+    readonly after_seconds: number;
+  }[];
+};
 
 function toWhyFailed(run: FailedRun, nowMs: number, explanation?: Explanation): WhyFailed {
   const { id, endedAtMs, failureClass, reason, exitCode, node, step, seen } = run;
@@ -149,17 +161,24 @@ export function explainExecution(
   };
 }
 
-/** Returns why a job last failed; undefined if the cause is not kept. */
-export function toLastFailure(shown: ShownJob | undefined): WhyFailed | undefined {
-  if (shown === undefined) return undefined;
-  const { lastFailure, runs, explanation, nowMs } = shown;
+/** Returns why a job last failed, if the cause is kept, and how its durations changed. */
+export function describeRuns(shown: ShownJob | undefined): AboutRuns {
+  const { lastFailure, runs = [], explanation, shifts = [], nowMs = 0 } = shown ?? {};
   const isOfLast = lastFailure?.id === runs[0]?.id;
-  return lastFailure && toWhyFailed(lastFailure, nowMs, isOfLast ? explanation : undefined);
+  return {
+    failure: lastFailure && toWhyFailed(lastFailure, nowMs, isOfLast ? explanation : undefined),
+    duration_shifts: shifts.map(({ step, sinceMs, beforeMs, afterMs }) => ({
+      step,
+      since: toIso(sinceMs),
+      before_seconds: beforeMs / 1000,
+      after_seconds: afterMs / 1000,
+    })),
+  };
 }
 
 /** Explains a job without a watched schedule; undefined if nothing is known about it. */
 export function explainUnscheduled(shown: ShownJob | undefined): WhyOfJob | undefined {
-  if (shown?.lastFailure === undefined) return undefined;
+  if (shown === undefined || (shown.lastFailure === undefined && shown.shifts?.[0] === undefined)) return undefined;
   const { server, path, runs } = shown;
   const [project = '', ...rest] = path.split('/');
   const [newest] = runs;
@@ -177,7 +196,7 @@ export function explainUnscheduled(shown: ShownJob | undefined): WhyOfJob | unde
     last_run: newest && { id: newest.id, status: newest.ending, started: toIso(newest.startedAtMs), seconds },
     next_run: undefined,
     sentence: 'No schedule of this job is watched.',
-    failure: toLastFailure(shown),
+    ...describeRuns(shown),
   };
 }
 

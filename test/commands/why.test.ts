@@ -7,7 +7,7 @@ import type { Why } from '../../src/expected-runs/deciding/why.ts';
 import { ownerRoute } from '../../src/http/pages/owner-page.ts';
 import { type FindFailures, whyRoute } from '../../src/http/routes/why.ts';
 import type { EndedStatus, Watcher } from '../../src/status/status.ts';
-import { explainExecution, explainUnscheduled } from '../../src/status/why-failed.ts';
+import { describeRuns, explainExecution, explainUnscheduled } from '../../src/status/why-failed.ts';
 import { serve } from '../http/serve.ts';
 import { runHere } from './run-cli.ts';
 
@@ -91,7 +91,7 @@ const failures: FindFailures = {
     });
   },
   more: ({ name }) => ({
-    failure: undefined,
+    ...describeRuns(name === 'index' ? { ...shown, server: 'prod', path: 'pay/index', runs: [], shifts } : undefined),
     ...(name === 'index' ? { owner: 'payments', runbook: 'https://wiki.example.org/settle' } : {}),
   }),
   unscheduled: (server, path) => {
@@ -104,6 +104,12 @@ const runsByPath: Readonly<Record<string, readonly EndedStatus[]>> = {
   'pay/adhoc/tidy': [{ ...endedRun, id: 4712, ending: 'succeeded' }, endedRun],
 };
 const shown = { nowMs: atMs, schedule: undefined, running: [], usualMs: undefined, overdueMs: undefined, explanation };
+
+const shift = { sinceMs: atMs, explanation: undefined };
+const shifts = [
+  { ...shift, beforeMs: 60_000, afterMs: 90_500 },
+  { ...shift, step: 'dump', beforeMs: 50_000, afterMs: 20_000 },
+];
 
 let unseen: string | undefined;
 afterEach(() => {
@@ -171,7 +177,12 @@ describe('commands/why', () => {
   it('succeeds if the job ran, which may be at top level', async () => {
     expect(await ask('prod', 'pay/index')).toMatchObject({
       code: 0,
-      stdout: 'Ran.\nOwner: payments\nRunbook: https://wiki.example.org/settle\n',
+      stdout: `Ran.
+Durations: slower since ${new Date(atMs).toISOString()}: median 90.5 s, before 60 s
+Durations of step dump: faster since ${new Date(atMs).toISOString()}: median 20 s, before 50 s
+Owner: payments
+Runbook: https://wiki.example.org/settle
+`,
     });
     expect(await ask('prod', 'pay/stopped')).toMatchObject({ code: 1, stdout: 'The job was off.\n' });
   });
@@ -213,7 +224,7 @@ describe('commands/why', () => {
   it('accepts an id, and prints JSON for programs', async () => {
     const { code, stdout } = await ask('prod', 'j1', '--json');
     expect(code).toBe(1);
-    expect(JSON.parse(stdout)).toEqual(JSON.parse(JSON.stringify(missed)));
+    expect(JSON.parse(stdout)).toEqual(JSON.parse(JSON.stringify({ ...missed, duration_shifts: [] })));
   });
 
   it('explains how an execution ended, as a sentence, as JSON and by its exit code', async () => {

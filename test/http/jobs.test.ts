@@ -199,6 +199,7 @@ describe('http/jobs', () => {
     const times = { afterMs: nowMs - 30 * hourMs, beforeMs: nowMs - 29 * hourMs };
     const suspects = [{ ...change, ...times, scope: 'job', fits: false } as const];
     const [successMs, sinceMs] = [nowMs - 31 * hourMs, nowMs - 28 * hourMs];
+    const shift = { sinceMs, usualUntilMs: successMs };
     const find = (server: string, path: string) => ({
       server,
       path,
@@ -209,13 +210,15 @@ describe('http/jobs', () => {
       usualMs: undefined,
       overdueMs: undefined,
       isFlaky: true,
-      shift: {
-        sinceMs,
-        usualUntilMs: successMs,
-        beforeMs: 60_000,
-        afterMs: 120_000,
-        explanation: { successMs, suspects, unchanged: [], notWatched: [] },
-      },
+      shifts: [
+        {
+          ...shift,
+          beforeMs: 60_000,
+          afterMs: 120_000,
+          explanation: { successMs, suspects, unchanged: [], notWatched: [] },
+        },
+        { ...shift, step: 'dump', beforeMs: 50_000, afterMs: 20_000, explanation: undefined },
+      ],
     });
     const { ask } = await serve([jobPageRoute({ find, silence })]);
     const text = toText((await ask('/jobs/prod/pay/index')).body).split('\n');
@@ -224,6 +227,7 @@ describe('http/jobs', () => {
         'What changed when the durations changed',
         '1 change between the end of the last usual run (2026-11-21 01:00 UTC) and the end of the first unusual one (2026-11-21 04:00 UTC), likeliest first:',
         'Durations: slower since 2026-11-21 04:00 UTC: median 2 min, before 1 min',
+        'Durations: step dump is faster since 2026-11-21 04:00 UTC: median 20 s, before 50 s',
         'Results: ! flaky: success and failure alternate often',
       ]),
     );

@@ -59,7 +59,12 @@ export function toShiftRatio({ beforeMs, afterMs }: Shift): number {
 }
 
 /** Adds a successful run. Runs must be added in the order of their ends; a late one is ignored. */
-export function addDuration(before: Drift | undefined, durationMs: number, endedAtMs: number): Drift {
+export function addDuration(
+  before: Drift | undefined,
+  durationMs: number,
+  endedAtMs: number,
+  maxRuns: number = mostRuns,
+): Drift {
   const lastMinute = Math.floor(endedAtMs / minuteMs);
   if (before !== undefined && lastMinute < before.lastMinute) return before;
   const known: Lists = before
@@ -74,7 +79,7 @@ export function addDuration(before: Drift | undefined, durationMs: number, ended
 }
 
 const minuteMs = 60_000;
-const maxRuns = 200;
+const mostRuns = 200;
 const fewRuns = 20;
 const newNormalMs = 14 * 86_400_000;
 

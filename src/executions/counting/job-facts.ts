@@ -1,5 +1,5 @@
-import type { Finished } from '../../domain/execution.ts';
 import { addDuration, type Drift } from '../../domain/durations/drift.ts';
+import type { Finished } from '../../domain/execution.ts';
 import { addResult, type Flakiness } from './flaky.ts';
 import { type Ending, toEnding } from './naming.ts';
 import type { Totals } from './series-slots.ts';

@@ -1,6 +1,6 @@
+import { observe } from '../../domain/durations/stored-histogram.ts';
 import type { Finished } from '../../domain/execution.ts';
 import type { FailureClass } from '../../domain/failure-class.ts';
-import { observe } from '../../domain/durations/stored-histogram.ts';
 import type { JobNames } from '../../domain/job-path.ts';
 import { toFacts } from './job-facts.ts';
 import { type Ending, endings, otherJobs, toEnding, toJobName, toTrigger } from './naming.ts';

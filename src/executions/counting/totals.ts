@@ -1,6 +1,6 @@
-import type { FailureClass } from '../../domain/failure-class.ts';
-import type { StoredHistogram } from '../../domain/durations/stored-histogram.ts';
 import type { Drift } from '../../domain/durations/drift.ts';
+import type { StoredHistogram } from '../../domain/durations/stored-histogram.ts';
+import type { FailureClass } from '../../domain/failure-class.ts';
 import type { Flakiness } from './flaky.ts';
 import type { Ending } from './naming.ts';
 

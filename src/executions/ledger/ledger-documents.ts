@@ -1,8 +1,8 @@
 import type { Window } from '../../api/paging.ts';
+import { toCompact } from '../../domain/durations/drift.ts';
 import { isPlausibleTime } from '../../domain/time.ts';
 import type { LedgerDocument, LedgerEntry } from '../../state/ledger.ts';
 import type { SpooledTrace } from '../../state/spool.ts';
-import { toCompact } from '../../domain/durations/drift.ts';
 import { type IdHour, toForgottenHours } from '../counting/id-hours.ts';
 import type { Claims } from '../counting/series-slots.ts';
 import { type Cell, isOfJob, type JobFacts, toCellKey, toJobKey } from '../counting/totals.ts';

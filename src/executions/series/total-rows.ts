@@ -1,5 +1,5 @@
-import { type Row, since } from '../../metrics/family.ts';
 import { toShiftRatio } from '../../domain/durations/drift.ts';
+import { type Row, since } from '../../metrics/family.ts';
 import { otherJobs, toJobPath } from '../counting/naming.ts';
 import { isNoJob, type SeriesSlots, type Totals, toNodeKey } from '../counting/series-slots.ts';
 import { type Cell, type JobFacts, toJobKey } from '../counting/totals.ts';

@@ -1,7 +1,7 @@
 import type { Router } from 'express';
 import type { Why } from '../../expected-runs/deciding/why.ts';
 import type { AboutJob } from '../../status/shown-job.ts';
-import type { WhyEnded, WhyFailed, WhyOfJob } from '../../status/why-failed.ts';
+import type { AboutRuns, WhyEnded, WhyOfJob } from '../../status/why-failed.ts';
 import { createRoutes } from '../server/routes.ts';
 
 /** Returns the watched jobs with this path or id; undefined for a server that is not configured. */
@@ -12,8 +12,8 @@ export type HintAt = (server: string, job: string) => string | undefined;
 
 export type FindFailures = {
   readonly execution: (server: string, id: number) => WhyEnded | undefined;
-  /** Returns the last failure of a job, and its configured owner, note and runbook. */
-  readonly more: (job: Why) => AboutJob & { readonly failure: WhyFailed | undefined };
+  /** Returns what the runs of a job show, and its configured owner, note and runbook. */
+  readonly more: (job: Why) => AboutJob & AboutRuns;
   /** Returns a job without a watched schedule; undefined if nothing is known about it. */
   readonly unscheduled: (server: string, path: string) => WhyOfJob | undefined;
 };
@@ -58,7 +58,7 @@ export function whyRoute(find: FindWhy, hintAt: HintAt, failures: FindFailures =
 
 const noFailures: FindFailures = {
   execution: () => undefined,
-  more: () => ({ failure: undefined }),
+  more: () => ({ failure: undefined, duration_shifts: [] }),
   unscheduled: () => undefined,
 };
 

@@ -1,7 +1,7 @@
 import { toDuration } from '../../domain/ages.ts';
+import { toShiftRatio } from '../../domain/durations/drift.ts';
 import { toCount, toList } from '../../domain/format.ts';
 import { toJobPath } from '../../domain/job-path.ts';
-import { toShiftRatio } from '../../domain/durations/drift.ts';
 import type { JobFacts } from '../../executions/counting/totals.ts';
 import type { ExecutionsStatus } from '../../executions/executions.ts';
 import type { RecentRun } from '../../executions/ledger/recent-runs.ts';

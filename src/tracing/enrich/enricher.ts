@@ -15,6 +15,7 @@ import type { FailedRuns } from './commit-hook.ts';
 import { createWorkflows, gather, toBareExecution } from './gather.ts';
 import { type PendingTrace, readPending, toForgetting, toPendingKey } from './pending.ts';
 import { createSendLines, type LineSending } from './send-lines.ts';
+import { createStepDurations, type StepDurations } from './step-durations.ts';
 import { createWaitingTraces, pendingRetryMs, type Waiting, type WaitingTraces } from './waiting-traces.ts';
 
 export type EnricherObserver = {
@@ -79,6 +80,7 @@ export type Enricher = {
   readonly size: () => number;
   readonly causeOf: Causes['of'];
   readonly lastFailureOf: Causes['lastFailureOf'];
+  readonly stepShiftsOf: StepDurations['shiftsOf'];
   /** Makes all traces that can be made now; resolves to the time of the next call. */
   readonly run: (signal: AbortSignal) => Promise<{ readonly againInMs: number | undefined }>;
 };
@@ -92,7 +94,8 @@ export function createEnricher(options: EnricherOptions): Enricher {
   const waiting = createWaitingTraces(options);
   const find = createFind(options, waiting);
   const causes = createCauses();
-  const seal = createSeal(options, causes);
+  const steps = createStepDurations();
+  const seal = createSeal(options, { causes, steps });
   let isLoaded = false;
 
   function add(pending: readonly PendingTrace[]): void {
@@ -105,6 +108,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
     const documents = await ledger.load(server);
     attempts.load(documents);
     causes.load(documents);
+    steps.load(documents);
     options.failures.loadFirst(documents);
     options.diagnoses?.load(documents);
     add(readPending(documents));
@@ -153,7 +157,8 @@ export function createEnricher(options: EnricherOptions): Enricher {
     return { againInMs: waiting.size() === 0 ? undefined : waiting.hasNew() ? 0 : pendingRetryMs };
   }
 
-  return { add, size: waiting.size, ...createLookup(causes, options.diagnoses), run };
+  const found = createLookup(causes, options.diagnoses);
+  return { add, size: waiting.size, ...found, stepShiftsOf: steps.shiftsOf, run };
 }
 
 /** Reads the parts of one execution; undefined if more parts may follow later. */
@@ -178,7 +183,7 @@ function createFind(options: EnricherOptions, waiting: WaitingTraces) {
 }
 
 /** Moves the trace of an execution to the spool and removes it from pending, in one transaction. */
-function createSeal(options: EnricherOptions, causes: Causes) {
+function createSeal(options: EnricherOptions, { causes, steps }: { causes: Causes; steps: StepDurations }) {
   const { server, ledger, spooling, attempts, clock, observe } = options;
   const sendLines = spooling?.lines && createSendLines(spooling.lines, clock);
 
@@ -225,11 +230,13 @@ function createSeal(options: EnricherOptions, causes: Causes) {
       plan?.failure?.failureClass ?? 'unread',
       seen && { fingerprint: seen.fingerprint, isNew: seen.firstMs >= pending.endedAtMs, beforeMs: seen.beforeMs },
     );
+    const durations = steps.note(pending, found);
     const documents = [
       toForgetting(pending),
       ...forgotten.documents,
       ...cause.documents,
       ...failure.documents,
+      ...durations.documents,
       ...(diagnosis?.documents ?? []),
     ];
     if (plan === undefined) {
@@ -247,6 +254,7 @@ function createSeal(options: EnricherOptions, causes: Causes) {
     forgotten.done();
     cause.done();
     failure.done();
+    durations.done();
     diagnosis?.done();
     lines?.done();
     if (kept !== undefined) observe.redacted(kept.removed);

@@ -2,6 +2,7 @@ import type { Execution } from '../../domain/execution.ts';
 import type { LedgerDocument } from '../../state/ledger.ts';
 import { isSoundAttempt } from './attempts.ts';
 import { isSoundCause } from './causes.ts';
+import { isSoundStepDurations } from './step-durations.ts';
 
 /** A counted execution without a trace, with enough data for a trace without steps. */
 export type PendingTrace = Execution & {
@@ -31,7 +32,8 @@ export function readPending(documents: readonly LedgerDocument[]): PendingTrace[
 
 /** Reports whether a stored row can become a trace; true for documents of other kinds. */
 export function isSoundPending(found: string, body: unknown): boolean {
-  if (found !== kind) return isSoundAttempt(found, body) && isSoundCause(found, body);
+  if (found !== kind)
+    return isSoundAttempt(found, body) && isSoundCause(found, body) && isSoundStepDurations(found, body);
   // This cast is safe: any object has fields of unknown values.
   const { id, project, startedAtMs, endedAtMs, seenAtMs, failedNodes } = (body ?? {}) as Readonly<
     Record<string, unknown>

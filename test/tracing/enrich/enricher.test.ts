@@ -12,13 +12,13 @@ function onNextPlan(plans: Plan[], then: () => void): void {
 }
 
 describe('tracing/enrich/enricher', () => {
-  it('makes a trace with steps for a pending execution, and removes the pending document in the same change', async () => {
-    const { run, spooled, left, plans, told } = await setUp();
+  it('makes a trace with steps for a pending execution, and replaces the pending document by its durations in the same change', async () => {
+    const { run, spooled, left, plans, told } = await setUp({ steps: 2 });
     expect(await run()).toEqual({ againInMs: undefined });
     const [trace = ''] = await spooled();
     expect(trace).toContain('RUN pay/nightly/settle');
     expect(plans[0]?.trace.spans.length).toBeGreaterThan(1);
-    expect(await left()).toEqual([]);
+    expect(await left()).toEqual(['step-durations']);
     expect(told).toEqual(['pending 1', 'spooled', 'pending 0']);
   });
 

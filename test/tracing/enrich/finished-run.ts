@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest';
+import { command, work } from '../../../simulator/scenarios/build.ts';
 import { startSimulator } from '../../../simulator/simulator.ts';
 import { createFailures } from '../../../src/executions/ledger/failures.ts';
 import { openSqliteState } from '../../../src/state/sqlite.ts';
@@ -26,6 +27,7 @@ type Setting = {
   isReadOnly?: boolean;
   backlogAgeMs?: number;
   hasNoTrace?: boolean;
+  steps?: number;
 };
 
 /** A service with one finished run of a job, and the enricher of its trace; both end with the test. */
@@ -34,7 +36,10 @@ export async function setUp(given: Setting = {}) {
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
   onTestFinished(() => simulator.stop());
   simulator.control.createProject('pay', ['web01']);
-  simulator.control.runJob(simulator.control.createJob('pay', { name: 'settle', group: 'nightly' }));
+  const commands = Array.from({ length: given.steps ?? 1 }, () => command('true', 2, 0));
+  simulator.control.runJob(
+    simulator.control.createJob('pay', { name: 'settle', group: 'nightly', work: work(['web01'], commands) }),
+  );
   simulator.advance(3_600_000);
   const [run] = simulator.truth().executions;
   if (run?.endedAtMs === undefined) throw new Error('the run has not ended');

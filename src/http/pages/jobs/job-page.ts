@@ -4,7 +4,7 @@ import { toAge, toDuration, toLength, toScheduled, toTime, toWait } from '../../
 import { toCount } from '../../../domain/format.ts';
 import type { ScheduledJob } from '../../../expected-runs/showing/scheduled-job.ts';
 import { isFailure } from '../../../status/running.ts';
-import type { ScheduleOfJob, ShownJob } from '../../../status/shown-job.ts';
+import type { ScheduleOfJob, ShownJob, ShownShift } from '../../../status/shown-job.ts';
 import type { EndedStatus } from '../../../status/status.ts';
 import { createRoutes } from '../../server/routes.ts';
 import { toAboutFacts } from '../about-job.ts';
@@ -47,7 +47,10 @@ export function jobPageRoute({ find, silence }: JobPageOptions): Router {
 
 type About = { readonly title: string; readonly root: string; readonly isSilent: boolean };
 
-function renderWhatChanged({ server, runs: [last], explanation, shift, nowMs }: ShownJob, root: string): Html {
+function renderWhatChanged(
+  { server, runs: [last], explanation, shifts: [shift] = [], nowMs }: ShownJob,
+  root: string,
+): Html {
   const about = { server, root, nowMs };
   return html`${last && renderSuspects(explanation, { ...about, untilMs: last.startedAtMs, words: ofFailure })}${
     shift && renderSuspects(shift.explanation, { ...about, untilMs: shift.sinceMs, words: ofDurations })
@@ -82,11 +85,10 @@ ${lines.length === 0 ? undefined : html`<ul>${lines}</ul>\n`}`;
 }
 
 /** Describes a lasting change of the durations, as the series do. */
-function toShiftText(shift: ShownJob['shift'], nowMs: number): string | undefined {
-  if (shift === undefined) return undefined;
-  const { sinceMs, beforeMs, afterMs } = shift;
+function toShiftText({ step, sinceMs, beforeMs, afterMs }: ShownShift, nowMs: number): Html {
   const than = afterMs > beforeMs ? 'slower' : 'faster';
-  return `${than} since ${toTime(sinceMs, nowMs)}: median ${toLength(afterMs)}, before ${toLength(beforeMs)}`;
+  const subject = step === undefined ? undefined : html`step <bdi>${step}</bdi> is `;
+  return html`${subject}${than} since ${toTime(sinceMs, nowMs)}: median ${toLength(afterMs)}, before ${toLength(beforeMs)}`;
 }
 
 function renderFacts(job: ShownJob, root: string, isSilent: boolean): Html {
@@ -106,7 +108,7 @@ function renderFacts(job: ShownJob, root: string, isSilent: boolean): Html {
       links.length === 0 ? undefined : html`${links}`,
     ],
     ['Next run', next === undefined ? undefined : `${toTime(next, nowMs)} (${toWait(next, nowMs)})`],
-    ['Durations', toShiftText(job.shift, nowMs)],
+    ...(job.shifts ?? []).map((shift) => ['Durations', toShiftText(shift, nowMs)] as const),
     [
       'Results',
       job.isFlaky === true ? html`<span class="off">! flaky: success and failure alternate often</span>` : undefined,
