@@ -19,8 +19,12 @@ export function jobsAtRiskText(filter = ''): string {
   const query = `printf \`${jobs}\` $labels.server $labels.reason | query | sortByLabel \`job_name\``;
   const path =
     '{{ $found.Labels.project }}/{{ with $found.Labels.job_group }}{{ . }}/{{ end }}{{ $found.Labels.job_name }}';
-  return `{{ with ${query} }} Next: {{ range $index, $found := . }}{{ if $index }}, {{ end }}${path}{{ end }}.{{ end }}`;
+  return `{{ with ${query} }} Next: {{ range $index, $found := . }}{{ if $index }}, {{ end }}${path}{{ end }}.{{ end }}${failingNodesText}`;
 }
+
+/** Lists the nodes for which runs are at risk. */
+const failingNodesText =
+  '{{ if eq $labels.reason "node_failing" }}{{ with printf `max by (node) (automation_node_failing_jobs{server=%q})` $labels.server | query | sortByLabel `node` }} Failing nodes: {{ range $index, $found := . }}{{ if $index }}, {{ end }}{{ $found.Labels.node }}{{ end }}.{{ end }}{{ end }}';
 
 /** Lists the error kinds of requests to a server; empty if there are none. */
 export function causeText({ causeWindow }: Thresholds): string {

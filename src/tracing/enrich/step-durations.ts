@@ -83,7 +83,7 @@ function isDrift(drift: unknown): boolean {
 }
 
 /** About 0.6 kB for each step. */
-const maxRuns = 100;
+export const maxRuns = 100;
 const maxSteps = 8;
 const maxJobs = 1000;
 const maxNameLength = 200;

@@ -98,6 +98,8 @@ export const scheduleCases: readonly Case[] = [
       'automation_schedule_at_risk_runs{server="prod",reason="node_failing",horizon="12h"}': gauge('none', 14),
       'automation_schedule_at_risk_runs{server="prod",reason="passive",horizon="12h"}': gauge(0, 0),
       [`automation_job_next_run_at_risk{${job},reason="node_failing"}`]: gauge('none', 1),
+      'automation_node_failing_jobs{server="prod",node="db03"}': gauge('none', 2),
+      'automation_node_failing_jobs{server="test",node="db04"}': gauge('none', 2),
     },
     below: { 'automation_schedule_at_risk_runs{server="prod",reason="node_failing",horizon="12h"}': gauge('none', 0) },
     firesAfter: 60,
@@ -106,7 +108,7 @@ export const scheduleCases: readonly Case[] = [
     labels: { server: 'prod', reason: 'node_failing', horizon: '12h', severity: 'warning' },
     summary: 'Coming runs on prod are at risk: node_failing',
     description:
-      '14 scheduled runs of the next 12 hours on prod are at risk; the reason is node_failing. Next: pay/nightly/settle.',
+      '14 scheduled runs of the next 12 hours on prod are at risk; the reason is node_failing. Next: pay/nightly/settle. Failing nodes: db03.',
     ...ofSchedule,
     page: '/tonight?server=prod',
   },
