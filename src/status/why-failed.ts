@@ -59,7 +59,7 @@ export type AboutRuns = {
   /** The last failure. */
   readonly failure: WhyFailed | undefined;
   /** The lasting changes of its durations; without `step`, of the whole job. */
-  readonly duration_shifts: readonly {
+  readonly duration_shifts?: readonly {
     readonly step?: string | undefined;
     readonly since: string;
     readonly before_seconds: number;

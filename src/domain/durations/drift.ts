@@ -15,13 +15,22 @@ export type Drift<List = Uint16Array | Uint32Array> = {
 type Lists = Drift<readonly number[]>;
 
 /** Keeps numbers in two or four bytes each, where a list needs eight. Stored as lists. */
-export function toCompact({ tenths, apart, ...drift }: Drift<Iterable<number>>): Drift {
+export function toCompact({ tenths, apart, ...drift }: Drift<ArrayLike<number>>): Drift {
   return { ...drift, tenths: toNumbers(tenths), apart: toNumbers(apart) };
 }
 
-function toNumbers(numbers: Iterable<number>): Uint16Array | Uint32Array {
-  const values = [...numbers];
-  return values.every((value) => value <= maxShort) ? Short.from(values) : Long.from(values);
+function toNumbers(numbers: ArrayLike<number>): Uint16Array | Uint32Array {
+  const list = toList(numbers);
+  const compact = list.every((value) => value <= maxShort) ? new Short(list.length) : new Long(list.length);
+  compact.set(list);
+  return compact;
+}
+
+/** Ten times faster than iterating over a subclass of a typed array. */
+function toList(numbers: ArrayLike<number>): number[] {
+  const list: number[] = [];
+  while (list.length < numbers.length) list.push(numbers[list.length] ?? 0);
+  return list;
 }
 
 const maxShort = 2 ** 16 - 1;
@@ -30,13 +39,13 @@ const maxLong = 2 ** 32 - 1;
 
 class Short extends Uint16Array {
   toJSON(): readonly number[] {
-    return [...this];
+    return toList(this);
   }
 }
 
 class Long extends Uint32Array {
   toJSON(): readonly number[] {
-    return [...this];
+    return toList(this);
   }
 }
 
@@ -59,16 +68,11 @@ export function toShiftRatio({ beforeMs, afterMs }: Shift): number {
 }
 
 /** Adds a successful run. Runs must be added in the order of their ends; a late one is ignored. */
-export function addDuration(
-  before: Drift | undefined,
-  durationMs: number,
-  endedAtMs: number,
-  maxRuns: number = mostRuns,
-): Drift {
+export function addDuration(before: Drift | undefined, durationMs: number, endedAtMs: number): Drift {
   const lastMinute = Math.floor(endedAtMs / minuteMs);
   if (before !== undefined && lastMinute < before.lastMinute) return before;
   const known: Lists = before
-    ? { ...before, tenths: [...before.tenths], apart: [...before.apart] }
+    ? { ...before, tenths: toList(before.tenths), apart: toList(before.apart) }
     : { tenths: [], apart: [], lastMinute, up: 0, down: 0, rhythm: 'none' };
   const tenths = [...known.tenths, Math.min(Math.round(durationMs / 100), maxLong)].slice(-maxRuns);
   const apart = [...known.apart, lastMinute - known.lastMinute].slice(-maxRuns);
@@ -79,7 +83,7 @@ export function addDuration(
 }
 
 const minuteMs = 60_000;
-const mostRuns = 200;
+const maxRuns = 200;
 const fewRuns = 20;
 const newNormalMs = 14 * 86_400_000;
 

@@ -58,7 +58,7 @@ export function whyRoute(find: FindWhy, hintAt: HintAt, failures: FindFailures =
 
 const noFailures: FindFailures = {
   execution: () => undefined,
-  more: () => ({ failure: undefined, duration_shifts: [] }),
+  more: () => ({ failure: undefined }),
   unscheduled: () => undefined,
 };
 

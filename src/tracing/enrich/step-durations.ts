@@ -82,8 +82,6 @@ function isDrift(drift: unknown): boolean {
   return Array.isArray(tenths) && Array.isArray(apart) && typeof lastMinute === 'number';
 }
 
-/** About 0.6 kB for each step. */
-export const maxRuns = 100;
 const maxSteps = 8;
 const maxJobs = 1000;
 const maxNameLength = 200;
@@ -125,7 +123,7 @@ function addDurations(before: Steps, durations: ReadonlyMap<string, number>, end
       if (gone === undefined) continue;
       steps.delete(gone);
     }
-    steps.set(step, addDuration(steps.get(step), durationMs, endedAtMs, maxRuns));
+    steps.set(step, addDuration(steps.get(step), durationMs, endedAtMs));
   }
   return steps;
 }

@@ -33,16 +33,14 @@ type Simulation = {
   readonly tries: number;
   readonly factor: number;
   readonly seed: number;
-  /** How many runs are kept: fewer of steps than of jobs. */
-  readonly keeps?: number | undefined;
 };
 
 /** Counts alarms without a change, and the runs until a change is found. */
-export function simulate(shape: string, { runs, tries, factor, seed, keeps }: Simulation) {
+export function simulate(shape: string, { runs, tries, factor, seed }: Simulation) {
   const draw = createDraw(seed);
   const next = (index: number): number => shapes[shape]?.(draw, Math.floor(index / 4) % 7) ?? 0;
   const add = (drift: Drift | undefined, index: number, by = 1): Drift =>
-    addDuration(drift, by * next(index), mondayMs + index * everyMs, keeps);
+    addDuration(drift, by * next(index), mondayMs + index * everyMs);
   let falseAlarms = 0;
   let drift: Drift | undefined;
   for (let index = 0; index < runs; index += 1) {

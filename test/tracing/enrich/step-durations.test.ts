@@ -11,8 +11,16 @@ const hourMs = 3_600_000;
 
 function step(context: string, seconds: number, more: Partial<StepState> = {}): StepState {
   return {
-    ...{ context, condition: 'succeeded', durationMs: seconds * 1000, isNodeStep: true, nodes: [], perNode: [] },
-    ...{ startedAtMs: undefined, endedAtMs: undefined, failureReason: undefined, workflow: undefined },
+    context,
+    condition: 'succeeded',
+    durationMs: seconds * 1000,
+    isNodeStep: true,
+    nodes: [],
+    perNode: [],
+    workflow: undefined,
+    startedAtMs: undefined,
+    endedAtMs: undefined,
+    failureReason: undefined,
     ...more,
   };
 }
