@@ -193,6 +193,15 @@ describe('executions/reconcile', () => {
     expect([...found.ofEpochBefore].map(({ id }) => id)).toEqual([990]);
   });
 
+  it('assigns a run that a slow clock dates before the present epoch to it if the epochs before have its id', () => {
+    const rows = [at({ id: 990, hour: 80 }), at({ id: 4, hour: 80 })];
+    const given = { rows, known: knownAs([4, 125 * hourMs]), ids: hours([130, 3, 5]), epochStartedAtMs: 130 * hourMs };
+    const now = { seenAtMs: 90 * hourMs, latestMs: 131 * hourMs };
+    const toBefore = (formerEpochs: number) =>
+      [...reconcile(input({ ...given, ...now, formerEpochs })).ofEpochBefore].map(({ id }) => id);
+    expect([toBefore(1), toBefore(2)]).toEqual([[990], [990, 4]]);
+  });
+
   it('finds the epoch of a late run by its id', () => {
     const rows = [at({ id: 990, hour: 128 }), at({ id: 2, hour: 129 }), at({ id: 1, hour: 100 })];
     const found = reconcile(input({ rows, ids: hours([130, 3, 4]), epochStartedAtMs: 130 * hourMs }));

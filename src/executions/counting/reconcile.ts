@@ -30,6 +30,8 @@ export type ReconcileInput = {
   readonly formerThroughMs?: number | undefined;
   /** The greatest id of that earlier epoch. */
   readonly formerThroughId?: number | undefined;
+  /** How many epochs were before the present one. */
+  readonly formerEpochs?: number;
   readonly isWanted: (job: JobName) => boolean;
 };
 
@@ -98,6 +100,10 @@ export function reconcile(input: ReconcileInput): Reconciled {
     if (isWanted(toJobName(row))) counted.push(row);
   }
   const since = newEpochAtMs ?? epochStartedAtMs;
+  const former = (input.formerEpochs ?? Number.POSITIVE_INFINITY) + Number(newEpochAtMs !== undefined);
+  // An epoch has each id once: if all former epochs have had it, the run is of the present one.
+  const isTaken = ({ id }: Finished): boolean =>
+    (known.get(id) ?? []).filter((run) => toBegin(run) < since).length >= former;
   const before = newEpochAtMs === undefined ? ids : new Map<number, IdHour>();
   const ofEpoch = newEpochAtMs === undefined ? regular : regular.filter(({ startedAtMs }) => startedAtMs >= since);
   const idHours = withIds(before, ofEpoch, { seenAtMs, latestMs });
@@ -105,7 +111,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
     entries,
     counted,
     ofEpochBefore: toEpochBefore(
-      counted.filter((run) => !ofSlowClock.has(run)),
+      counted.filter((run) => !ofSlowClock.has(run) && !isTaken(run)),
       since,
       [...before.values(), ...idHours],
     ),

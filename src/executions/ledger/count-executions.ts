@@ -90,6 +90,7 @@ export function createCountExecutions(
       epochStartedAtMs,
       formerThroughMs,
       formerThroughId,
+      formerEpochs: facts.epoch - 1,
       isWanted: (job) =>
         isWantedJob(toJobPath(project, job)) ||
         (isRestored && cache.totals.jobs.has(toJobKey(project, job.group, job.name))),
