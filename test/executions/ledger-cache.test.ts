@@ -16,6 +16,13 @@ describe('executions/ledger-cache', () => {
     expect(next.recent().map(({ id }) => id)).toEqual([3, 2, 1]);
   });
 
+  it('reads from the state of an earlier release that the runs of earlier epochs began before the present one', async () => {
+    const ledger = createMemoryLedger();
+    const cache = await openLedgerCache(ledger, 'prod');
+    await cache.update(async () => ({ facts: { epoch: 2, epochStartedAtMs: 5000 } }));
+    expect((await openLedgerCache(ledger, 'prod')).facts()).toMatchObject({ epoch: 2, formerThroughMs: 4999 });
+  });
+
   it('removes a job named like an ending without the totals of its project', async () => {
     const ledger = createMemoryLedger();
     const cache = await openLedgerCache(ledger, 'prod');

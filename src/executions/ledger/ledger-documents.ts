@@ -71,7 +71,9 @@ export type Contents = {
 };
 
 export function readContents(documents: readonly LedgerDocument[]) {
-  const [facts = { epoch: 1, epochStartedAtMs: 0 }] = read<LedgerFacts>(documents, 'server').map(toWholeTimes);
+  const [stored = { epoch: 1, epochStartedAtMs: 0 }] = read<LedgerFacts>(documents, 'server').map(toWholeTimes);
+  // Earlier releases stored only the start of the epoch, which moves if the clock is set back.
+  const facts = stored.epoch > 1 ? { formerThroughMs: stored.epochStartedAtMs - 1, ...stored } : stored;
   const jobs = read<JobFacts>(documents, 'job')
     .filter(({ lastEndMs }) => isPlausibleTime(lastEndMs))
     .map((job) => (job.drift === undefined ? job : { ...job, drift: toCompact(job.drift) }));
