@@ -2,7 +2,7 @@ import type { Api } from '../../api/client.ts';
 import { jobForecast, jobInfo } from '../../api/endpoints/jobs.ts';
 import { isUneditedSince } from '../deciding/gap.ts';
 import { joinAnswer } from '../deciding/join-answer.ts';
-import type { Answer } from '../deciding/timetable.ts';
+import { type Answer, timesAfter } from '../deciding/timetable.ts';
 import { maxSpanMs, type WatchedJob } from '../deciding/watched-job.ts';
 import { edgeMs, maxTimes, planQuestion, type Question, type Situation } from './plan-question.ts';
 
@@ -12,7 +12,7 @@ export type AskInput = {
   readonly isChanged: boolean;
   /** True if the known times must be confirmed. */
   readonly isWaiting: boolean;
-  /** True while too many other jobs wait: then only one list of times is requested, and the next one in the job's next turn. */
+  /** True while too many other jobs wait: then lists of times end with the first that has two times, and the job's next turn requests more. */
   readonly isBrief: boolean;
 };
 
@@ -67,8 +67,9 @@ export async function askSchedule(api: Api, job: WatchedJob, input: AskInput): P
     if ('why' in answer) return { answers, requests, workMs, end: answer };
     answers.push(isChanged ? { ...answer, isAfterEdit: true } : answer);
     if (job.timetable === undefined && question.ask === 'next') break;
-    if (isBrief && question.ask === 'times') break;
     known = joinAnswer(known, answer, { decidedMs: job.decidedMs, doubtMs: 0 }).timetable;
+    // One time alone does not show when the next ones are.
+    if (isBrief && question.ask === 'times' && timesAfter(known, askedAtMs).length > 1) break;
     isListDue &&= question.ask === 'next';
     isUnedited ||= question.ask === 'times';
     // If a changed schedule has no time in the span, its next time is after the span.

@@ -85,6 +85,24 @@ it('lists the times of a job that starts at the moment of each request, when the
   expect(answers.at(-1)?.timesMs).toEqual(times);
 });
 
+it('lists two times of a daily job in one turn, also while other jobs wait', async () => {
+  const dayMs = 86_400_000;
+  const times = [1, 2, 3].map((days) => birthMs + days * dayMs - 1);
+  const getTimed = async ({ path }: { path: string }, { query }: { query?: { time: string } }) => {
+    const untilMs = birthMs + Number.parseInt(query?.time ?? '0', 10) * 60_000;
+    return {
+      answer: path.endsWith('info') ? { nextRunMs: times[0] } : { timesMs: times.filter((time) => time <= untilMs) },
+      workMs: 1,
+    };
+  };
+  const api = { supports: async () => true, getTimed } as unknown as Parameters<typeof askSchedule>[0];
+  const { timesMs = [], ...next } = { askedAtMs: birthMs, untilMs: times[0] ?? 0, timesMs: times.slice(0, 1) };
+  const timetable = { source: 'forecast', confirmedMs: 0, timesMs, ...next } as const;
+  const input = { nowMs: () => birthMs, isChanged: false, isWaiting: false, isBrief: true };
+  const { answers, requests } = await askSchedule(api, { ...asked, timetable }, input);
+  expect([answers.at(-1)?.timesMs, requests]).toEqual([times.slice(0, 2), 2]);
+});
+
 const asked: WatchedJob = {
   id: '',
   project: 'pay',
