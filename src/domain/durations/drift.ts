@@ -67,19 +67,35 @@ export function toShiftRatio({ beforeMs, afterMs }: Shift): number {
   return afterMs / Math.max(beforeMs, 100);
 }
 
-/** Adds a successful run. Runs must be added in the order of their ends; a late one is ignored. */
+/** Adds a successful run. One that is not added in the order of the ends is only compared with later ones. */
 export function addDuration(before: Drift | undefined, durationMs: number, endedAtMs: number): Drift {
   const lastMinute = Math.floor(endedAtMs / minuteMs);
-  if (before !== undefined && lastMinute < before.lastMinute) return before;
+  if (before !== undefined && lastMinute < before.lastMinute) return insertLate(before, durationMs, lastMinute);
   const known: Lists = before
     ? { ...before, tenths: toList(before.tenths), apart: toList(before.apart) }
     : { tenths: [], apart: [], lastMinute, up: 0, down: 0, rhythm: 'none' };
-  const tenths = [...known.tenths, Math.min(Math.round(durationMs / 100), maxLong)].slice(-maxRuns);
+  const tenths = [...known.tenths, toTenths(durationMs)].slice(-maxRuns);
   const apart = [...known.apart, lastMinute - known.lastMinute].slice(-maxRuns);
   const isOver = known.shift !== undefined && endedAtMs - known.shift.sinceMs > newNormalMs;
   const drift = { ...(isOver ? withoutShift(known) : known), tenths, apart, lastMinute };
   const isNewWeek = toWeek(lastMinute) !== toWeek(known.lastMinute);
   return toCompact(tenths.length < fewRuns ? drift : addToSums(drift, isNewWeek));
+}
+
+function toTenths(durationMs: number): number {
+  return Math.min(Math.round(durationMs / 100), maxLong);
+}
+
+/** A run before all that are kept may be from before a change. */
+function insertLate(before: Drift, durationMs: number, endMinute: number): Drift {
+  const [tenths, apart] = [toList(before.tenths), toList(before.apart)];
+  const ends = toEnds({ ...before, tenths, apart });
+  const place = ends.findIndex((end) => end > endMinute);
+  if (place < 1) return before;
+  tenths.splice(place, 0, toTenths(durationMs));
+  const passed = endMinute - (ends[place - 1] ?? 0);
+  apart.splice(place, 1, passed, (apart[place] ?? 0) - passed);
+  return toCompact({ ...before, tenths: tenths.slice(-maxRuns), apart: apart.slice(-maxRuns) });
 }
 
 const minuteMs = 60_000;

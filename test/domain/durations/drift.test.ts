@@ -53,9 +53,19 @@ describe('domain/durations/drift', () => {
     expect(doubled.delays[20]).toBeLessThanOrEqual(5);
   });
 
-  it('ignores a run that becomes known after a later one', () => {
-    const drift = play(usual);
-    expect(addDuration(drift, 1, startMs)).toBe(drift);
+  it('puts a run that becomes known after a later one at its place, if it is not the oldest', () => {
+    const runs = usual.slice(1);
+    let drift: Drift | undefined;
+    for (const index of runs.keys()) {
+      const hour = index === 0 ? 0 : index % 2 === 1 ? index + 1 : index - 1;
+      drift = addDuration(drift, (runs[hour] ?? 0) * 1000, startMs + hour * hourMs);
+    }
+    expect([drift?.tenths, drift?.apart, drift?.lastMinute]).toEqual(
+      [play(runs)].flatMap((inOrder) => [inOrder?.tenths, inOrder?.apart, inOrder?.lastMinute]),
+    );
+    expect(addDuration(drift, 1000, startMs - hourMs)).toBe(drift);
+    const full = play(Array.from({ length: 250 }, () => 60));
+    expect(full && addDuration(full, 5000, startMs + 200.5 * hourMs).tenths.length).toBe(200);
   });
 
   it('keeps about a kilobyte, and the same after a restart', () => {

@@ -96,8 +96,8 @@ it('lists two times of a daily job in one turn, also while other jobs wait', asy
     };
   };
   const api = { supports: async () => true, getTimed } as unknown as Parameters<typeof askSchedule>[0];
-  const { timesMs = [], ...next } = { askedAtMs: birthMs, untilMs: times[0] ?? 0, timesMs: times.slice(0, 1) };
-  const timetable = { source: 'forecast', confirmedMs: 0, timesMs, ...next } as const;
+  const next = { askedAtMs: birthMs, untilMs: times[0] ?? 0, timesMs: times.slice(0, 1) };
+  const timetable = { source: 'forecast', confirmedMs: 0, ...next } as const;
   const input = { nowMs: () => birthMs, isChanged: false, isWaiting: false, isBrief: true };
   const { answers, requests } = await askSchedule(api, { ...asked, timetable }, input);
   expect([answers.at(-1)?.timesMs, requests]).toEqual([times.slice(0, 2), 2]);
