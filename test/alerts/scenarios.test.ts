@@ -49,7 +49,7 @@ describeWithTools('alerts, in the scenarios of the demo', ['promtool'], ({ promt
   });
 
   // A push plays a part of the scenarios; the alerts themselves are proven by the weathers and by `alerts/tests`.
-  it.each(pickPart(scenarios, 2))(
+  it.each(pickPart(scenarios, 3))(
     'fires exactly the alerts that $name declares',
     async ({ name, alerts }) => {
       const minutes = minutesOf[name] ?? usualMinutes;

@@ -280,7 +280,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     '/config',
     '/nowhere',
   ];
-  it.each(pickPart(pages, 2))(
+  it.each(pickPart(pages, 3))(
     'has no accessibility problem at %s, light or dark',
     { timeout: 90_000 },
     async (path) => {
