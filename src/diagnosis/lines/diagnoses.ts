@@ -44,7 +44,7 @@ export function createDiagnoses(scrub: Scrub) {
       key = stored === undefined ? key : (JSON.parse(stored) as string);
     },
     /** Returns how often a job failed in this way, as known now. */
-    refresh: (job: string, seen: Seen): Seen => refresh(seen, jobs.get(job)?.known ?? []),
+    refresh: (job: string, seen: Seen, endedAtMs: number): Seen => refresh(seen, jobs.get(job)?.known ?? [], endedAtMs),
     note: ({ job, endedAtMs, keepsLines = false }: Failed, cause: FirstCause, lines: readonly LogLine[]): Diagnosis => {
       const kept = keepsLines ? keepLines(lines, cause, scrub) : undefined;
       const chosen = chooseLines(lines, cause);

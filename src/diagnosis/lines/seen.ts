@@ -6,6 +6,8 @@ export type Known = {
   readonly firstMs: number;
   readonly lastMs: number;
   readonly count: number;
+  /** The last ends, ascending; absent in states of earlier releases. */
+  readonly recentMs?: readonly number[];
 };
 
 /** The fingerprints of a job, by its path `{project}/{group}/{name}`; the latest is last. */
@@ -20,20 +22,27 @@ export function addKnown(
   atMs: number,
 ): { readonly known: readonly Known[]; readonly seen: Seen } {
   const before = known.find((one) => one.fingerprint === fingerprint);
+  const recentMs = [...(before === undefined ? [] : (before.recentMs ?? [before.lastMs])), atMs];
   const next: Known = {
     fingerprint,
     firstMs: Math.min(before?.firstMs ?? atMs, atMs),
     lastMs: Math.max(before?.lastMs ?? atMs, atMs),
     count: (before?.count ?? 0) + 1,
+    recentMs: recentMs.sort((one, other) => one - other).slice(-maxRecent),
   };
   const others = known.filter((one) => one !== before);
-  return {
-    known: [...others, next].slice(-maxOfJob),
-    seen: { fingerprint, firstMs: next.firstMs, count: next.count, beforeMs: before?.lastMs },
-  };
+  return { known: [...others, next].slice(-maxOfJob), seen: toSeen(next, atMs) };
 }
 
 const maxOfJob = 50;
+const maxRecent = 10;
+
+/** Later failures may have become known before this one: traces of new executions are made first. */
+function toSeen({ fingerprint, firstMs, count, recentMs = [] }: Known, atMs: number): Seen {
+  const later = recentMs.filter((endedAtMs) => endedAtMs > atMs).length;
+  const beforeMs = recentMs.findLast((endedAtMs) => endedAtMs < atMs);
+  return { fingerprint, firstMs, count: count - later, beforeMs };
+}
 
 /** Returns the job that failed last with the same lines, except this job. */
 export function findOther(all: Iterable<KnownOfJob>, fingerprint: string, job: string): string | undefined {
@@ -47,7 +56,8 @@ export function findOther(all: Iterable<KnownOfJob>, fingerprint: string, job: s
 }
 
 /** Older failures may become known later, so a failure may turn out not to be the first. */
-export function refresh(seen: Seen, known: readonly Known[]): Seen {
+export function refresh(seen: Seen, known: readonly Known[], endedAtMs: number): Seen {
   const now = known.find(({ fingerprint }) => fingerprint === seen.fingerprint);
+  if (now?.recentMs?.includes(endedAtMs) === true) return { ...seen, ...toSeen(now, endedAtMs) };
   return now === undefined || now.firstMs >= seen.firstMs ? seen : { ...seen, firstMs: now.firstMs, count: now.count };
 }

@@ -61,7 +61,7 @@ export function createLookup(causes: Causes, diagnoses: Pick<Diagnoses, 'refresh
   function refresh(failure: FailedRun | undefined): FailedRun | undefined {
     const { job, seen } = failure ?? {};
     if (failure === undefined || job === undefined || seen === undefined) return failure;
-    return { ...failure, seen: diagnoses?.refresh(job, seen) ?? seen };
+    return { ...failure, seen: diagnoses?.refresh(job, seen, failure.endedAtMs) ?? seen };
   }
 
   return {
