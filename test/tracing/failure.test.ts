@@ -47,6 +47,18 @@ describe('tracing/failure', () => {
     expect(classOf([step('1', { nodes: [open, node('web02', 'HostNotFound', 4)] })])).toBe('target');
   });
 
+  it('names the limit of an execution that timed out, not the reason of the step that it interrupted', () => {
+    const run = {
+      ...someRun({ status: 'timedout', endedAtMs: beginMs + 4000 }),
+      project: 'pay',
+      epoch: 1,
+      seenAtMs: 0,
+    };
+    const interrupted = step('1', { nodes: [node('web01', 'Interrupted', 4)] });
+    const failure = failureOf([interrupted], { execution: toBareExecution(run) });
+    expect(failure).toMatchObject({ failureClass: 'stopped', reason: 'timeout', node: 'web01', step: '1' });
+  });
+
   it('names the other nodes on which the same step failed', () => {
     const first = step('1', { nodes: ['a', 'b', 'c'].map((name, at) => node(name, 'IOFailure', 9 - at)) });
     const second = step('2', { nodes: [node('a', 'IOFailure', 20)] });

@@ -2,7 +2,7 @@ import type { FirstCause } from '../../domain/failure-class.ts';
 import { isFailure, toFailureClass } from '../../domain/failure-class.ts';
 import type { SpanSource } from '../../domain/span-source.ts';
 import { type Draft, listByEnd, listFailedLeaves } from './draft.ts';
-import { chooseReason } from './failure-reason.ts';
+import { chooseReason, timeout } from './failure-reason.ts';
 
 /** Returns why an execution failed; undefined if it did not fail. */
 export function toFailure(
@@ -12,7 +12,8 @@ export function toFailure(
   if (!isFailure(execution)) return undefined;
   const failed = listFailedLeaves(steps);
   const first = failed[0] ?? listByEnd(steps, isHandled)[0];
-  const reason = chooseReason(first?.outcome.word, loggedReason);
+  // The step that the limit interrupted has a reason of its own.
+  const reason = execution.status === 'timedout' ? timeout : chooseReason(first?.outcome.word, loggedReason);
   const failureClass = toFailureClass({
     ...execution,
     reason,
