@@ -93,7 +93,7 @@ const noDurations: ReadonlyMap<string, number> = new Map();
 const noChange: Change = { documents: [], done: () => undefined };
 
 function toSteps(entries: readonly [string, Drift][]): Steps {
-  return new Map(entries.map(([step, drift]) => [step, toCompact(drift)]));
+  return shareTimes(new Map(entries.map(([step, drift]) => [step, toCompact(drift)])));
 }
 
 function toLastMs(steps: Steps): number {
@@ -125,5 +125,13 @@ function addDurations(before: Steps, durations: ReadonlyMap<string, number>, end
     }
     steps.set(step, addDuration(steps.get(step), durationMs, endedAtMs));
   }
-  return steps;
+  return shareTimes(steps);
+}
+
+/** Keeps the times of a job's runs once: most of its steps have the same. */
+function shareTimes(steps: Steps): Steps {
+  const times = new Map([...steps.values()].map(({ apart }) => [apart.join(), apart]));
+  return new Map(
+    [...steps].map(([step, drift]) => [step, { ...drift, apart: times.get(drift.apart.join()) ?? drift.apart }]),
+  );
 }
