@@ -7,17 +7,19 @@ type Labels = Readonly<Record<string, string>>;
 type Share = { readonly labels: Labels; readonly value: number };
 
 /** Each counter, with the increments that one row causes. */
+/** An execution that was aborted while it waited starts after its end: it has no duration. */
+function toDuration(row: ListedRow, toValue: (ms: number) => number): readonly Share[] {
+  const ms = toMs(row, 'date-ended') - toMs(row, 'date-started');
+  return ms < 0 ? [] : [{ labels: { ...toJob(row), status: toEnding(row) }, value: toValue(ms) }];
+}
+
 const counters: Readonly<Record<string, (row: ListedRow) => readonly Share[]>> = {
   automation_executions_total: (row) => [{ labels: { ...toJob(row), status: toEnding(row) }, value: 1 }],
   automation_project_executions_total: (row) => [
     { labels: { project: row.project, trigger: toTrigger(row), status: toEnding(row) }, value: 1 },
   ],
-  automation_execution_duration_seconds_count: (row) => [
-    { labels: { ...toJob(row), status: toEnding(row) }, value: 1 },
-  ],
-  automation_execution_duration_seconds_sum: (row) => [
-    { labels: { ...toJob(row), status: toEnding(row) }, value: toMs(row, 'date-ended') - toMs(row, 'date-started') },
-  ],
+  automation_execution_duration_seconds_count: (row) => toDuration(row, () => 1),
+  automation_execution_duration_seconds_sum: (row) => toDuration(row, (ms) => ms),
   automation_execution_nodes_total: (row) => [
     { labels: { ...toJob(row), result: 'succeeded' }, value: row.successfulNodes?.length ?? 0 },
     { labels: { ...toJob(row), result: 'failed' }, value: row.failedNodes?.length ?? 0 },
@@ -86,7 +88,8 @@ const facts: Readonly<Record<string, (runs: readonly ListedRow[]) => number | un
   },
   automation_job_last_duration_seconds: (runs) => {
     const last = runs.at(-1);
-    return last && (toMs(last, 'date-ended') - toMs(last, 'date-started')) / 1000;
+    const ms = last && toMs(last, 'date-ended') - toMs(last, 'date-started');
+    return ms === undefined || ms < 0 ? undefined : ms / 1000;
   },
 };
 const failed: readonly string[] = ['failed', 'timedout', 'other'];

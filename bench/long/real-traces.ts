@@ -131,13 +131,16 @@ const rootResults: Readonly<Record<string, string>> = {
   aborted: 'cancellation',
 };
 const errors = ['failure', 'error', 'timeout'];
+/** The exporter cuts longer names. */
+const maxName = 200;
 
 function expect(recorded: Recorded): ReadonlyMap<string, Expected> {
   const { row, state, workflow } = recorded;
   const result = rootResults[row.status] ?? (row.customStatus === 'incomplete' ? 'error' : 'failure');
   const path = row.job === undefined ? undefined : [row.project, row.job.group, row.job.name].filter(Boolean).join('/');
   const spans = new Map<string, Expected>();
-  const name = path === undefined ? 'RUN' : `RUN ${path}`;
+  const whole = path === undefined ? 'RUN' : `RUN ${path}`;
+  const name = whole.length > maxName ? `${whole.slice(0, maxName - 1)}…` : whole;
   spans.set('', { name, parent: undefined, result, isError: errors.includes(result) });
   if (state !== null) addSteps(spans, state.steps, { parent: '', workflow, serverNode: state.serverNode });
   return spans;
