@@ -38,7 +38,13 @@ export type LedgerChange = {
 
 /** Counting calls these functions: they add documents to its transaction, and are notified after the commit. */
 export type CommitHook = {
-  readonly keep: (project: string, runs: readonly Finished[], epoch: number) => readonly LedgerDocument[];
+  /** The slowest clock may have dated the runs by `lagMs` too early. */
+  readonly keep: (
+    project: string,
+    runs: readonly Finished[],
+    epoch: number,
+    lagMs?: number,
+  ) => readonly LedgerDocument[];
   readonly kept: (project: string, runs: readonly Finished[]) => void;
   /** Called with the latest end in a transaction, even if its job is excluded. */
   readonly readThrough?: (endedAtMs: number) => readonly LedgerDocument[];

@@ -117,7 +117,8 @@ export function createCountExecutions(
       const advanced = await prune(advance?.(state) ?? state);
       const latestMs = Math.max(...count.found.entries.map(({ endedAtMs }) => endedAtMs));
       const read = count.found.entries.length === 0 ? [] : (commitHook?.readThrough?.(latestMs) ?? []);
-      const kept = count.byEpoch.flatMap(({ runs, epoch }) => commitHook?.keep(project, runs, epoch) ?? []);
+      const lagMs = Math.max(0, ...(cache.facts().slowClocks ?? []).map(({ byMs }) => byMs));
+      const kept = count.byEpoch.flatMap(({ runs, epoch }) => commitHook?.keep(project, runs, epoch, lagMs) ?? []);
       const alongside = [...read, ...kept];
       return { ...toChange(count, { before: state, after: advanced }, cache), alongside };
     });

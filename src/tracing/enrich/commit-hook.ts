@@ -37,12 +37,12 @@ export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
   const { attempts, nowMs, serverNowMs, maxAgeMs, room, onPending, skipped } = options;
   const choices = new WeakMap<Parameters<CommitHook['kept']>[1], Choice>();
   return {
-    keep: (project, runs, epoch) => {
+    keep: (project, runs, epoch, lagMs = 0) => {
       const seenAtMs = nowMs();
       // The server clock may be ahead for a while.
       const readAtMs = Math.min(serverNowMs(), seenAtMs);
       const traceable = runs.filter(({ status }) => status !== 'missed');
-      const young = traceable.filter(({ endedAtMs }) => readAtMs - endedAtMs <= maxAgeMs);
+      const young = traceable.filter(({ endedAtMs }) => readAtMs - endedAtMs <= maxAgeMs + lagMs);
       const chosen = young.slice(0, Math.max(0, room()));
       const pending = chosen.map(
         ({ succeededOn: _names, ...run }): PendingTrace => ({ ...run, project, epoch, seenAtMs }),

@@ -45,6 +45,11 @@ describe('tracing/enrich/commitHook', () => {
     expect(keep([ended(1, 123 * hourMs), ended(2, 123 * hourMs - 1)]).map(({ id }) => id)).toEqual([1]);
   });
 
+  it('traces executions that a clock behind dates too early', () => {
+    const documents = create().commitHook.keep('pay', [ended(1, 69 * hourMs), ended(2, 69 * hourMs - 1)], 3, 30 * hourMs);
+    expect(readPending(documents).map(({ id }) => id)).toEqual([1]);
+  });
+
   it('accepts only as many as there is room for, and no missed runs', () => {
     const { commitHook, keep, told } = create({ room: 2 });
     const runs = [1, 2, 3, 4].map((id) => ended(id, 100 * hourMs, id === 1 ? 'missed' : 'failed'));
