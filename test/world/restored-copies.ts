@@ -19,6 +19,7 @@ export function mayFall(scene: Pick<Scene, 'truth' | 'plan' | 'time'>, project: 
         truth.excluded.some(
           ({ of }) => 'definition' in of && of.project.name === project && isUnknownToCopy(scene, of),
         ) ||
+        isOfHiddenJob(scene, project) ||
         truth.lostAt.some((atMs) => atMs > fromMs - copiedEveryMs && atMs < toMs + 5 * minuteMs)),
   );
 }
@@ -41,9 +42,16 @@ export function mayBeOfOthers({ truth }: Pick<Truth, 'truth'>, key: string): boo
  * again.
  */
 export function mayLackClasses({ truth }: Pick<Truth, 'truth'>, key: string): boolean {
-  if (!key.startsWith('automation_execution_failures_total')) return false;
+  return key.startsWith('automation_execution_failures_total') && isOfHiddenJob({ truth }, labelOf(key, 'project'));
+}
+
+/**
+ * Reports whether permissions hid a job of the project after a restore. What the copy lacks of it cannot be read, and the daemon sees the same
+ * as if they had always hidden the job: then it has to show the other series of the project.
+ */
+function isOfHiddenJob({ truth }: Pick<Truth, 'truth'>, project: string | undefined): boolean {
   const jobs = truth.excluded.filter(
-    ({ of, by }) => by === 'permission' && 'definition' in of && of.project.name === labelOf(key, 'project'),
+    ({ of, by }) => by === 'permission' && 'definition' in of && of.project.name === project,
   );
   return truth.troubles.some(
     ({ what, fromMs, toMs }) =>

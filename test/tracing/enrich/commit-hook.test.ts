@@ -46,7 +46,12 @@ describe('tracing/enrich/commitHook', () => {
   });
 
   it('traces executions that a clock behind dates too early', () => {
-    const documents = create().commitHook.keep('pay', [ended(1, 69 * hourMs), ended(2, 69 * hourMs - 1)], 3, 30 * hourMs);
+    const documents = create().commitHook.keep(
+      'pay',
+      [ended(1, 69 * hourMs), ended(2, 69 * hourMs - 1)],
+      3,
+      30 * hourMs,
+    );
     expect(readPending(documents).map(({ id }) => id)).toEqual([1]);
   });
 
