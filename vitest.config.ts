@@ -27,7 +27,7 @@ const leftOut = isAll ? [] : onlyWithAll;
 const sizes = {
   CONSERVATION_KILLS: '16',
   DELIVERY_KILLS: '16',
-  EXPECTED_RUNS_DAYS: '8',
+  EXPECTED_RUNS_DAYS: '12',
   FUZZ_SECONDS: '1',
   RESTORED_WORLDS: '2',
 };
