@@ -50,12 +50,12 @@ export function createReplica(options: ReplicaOptions): Replica {
     leases: shared.leases,
     clock,
     begin: units.begin,
-    end: async (unit, reason) => {
+    end: async (unit) => {
       // Delivery ends while the servers are still owned, because only an owner can record what was delivered.
       if (isStopping) await traces?.stop();
       await units.end(unit);
       notes.unowned(unit);
-      if (reason === 'left') traces?.forget(unit);
+      traces?.forget(unit);
     },
     observe: notes.observe,
   });

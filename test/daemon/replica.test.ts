@@ -6,13 +6,31 @@ import { systemClock } from '../../src/domain/system-clock.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 import { createSnapshots } from '../../src/metrics/snapshot.ts';
 import type { Lease, SharedState } from '../../src/state/shared-state.ts';
+import { type PendingTrace, toPendingDocument } from '../../src/tracing/enrich/pending.ts';
 import { load } from '../config/fixtures.ts';
 import { createDisk, openMemoryState } from '../world/memory-state.ts';
+
+const waiting: PendingTrace = {
+  id: 7,
+  project: 'pay',
+  status: 'failed',
+  customStatus: undefined,
+  job: undefined,
+  isJobDeleted: false,
+  type: undefined,
+  succeededNodes: 0,
+  startedAtMs: 0,
+  endedAtMs: Number.MAX_SAFE_INTEGER,
+  seenAtMs: Number.MAX_SAFE_INTEGER,
+  epoch: 1,
+  failedNodes: [],
+};
 
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /** A database in which every server is free until it is acquired. */
-function createShared(): SharedState {
+function createShared() {
+  const disk = createDisk();
   const held = new Map<string, Lease>();
   const lease = (unit: string): Lease => ({
     unit,
@@ -22,20 +40,26 @@ function createShared(): SharedState {
     remainingMs: 10_000,
     commits: 0,
   });
-  return {
+  let isTaken = false;
+  const shared: SharedState = {
     leases: {
       acquire: async (unit) => {
+        if (isTaken) return { isOurs: false, lease: lease(unit) };
         held.set(unit, lease(unit));
         return { isOurs: true, lease: lease(unit) };
       },
-      renew: async () => true,
+      renew: async () => !isTaken,
       release: async (unit) => void held.delete(unit),
       list: async () => [...held.values()],
       configure: () => undefined,
     },
-    owned: () => openMemoryState(createDisk(), { wait: async () => undefined }),
+    owned: () => openMemoryState(disk, { wait: async () => undefined }),
     close: async () => undefined,
   };
+  const take = (): void => {
+    isTaken = true;
+  };
+  return { ...shared, disk, take };
 }
 
 describe('daemon/replica', () => {
@@ -72,8 +96,20 @@ describe('daemon/replica', () => {
     const common = { log, clock, self, version: 'test' };
     const otlp = {} as Parameters<typeof createTraces>[0]['otlp'];
     const shared = createShared();
+    const open = openMemoryState(shared.disk, { wait: async () => undefined });
+    await open.ledger.commit('prod', { documents: [toPendingDocument(waiting)] });
+    let pending = (): number => 0;
     const toTraces: ToTraces = (given, state) =>
-      createTraces({ ...common, config: given, otlp, state, toDelivery: () => delivery });
+      createTraces({
+        ...common,
+        config: given,
+        otlp,
+        state,
+        toDelivery: (_options, count) => {
+          pending = count;
+          return delivery;
+        },
+      });
     const replica = createReplica({
       ...common,
       config,
@@ -88,7 +124,7 @@ describe('daemon/replica', () => {
     replica.start();
     await vi.advanceTimersByTimeAsync(1000);
     stop = replica.stop;
-    return { replica, shared, told, config, toTraces };
+    return { replica, shared, told, config, toTraces, pending: () => pending() };
   }
 
   it('delivers at once what the previous owner of a server left in its spool', async () => {
@@ -115,5 +151,14 @@ describe('daemon/replica', () => {
     expect([...replica.watching().watched.keys()]).toEqual(['other']);
     // Delivery ends before the kept traces are compared, and begins again for the new servers.
     expect(told.slice(2)).toEqual(['stop', config, next, 'start', 'wake']);
+  });
+
+  it('no longer counts the executions without a trace of a server that another replica took', async () => {
+    const { replica, shared, pending } = await start();
+    expect(pending()).toBe(1);
+    shared.take();
+    await vi.advanceTimersByTimeAsync(5000);
+    expect([...replica.toOwned()]).toEqual([]);
+    expect(pending()).toBe(0);
   });
 });
