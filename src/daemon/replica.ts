@@ -26,10 +26,10 @@ export type Replica = Omit<Watch, 'toOwned'> & {
 
 export function createReplica(options: ReplicaOptions): Replica {
   const { shared, clock, self } = options;
-  let { config, toTraces } = options;
+  let { config } = options;
   let isStopping = false;
   const owned = createOwnedStates();
-  let traces = toTraces(config, owned.state);
+  let traces = options.toTraces(config, owned.state);
   const notes = createLeaseNotes({ ...options, configure: shared.leases.configure }, () => config);
   const units = createUnits({
     ...options,
@@ -73,16 +73,18 @@ export function createReplica(options: ReplicaOptions): Replica {
       await ownership.stop();
       await traces?.stop();
     },
-    goOver: (next, nextToTraces) =>
-      ownership.goOver(listUnits(next), async () => {
+    goOver: async (next, toTraces) => {
+      // Made before anything ends: if this fails, the present configuration stays.
+      const nextTraces = toTraces(next, owned.state);
+      await ownership.goOver(listUnits(next), async () => {
         await traces?.stop();
         options.keptPlans.goOver(config, next);
         config = next;
-        toTraces = nextToTraces;
         notes.all();
-        traces = toTraces(config, owned.state);
+        traces = nextTraces;
         traces?.start();
-      }),
+      });
+    },
     toOwned: () => {
       ownership.check();
       return new Set(ownership.owned().keys());

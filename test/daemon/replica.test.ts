@@ -161,4 +161,15 @@ describe('daemon/replica', () => {
     expect([...replica.toOwned()]).toEqual([]);
     expect(pending()).toBe(0);
   });
+
+  it('keeps its servers if a reload fails', async () => {
+    const { replica, told } = await start();
+    const over = replica.goOver(await loadServer('other'), () => {
+      throw new Error('no memory');
+    });
+    await Promise.all([expect(over).rejects.toThrow('no memory'), vi.advanceTimersByTimeAsync(5000)]);
+    expect([...replica.toOwned()]).toEqual(['prod']);
+    expect([...replica.watching().watched.keys()]).toEqual(['prod']);
+    expect(told).toEqual(['start', 'wake']);
+  });
 });
