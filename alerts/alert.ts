@@ -29,7 +29,7 @@ export const collectors = [
   'tokens',
 ] as const;
 
-export type Collector = (typeof collectors)[number];
+type Collector = (typeof collectors)[number];
 
 /** One recording rule. */
 export interface Recording {

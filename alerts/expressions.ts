@@ -1,7 +1,7 @@
 import type { Thresholds } from './thresholds.ts';
 
 /** PromQL that all alerts share: they must work with several exporters and over a short gap. */
-export interface Expressions {
+interface Expressions {
   /** The newest value of a gauge; if exporters differ, the largest by default. */
   readonly newest: (selector: string, pick?: 'max' | 'min') => string;
   /** Removes the exporter's labels: exporters that watch the same server have equal values. */

@@ -20,7 +20,7 @@ export const dashboardNames = [
   'exporter',
 ] as const;
 
-export type DashboardName = (typeof dashboardNames)[number];
+type DashboardName = (typeof dashboardNames)[number];
 
 /** The dashboard as Grafana imports it. */
 export function dashboardJson(name: DashboardName): string {

@@ -1,5 +1,5 @@
 /** One query of one panel, with every variable of the dashboard filled in. */
-export interface DashboardQuery {
+interface DashboardQuery {
   readonly panel: string;
   readonly expr: string;
   /** Why a healthy set-up may have no data here, in the words of the panel's description. */

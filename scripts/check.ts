@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 type Step = { readonly name: string; readonly script: string; readonly args: readonly string[] };
 
-export type StepResult = { readonly name: string; readonly passed: boolean };
+type StepResult = { readonly name: string; readonly passed: boolean };
 
 /** Files that have not changed since the last run are not checked again. */
 const incremental: readonly string[] = ['--incremental', '--tsBuildInfoFile', 'node_modules/.cache/types.tsbuildinfo'];

@@ -6,7 +6,7 @@ import { findTool, type Tool, type ToolName, tools } from './tools.ts';
 const policyFile = '/usr/sbin/policy-rc.d';
 
 /** Installs what is not there yet and says so; where it may not, the tests that need it are skipped by name. */
-export function installTools(): void {
+function installTools(): void {
   const missing = listMissingTools();
   if (missing.length === 0) return;
 

@@ -1,7 +1,7 @@
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
 /** How many passed, and the names of the others. */
-export type Tally = {
+type Tally = {
   passed: number;
   readonly failed: string[];
   readonly skipped: string[];

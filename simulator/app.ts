@@ -11,7 +11,7 @@ import { tellTruth } from './truth.ts';
 import type { Member } from './world/installation.ts';
 import type { World } from './world/world.ts';
 
-export type AppParts = {
+type AppParts = {
   readonly world: World;
   readonly faults: Faults;
   readonly sessions: Sessions;

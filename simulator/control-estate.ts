@@ -138,11 +138,11 @@ function createExecutionControl(world: World, play: () => void) {
   };
 }
 
-export type ProjectChange = Partial<
+type ProjectChange = Partial<
   Pick<Project, 'description' | 'label' | 'disabled' | 'executionsEnabled' | 'scheduleEnabled' | 'nodes'>
 >;
-export type NewJob = Omit<JobDefinition, 'work'> & Partial<Pick<JobDefinition, 'work'>>;
-export type JobChange = Partial<JobDefinition>;
+type NewJob = Omit<JobDefinition, 'work'> & Partial<Pick<JobDefinition, 'work'>>;
+type JobChange = Partial<JobDefinition>;
 export const runSchema = z
   .strictObject({
     user: z.string(),
@@ -152,7 +152,7 @@ export const runSchema = z
   })
   .exactPartial();
 
-export type NewFinished = Omit<FinishedRun, 'project' | 'job' | 'work'> & { readonly jobId?: string };
+type NewFinished = Omit<FinishedRun, 'project' | 'job' | 'work'> & { readonly jobId?: string };
 
 function shortWork(project: Project) {
   return work([...project.nodes.keys()], [command('true', 2, 0)]);

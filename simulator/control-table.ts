@@ -5,7 +5,7 @@ import { faultSchema } from './faults.ts';
 import { settingsSchema } from './world/settings.ts';
 import { conditionsSchema } from './world/work.ts';
 
-export type ControlRow = {
+type ControlRow = {
   readonly path: string;
   readonly about: string;
   readonly example: unknown;
@@ -14,7 +14,7 @@ export type ControlRow = {
   readonly perform: (control: Control, body: unknown) => string | undefined;
 };
 
-export type Button = { readonly group: string; readonly text: string; readonly body: unknown };
+type Button = { readonly group: string; readonly text: string; readonly body: unknown };
 
 type Description<Body> = {
   readonly about: string;

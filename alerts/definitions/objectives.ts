@@ -141,7 +141,7 @@ export function objectiveAlerts(limits: Thresholds): Alert[] {
 }
 
 /** Both windows must spend the budget this many times too fast. The short window ends the alert soon after the failures end. */
-export interface Burn {
+interface Burn {
   readonly short: string;
   readonly long: string;
   readonly factor: number;

@@ -128,7 +128,7 @@ function sortRuns(runs: readonly Recorded[], beforeMs: number): readonly ListedR
     .toSorted((one, other) => toMs(one, 'date-ended') - toMs(other, 'date-ended') || one.id - other.id);
 }
 
-export function toJob({ project, job, executionType, retryAttempt = 0, retriedExecution }: ListedRow): Labels {
+function toJob({ project, job, executionType, retryAttempt = 0, retriedExecution }: ListedRow): Labels {
   if (job !== undefined) return { project, job_group: job.group, job_name: job.name };
   // Servers mark runs without a job as scheduled, so those of deleted jobs look ad hoc.
   const isOfJob = executionType === 'user-scheduled' || retryAttempt > 0 || (retriedExecution ?? null) !== null;

@@ -4,8 +4,8 @@ import { readSeries, type Sample, type Series } from './real-series.ts';
 import type { RealServer } from './real-server.ts';
 
 /** The values of a family by their labels, without `server`, which all have. */
-export type Figures = ReadonlyMap<string, number>;
-export type Truth = Readonly<Record<string, Figures>>;
+type Figures = ReadonlyMap<string, number>;
+type Truth = Readonly<Record<string, Figures>>;
 
 /**
  * Compares each family of readings with the server's own answers: each value must lie between the minimum and the maximum of the

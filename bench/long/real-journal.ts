@@ -13,7 +13,7 @@ export type Journal = {
 };
 
 export type Cpu = { readonly pid: number; readonly cpuMs: number } | null;
-export type Reading = {
+type Reading = {
   readonly atMs: number;
   readonly failed?: string;
   readonly mode?: string;
@@ -77,7 +77,7 @@ export type JobNote = {
     };
   };
 };
-export type ProjectNote = {
+type ProjectNote = {
   readonly atMs: number;
   readonly project: string;
   readonly ids: readonly string[];

@@ -6,13 +6,12 @@ import { toSeries } from '../../test/end-to-end/scraped.ts';
 import { isCounter } from '../../test/world/shown.ts';
 import type { Replica } from './replicas-scene.ts';
 
-export const counter =
+const counter =
   'automation_executions_total{server="prod",project="shop",job_group="nightly",job_name="settle",status="succeeded"}';
 const scrapeEveryMs = 400;
 
 type Values = ReadonlyMap<string, number>;
 type Shown = { readonly replica: Replica; readonly value: number };
-export type ReplicaWatch = ReturnType<typeof createReplicaWatch>;
 
 /** Scrapes every replica, and notes each violation. */
 export function createReplicaWatch(replicas: readonly Replica[], finished: () => number) {

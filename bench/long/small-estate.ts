@@ -5,7 +5,7 @@ import { work } from '../../simulator/scenarios/build.ts';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { readCpuMs, readMemoryMb, type Serving, startServe } from './serving.ts';
 
-export type Estate = {
+type Estate = {
   readonly projects: number;
   readonly jobsPerProject: number;
   readonly executionsPerMinute: number;

@@ -8,7 +8,7 @@ export const byProject = 'server, project';
 export const ofProjects = 'server=~"$server",project=~"$project"';
 
 /** Statuses that count as good and as bad; cancellations and retried attempts count as neither. */
-export const good = 'status="succeeded"';
+const good = 'status="succeeded"';
 export const bad = 'status=~"failed|timedout|other"';
 
 export const byJob = 'server, project, job_group, job_name';

@@ -1,5 +1,5 @@
 /** A histogram by its name and matchers. Prometheus keeps it in classic buckets, or natively under the name itself, or both. */
-export interface Histogram {
+interface Histogram {
   readonly name: string;
   readonly matchers: string;
   /** A range in brackets, with what follows them. */

@@ -19,7 +19,7 @@ export interface PanelFacts {
   readonly queries: readonly PanelQuery[];
 }
 
-export interface PanelQuery {
+interface PanelQuery {
   readonly expr: string;
   readonly legend: string;
   /** Draws the traces that buckets point to; the data source knows where they lead. */
@@ -37,7 +37,7 @@ export interface GridPanel {
 export const dataSource: DataSourceRef = { type: 'prometheus', uid: '$datasource' };
 
 /** The kind of query: the newest value, the newest values as a table, values over time, or buckets over time. */
-export type Asking = 'now' | 'table' | 'over-time' | 'buckets-over-time';
+type Asking = 'now' | 'table' | 'over-time' | 'buckets-over-time';
 
 export function toGridPanel(builder: CommonPanelBuilder, facts: PanelFacts, asking: Asking): GridPanel {
   builder

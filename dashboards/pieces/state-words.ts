@@ -1,7 +1,7 @@
 import type { ValueMap, ValueMappingResult } from '@grafana/grafana-foundation-sdk/dashboard';
 import { MappingType } from '@grafana/grafana-foundation-sdk/dashboard';
 
-export type Tone = 'good' | 'bad' | 'notable';
+type Tone = 'good' | 'bad' | 'notable';
 
 /** The word and the tone of each value: the word has the meaning, and the colour only emphasizes it. */
 export type StateWords = Readonly<Record<number, readonly [word: string, tone: Tone]>>;

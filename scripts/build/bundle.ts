@@ -2,7 +2,7 @@ import { chmodSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
 
-export type Bundled = {
+type Bundled = {
   /** The files whose code is inside, ours and those of packages. */
   readonly modules: readonly string[];
 };

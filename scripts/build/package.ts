@@ -20,7 +20,7 @@ const shipped = [
   'CHANGELOG.md',
 ] as const;
 
-export type BuiltPackage = { readonly files: number; readonly bytes: number };
+type BuiltPackage = { readonly files: number; readonly bytes: number };
 
 /** Writes the npm package into a folder, which is emptied first; image and Debian package carry the same files. */
 export async function buildPackage(folder: string): Promise<BuiltPackage> {

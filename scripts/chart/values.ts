@@ -1,5 +1,5 @@
 /** One value of the chart: everything else about it follows from this row. */
-export type ChartValue = {
+type ChartValue = {
   /** Its place, such as `image.tag`. */
   readonly path: string;
   readonly default: unknown;

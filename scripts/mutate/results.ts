@@ -11,7 +11,7 @@ export type Result = {
   readonly against: string;
 };
 
-export type Results = {
+type Results = {
   readonly find: (id: string, against: readonly string[]) => Result | undefined;
   readonly add: (result: Result) => void;
 };

@@ -12,7 +12,7 @@ const name = 'automation-exporter';
 /** One kind of file that a release publishes: `build` writes it into a folder and returns its path. */
 export type Artifact = { readonly kind: string; readonly build: (folder: string) => Promise<string> };
 
-export type Choices = {
+type Choices = {
   /** The image that the chart of a release runs unless its user names another. */
   readonly imageRepository?: string | undefined;
   readonly architectures: readonly string[];
@@ -78,7 +78,7 @@ function pack(folder: string, content: string, file: string): string {
   return file;
 }
 
-export function readVersion(): string {
+function readVersion(): string {
   // This cast is safe: it is our own package.
   return (JSON.parse(readFileSync(join(top, 'package.json'), 'utf8')) as { readonly version: string }).version;
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { readImports } from '../../test/architecture/sources.ts';
 
-export type Size = { readonly lines: number; readonly files: number };
+type Size = { readonly lines: number; readonly files: number };
 
 export type House = {
   /** Lines and files of each folder of `src/`, and of `src` for the files beside them. */
@@ -43,7 +43,7 @@ export function readHouse(): House {
   return measureHouse(paths.filter((path) => /\.(?:ts|md)$/.test(path) && isThere(path)).map(read));
 }
 
-export function measureHouse(files: readonly File[]): House {
+function measureHouse(files: readonly File[]): House {
   const code = files.filter(({ path }) => path.endsWith('.ts'));
   const source = code.filter(({ path }) => roomOf(path) !== undefined);
   const simulator = code.filter(({ path }) => path.startsWith('simulator/'));

@@ -29,7 +29,7 @@ export function jobInfo(request: ApiRequest): Answer {
   return ok({ ...toJob(request, job), ...toTiming(request, job) });
 }
 
-export function toJob(request: ApiRequest, job: Job) {
+function toJob(request: ApiRequest, job: Job) {
   const { definition, project } = job;
   const { version, world } = request;
   const isScheduled = definition.schedule !== undefined;

@@ -13,7 +13,7 @@ export function reachEnd(world: World, execution: Execution, atMs: number): void
   endExecution(world, execution, { atMs, stored, timedOut, abortedBy: undefined });
 }
 
-export type Ending = {
+type Ending = {
   readonly atMs: number;
   readonly stored: StoredStatus;
   readonly timedOut: boolean;

@@ -3,7 +3,7 @@ import { type Execution, toShown } from '../world/installation.ts';
 import type { Step } from '../world/work.ts';
 import { type NodeRun, planRun, type StepRun, type WorkflowRun } from './plan.ts';
 
-export type Outcome = {
+type Outcome = {
   readonly succeeded: boolean;
   readonly lengthMs: number;
   readonly succeededNodes: readonly string[];

@@ -1,7 +1,7 @@
 import { createRandom, type Random } from '../random.ts';
 import type { Conditions, Step, Work } from '../world/work.ts';
 
-export type RunState = 'SUCCEEDED' | 'FAILED' | 'NODE_MIXED' | 'NODE_PARTIAL_SUCCEEDED' | 'NOT_STARTED';
+type RunState = 'SUCCEEDED' | 'FAILED' | 'NODE_MIXED' | 'NODE_PARTIAL_SUCCEEDED' | 'NOT_STARTED';
 
 export type NodeRun = {
   readonly startMs: number;

@@ -3,7 +3,7 @@ import type { World } from '../world/world.ts';
 import { scheduleAgain } from './engine.ts';
 import { endExecution } from './finish.ts';
 
-export type Restart = {
+type Restart = {
   readonly downForMs: number;
   /** How long after the start interrupted runs are marked incomplete. */
   readonly cleanupAfterMs: number;

@@ -1,5 +1,5 @@
 /** A regular interval with an offset, in UTC; starting at a time, if given. */
-export type Cadence = { readonly everyMs: number; readonly offsetMs: number; readonly fromMs?: number };
+type Cadence = { readonly everyMs: number; readonly offsetMs: number; readonly fromMs?: number };
 
 export type Schedule = Cadence | Cron;
 

@@ -35,7 +35,7 @@ function serve(request: Request, response: Response, sessions: Sessions, endpoin
 }
 
 /** A request to an endpoint, from a socket or a function call. */
-export type Question = Pick<ApiRequest, 'parameters' | 'accept' | 'body'>;
+type Question = Pick<ApiRequest, 'parameters' | 'accept' | 'body'>;
 
 export function answerVersioned(
   { world, member, nowMs, url, baseUrl }: Exchange,

@@ -1,7 +1,7 @@
 /** Names and values as text. */
-export type Attributes = ReadonlyMap<string, string>;
+type Attributes = ReadonlyMap<string, string>;
 
-export type SpanLink = { readonly traceId: string; readonly attributes: Attributes };
+type SpanLink = { readonly traceId: string; readonly attributes: Attributes };
 
 export type SunkSpan = {
   readonly traceId: string;

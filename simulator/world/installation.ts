@@ -66,12 +66,6 @@ export function averageDuration({ statistics: { count, totalMs } }: Job): number
   return count === 0 ? 0 : Math.floor(totalMs / count);
 }
 
-/** Returns `group/name`, or only the name at the top level. */
-export function fullName(job: Job): string {
-  const { group, name } = job.definition;
-  return group === undefined || group === '' ? name : `${group}/${name}`;
-}
-
 export function maySchedule(job: Job): boolean {
   const { project } = job;
   return (

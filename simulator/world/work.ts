@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Schedule } from '../engine/schedule.ts';
 
-export type StepKind = 'exec' | 'script' | 'plugin' | 'jobref' | 'conditional';
+type StepKind = 'exec' | 'script' | 'plugin' | 'jobref' | 'conditional';
 
 /** One step of a workflow: what it runs, its duration and failure rate. */
 export type Step = {

@@ -2,7 +2,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { Lane } from './budget.ts';
 import type { ApiError } from './errors.ts';
 
-export type BreakerOptions = {
+type BreakerOptions = {
   readonly clock: Pick<Clock, 'ticks' | 'random'>;
   readonly onChange: (isOpen: boolean) => void;
   /** The state that the breaker of this address had before a reload. */

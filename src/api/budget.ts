@@ -4,7 +4,7 @@ import type { Cancel, Clock } from '../domain/clock.ts';
 export const lanes = ['vital', 'normal', 'enrichment'] as const;
 export type Lane = (typeof lanes)[number];
 
-export type BudgetOptions = {
+type BudgetOptions = {
   readonly requestsPerSecond: number;
   readonly concurrency: number;
   readonly clock: Pick<Clock, 'ticks' | 'after'>;

@@ -6,9 +6,9 @@ import type { SystemInfo } from './endpoints/system.ts';
 import { ApiError } from './errors.ts';
 
 /** The newest API version that the client uses by default, and that the API documents describe. */
-export const newestApiVersion = 47;
+const newestApiVersion = 47;
 /** The oldest version that present servers accept. */
-export const oldestApiVersion = 14;
+const oldestApiVersion = 14;
 
 export type ServerFacts = {
   readonly dialect: Dialect | undefined;

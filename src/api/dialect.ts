@@ -1,5 +1,5 @@
 /** The two sets of names that servers of this API use. */
-export const dialects = ['service', 'rundeck'] as const;
+const dialects = ['service', 'rundeck'] as const;
 export type Dialect = (typeof dialects)[number];
 
 /** Returns the dialect from the headers of an error answer. Whole names are compared, because proxies add similar headers. */

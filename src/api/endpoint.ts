@@ -32,9 +32,7 @@ export type Endpoint<Answer, Path extends string = string, Query extends string 
   readonly body: z.ZodType<Answer>;
 };
 
-export type EndpointDefinition<Answer, Path extends string, Query extends string> = Partial<
-  Endpoint<Answer, Path, Query>
-> &
+type EndpointDefinition<Answer, Path extends string, Query extends string> = Partial<Endpoint<Answer, Path, Query>> &
   Pick<Endpoint<Answer, Path, Query>, 'name' | 'path' | 'since' | 'allowedBy' | 'body'>;
 
 export function defineEndpoint<Answer, const Path extends string, const Query extends string = never>(
@@ -67,7 +65,7 @@ export function sinceVersion({ since }: Pick<Endpoint<unknown>, 'since'>, dialec
   return dialect === undefined ? Math.max(...Object.values(since)) : since[dialect];
 }
 
-export type PathParameter<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+type PathParameter<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | PathParameter<Rest>
   : never;
 

@@ -7,7 +7,7 @@ export type Refreshable = {
   readonly refresh: () => Promise<boolean>;
 };
 
-export type FileLookOptions = {
+type FileLookOptions = {
   readonly files: readonly Refreshable[];
   readonly clock: Pick<Clock, 'ticks'>;
   readonly observe: (name: string, change: FileChange) => void;

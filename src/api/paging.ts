@@ -12,7 +12,7 @@ export type Page<Item> = {
 export type PageRequest = Window & { readonly max: number; readonly offset: number };
 export type ReadPage<Item> = (request: PageRequest) => Promise<Page<Item>>;
 
-export type PagingOptions<Item> = {
+type PagingOptions<Item> = {
   /** The name of the endpoint in metrics and messages. */
   readonly apiEndpoint: string;
   /** The time by which the list is sorted, newest first; undefined for rows without a time. */

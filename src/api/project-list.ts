@@ -3,7 +3,7 @@ import type { Api } from './client.ts';
 import { type Project, projects, projectsWithModes } from './endpoints/projects.ts';
 
 /** A list, with the time of its request, that another caller may reuse. */
-export type DatedList = { readonly projects: readonly Project[]; readonly askedTicks: number };
+type DatedList = { readonly projects: readonly Project[]; readonly askedTicks: number };
 
 type ListOptions = { isWanted: (project: string) => boolean; clock: Clock };
 

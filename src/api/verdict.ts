@@ -2,7 +2,7 @@ import type { Endpoint } from './endpoint.ts';
 import { type ApiError, isUnaskable } from './errors.ts';
 
 /** The meaning of an error for an endpoint: unavailable for a reason, or failed. */
-export type Verdict = 'denied' | 'not_found' | 'version' | 'failed';
+type Verdict = 'denied' | 'not_found' | 'version' | 'failed';
 
 export function toVerdict(
   error: ApiError,

@@ -1,7 +1,7 @@
 import { type Peer, toConnectionFault } from '../api/wire/connection-fault.ts';
 import type { Daemon, Login } from './find-daemon.ts';
 
-export type Question = Daemon & {
+type Question = Daemon & {
   readonly path: string;
   /** If present, the request is a POST. */
   readonly body?: unknown;

@@ -2,7 +2,7 @@ import { askDaemon } from './ask-daemon.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import { findDaemon } from './find-daemon.ts';
 
-export type PageCommand<Content> = {
+type PageCommand<Content> = {
   /** The path of the API below the route prefix, with its query. */
   readonly path: string;
   /** Reports whether the content may be an answer of the daemon; details are not checked. */

@@ -3,12 +3,12 @@ import { toVisibleLines } from '../domain/format.ts';
 import type { Log } from '../domain/log.ts';
 import { toSecretForms } from '../domain/secret.ts';
 
-export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
+const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
-export const logFormats = ['logfmt', 'json'] as const;
+const logFormats = ['logfmt', 'json'] as const;
 export type LogFormat = (typeof logFormats)[number];
 
-export type LogOptions = {
+type LogOptions = {
   readonly level: LogLevel;
   readonly format: LogFormat;
   /** Called for every line, because credentials may change. */

@@ -21,7 +21,7 @@ export function listTakenLabels(): TakenLabels {
 
 const projectInfoLabels = ['project', 'label', 'created'];
 
-export const ownLabels = [
+const ownLabels = [
   'server',
   'member',
   'collector',

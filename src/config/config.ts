@@ -24,9 +24,7 @@ export type FixedConfig = {
 
 type FixedName<S extends string, P = (typeof fixedPaths)[number]> = P extends `${S}.${infer K}` ? CamelCase<K> : never;
 
-export type MetricsConfig = Settings<typeof generalOptions.metrics> & {
-  readonly families: ReadonlyMap<string, FamilyConfig>;
-};
+type MetricsConfig = Settings<typeof generalOptions.metrics> & { readonly families: ReadonlyMap<string, FamilyConfig> };
 
 export type ServerConfig = Omit<Settings<typeof serverOptions>, 'namespace' | 'projects'> & {
   readonly namespace: string;
@@ -37,12 +35,12 @@ export type ServerConfig = Omit<Settings<typeof serverOptions>, 'namespace' | 'p
 
 export type TlsTexts = { readonly ca?: string; readonly cert?: string; readonly key?: Secret };
 
-export type ProjectsConfig = Settings<typeof serverOptions.projects> & {
+type ProjectsConfig = Settings<typeof serverOptions.projects> & {
   readonly isWanted: (project: string) => boolean;
   readonly labelsOf: (project: string) => readonly LabelPair[];
 };
 
-export type JobsConfig = Settings<typeof generalOptions.jobs> &
+type JobsConfig = Settings<typeof generalOptions.jobs> &
   JobOverrides & {
     /** The path is `{project}/{group}/{name}`. */
     readonly isWanted: (path: string) => boolean;

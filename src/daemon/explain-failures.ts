@@ -12,7 +12,7 @@ type Known = Pick<WatchOptions, 'traces'> & {
   readonly ended: () => readonly EndedStatus[];
 };
 
-export type Explainer = {
+type Explainer = {
   /** Explains what changed before a failed run of a job; undefined for other executions. */
   readonly explain: (run: EndedStatus) => Explanation | undefined;
   /** Returns in a few words why a job last failed. */

@@ -88,7 +88,7 @@ export function watchAll(parts: WatchOptions, before: Watching | undefined, toPo
   return { config, watched, scheduler: createScheduler(polls, { log, clock, toPollTimes }), traces };
 }
 
-export type ToPollTimes = Parameters<typeof createScheduler>[1]['toPollTimes'];
+type ToPollTimes = Parameters<typeof createScheduler>[1]['toPollTimes'];
 
 /**
  * Passes the state of each connection to at most one new target: the budget if the URL is the same, the breaker if the route is

@@ -11,7 +11,7 @@ import { startGeneration, stopGeneration, type Watch, type Watching, type WatchP
 import { createLeaseNotes, listUnits } from './instruments.ts';
 import type { Traces } from './trace-pipeline.ts';
 
-export type ReplicaOptions = WatchParts & {
+type ReplicaOptions = WatchParts & {
   readonly shared: SharedState;
   readonly owner?: string;
   /** Where this replica answers. */

@@ -44,7 +44,7 @@ import type { Traces } from './trace-pipeline.ts';
 import type { WebAccess } from './web-access.ts';
 
 /** The parts of the daemon that routes need; read at each request, because a reload changes them. */
-export type Served = {
+type Served = {
   readonly fixed: FixedConfig;
   readonly version: string;
   readonly log: Log;

@@ -49,7 +49,7 @@ export type ServerPolls = {
 };
 
 /** A poll for the scheduler, and the function that reads its data. */
-export type ServerPoll = { readonly scheduled: ScheduledPoll; readonly reading: Reading };
+type ServerPoll = { readonly scheduled: ScheduledPoll; readonly reading: Reading };
 
 /**
  * The data that one generation passes to the next. They must not refer to the old generation, which would then stay in memory.
@@ -61,7 +61,7 @@ export type Handover = {
   readonly isRestored: boolean;
 };
 
-export type PollsOptions = Omit<WatchOptions, 'traces'> & {
+type PollsOptions = Omit<WatchOptions, 'traces'> & {
   readonly server: ServerConfig;
   readonly targets: Targets;
   readonly projectList: ProjectList;

@@ -65,7 +65,7 @@ export type Delivery = {
 export type Traces = ReturnType<typeof createTraces>;
 
 /** The parts of tracing that a server's executions need, and the loop that makes their traces. */
-export type ServerTraces = { readonly commitHook: CommitHook; readonly loop: EnrichLoop };
+type ServerTraces = { readonly commitHook: CommitHook; readonly loop: EnrichLoop };
 
 /** The parts of a server that tracing needs. */
 export type Joined = {

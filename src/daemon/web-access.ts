@@ -10,7 +10,7 @@ import type { Log } from '../domain/log.ts';
 import type { WebConfig } from '../domain/web-config.ts';
 import { type Access, createAccess } from '../http/access/access.ts';
 
-export type WebAccessOptions = {
+type WebAccessOptions = {
   readonly config: Pick<Config, 'web' | 'webConfig'>;
   readonly log: Log;
   readonly clock: Clock;

@@ -55,7 +55,7 @@ export function isOfDeletedJob({ type, attempt = 0, nextAttemptId }: Origin): bo
 
 type Origin = { readonly [Part in 'type' | 'attempt' | 'nextAttemptId']?: Execution[Part] | undefined };
 
-export type ExecutionJob = {
+type ExecutionJob = {
   readonly id: string | undefined;
   readonly name: string | undefined;
   /** Empty at top level. */

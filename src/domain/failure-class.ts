@@ -5,7 +5,7 @@ import type { JobNames } from './job-path.ts';
  * The classes of failed executions, such as a node that was not reached, a refused access, a missing or wrong definition, the
  * server itself, a person, a limit, or the command. `unread`: the reason could not be read.
  */
-export const failureClasses = [
+const failureClasses = [
   'target',
   'access',
   'inventory',
@@ -30,7 +30,7 @@ export function isFailure({
 }
 
 /** What decides the class of a failure. */
-export type FailureFacts = {
+type FailureFacts = {
   readonly status: ExecutionStatus;
   readonly customStatus: string | undefined;
   /** The server's word for the first cause. */
@@ -178,7 +178,7 @@ type JobAround = JobNames & {
   readonly ownerUuid?: string;
 };
 
-export type SharedCause = {
+type SharedCause = {
   /** The kind of cause, such as `node`, and its name; the name is empty if it is not shown. */
   readonly kind: string;
   readonly subject: string;

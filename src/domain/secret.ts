@@ -3,7 +3,7 @@ import { describePath, describeReadError } from './read-error.ts';
 /** Reads a text file; passed in, so that this room does no I/O. */
 export type ReadFile = (path: string) => Promise<string>;
 
-export type SecretSource = { readonly file: string } | { readonly environment: string };
+type SecretSource = { readonly file: string } | { readonly environment: string };
 
 /** How a secret is sent: as a header value, or in the body of a form. */
 export type SecretForm = 'header' | 'form';

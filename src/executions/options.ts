@@ -16,7 +16,7 @@ export type RoundObserver = ExecutionsObserver & {
   readonly entries: (entries: number) => void;
 };
 
-export type ListedProjects = { readonly projects: readonly { readonly name: string }[]; readonly askedTicks: number };
+type ListedProjects = { readonly projects: readonly { readonly name: string }[]; readonly askedTicks: number };
 
 export type ExecutionsOptions = {
   readonly server: string;

@@ -53,7 +53,7 @@ type RisksOptions = AheadOptions & {
 };
 
 /** The number of runs at risk within each value of the label `horizon`. */
-export type RisksShown = Readonly<Record<'1h' | '12h', RisksAhead>>;
+type RisksShown = Readonly<Record<'1h' | '12h', RisksAhead>>;
 
 /** Keeps the last plan, and computes from it what pages show. */
 export function createOutlook(options: RisksOptions) {

@@ -6,7 +6,7 @@ import type { Timeline } from './deciding/timeline.ts';
 import type { Misses, WatchedJob } from './deciding/watched-job.ts';
 import type { FailingNode } from './risks/nodes.ts';
 
-export type Kept = {
+type Kept = {
   readonly jobs: ReadonlyMap<string, WatchedJob>;
   readonly tallies: ReadonlyMap<string, Tally>;
   readonly sources: Sources;

@@ -17,7 +17,7 @@ export type ExecutionsPort = {
   readonly durationMs: (project: string, group: string, name: string) => number | undefined;
 };
 
-export type Progress = {
+type Progress = {
   /** Runs that ended before this time are not counted. */
   readonly countedFromMs: number;
   /** All executions that ended before this time have been read. */

@@ -45,7 +45,7 @@ export type ExpectedJobs = {
   readonly forgetGone: (nowMs: number) => Promise<void>;
 };
 
-export type JobList = { readonly project: string; readonly listed: readonly Job[]; readonly atMs: number };
+type JobList = { readonly project: string; readonly listed: readonly Job[]; readonly atMs: number };
 
 /** The results of requests about one job, oldest first. */
 export type Answered = {

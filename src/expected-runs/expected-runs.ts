@@ -32,7 +32,7 @@ type Outcome =
   | { readonly result: 'success'; readonly series: number; readonly note?: string }
   | { readonly result: 'off'; readonly reason: 'version'; readonly message: string };
 
-export type ExpectedRunsOptions = Pick<
+type ExpectedRunsOptions = Pick<
   ExecutionsOptions,
   'server' | 'everyMs' | 'timeoutMs' | 'client' | 'clock' | 'publish' | 'omits' | 'withdraw'
 > & {

@@ -10,7 +10,7 @@ import type { ExpectedJobs } from './expected-jobs.ts';
 import type { ExpectedRunsSettings } from './settings.ts';
 import type { HeardList, SourceNotes } from './sources.ts';
 
-export type Listing = {
+type Listing = {
   /**
    * Lists the jobs of the next projects, takes the lists that other polls have read, and adds the ids of changed jobs to
    * `changed`. A project that cannot be read waits for its next turn.
@@ -18,7 +18,7 @@ export type Listing = {
   readonly read: (api: Api, changed: Set<string>) => Promise<void>;
 };
 
-export type ListingOptions = {
+type ListingOptions = {
   readonly clock: Pick<Clock, 'ticks'>;
   readonly port: Pick<ExecutionsPort, 'beginJobList'>;
   readonly notes: Pick<SourceNotes, 'serverNowMs' | 'takeJobLists'>;

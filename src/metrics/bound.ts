@@ -5,8 +5,8 @@ export type FamilyRule = { readonly off: boolean; readonly dropLabels: readonly 
 
 export type BoundRules = { readonly families: ReadonlyMap<string, FamilyRule>; readonly maxSeries: number };
 
-export const dropReasons = ['merged', 'cap', 'several_members'] as const;
-export type DropReason = (typeof dropReasons)[number];
+const dropReasons = ['merged', 'cap', 'several_members'] as const;
+type DropReason = (typeof dropReasons)[number];
 
 export type Bounded = {
   readonly rows: readonly Row[];

@@ -10,7 +10,7 @@ import type { Selection, Snapshots } from './snapshot.ts';
 /** The collector name that selects the exporter's own instruments in a scrape. */
 export const ownCollector = 'exporter';
 
-export type ExpositionOptions = {
+type ExpositionOptions = {
   readonly snapshots: Pick<Snapshots, 'show' | 'translate'>;
   readonly registry: Registry;
   readonly labelsOf: LabelsOf;
@@ -19,7 +19,7 @@ export type ExpositionOptions = {
   readonly startedAtMs?: number;
 };
 
-export type Wanted = Selection & {
+type Wanted = Selection & {
   readonly format: Format;
   readonly gzip: boolean;
   /** The servers of this replica; of other servers, only leases are published. Absent without replicas. */

@@ -1,10 +1,10 @@
 import type { NativePart } from '../domain/durations/native-histogram.ts';
 
-export const metricTypes = ['gauge', 'counter', 'info', 'summary', 'histogram'] as const;
+const metricTypes = ['gauge', 'counter', 'info', 'summary', 'histogram'] as const;
 export type MetricType = (typeof metricTypes)[number];
 
 /** How to merge rows with equal labels: their sum, the later row, or the smallest value. */
-export const mergeRules = ['sum', 'newest', 'earliest'] as const;
+const mergeRules = ['sum', 'newest', 'earliest'] as const;
 export type MergeRule = (typeof mergeRules)[number];
 
 /** A metric family as data. Its full name is in the file that declares it. */
@@ -55,21 +55,21 @@ export type ValueFamily<Label extends string> = Family & {
   readonly rows: (value: number | undefined, ...labels: LabelArguments<Label>) => Row[];
 };
 
-export type InfoFamily<Label extends string> = Family & {
+type InfoFamily<Label extends string> = Family & {
   readonly rows: (labels: Partial<LabelValues<Label>>, added?: readonly LabelPair[]) => Row[];
 };
 
-export type SummaryFamily<Label extends string> = Family & {
+type SummaryFamily<Label extends string> = Family & {
   /** Returns the rows of one summary, except unknown parts. */
   readonly rows: (summary: Summary, labels: LabelValues<Label>) => Row[];
 };
 
-export type HistogramFamily<Label extends string> = Family & {
+type HistogramFamily<Label extends string> = Family & {
   /** Returns the rows of one histogram. Counts are per bucket, the last one for values above all bounds. */
   readonly rows: (histogram: Histogram, labels: LabelValues<Label>) => Row[];
 };
 
-export type Histogram = {
+type Histogram = {
   readonly bounds: readonly number[];
   readonly counts: readonly number[];
   readonly sum: number;
@@ -80,13 +80,13 @@ export type Histogram = {
   readonly native?: NativePart | undefined;
 };
 
-export type Summary = {
+type Summary = {
   readonly quantiles: readonly (readonly [quantile: number, value: number | undefined])[];
   readonly sum?: number | undefined;
   readonly count: number | undefined;
 };
 
-export type StateSetFamily<Label extends string = never> = Family & {
+type StateSetFamily<Label extends string = never> = Family & {
   /** Returns one row for each state: 1 for the present state, 0 for others. No rows if the state is unknown. */
   readonly rows: (current: string | undefined, ...labels: LabelArguments<Label>) => Row[];
 };

@@ -1,5 +1,5 @@
 /** The formats that Prometheus servers request; among equally preferred ones, the first wins. */
-export const formats = ['text', 'openmetrics', 'protobuf'] as const;
+const formats = ['text', 'openmetrics', 'protobuf'] as const;
 export type Format = (typeof formats)[number];
 export type TextFormat = Exclude<Format, 'protobuf'>;
 

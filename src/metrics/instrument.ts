@@ -12,7 +12,7 @@ import {
 import { emptyNative, type NativeHistogram, observeNative } from '../domain/durations/native-histogram.ts';
 
 /** Makes a histogram also count natively. Reading it returns both counts of the same moment. */
-export function countNatively<Label extends string>(made: Histogram<Label>): Histogram<Label> {
+function countNatively<Label extends string>(made: Histogram<Label>): Histogram<Label> {
   const natives = new Map<string, NativeHistogram>();
   const get = made.get.bind(made);
   // These casts are safe: prom-client takes labels and a value, a value alone, or labels to remove.

@@ -32,7 +32,7 @@ export function createBesideText() {
  * Messages by the suffix of their family's name. Summaries without a sum need another name, because the format does not allow
  * them.
  */
-export type Messages = ReadonlyMap<string, Buffer>;
+type Messages = ReadonlyMap<string, Buffer>;
 
 /**
  * Translates rendered lines of a family, in OpenMetrics, to `Metric` messages. Rows are kept only as text, so that this format

@@ -16,7 +16,7 @@ export type Segment = {
 };
 
 /** Resolves when the caller may block the event loop for about a millisecond. */
-export type NextTurn = () => Promise<void>;
+type NextTurn = () => Promise<void>;
 
 /** Gives each caller its own turn of the event loop, even if many call at the same time. */
 export function createTurns(nextTurn: NextTurn): NextTurn {

@@ -169,7 +169,7 @@ function sumOf<Item>(items: readonly Item[], pick: (item: Item) => number): numb
   return items.reduce((sum, item) => sum + pick(item), 0);
 }
 
-export type WriteObserver = {
+type WriteObserver = {
   readonly committed: (seconds: number) => void;
   readonly fault: (reason: FenceReason | 'unanswered') => void;
 };

@@ -24,7 +24,7 @@ export type Gained = {
   readonly lostCommits: number;
 };
 
-export type OwnershipOptions = {
+type OwnershipOptions = {
   readonly units: readonly string[];
   readonly leases: Leases;
   readonly clock: Pick<Clock, 'ticks' | 'after' | 'random'>;

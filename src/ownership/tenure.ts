@@ -50,7 +50,7 @@ export function countLost({ commits }: Pick<Lease, 'commits'>, knownCommits = 0)
 }
 
 /** The state of this replica's units at the time when it listed the leases. */
-export type Known = {
+type Known = {
   readonly owner: string | undefined;
   readonly epochs: ReadonlyMap<string, number>;
   /** The commits that the database acknowledged. */

@@ -3,9 +3,6 @@ import type { Memories } from '../domain/memory.ts';
 import type { Pause } from '../domain/pause.ts';
 import type { Point, PointHistogram, PointNative, ScrapedFamily } from './read-families.ts';
 
-/** Computes increases of points, and keeps the last sent state of each series. */
-export type SentSums = ReturnType<typeof createSentSums>;
-
 type Unit = {
   readonly firstMs: number;
   /** Sorted by the last scrape with the series, oldest first. */

@@ -5,11 +5,11 @@ import type { Memory } from '../domain/memory.ts';
 import type { Family, LabelPair, Row } from '../metrics/family.ts';
 
 /** Why a collector has no series although no error occurred. */
-export const offReasons = ['config', 'version', 'denied', 'not_found', 'meaningless'] as const;
+const offReasons = ['config', 'version', 'denied', 'not_found', 'meaningless'] as const;
 export type OffReason = (typeof offReasons)[number];
 
 /** Why an answer has no values, with a sentence that explains it. */
-export type Off = { readonly reason: OffReason; readonly message: string };
+type Off = { readonly reason: OffReason; readonly message: string };
 
 type Families = Readonly<Record<string, Family>>;
 
@@ -35,7 +35,7 @@ type CollectorData<Metrics extends Families> = {
   metrics: Metrics;
 };
 
-export type CollectorDefinition<Answer, Metrics extends Families> = CollectorData<Metrics> & {
+type CollectorDefinition<Answer, Metrics extends Families> = CollectorData<Metrics> & {
   /** Vital polls decide `automation_up` and readiness. */
   readonly vital?: boolean;
   /** True if values belong to one cluster member, so that each member is polled. */
@@ -98,7 +98,7 @@ export type ServerCollector = CommonParts & {
   readonly collect: (api: Api, watch: Watch, before: Memory, now: () => number) => Promise<Collected>;
 };
 
-export type Collected =
+type Collected =
   | { readonly off: Off }
   | {
       readonly off?: undefined;

@@ -7,7 +7,7 @@ import { judge, type Outcome, type PollKey, toWord } from './outcome.ts';
 import type { Reading } from './reading.ts';
 import type { Vitality } from './vitality.ts';
 
-export type PollOptions = {
+type PollOptions = {
   readonly key: PollKey;
   readonly collector: Pick<Collector, 'vital' | 'reads'>;
   readonly everyMs: number;

@@ -25,7 +25,7 @@ export type LedgerEntry = {
 /** A small named value; its body is JSON, and absent if the document is to be removed. */
 export type LedgerDocument = { readonly kind: string; readonly key: string; readonly body: string | undefined };
 
-export type EndWindow = { readonly projects: readonly string[]; readonly beginMs: number; readonly endMs: number };
+type EndWindow = { readonly projects: readonly string[]; readonly beginMs: number; readonly endMs: number };
 
 export type LedgerChange = {
   readonly entries?: readonly LedgerEntry[];

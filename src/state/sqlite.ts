@@ -12,7 +12,7 @@ import { createSpoolWriter, createSqliteSpool } from './sqlite-spool.ts';
 import { type State, StateError, toChecksum } from './state.ts';
 
 /** Tests set a maximum number of pages to simulate a full disk. */
-export type SqliteOptions = Partial<StateRules> &
+type SqliteOptions = Partial<StateRules> &
   (({ readonly dir: string; readonly maxPages?: number } & Pick<FileOptions, 'isCopying'>) | { readonly memory: true });
 
 type StateRules = {

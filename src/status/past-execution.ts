@@ -28,7 +28,7 @@ export type PastExecution = {
 
 export type Attempt = { readonly relation: 'retry of' | 'retried by'; readonly id: number; readonly hasPage: boolean };
 
-export type Fact = { readonly name: string; readonly value: string | number };
+type Fact = { readonly name: string; readonly value: string | number };
 
 /** One span: a step, a node, a nested job, or the whole execution. */
 export type SpanRow = {

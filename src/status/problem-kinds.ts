@@ -91,7 +91,7 @@ export function isWell(problems: readonly Judged[]): boolean {
 }
 
 /** A kind of problem; `isOff` is true if the configuration leaves its alerts out of the rules. */
-export type Judged = { readonly kind: ProblemKind; readonly isOff?: true };
+type Judged = { readonly kind: ProblemKind; readonly isOff?: true };
 
 /** Marks problems whose alerts are all off, and sorts them to the end. */
 export function markOff<P extends Judged>(problems: readonly P[], off: readonly string[] = []): readonly P[] {

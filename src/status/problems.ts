@@ -274,7 +274,7 @@ function join(...parts: readonly (string | undefined)[]): string | undefined {
 }
 
 /** Quotes a name; shortens a long one, so that the title has room for the problem. */
-export function toQuoted(name: string): string {
+function toQuoted(name: string): string {
   return `"${cut(name, maxNameLength)}"`;
 }
 

@@ -30,7 +30,7 @@ export type WhyFailed = {
 };
 
 /** A change before a failure; lists have the likeliest first. */
-export type WhySuspect = {
+type WhySuspect = {
   readonly kind: string;
   readonly scope: string;
   readonly subject: string;

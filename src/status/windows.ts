@@ -38,7 +38,7 @@ export type WindowText = {
   readonly sentence: string;
 };
 
-export type TouchedText = {
+type TouchedText = {
   readonly project: string;
   readonly group: string;
   readonly name: string;

@@ -25,7 +25,7 @@ export const families: readonly FamilyFacts[] = [
 
 const takenLabels = { ofServers: ['server', 'project', 'job', 'le'], ofProjects: ['server', 'project', 'label'] };
 
-export type World = Partial<Omit<LoadOptions, 'readFile' | 'arguments'>> & {
+type World = Partial<Omit<LoadOptions, 'readFile' | 'arguments'>> & {
   readonly argv?: readonly string[];
   /** The text of `config.yaml`, which is then named by a flag. */
   readonly yaml?: string;

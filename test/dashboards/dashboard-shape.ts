@@ -1,5 +1,5 @@
 /** The fields of a dashboard that the tests use. */
-export interface DashboardShape {
+interface DashboardShape {
   readonly uid: string;
   readonly schemaVersion: number;
   readonly templating: { readonly list: readonly { readonly name: string; readonly definition?: string }[] };

@@ -1,12 +1,12 @@
 import { parser } from '@prometheus-io/lezer-promql';
 
 /** A selector of a PromQL expression: a name, and the labels in its matchers and in the aggregations around it. */
-export interface Selector {
+interface Selector {
   readonly metric: string;
   readonly matchers: readonly { readonly label: string; readonly value: string }[];
 }
 
-export interface ReadPromql {
+interface ReadPromql {
   readonly valid: boolean;
   /** The series names that it selects. */
   readonly metrics: readonly string[];

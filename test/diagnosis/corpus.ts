@@ -1,5 +1,5 @@
 /** A secret, and a line of a program that writes it. */
-export type SecretForm = {
+type SecretForm = {
   readonly form: string;
   readonly make: (seed: number) => string;
   readonly write: (secret: string) => string;
@@ -8,7 +8,7 @@ export type SecretForm = {
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
 /** A random word that a seed always gives; `alphabet` are its characters. */
-export function toWord(seed: number, length: number, alphabet = letters): string {
+function toWord(seed: number, length: number, alphabet = letters): string {
   let state = (seed * 2_654_435_761) >>> 0;
   let word = '';
   for (let at = 0; at < length; at += 1) {

@@ -12,7 +12,7 @@ type Job = { readonly path: string; readonly factors: readonly Factor[]; readonl
 type CauseWorld = { readonly planted: Factor | undefined; readonly named: readonly (Factor | undefined)[] };
 
 /** Jobs on nodes for some hours, checked each minute; if there is a cause, a node fails after an hour. */
-export function playCommonCause(seed: number, hasCause: boolean): CauseWorld {
+function playCommonCause(seed: number, hasCause: boolean): CauseWorld {
   const random = createRandom(seed);
   const all = makeJobs(random);
   const chance = hasCause ? 0.005 + random() * 0.03 : 0.02 + random() * 0.18;

@@ -71,14 +71,14 @@ function toPlanted(random: Random, failure: Failure, key: string): Omit<Change, 
   return random() < 0.7 ? ofJob('steps changed') : { kind: 'run', project, subject: job, what: 'arguments' };
 }
 
-export type SuspectWorld = {
+type SuspectWorld = {
   readonly failure: Failure;
   readonly planted: Change | undefined;
   readonly suspects: readonly Suspect[];
 };
 
 /** A failed job, one planted cause or none, and up to 20 other changes in the days around it. */
-export function playSuspects(seed: number, hasCause: boolean): SuspectWorld {
+function playSuspects(seed: number, hasCause: boolean): SuspectWorld {
   const random = createRandom(seed);
   const job = pick(random, jobs);
   const startedAtMs = 100 * dayMs;

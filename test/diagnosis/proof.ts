@@ -10,7 +10,7 @@ import { toLineRecords } from '../../src/tracing/plan/log-records.ts';
 import { planRecorded } from '../tracing/recorded.ts';
 import { secretForms } from './corpus.ts';
 
-export type Proof = {
+type Proof = {
   /** The share of pairs of the same failure, with other values, that have one fingerprint; and the templates that do not. */
   readonly stable: number;
   readonly unstable: readonly string[];

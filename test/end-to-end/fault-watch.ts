@@ -43,7 +43,7 @@ type WatchOptions = {
   readonly before?: (upstream: FaultyUpstream, directory: string) => Promise<void>;
 };
 
-export const watched = ['system-info', 'execution-mode', 'healthcheck', 'log-storage'] as const;
+const watched = ['system-info', 'execution-mode', 'healthcheck', 'log-storage'] as const;
 
 /**
  * Runs a daemon with a faulty and a healthy server; everything ends with the test. It has no hook for that: vitest refuses one

@@ -2,7 +2,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { createServer as createTlsServer, type SecureContextOptions, type Server as TlsServer } from 'node:tls';
 
 /** Responds instead of the server; it may also stay silent or close the connection. */
-export type CannedHandler = (socket: Socket, path: string) => void;
+type CannedHandler = (socket: Socket, path: string) => void;
 
 export type FaultyUpstream = {
   readonly url: string;

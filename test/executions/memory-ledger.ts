@@ -1,6 +1,6 @@
 import type { Ledger, LedgerDocument, LedgerEntry } from '../../src/state/ledger.ts';
 
-export type MemoryLedger = Ledger & {
+type MemoryLedger = Ledger & {
   /** Copies the content, so that it can be restored later. */
   readonly copy: () => Copy;
   readonly restore: (copy: Copy) => void;

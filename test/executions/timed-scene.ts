@@ -9,7 +9,7 @@ import { createTestClient } from '../support/client.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { toObserver, usual } from './scene.ts';
 
-export type TimedOptions = {
+type TimedOptions = {
   /** The time that the server takes to answer. */
   readonly answerMs: (path: string) => number;
   /** The ends of each project, in any order. */
@@ -23,7 +23,7 @@ export type TimedOptions = {
 };
 
 /** The result of a round, and what it published. */
-export type TimedRound = {
+type TimedRound = {
   readonly outcome: string;
   readonly isUp: boolean;
   readonly tookMs: number;

@@ -26,7 +26,7 @@ export type TrueEnd =
   | { readonly is: 'off' };
 
 /** What started a run; `missed` is a run that the server itself recorded as missed. */
-export type Trigger = 'schedule' | 'person' | 'retry' | 'one-time' | 'missed';
+type Trigger = 'schedule' | 'person' | 'retry' | 'one-time' | 'missed';
 
 export type DayRun = {
   readonly id: number;

@@ -14,7 +14,7 @@ import {
 import type { WatchedDay } from './watch-day.ts';
 
 /** The wrong decisions of a watched day, and the number of right decisions for each cause. */
-export type DayReport = { readonly wrong: readonly string[]; readonly right: ReadonlyMap<string, number> };
+type DayReport = { readonly wrong: readonly string[]; readonly right: ReadonlyMap<string, number> };
 
 export function judgeDay(day: Day, { verdicts, asked }: WatchedDay): DayReport {
   const wrong: string[] = [];

@@ -12,7 +12,7 @@ export type Served = {
   readonly ask: (path: string, asking?: Asking) => Promise<Answer>;
 };
 
-export type Asking = { readonly method?: string; readonly headers?: Readonly<Record<string, string>> };
+type Asking = { readonly method?: string; readonly headers?: Readonly<Record<string, string>> };
 
 /** These routes on a free port, until the test is over. */
 export async function serve(routes: readonly Router[], options: Partial<HttpOptions> = {}): Promise<Served> {

@@ -6,7 +6,7 @@ export const noon = Date.UTC(2026, 0, 15, 12, 0, 0);
 export const settleId = '11111111-1111-4111-a111-111111111111';
 export const backupId = '22222222-2222-4222-a222-222222222222';
 
-export type Reply = {
+type Reply = {
   readonly status: number;
   readonly headers: Headers;
   /** The body with the service's address written as `{base}`. */
@@ -14,7 +14,7 @@ export type Reply = {
   readonly json: unknown;
 };
 
-export type Ask = {
+type Ask = {
   readonly method?: string;
   readonly accept?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;

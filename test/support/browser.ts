@@ -14,7 +14,7 @@ export type Browser = {
   readonly stop: () => Promise<void>;
 };
 
-export type View = {
+type View = {
   readonly width?: number;
   readonly isDark?: boolean;
   /** Selectors of what to press after loading; the last one leads to the page that is checked. */

@@ -7,7 +7,7 @@ export type CannedAnswer = {
   readonly body: string;
 };
 
-export type CannedServer = {
+type CannedServer = {
   readonly url: string;
   readonly token: string;
   /** `GET /api/47/system/info`, in order of arrival. */
@@ -16,7 +16,7 @@ export type CannedServer = {
   readonly stop: () => Promise<void>;
 };
 
-export type CannedOptions = { readonly apiVersion: number; readonly dialect: 'service' | 'rundeck' };
+type CannedOptions = { readonly apiVersion: number; readonly dialect: 'service' | 'rundeck' };
 
 /** A server with literal answers by the path after `api/{version}/`, as a server of that version and dialect would give them. */
 export async function startCannedServer({ apiVersion, dialect }: CannedOptions): Promise<CannedServer> {

@@ -4,7 +4,7 @@ import { createTransport } from '../../src/api/wire/transport.ts';
 import { systemClock } from '../../src/domain/system-clock.ts';
 import { fakeClock } from './fake-clock.ts';
 
-export type TestClient = {
+type TestClient = {
   readonly client: Client;
   readonly api: Api;
   /** Requests and their results, in order: `system-info 200`, `system-info unauthorized`. */

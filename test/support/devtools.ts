@@ -7,7 +7,7 @@ export type Tab = {
   readonly next: (event: string) => Promise<Fields>;
 };
 
-export type Devtools = {
+type Devtools = {
   /** Gives a visit a tab of its own; tabs are used again, because a new one starts a process. */
   readonly withTab: <Answer>(visit: (tab: Tab) => Promise<Answer>) => Promise<Answer>;
   readonly close: () => void;

@@ -1,5 +1,5 @@
 /** A decoded `MetricFamily`. Samples are written as in the text format. */
-export type DecodedFamily = {
+type DecodedFamily = {
   readonly name: string;
   readonly help: string;
   readonly type: number;
@@ -7,7 +7,7 @@ export type DecodedFamily = {
   readonly series: readonly DecodedSeries[];
 };
 
-export type DecodedSeries = {
+type DecodedSeries = {
   readonly labels: string;
   readonly startSeconds: number | undefined;
   readonly native?: { readonly schema: number; readonly zeros: number; readonly buckets: readonly number[] };

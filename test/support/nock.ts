@@ -1,6 +1,6 @@
 import nock from 'nock';
 
-export type PlainAnswer = {
+type PlainAnswer = {
   readonly status: number;
   readonly body: string | Buffer | object;
   readonly headers?: Readonly<Record<string, string>>;

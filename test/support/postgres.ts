@@ -24,7 +24,7 @@ export type PostgresServer = {
   readonly stop: () => Promise<void>;
 };
 
-export const superuserPassword = 'only for this test';
+const superuserPassword = 'only for this test';
 
 /** A real PostgreSQL with its own data directory, which is removed at the end: empty, or a standby of another one. */
 export async function startPostgres(

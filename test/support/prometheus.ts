@@ -13,7 +13,7 @@ export type Prometheus = {
   readonly stop: () => Promise<void>;
 };
 
-export type PrometheusOptions = {
+type PrometheusOptions = {
   readonly prometheus: string;
   /** `host:port` of the exporter. */
   readonly target: string;

@@ -15,7 +15,7 @@ import { createTestWatch, type WatchSettings } from './watch.ts';
 
 export type { CannedAnswer } from './canned-server.ts';
 
-export type Upstream = {
+type Upstream = {
   readonly apiVersion?: number;
   readonly dialect?: 'service' | 'rundeck';
   readonly answers: Readonly<Record<string, CannedAnswer>>;
@@ -24,7 +24,7 @@ export type Upstream = {
   readonly watch?: WatchSettings;
 };
 
-export type Scrape = { readonly text: string; readonly outcome: 'success' | ErrorKind };
+type Scrape = { readonly text: string; readonly outcome: 'success' | ErrorKind };
 
 /** The complaints on pages after one poll of a collector. */
 export async function complaintsOf(name: string, upstream: Upstream): Promise<readonly string[]> {

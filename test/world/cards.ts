@@ -21,7 +21,7 @@ import { addJobTo, addPlace, deleteEnded, finishOne, type Scene } from './scene.
 const minuteMs = 60_000;
 
 /** Everything that can go wrong, by its name in a plan. */
-export const cards = {
+const cards = {
   kill: (scene, { forMs }) => scene.operator.kill(Math.min(forMs, 30_000)),
   stop: (scene, { forMs }) => scene.operator.stop(Math.min(forMs, 45_000)),
   absence: (scene, { forMs }) => scene.operator.kill(forMs * 2),

@@ -6,12 +6,12 @@ import { type ReadTrace, readJsonTraces } from './read-traces.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 /** How the trace backend responds at the moment. */
-export type Mood = {
+type Mood = {
   way: 'takes' | 'refused' | 'silent' | 'busy' | 'takes and loses the answer' | 'resets large bodies';
   minMs: number;
 };
 
-export type Arrival = { readonly trace: ReadTrace; readonly atMs: number; copies: number; readonly forms: Set<string> };
+type Arrival = { readonly trace: ReadTrace; readonly atMs: number; copies: number; readonly forms: Set<string> };
 
 export type Collector = {
   readonly post: Post;

@@ -14,7 +14,7 @@ import { readOtlpSettings } from '../../src/tracing/deliver/settings.ts';
 import { createVirtualPollTimes } from './poll-times.ts';
 import type { DaemonClock } from './virtual-time.ts';
 
-export type DaemonOptions = {
+type DaemonOptions = {
   readonly config: Config;
   readonly clock: DaemonClock;
   readonly state: State;

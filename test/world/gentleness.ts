@@ -1,6 +1,6 @@
 import type { Plan } from './plan.ts';
 
-export type Gentleness = { readonly sent: (atMs: number, daemonSinceMs: number) => void; readonly ended: () => void };
+type Gentleness = { readonly sent: (atMs: number, daemonSinceMs: number) => void; readonly ended: () => void };
 
 /** No window of a second has more requests than the budget allows. */
 export function createGentleness(

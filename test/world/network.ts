@@ -59,7 +59,7 @@ export const fairWeather: Weather = {
 };
 
 /** A request as the network saw it, in true time. */
-export type Seen = {
+type Seen = {
   readonly path: string;
   readonly sentMs: number;
   /** The status of the response, or why there was none. */

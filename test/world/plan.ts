@@ -11,7 +11,7 @@ export type PlayedCard = {
 };
 
 type DrawnSize = 'small' | 'long' | 'many projects' | 'flood' | 'hours';
-export type Size = DrawnSize | 'days';
+type Size = DrawnSize | 'days';
 
 /** Everything that determines a world: the same plan gives the same world. */
 export type Plan = {

@@ -42,7 +42,7 @@ export type Report = {
   readonly virtualMs: number;
 };
 
-export type PlayOptions = {
+type PlayOptions = {
   /** Called with every event. */
   readonly onEvent?: (atMs: number, text: string) => void;
   /** Called with every scrape; undefined if no daemon runs. */

@@ -109,7 +109,7 @@ export type Place = {
   denseUntilMs?: number;
 };
 
-export type Estate = { readonly places: Place[]; madeProjects: number; madeJobs: number };
+type Estate = { readonly places: Place[]; madeProjects: number; madeJobs: number };
 
 /** The start of true time, with a fraction of a millisecond. */
 export const birthMs = Date.UTC(2026, 0, 15, 12, 3, 7) + 0.625;

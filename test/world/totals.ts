@@ -6,7 +6,7 @@ import { labelOf, type Shown } from './shown.ts';
 /** Usually one number; a range if the job of a run depends on the time at which the run was counted. */
 type Range = { least: number; most: number };
 
-export type JobLabels = { readonly group: string; readonly name: string };
+type JobLabels = { readonly group: string; readonly name: string };
 
 /** The names that the job of a run has had since the run was readable; empty for a command without a job. */
 export function toJobLabels(

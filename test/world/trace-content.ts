@@ -34,7 +34,7 @@ export function findDifference(
   return compareSpans(expected, spans) ?? compareWait(execution, expected, trace);
 }
 
-export type Arrived = { readonly trace: ReadTrace; readonly atMs: number };
+type Arrived = { readonly trace: ReadTrace; readonly atMs: number };
 
 function toResult(status: string, stored: string | undefined): string {
   const results: Readonly<Record<string, string>> = {

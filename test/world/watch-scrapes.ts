@@ -9,7 +9,7 @@ import { countRuns, isCounter, labelOf, readShown, type Shown } from './shown.ts
 
 export type Fault = { readonly atMs: number; readonly oracle: string; readonly says: string };
 
-export type Sight = {
+type Sight = {
   readonly text: readonly Buffer[];
   readonly self: Self;
   /** The start of the daemon, in true time. */
@@ -18,7 +18,7 @@ export type Sight = {
   readonly isKnown: (execution: Execution) => boolean;
 };
 
-export type ScrapeWatch = { readonly look: (sight: Sight) => Promise<void>; readonly latest: () => Shown };
+type ScrapeWatch = { readonly look: (sight: Sight) => Promise<void>; readonly latest: () => Shown };
 
 const minuteMs = 60_000;
 

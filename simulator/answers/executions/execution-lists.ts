@@ -63,14 +63,14 @@ export function* matching(
   if (!unfinishedFirst) yield* open;
 }
 
-export function readNumber({ query }: ApiRequest, name: string, fallback: number): number {
+function readNumber({ query }: ApiRequest, name: string, fallback: number): number {
   const given = query.get(name);
   if (given === null || given === '') return fallback;
   return /^-?\d+$/.test(given) ? Number(given) : 0;
 }
 
 /** Returns the number of rows on a page: the requested one, or the gateway's limit. */
-export function readMax(request: ApiRequest): number {
+function readMax(request: ApiRequest): number {
   return Math.min(readNumber(request, 'max', 20), request.world.settings.maxRows);
 }
 

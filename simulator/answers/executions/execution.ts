@@ -23,7 +23,7 @@ export function openExecution(request: ApiRequest): Execution | Answer {
     : execution;
 }
 
-export function mayReadExecution(request: ApiRequest, execution: Execution): boolean {
+function mayReadExecution(request: ApiRequest, execution: Execution): boolean {
   return rightsOn(request, execution).some((right) => right !== 'view_history');
 }
 
@@ -76,7 +76,7 @@ export function toExecution(request: ApiRequest, execution: Execution) {
   };
 }
 
-export function links(request: ApiRequest, { id, project }: Execution) {
+function links(request: ApiRequest, { id, project }: Execution) {
   return {
     id,
     href: href(request, `execution/${id}`),
@@ -85,7 +85,7 @@ export function links(request: ApiRequest, { id, project }: Execution) {
 }
 
 /** Describes a run in the words of the user interface. */
-export function describe({ work }: Execution): string {
+function describe({ work }: Execution): string {
   return work.steps.map((step) => (step.kind === 'jobref' ? 'Job reference' : step.text)).join(' ; ');
 }
 

@@ -1,4 +1,4 @@
-export type PiecesOptions = {
+type PiecesOptions = {
   /** Resolves in a later turn of the event loop. */
   readonly pause: () => Promise<void>;
   /** Called with each parsed piece; its result replaces the piece. */

@@ -14,7 +14,7 @@ export type LargeAnswers = {
   readonly read: <Answer>(endpoint: Endpoint<Answer>, answer: LargeAnswer, context: AnswerContext) => Promise<Answer>;
 };
 
-export type LargeAnswer = TransportAnswer & { readonly large: LargeBody };
+type LargeAnswer = TransportAnswer & { readonly large: LargeBody };
 
 const maxBodies = 4;
 

@@ -6,7 +6,7 @@ import { ApiError } from '../errors.ts';
 import type { Transport, TransportAnswer } from '../wire/transport.ts';
 import { type AuthHeaders, type Credentials, createRereadable, type SecretSource } from './credentials.ts';
 
-export type SessionOptions = {
+type SessionOptions = {
   readonly username: string;
   readonly password: SecretSource;
   readonly clock: Pick<Clock, 'ticks' | 'after'>;

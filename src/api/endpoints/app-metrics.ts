@@ -3,12 +3,12 @@ import { defineEndpoint, systemRead } from '../endpoint.ts';
 
 /** A name of the application, without the name of a project that it may contain. */
 type AppName = { name: string; project: string };
-export type AppValue = AppName & { readonly value: number };
-export type AppSummary = AppName & {
+type AppValue = AppName & { readonly value: number };
+type AppSummary = AppName & {
   readonly count: number;
   readonly quantiles: readonly (readonly [quantile: number, value: number])[];
 };
-export type AppMetrics = {
+type AppMetrics = {
   readonly gauges: readonly AppValue[];
   readonly counters: readonly AppValue[];
   readonly meters: readonly AppValue[];

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineEndpoint, largeListBytes, readDefinition } from '../endpoint.ts';
 
 /** The parts of a definition. Their texts may contain secrets: compare them, and keep only hashes. */
-export type JobSections = {
+type JobSections = {
   readonly sections: ReadonlyMap<string, string>;
   /** The paths of keys that the definition names. */
   readonly keys: readonly string[];

@@ -23,7 +23,7 @@ function isMap(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-export type ProjectNode = {
+type ProjectNode = {
   readonly name: string;
   readonly hostname: string | undefined;
   readonly username: string | undefined;

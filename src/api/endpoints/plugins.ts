@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineEndpoint, largeListBytes } from '../endpoint.ts';
 import { flag, text } from '../lenient.ts';
 
-export type InstalledPlugin = { readonly service: string; readonly name: string; readonly version: string };
+type InstalledPlugin = { readonly service: string; readonly name: string; readonly version: string };
 
 const plugin = z.object({ service: z.string(), name: z.string(), builtin: flag, pluginVersion: text });
 

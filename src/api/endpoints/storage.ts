@@ -14,7 +14,7 @@ export type KeyFolder = {
 };
 
 /** A key by its path from the root of the storage; its content is never requested. */
-export type StoredKey = {
+type StoredKey = {
   readonly path: string;
   readonly modifiedMs: number | undefined;
   readonly modifiedBy: string | undefined;

@@ -1,5 +1,5 @@
 /** The error of a connection: its kind, and a text with what to check. */
-export type ConnectionFault = { readonly kind: FaultKind; readonly says: string; readonly code: string };
+type ConnectionFault = { readonly kind: FaultKind; readonly says: string; readonly code: string };
 
 type FaultKind = 'network' | 'tls' | 'timeout' | 'too_large' | 'decode';
 

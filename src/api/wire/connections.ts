@@ -8,7 +8,7 @@ export type Connections = Pick<Dispatcher, 'dispatch'> & {
   readonly destroy: () => Promise<void>;
 };
 
-export type ConnectionOptions = {
+type ConnectionOptions = {
   readonly concurrency?: number | undefined;
   readonly tls?: TlsOptions | undefined;
   readonly proxyUrl?: string | undefined;

@@ -164,7 +164,7 @@ export class ExchangeStopped extends Error {
   override readonly name = 'ExchangeStopped';
 }
 
-export class ExchangeTooLarge extends Error {
+class ExchangeTooLarge extends Error {
   override readonly name = 'ExchangeTooLarge';
 }
 

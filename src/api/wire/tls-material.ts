@@ -17,7 +17,7 @@ export type TlsOptions = TlsMaterial & {
 export type TlsPart = keyof TlsMaterial;
 
 /** Why a part cannot be used, as the end of a sentence about its file. */
-export type TlsProblem = { readonly part: TlsPart; readonly says: string };
+type TlsProblem = { readonly part: TlsPart; readonly says: string };
 
 /**
  * Finds problems that would make every connection fail: invalid PEM, a key of another certificate, or material that OpenSSL

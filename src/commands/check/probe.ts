@@ -23,15 +23,15 @@ export type Finding =
   | undefined;
 
 /** The numbers of visible things, for `check --report`; jobs only of the first projects. */
-export type Sizes = { readonly projects: number; readonly readProjects: number; readonly jobs: number };
+type Sizes = { readonly projects: number; readonly readProjects: number; readonly jobs: number };
 
 /** The verdict of a request that had no error but is not fine, or was not sent. */
-export type UntoldVerdict = 'left out' | 'hidden' | 'nothing visible' | 'too old' | 'not asked';
+type UntoldVerdict = 'left out' | 'hidden' | 'nothing visible' | 'too old' | 'not asked';
 
-export type Verdict = 'ok' | 'denied' | 'disabled' | 'broken' | UntoldVerdict;
+type Verdict = 'ok' | 'denied' | 'disabled' | 'broken' | UntoldVerdict;
 const verdictsThatFail: readonly Verdict[] = ['denied', 'broken', 'hidden', 'nothing visible'];
 
-export type EndpointReport = {
+type EndpointReport = {
   readonly endpoint: string;
   readonly verdict: Verdict;
   readonly message?: string;

@@ -2,9 +2,9 @@ import { Composer, CST, isMap, isScalar, isSeq, LineCounter, Parser, type Scalar
 import { type Translation, toLabel, translateQuery } from './translate-query.ts';
 
 /** A file with rewritten queries, and the list of unchanged ones. */
-export type Rewritten = { readonly text: string; readonly rewritten: number; readonly left: readonly Left[] };
+type Rewritten = { readonly text: string; readonly rewritten: number; readonly left: readonly Left[] };
 
-export type Left = { readonly line: number; readonly what: string; readonly because: string };
+type Left = { readonly line: number; readonly what: string; readonly because: string };
 
 /**
  * Rewrites the queries of a dashboard or of rules, in JSON or YAML. A panel, a rule or a variable is rewritten completely or

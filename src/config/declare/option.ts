@@ -14,7 +14,7 @@ export type Option<T, K extends Kind = Kind> = {
 };
 
 /** A default. A list or map can only be empty or contain plain words. */
-export type Fallback = string | number | boolean | readonly string[] | { readonly [key: string]: never };
+type Fallback = string | number | boolean | readonly string[] | { readonly [key: string]: never };
 
 export type OptionTree = { readonly [key: string]: OptionTree | Option<unknown> };
 

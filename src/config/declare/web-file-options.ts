@@ -27,7 +27,7 @@ export const cipherSuites = {
 export const curves = { CurveP256: 'P-256', CurveP384: 'P-384', CurveP521: 'P-521', X25519: 'X25519' } as const;
 
 /** What is required of client certificates; RequireClientCert is the old name of RequireAnyClientCert. */
-export const clientAuthTypes = [
+const clientAuthTypes = [
   'NoClientCert',
   'RequestClientCert',
   'RequireAnyClientCert',

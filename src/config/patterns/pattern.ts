@@ -5,7 +5,7 @@ import { createMatcher, PatternError } from './pattern-engine.ts';
 
 export type Pattern = { readonly source: string; readonly matches: (name: string) => boolean };
 
-export const maxPatternLength = 200;
+const maxPatternLength = 200;
 
 /** Parses a pattern; its dot matches every character, so that `.*` matches every name. */
 export function parsePattern(source: string): Parsed<Pattern> {
@@ -78,7 +78,7 @@ type Override = {
 };
 
 /** The configured owner, note and runbook of a job. */
-export type AboutJob = Readonly<Partial<Record<(typeof aboutKeys)[number], string | undefined>>>;
+type AboutJob = Readonly<Partial<Record<(typeof aboutKeys)[number], string | undefined>>>;
 const aboutKeys = ['owner', 'note', 'runbook'] as const;
 
 /** The settings of single jobs, by path; undefined if not configured. */

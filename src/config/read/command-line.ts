@@ -5,7 +5,7 @@ import type { CollectorDefaults } from '../declare/options.ts';
 /** The commands, and the flags that are not options of the configuration. */
 export type CommandLine = { readonly commands: readonly CommandWord[]; readonly flags: readonly CommandFlag[] };
 
-export type CommandWord = {
+type CommandWord = {
   readonly name: string;
   /** The maximum number of words after the command; none by default. */
   readonly positionals?: number;

@@ -27,7 +27,7 @@ export type FileValues = {
   readonly complete: boolean;
 };
 
-export type FileValue = { readonly value: unknown; readonly place: Place };
+type FileValue = { readonly value: unknown; readonly place: Place };
 
 /** Reads the values of all options of a tree from a file; other keys are complaints. */
 export async function readFileValues(path: string, tree: OptionTree, options: FileOptions): Promise<FileValues> {

@@ -14,7 +14,7 @@ export type Sources = {
 
 /** The sources of a value, weakest first. */
 export const origins = ['default', 'file', 'environment', 'flag'] as const;
-export type Origin = (typeof origins)[number];
+type Origin = (typeof origins)[number];
 
 export type Resolved = {
   readonly leaf: Leaf;

@@ -5,7 +5,7 @@ import type { ServerConfig, TlsTexts } from '../config.ts';
 import { serverOptions } from '../declare/server-options.ts';
 import { createComplain, type ResolvedTree } from './resolve.ts';
 
-export type ResolvedServer = {
+type ResolvedServer = {
   readonly place: Place;
   /** True if variables of the environment may define the server. */
   readonly single: boolean;

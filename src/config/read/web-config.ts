@@ -10,7 +10,7 @@ import { readFileValues } from './file-values.ts';
 import { resolveTree, toSettings } from './resolve.ts';
 import { readFileAt, type TlsRules } from './server-rules.ts';
 
-export type WebConfigOptions = TlsRules & FileOptions;
+type WebConfigOptions = TlsRules & FileOptions;
 
 /** Reads the file of `--web.config.file`; errors become complaints. Paths are relative to the folder of the file. */
 export async function readWebConfig(path: string, options: WebConfigOptions): Promise<WebConfig | undefined> {

@@ -4,7 +4,7 @@ import { isOption, type Option, type OptionTree } from '../declare/option.ts';
 import { type CollectorDefaults, type FamilyFacts, familyOptions } from '../declare/options.ts';
 import { serverOptions } from '../declare/server-options.ts';
 
-export type JsonSchema = { readonly [key: string]: unknown };
+type JsonSchema = { readonly [key: string]: unknown };
 
 export function toJsonSchema(collectors: readonly CollectorDefaults[], families: readonly FamilyFacts[]): JsonSchema {
   return {

@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net';
 import { type Parsed, parsedText, type ValueType } from './value-type.ts';
 
 /** An address to listen on; without a host, all addresses of the machine. */
-export type ListenAddress = { readonly host: string | undefined; readonly port: number };
+type ListenAddress = { readonly host: string | undefined; readonly port: number };
 
 /** `:9720`, `127.0.0.1:9720` or `[::1]:9720`. */
 export const listenAddress = parsedText(parseListenAddress, {
@@ -17,7 +17,7 @@ export const webAddress = toWebAddress('https://automation.example.org', 'secret
 /** The address of a proxy that needs no password. */
 export const proxyAddress = toWebAddress('http://forward.example.org:3128', 'write the address without them');
 
-export function formatListenAddress({ host, port }: ListenAddress): string {
+function formatListenAddress({ host, port }: ListenAddress): string {
   if (host === undefined) return `:${port}`;
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }

@@ -88,7 +88,7 @@ const settled: readonly string[] = [
 
 const ending = choice('success', 'failure', 'error', 'timeout', 'cancellation', 'skip').schema;
 
-export type StatusMap = Readonly<Record<string, z.output<typeof ending>>>;
+type StatusMap = Readonly<Record<string, z.output<typeof ending>>>;
 
 const maxStatusLength = 200;
 

@@ -111,7 +111,7 @@ export function choice<const W extends string>(...words: readonly W[]): ValueTyp
 }
 
 /** A fault of a value, with the right form if known. */
-export type Problem = {
+type Problem = {
   readonly path: readonly PropertyKey[];
   /** True if the key at this place is wrong, not its value. */
   readonly atKey: boolean;

@@ -17,7 +17,7 @@ import { toExecutionSettings } from '../server-settings.ts';
 /** Executions that ended after `sinceMs` and before `untilMs`. */
 export type Span = { readonly sinceMs: number; readonly untilMs: number };
 
-export type HistoryWish = {
+type HistoryWish = {
   readonly server: ServerConfig;
   readonly config: Config;
   /** The configured span; an interrupted run of the same file continues with its own span. */
@@ -36,7 +36,7 @@ export type HistoryReport = {
   readonly written: (bytes: number) => void;
 };
 
-export type Written = { readonly span: Span; readonly executions: number; readonly complaints: readonly string[] };
+type Written = { readonly span: Span; readonly executions: number; readonly complaints: readonly string[] };
 
 /**
  * Reads the past executions of a server once and writes their series as OpenMetrics. Executions that were read are stored next

@@ -26,7 +26,7 @@ import { type Answer, createToReadings } from './readings.ts';
 import { createRunNotes, type RunNotes } from './run-notes.ts';
 import { createSurroundings } from './surroundings.ts';
 
-export type ChangesOptions = {
+type ChangesOptions = {
   readonly server: string;
   readonly isRestored: boolean;
   readonly everyMs: number;

@@ -32,7 +32,7 @@ export type Explanation = {
   readonly commonCause?: CommonCause | undefined;
 };
 
-export type NotWatched = { readonly what: string; readonly reason: string };
+type NotWatched = { readonly what: string; readonly reason: string };
 
 type Known = Pick<KeptJournal, 'areas' | 'runs' | 'jobOf'> & {
   readonly changes: readonly Change[];

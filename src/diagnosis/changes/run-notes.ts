@@ -7,7 +7,7 @@ import { toRunDocument } from './documents.ts';
 
 type Finished = Parameters<CommitHook['keep']>[1][number];
 
-export type FirstFailure = { readonly project: string; readonly jobId: string | undefined };
+type FirstFailure = { readonly project: string; readonly jobId: string | undefined };
 
 export type RunNotes = {
   readonly commitHook: CommitHook;

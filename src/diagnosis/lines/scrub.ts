@@ -21,7 +21,7 @@ import {
 /** Removes secrets from consecutive lines, and counts them. No scrubber finds all secrets. */
 export type Scrub = (texts: readonly string[]) => { readonly texts: readonly string[]; readonly removed: number };
 
-export const removedMark = '[removed]';
+const removedMark = '[removed]';
 
 /** `isRefused` matches the patterns of the site: a matching line is removed completely. */
 export function createScrub(isRefused: (text: string) => boolean = () => false): Scrub {

@@ -2,7 +2,7 @@ import { toDuration, toTime } from '../../domain/ages.ts';
 import type { FirstCause, Seen } from '../../domain/failure-class.ts';
 import { toCount } from '../../domain/format.ts';
 
-export type Failed = FirstCause & {
+type Failed = FirstCause & {
   /** `{project}/{group}/{name}`; undefined for a command without a job. */
   readonly job: string | undefined;
   readonly endedAtMs: number;

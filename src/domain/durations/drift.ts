@@ -50,7 +50,7 @@ class Long extends Uint32Array {
 }
 
 /** Which runs are compared with each other: all; weekends separately from other days; or one odd weekday separately. */
-export type Rhythm = 'none' | 'weekend' | number;
+type Rhythm = 'none' | 'weekend' | number;
 
 /** A lasting change of a job's durations. */
 export type Shift = {

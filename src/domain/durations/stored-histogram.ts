@@ -43,7 +43,7 @@ export function toNativePart({ count, sumSeconds = 0, buckets = [], native, befo
 }
 
 /** Returns buckets for these bounds. If the bounds differ, it is unknown where the values belong. */
-export function fitBuckets(
+function fitBuckets(
   buckets: readonly number[] | undefined,
   count: number,
   bounds: readonly number[],

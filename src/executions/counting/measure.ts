@@ -27,7 +27,7 @@ export type Measured = {
   readonly claims: Claims;
 };
 
-export const unmeasuredReasons = ['negative', 'no_start'] as const;
+const unmeasuredReasons = ['negative', 'no_start'] as const;
 export type UnmeasuredReason = (typeof unmeasuredReasons)[number];
 
 /** Computes how new finished runs of a project change the totals: each changed cell and job, with its new value. */

@@ -14,7 +14,7 @@ export function toEnding({ status, failedNodes, succeededNodes }: Execution): En
 }
 
 export const triggers = ['user', 'scheduled', 'user-scheduled', 'webhook', 'other'] as const;
-export type Trigger = (typeof triggers)[number];
+type Trigger = (typeof triggers)[number];
 
 /** Plugins use other values, and old rows have none. Servers mark ad hoc runs as scheduled, although nothing schedules them. */
 export function toTrigger({ type, job, isJobDeleted }: Pick<Execution, 'type' | 'job' | 'isJobDeleted'>): Trigger {

@@ -2,7 +2,7 @@ import { deletedJob, otherJobs } from './naming.ts';
 import { type Cell, type JobFacts, toJobKey } from './totals.ts';
 
 /** Jobs with their own series, jobs with their own durations, and nodes with their own series. */
-export const slotKinds = ['jobs', 'durations', 'nodes'] as const;
+const slotKinds = ['jobs', 'durations', 'nodes'] as const;
 export type SlotKind = (typeof slotKinds)[number];
 
 /** The number of slots of each kind; a long name takes more than one. */

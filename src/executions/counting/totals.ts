@@ -5,7 +5,7 @@ import type { Flakiness } from './flaky.ts';
 import type { Ending } from './naming.ts';
 
 /** Kinds of cells: finished runs by job, finished runs by trigger, durations, classes of failures, nodes, and failed nodes. */
-export const cellKinds = ['runs', 'project-runs', 'durations', 'failures', 'nodes', 'node-failures'] as const;
+const cellKinds = ['runs', 'project-runs', 'durations', 'failures', 'nodes', 'node-failures'] as const;
 export type CellKind = (typeof cellKinds)[number];
 
 /** Reports whether the labels of this kind begin with those of a job. */
@@ -30,7 +30,7 @@ export type FailureLines = {
   readonly beforeMs?: number | undefined;
 };
 
-export type LastFailure = {
+type LastFailure = {
   readonly id: number;
   readonly failureClass: FailureClass;
   readonly lines?: FailureLines | undefined;

@@ -13,7 +13,7 @@ import { createOddRows, readTotal } from '../reading/window-reader.ts';
 import type { ExecutionSettings } from '../settings.ts';
 import { toPage } from './pages.ts';
 
-export type HistoryOptions = {
+type HistoryOptions = {
   readonly server: string;
   readonly api: Api;
   readonly projects: readonly string[];

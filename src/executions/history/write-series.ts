@@ -7,7 +7,7 @@ type Span = { readonly sinceMs: number; readonly untilMs: number };
  * Returns the times of samples: every five minutes from an hour before each change to an hour after it, and both ends.
  * Prometheus computes increases from samples that are close together; samples at changes alone would give a wrong increase.
  */
-export function* sampleTimes(changes: readonly number[], { sinceMs, untilMs }: Span): Generator<number> {
+function* sampleTimes(changes: readonly number[], { sinceMs, untilMs }: Span): Generator<number> {
   yield sinceMs;
   let nextMs = sinceMs + 1;
   for (let at = 0; at < changes.length; at += 2) {

@@ -10,7 +10,7 @@ import type { LedgerChange } from './ledger-documents.ts';
 const kind = 'failure';
 
 /** A failed execution that is counted, but not yet by class. */
-export type Failure = {
+type Failure = {
   readonly project: string;
   readonly group: string;
   readonly name: string;

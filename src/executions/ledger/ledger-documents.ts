@@ -61,7 +61,7 @@ export type LedgerChange = {
   readonly forgetJobs?: readonly string[];
 };
 
-export type Contents = {
+type Contents = {
   readonly facts: LedgerFacts;
   readonly cells: ReadonlyMap<string, Cell>;
   readonly jobs: ReadonlyMap<string, JobFacts>;
@@ -88,7 +88,7 @@ export function readContents(documents: readonly LedgerDocument[]) {
 }
 
 /** The documents that a change writes and removes. */
-export type PlannedDocuments = {
+type PlannedDocuments = {
   readonly documents: readonly LedgerDocument[];
   readonly sheets: RecentSheets;
   readonly goneCells: readonly string[];

@@ -1,7 +1,7 @@
 import type { Window } from '../../api/paging.ts';
 
 /** The reasons why a project is not read; meanwhile its progress does not change. */
-export const holds = ['disabled', 'hidden', 'missing', 'excluded'] as const;
+const holds = ['disabled', 'hidden', 'missing', 'excluded'] as const;
 export type Hold = (typeof holds)[number];
 
 export type ProjectState = {
@@ -45,7 +45,7 @@ export type Skip = Window & {
  * After a restore: runs with ids up to `throughId` that ended before `untilMs` do not count. A run with a later id can have an
  * earlier date only because the clock was set back after the copy was made.
  */
-export type EarlierRuns = { readonly untilMs: number; readonly throughId: number };
+type EarlierRuns = { readonly untilMs: number; readonly throughId: number };
 
 /** The activity of a project, in memory only. */
 export type ProjectActivity = {

@@ -29,7 +29,7 @@ const maxNodes = 5;
 /** Runs by the key of their document. There are several documents, so that a new run does not rewrite all others. */
 export type RecentSheets = ReadonlyMap<string, readonly RecentRun[]>;
 
-export type RecentChange = {
+type RecentChange = {
   readonly sheets: RecentSheets;
   /** The documents to write, and empty ones to remove. */
   readonly written: readonly string[];

@@ -5,7 +5,7 @@ import type { Window } from '../../api/paging.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Activities } from './activities.ts';
 
-export type HintInput = {
+type HintInput = {
   readonly nowMs: number;
   /** Ends at the time of this round: the next round reads what ends after it. */
   readonly window: Window;

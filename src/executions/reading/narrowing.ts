@@ -5,9 +5,9 @@ import type { Window } from '../../api/paging.ts';
 import { refusals } from './activity-hint.ts';
 
 /** A project and the ids of its jobs; undefined if they are unknown, or too many to ask about. */
-export type Candidate = { readonly project: string; readonly jobIds: readonly string[] | undefined };
+type Candidate = { readonly project: string; readonly jobIds: readonly string[] | undefined };
 
-export type NarrowingInput = {
+type NarrowingInput = {
   /** The projects in which an execution may have ended, the likeliest first. */
   readonly candidates: readonly Candidate[];
   readonly missing: number;

@@ -2,7 +2,7 @@ import type { Window } from '../../api/paging.ts';
 import { type ProjectActivity, type ProjectState, readThroughMs } from '../ledger/project-state.ts';
 
 /** Why a project is read: it is active, it is its turn, an execution is missing, or it may be readable again. */
-export type Purpose = 'live' | 'rotation' | 'search' | 'probe';
+type Purpose = 'live' | 'rotation' | 'search' | 'probe';
 
 export type PlannedRead = {
   readonly project: string;

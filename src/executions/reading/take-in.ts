@@ -23,7 +23,7 @@ export type ReadResult = {
   readonly serverTimes: readonly number[];
 };
 
-export type TakeIn = {
+type TakeIn = {
   readonly project: string;
   readonly window: Window;
   readonly seenAtMs: number;
@@ -36,7 +36,7 @@ export type TakeIn = {
   readonly mayGoOn: (rest: readonly Window[], hasShown: boolean) => boolean;
 };
 
-export type Taken = { readonly counted: readonly Finished[]; readonly result: ReadResult };
+type Taken = { readonly counted: readonly Finished[]; readonly result: ReadResult };
 
 type TakeInOptions = {
   readonly countExecutions: (acceptance: CountRequest) => Promise<readonly Finished[]>;

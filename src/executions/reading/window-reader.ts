@@ -7,8 +7,6 @@ import type { ExecutionsObserver } from '../ledger/count-executions.ts';
 
 const pageSize = 500;
 
-export type WindowReading = ReturnType<typeof readProjectWindow>;
-
 /** Reads everything of a project that ended within a window. */
 export function readProjectWindow(api: Api, project: string, window: Window) {
   const serverTimes: number[] = [];
@@ -56,7 +54,7 @@ export async function readNewest(api: Api, project: string, { beginMs, endMs }: 
   return { total: page.total, asked: Math.min(page.total, toPageSize(pageSize, page)), shown: page.items.length + odd };
 }
 
-export type Newest = {
+type Newest = {
   readonly total: number;
   /** The number of rows on the page, and how many of them are shown. */
   readonly asked: number;

@@ -148,30 +148,30 @@ const lateAfterMs = 2 * hourMs;
 const pauseMs = 600_000;
 
 /** Reports whether to compare the last day now. The last day of an idle project is read in its turn instead, if possible. */
-export function isDayDue(activity: ProjectActivity | undefined, nowMs: number): boolean {
+function isDayDue(activity: ProjectActivity | undefined, nowMs: number): boolean {
   if (activity === undefined || activity.nextDayMs > nowMs) return false;
   return activity.activeUntilMs > nowMs || activity.isDayLong;
 }
 
-export function isActive(activity: ProjectActivity | undefined, nowMs: number): boolean {
+function isActive(activity: ProjectActivity | undefined, nowMs: number): boolean {
   return activity !== undefined && activity.activeUntilMs > nowMs;
 }
 
 /** Returns when to compare the last week. The time is stored, so that even a process that restarts often makes the comparison. */
-export function toWeekDueMs({ project, countedFromMs, comparedWeekAtMs }: ProjectState, nowMs: number): number {
+function toWeekDueMs({ project, countedFromMs, comparedWeekAtMs }: ProjectState, nowMs: number): number {
   if (comparedWeekAtMs === undefined) return countedFromMs + toOffsetMs(project);
   // The clock was set back.
   return comparedWeekAtMs > nowMs ? nowMs : comparedWeekAtMs + dayMs;
 }
 
 /** Returns the time at which a recount of the project became due. */
-export function toDueMs(activity: ProjectActivity | undefined, state: ProjectState, nowMs: number): number {
+function toDueMs(activity: ProjectActivity | undefined, state: ProjectState, nowMs: number): number {
   const weekDueMs = state.comparedWeekAtMs === undefined ? nowMs : toWeekDueMs(state, nowMs);
   return activity !== undefined && isActive(activity, nowMs) ? Math.min(activity.nextDayMs, weekDueMs) : weekDueMs;
 }
 
 /** Enough recounts for every project to have its turn in time, with at most a quarter of the requests. */
-export function toMostLooks(
+function toMostLooks(
   { everyMs, requestsPerSecond }: { everyMs: number; requestsPerSecond: number },
   projects: number,
   active: number,

@@ -21,7 +21,7 @@ export type SeriesRules = {
 };
 
 /** The series that exist before any job has one. */
-export type SeriesUse = {
+type SeriesUse = {
   readonly projects: number;
   /** Histograms of projects: for runs without a job, and for jobs without duration series. */
   readonly projectHistograms: number;

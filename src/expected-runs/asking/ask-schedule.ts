@@ -6,7 +6,7 @@ import { type Answer, timesAfter } from '../deciding/timetable.ts';
 import { maxSpanMs, type WatchedJob } from '../deciding/watched-job.ts';
 import { edgeMs, maxTimes, planQuestion, type Question, type Situation } from './plan-question.ts';
 
-export type AskInput = {
+type AskInput = {
   readonly nowMs: () => number;
   /** True if the job changed in the job list, so that its known times are useless. */
   readonly isChanged: boolean;

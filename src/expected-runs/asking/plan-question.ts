@@ -47,7 +47,7 @@ export function planQuestion(timetable: Timetable | undefined, situation: Situat
 }
 
 /** Reports whether the known times are enough for a while. */
-export function isEnough(timetable: Timetable, nowMs: number): boolean {
+function isEnough(timetable: Timetable, nowMs: number): boolean {
   return timesAfter(timetable, nowMs).length >= 2 && timetable.untilMs - nowMs >= halfDayMs;
 }
 

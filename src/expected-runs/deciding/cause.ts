@@ -11,9 +11,9 @@ import {
   type WatchedJob,
 } from './watched-job.ts';
 
-export type Cause = { readonly reason: MissReason; readonly facts: readonly Fact[] };
+type Cause = { readonly reason: MissReason; readonly facts: readonly Fact[] };
 
-export type CauseInput = {
+type CauseInput = {
   readonly job: Pick<WatchedJob, 'project' | 'ownerUuid' | 'off'> & {
     /** How many runs of the job may run at the same time. */
     readonly mostAtOnce: number;

@@ -16,7 +16,7 @@ import {
   type WatchedJob,
 } from './watched-job.ts';
 
-export type DecideInput = {
+type DecideInput = {
   readonly nowMs: number;
   readonly marginMs: number;
   readonly catchUpLimitMs: number;
@@ -32,7 +32,7 @@ export type DecideInput = {
   readonly sources: Sources;
 };
 
-export type Decided = Judged & {
+type Decided = Judged & {
   /** True if a missed run needs an answer about the schedule that was requested after it. */
   readonly needsAnswer: boolean;
   /** What else a missed run waits for. */

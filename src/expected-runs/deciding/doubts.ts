@@ -42,4 +42,4 @@ export function noteSight(job: WatchedJob, { areHidden, askedAtMs }: Sight): Wat
   return { ...rest, runsAskedMs: askedAtMs, ...(areHidden ? { hiddenMs } : {}) };
 }
 
-export type Sight = { readonly areHidden: boolean; readonly askedAtMs: number };
+type Sight = { readonly areHidden: boolean; readonly askedAtMs: number };

@@ -26,7 +26,7 @@ export function isUneditedSince({ lastModifiedMs }: WatchedJob, askedAtMs: numbe
 }
 
 /** The past times in an answer; the oldest ones if there are too many. */
-export type PastAnswer = { readonly timesMs: readonly number[]; readonly isCut: boolean };
+type PastAnswer = { readonly timesMs: readonly number[]; readonly isCut: boolean };
 
 export function fillGap(job: WatchedJob, { timesMs: told, isCut }: PastAnswer, sources: Sources): WatchedJob {
   const { timetable } = job;

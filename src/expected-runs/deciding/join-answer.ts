@@ -8,7 +8,7 @@ import {
   type Unsure,
 } from './timetable.ts';
 
-export type Joined = {
+type Joined = {
   readonly timetable: Timetable;
   /** Times that the new answer does not have, because the schedule was edited. */
   readonly withdrawnMs: readonly number[];

@@ -164,7 +164,7 @@ export function noteRuns(job: WatchedJob, ended: readonly SeenRun[]): WatchedJob
 }
 
 /** Reports whether two runs overlapped by more than the difference of clocks. */
-export function areAtOnce(runs: readonly SeenRun[]): boolean {
+function areAtOnce(runs: readonly SeenRun[]): boolean {
   const taking = runs
     .filter(({ kind }) => kind !== 'missed')
     .toSorted((one, other) => one.startedAtMs - other.startedAtMs);

@@ -37,7 +37,7 @@ export type Gap = {
   readonly isLost?: true;
 };
 
-export type LikelyTimes = { readonly firstMs: number; readonly count: number };
+type LikelyTimes = { readonly firstMs: number; readonly count: number };
 
 /** Returns the times in a window before or after an answer, if its times repeat. */
 function timesBeside(timetable: Timetable, fromMs: number, toMs: number): readonly number[] {

@@ -20,7 +20,7 @@ export type WindowWish = {
   readonly count: number;
 };
 
-export type WindowsInput = WindowWish & {
+type WindowsInput = WindowWish & {
   readonly jobs: readonly ExpectedJob[];
   readonly running: readonly RunGoingOn[];
   readonly nowMs: number;

@@ -86,7 +86,7 @@ export function findWitnesses(
 }
 
 /** The number of further runs for which each node counts as usual. */
-export type UsualNodes = Readonly<Record<string, number>>;
+type UsualNodes = Readonly<Record<string, number>>;
 
 /** Returns the nodes of the last five runs of a job, including one more run. */
 export function noteUsual(

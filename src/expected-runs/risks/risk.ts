@@ -39,13 +39,13 @@ export type Risk = {
   readonly evidence: string;
 };
 
-export type PastRuns = Pick<
+type PastRuns = Pick<
   JobFacts,
   'consecutiveFailures' | 'failedMs' | 'lastFailedId' | 'lastFailedMs' | 'lastFailure' | 'lastSuccessMs'
 > &
   Partial<Pick<JobFacts, 'jobId' | 'lastStartMs'>>;
 
-export type FactsOf = (project: string, group: string, name: string) => PastRuns | undefined;
+type FactsOf = (project: string, group: string, name: string) => PastRuns | undefined;
 
 export type Trouble = {
   readonly sources: Sources;

@@ -7,7 +7,7 @@ import type { RisksAhead } from '../risks/find-risks.ts';
 import type { FailingJobs } from '../risks/risk.ts';
 import { scheduleFamilies as families } from './families.ts';
 
-export type RowsInput = {
+type RowsInput = {
   readonly jobs: Iterable<WatchedJob>;
   readonly tallies: Iterable<Tally>;
   readonly nowMs: number;

@@ -17,7 +17,7 @@ export type ScheduledJob = Pick<WatchedJob, 'project' | 'group' | 'name' | 'verd
   readonly isFlaky?: boolean;
 };
 
-export type RunOfJob = { readonly id: number; readonly ending: string; readonly endedAtMs: number };
+type RunOfJob = { readonly id: number; readonly ending: string; readonly endedAtMs: number };
 
 /** The undecided times of a job, past and future. */
 export type TimesOfJob = { readonly openMs: readonly number[]; readonly comingMs: readonly number[] };

@@ -7,11 +7,7 @@ import { isProjectOff, type Sources } from '../deciding/sources.ts';
 import { isOff, nextTime, type Verdict, type WatchedJob } from '../deciding/watched-job.ts';
 
 /** The last computed plan of the next 24 hours. */
-export type Ahead = {
-  readonly atMs: number;
-  readonly threads: number | undefined;
-  readonly hours: readonly HourAhead[];
-};
+type Ahead = { readonly atMs: number; readonly threads: number | undefined; readonly hours: readonly HourAhead[] };
 
 /** The timetable of one server, for its page. Times are the server's. */
 export type ServerSchedule = {

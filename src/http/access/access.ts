@@ -5,7 +5,7 @@ import type { WebConfig, WebTls } from '../../domain/web-config.ts';
 import { createBcrypt } from './bcrypt.ts';
 import { type Admission, createUsers } from './users.ts';
 
-export type AccessOptions = {
+type AccessOptions = {
   readonly config: WebConfig;
   /** Paths that need no authentication, because probes use them. */
   readonly openPaths: readonly string[];

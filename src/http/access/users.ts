@@ -87,8 +87,6 @@ export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: 
   };
 }
 
-export type Users = ReturnType<typeof createUsers>;
-
 type Judged = { readonly name: string; readonly admission: Admission };
 type UnderWay = { readonly name: string; readonly from: string; readonly admission: Promise<Admission> };
 type UsersByName = ReadonlyMap<string, BcryptHash>;

@@ -5,10 +5,7 @@ import { createRoutes } from '../server/routes.ts';
 import { html } from './html.ts';
 import { renderPage } from './page.ts';
 
-export type OwnerOptions = {
-  readonly servers: () => readonly string[];
-  readonly watcherOf: (server: string) => Watcher;
-};
+type OwnerOptions = { readonly servers: () => readonly string[]; readonly watcherOf: (server: string) => Watcher };
 
 /**
  * Redirects requests about a server to the exporter that watches it, or answers with a page that names this exporter. It must

@@ -5,7 +5,7 @@ import { type ChangeOfServer, changeFields, chooseChanges } from '../pages/chang
 import { readFields } from '../pages/list.ts';
 import { createRoutes } from '../server/routes.ts';
 
-export type ApiChangesOptions = {
+type ApiChangesOptions = {
   /** Returns the changes of all servers, newest first. */
   readonly changes: () => Promise<readonly ChangeOfServer[]>;
   readonly begin: () => Pause;

@@ -9,7 +9,7 @@ export type ScrapeWish = {
   readonly collectors?: ReadonlySet<string>;
 };
 
-export type Scraped = { readonly contentType: string; readonly chunks: readonly Buffer[] };
+type Scraped = { readonly contentType: string; readonly chunks: readonly Buffer[] };
 
 export type MetricsOptions = {
   readonly path: string;

@@ -4,7 +4,7 @@ import { toWatcherText } from '../../status/watcher.ts';
 import { type Lifecycle, letsIn } from '../server/lifecycle.ts';
 import { createRoutes } from '../server/routes.ts';
 
-export type QuarantineOptions = {
+type QuarantineOptions = {
   readonly lifecycle: Lifecycle;
   readonly quarantined: () => QuarantineChanges | undefined;
   /** Returns the servers whose traces this exporter does not send; these traces are not listed here. */
@@ -14,7 +14,7 @@ export type QuarantineOptions = {
 type Which = readonly string[] | 'all';
 type Handled = { readonly traces: number } | { readonly unknown: readonly string[] };
 
-export type QuarantineChanges = {
+type QuarantineChanges = {
   readonly list: () => Promise<readonly QuarantineStatus[]>;
   readonly retry: (which: Which) => Promise<Handled>;
   readonly drop: (which: Which) => Promise<Handled>;

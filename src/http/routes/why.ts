@@ -5,7 +5,7 @@ import type { AboutRuns, WhyEnded, WhyOfJob } from '../../status/why-failed.ts';
 import { createRoutes } from '../server/routes.ts';
 
 /** Returns the watched jobs with this path or id; undefined for a server that is not configured. */
-export type FindWhy = (server: string, job: string) => readonly Why[] | undefined;
+type FindWhy = (server: string, job: string) => readonly Why[] | undefined;
 
 /** Suggests a similar name for an unknown server or job. */
 export type HintAt = (server: string, job: string) => string | undefined;

@@ -35,7 +35,7 @@ export type Connections = {
 type Timing = Pick<Clock, 'after' | 'random'>;
 
 /** Counts broken connections over all pools of one database. Connections that were opened before the last break are closed. */
-export type Breaks = { count: number };
+type Breaks = { count: number };
 
 /** A bounded pool of connections to one database. */
 export function createConnections(

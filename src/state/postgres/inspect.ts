@@ -2,7 +2,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { type Connections, createConnections, type PostgresSettings } from './connections.ts';
 
 /** The properties of a database that matter for the state. */
-export type PostgresFacts = {
+type PostgresFacts = {
   readonly version: string;
   readonly latencyMs: number;
   /** Settings that are off although a commit needs them to survive a crash. */

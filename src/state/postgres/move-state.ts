@@ -19,7 +19,7 @@ import { createPostgresLeases } from './postgres-leases.ts';
 import { clearUnit, createPostgresRows } from './postgres-rows.ts';
 import { prepareSchema } from './schema.ts';
 
-export type Move = {
+type Move = {
   readonly to: 'postgres' | 'directory';
   readonly dir: string;
   readonly settings: PostgresSettings;

@@ -10,7 +10,7 @@ import { createPostgresMemories } from './postgres-rows.ts';
 import { createPostgresSpool } from './postgres-spool.ts';
 import { prepareSchema } from './schema.ts';
 
-export type PostgresOptions = {
+type PostgresOptions = {
   readonly settings: PostgresSettings;
   readonly replica: Replica;
   readonly clock: Pick<Clock, 'after' | 'random'>;

@@ -5,7 +5,7 @@ import type { Connections, Sql } from './connections.ts';
 /** Writes of one unit by the owner of one epoch: one transaction at a time, each fenced. */
 export type OwnedUnit = ReturnType<typeof createOwnedUnit>;
 
-export type Ownership = Pick<Lease, 'unit' | 'owner' | 'epoch' | 'commits'>;
+type Ownership = Pick<Lease, 'unit' | 'owner' | 'epoch' | 'commits'>;
 
 /**
  * Each write locks the lease against a takeover, and counts itself. The count shows what the lease cannot: that a database has

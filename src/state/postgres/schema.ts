@@ -87,7 +87,7 @@ const versions: readonly (readonly string[])[] = [
   ['DROP TABLE segment', 'ALTER TABLE unit ALTER COLUMN segment_version SET DEFAULT 0'],
 ];
 
-export const newestSchema = versions.length;
+const newestSchema = versions.length;
 
 /**
  * Creates the tables, or updates them to the newest version. The row with the version is locked: if several replicas start at

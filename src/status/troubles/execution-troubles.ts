@@ -158,7 +158,7 @@ function findSlow(jobs: readonly JobFacts[], { nowMs, durationFactor, durationSh
 }
 
 /** Returns one line for all jobs with the same problem, with the names and causes of the first ones. */
-export function toTrouble(
+function toTrouble(
   kind: Trouble['kind'],
   jobs: readonly Job[],
   [one, several]: readonly [string, string],

@@ -5,8 +5,6 @@ import type { Clock } from '../../domain/clock.ts';
 import { type Limits, toPatienceMs, usualLimits } from '../limits.ts';
 import type { Trouble } from '../problem-kinds.ts';
 
-export type ServerSigns = ReturnType<typeof createServerSigns>;
-
 /** The clock, threads, heap and start in one answer. */
 type Sample = {
   readonly ticks: number;

@@ -5,7 +5,7 @@ import type { QuarantinedTrace, SpooledSignal, SpooledTrace, SpoolSize } from '.
 export type RejectReason = 'partial_success' | 'refused' | 'unanswered' | 'dropped';
 
 /** How a request ended: with an answer, or with an error. */
-export type RequestOutcome = 'delivered' | 'wait' | 'refused' | PostFaultKind;
+type RequestOutcome = 'delivered' | 'wait' | 'refused' | PostFaultKind;
 
 /** Is notified of events of the sender, for metrics and the log. */
 export type SenderObserver = {

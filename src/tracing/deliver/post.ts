@@ -18,7 +18,7 @@ export type PostAnswer = {
   readonly isCut: boolean;
 };
 
-export type PostOptions = {
+type PostOptions = {
   readonly settings: Pick<OtlpSettings, 'endpoint' | 'headers' | 'compression' | 'timeoutMs' | 'files'>;
   readonly readFile: (path: string) => Promise<string>;
   readonly userAgent: string;

@@ -17,7 +17,7 @@ type Options = {
 type Which = readonly string[] | 'all';
 
 /** `name` is `SERVER/EXECUTION`. If ids started again, two traces may have the same name. */
-export type NamedTrace = QuarantinedTrace & { readonly name: string };
+type NamedTrace = QuarantinedTrace & { readonly name: string };
 
 /** Lists, retries and drops traces that the OTLP endpoint rejected. */
 export function createQuarantine({ spool, wake, observe }: Options) {

@@ -5,9 +5,7 @@ import { createSuspects, type Suspect } from './suspects.ts';
 import type { Verdict } from './verdict.ts';
 
 /** The next traces to send, or the time until some may be ready. */
-export type Found = { readonly traces: readonly SpooledTrace[]; readonly againInMs: number };
-
-export type Selection = ReturnType<typeof createSelection>;
+type Found = { readonly traces: readonly SpooledTrace[]; readonly againInMs: number };
 
 type SelectionOptions = {
   spool: Pick<Spool, 'next'>;

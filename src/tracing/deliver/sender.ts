@@ -32,7 +32,7 @@ export type Sender = {
   readonly status: () => SenderStatus;
 };
 
-export type SenderStatus = {
+type SenderStatus = {
   /** Since when deliveries have failed, and why; undefined while they work. */
   readonly failing: Failing | undefined;
   readonly lastDeliveredMs: number | undefined;

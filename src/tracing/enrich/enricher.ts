@@ -18,7 +18,7 @@ import { createSendLines, type LineSending } from './send-lines.ts';
 import { createStepDurations, type StepDurations } from './step-durations.ts';
 import { createWaitingTraces, pendingRetryMs, type Waiting, type WaitingTraces } from './waiting-traces.ts';
 
-export type EnricherObserver = {
+type EnricherObserver = {
   readonly pending: (traces: number) => void;
   readonly degraded: (reason: 'backlog' | 'seal_timeout') => void;
   readonly skipped: (reason: 'no_trace', executions: number) => void;

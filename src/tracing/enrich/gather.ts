@@ -12,7 +12,7 @@ import type { Detail } from '../plan/detail.ts';
 import type { PendingTrace } from './pending.ts';
 
 /** The parts of an execution that were found, and whether more may follow. */
-export type Gathered = { readonly source: SpanSource; readonly isPending: boolean };
+type Gathered = { readonly source: SpanSource; readonly isPending: boolean };
 
 type GatherOptions = {
   /** Only parts that this detail includes are requested, and the steps of failures if `diagnosis` is on. */

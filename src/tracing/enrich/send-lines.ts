@@ -54,7 +54,7 @@ export function createSendLines(
   };
 }
 
-export type SentLines = {
+type SentLines = {
   readonly sent: Pick<SpooledTrace, 'encoding' | 'bytes' | 'spans'> | undefined;
   readonly done: () => void;
 };

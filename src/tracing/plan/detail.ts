@@ -2,7 +2,7 @@ import { mapInPieces, type Pieces, sortInPieces } from '../../domain/pause.ts';
 import type { Timed } from './times.ts';
 
 /** How much a trace contains: only the execution, also its steps, or also the nodes of steps. */
-export const details = ['root', 'steps', 'nodes'] as const;
+const details = ['root', 'steps', 'nodes'] as const;
 export type Detail = (typeof details)[number];
 
 /** Removes the spans that are not part of a detail. Outcomes and times remain those of the whole tree. */

@@ -5,7 +5,7 @@ import { type Draft, findReason, hasFailed, hasFailedNode, type Outcome, type Ti
 import { incomplete, nodeFailure, toErrorType, toReasonText } from './failure-reason.ts';
 import { comparePlaces, parseStepContext, type StepNames, type StepPlace } from './step-names.ts';
 
-export type Level = {
+type Level = {
   /** The path of the step above; empty at the top. */
   readonly path: string;
   readonly names: StepNames;

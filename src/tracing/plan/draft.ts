@@ -18,7 +18,7 @@ export type Draft = {
   readonly rest?: { readonly count: number; readonly failed: number; readonly spans: number };
 };
 
-export type Task = {
+type Task = {
   readonly name: string;
   readonly runId: string;
   readonly node: string | undefined;

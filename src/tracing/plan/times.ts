@@ -1,7 +1,7 @@
 import { isPieceOver, mapInPieces, type Pieces, sortInPieces } from '../../domain/pause.ts';
 import type { Draft } from './draft.ts';
 
-export type Bounds = { readonly startMs: number; readonly endMs: number };
+type Bounds = { readonly startMs: number; readonly endMs: number };
 
 /** A draft with times inside those of its parent. */
 export type Timed = Bounds & {

@@ -1,7 +1,7 @@
 import type { Case, Shape } from './case.ts';
 
 /** What happens to the exporters meanwhile, beside the trouble itself. */
-export type Weather = (typeof weathers)[number];
+type Weather = (typeof weathers)[number];
 
 export const weathers = ['fair', 'below', 'restart and scrape gap', 'counter reset', 'two exporters'] as const;
 

@@ -1,6 +1,6 @@
 import type { SecretSource } from '../../../src/api/auth/credentials.ts';
 
-export type ChangingSecret = {
+type ChangingSecret = {
   readonly source: SecretSource;
   /** Sets what the next read returns. */
   readonly replace: (value: string) => void;

@@ -7,9 +7,9 @@ export type Refusal = {
   readonly body: string;
 };
 
-export type Asked = { readonly line: string; readonly headers: IncomingHttpHeaders; readonly body: string };
+type Asked = { readonly line: string; readonly headers: IncomingHttpHeaders; readonly body: string };
 
-export type ListeningServer = {
+type ListeningServer = {
   readonly url: string;
   readonly port: number;
   readonly asked: readonly Asked[];
@@ -37,7 +37,7 @@ export async function startServer(answer: RequestListener): Promise<ListeningSer
   };
 }
 
-export type GuardedServer = ListeningServer & {
+type GuardedServer = ListeningServer & {
   /** Sets who is admitted from now on, and the answer to all others. */
   readonly guard: (admits: (headers: IncomingHttpHeaders) => boolean, refusal?: Refusal) => void;
 };

@@ -1,6 +1,6 @@
 import type { TrueExecution } from '../../../simulator/simulator.ts';
 
-export type Contract = {
+type Contract = {
   /** The start of counting for projects that exist at the first start. */
   readonly countedFromMs: number;
   /** The ids of jobs that are never visible. */

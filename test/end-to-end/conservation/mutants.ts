@@ -6,7 +6,7 @@ import { planProjects } from '../../../src/executions/reading/plan-projects.ts';
 import { planReads } from '../../../src/executions/reading/plan-reads.ts';
 import type { Scene, WrongPart } from './scene.ts';
 
-export type Mutant = {
+type Mutant = {
   readonly name: string;
   readonly make: () => WrongPart;
   /** A situation in which the faulty part loses or doubles executions. */

@@ -11,7 +11,7 @@ export type StopPoint = {
   readonly writes: number;
 };
 
-export type Points = {
+type Points = {
   readonly arm: (point: StopPoint | undefined) => void;
   readonly around: (ledger: Ledger) => Ledger;
   readonly published: () => void;

@@ -5,7 +5,7 @@ export type Sightings = {
 };
 
 /** Events that must be seen at least this often; otherwise equal counters prove nothing. */
-export type Wanted = Readonly<Record<string, number>>;
+type Wanted = Readonly<Record<string, number>>;
 
 export function createSightings(): Sightings {
   const seen = new Map<string, number>();

@@ -50,7 +50,7 @@ export type World = {
   readonly stop: () => Promise<void>;
 };
 
-export type RoundOptions = {
+type RoundOptions = {
   readonly advanceMs?: number;
   /** True for a round without a kill and without additional work. */
   readonly isCalm?: boolean;

@@ -29,7 +29,7 @@ export type Collector = {
   readonly stop: () => Promise<void>;
 };
 
-export type CollectorOptions = {
+type CollectorOptions = {
   readonly sightings: Sightings;
   /** The file with its address, for resolvers of its name. */
   readonly addressFile: string;

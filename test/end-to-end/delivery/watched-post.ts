@@ -6,7 +6,7 @@ type Watching = {
   readonly tell: (says: 'undelivered' | 'wrong', what: string) => void;
 };
 
-export type WatchedPost = {
+type WatchedPost = {
   readonly of: (post: Post) => Post;
   /** Called with every wait of the sender. */
   readonly noteWait: (forMs: number) => void;

@@ -23,7 +23,7 @@ import { hourMs, minuteMs, nowMs as startMs } from './some-risks.ts';
 export type Score = Record<'listed' | 'right' | 'unseen' | 'wrong' | 'stale' | 'harmed' | 'found', number>;
 const noScore: Score = { listed: 0, right: 0, unseen: 0, wrong: 0, stale: 0, harmed: 0, found: 0 };
 
-export type Night = Score & { readonly lists: readonly string[]; readonly byReason: ReadonlyMap<RiskReason, Score> };
+type Night = Score & { readonly lists: readonly string[]; readonly byReason: ReadonlyMap<RiskReason, Score> };
 
 const dayMs = 24 * hourMs;
 const horizonMs = 12 * hourMs;

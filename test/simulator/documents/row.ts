@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Simulator, SimulatorOptions } from '../../../simulator/simulator.ts';
 import { ask, startSmall } from '../caller.ts';
 
-export type DialectName = 'rundeck' | 'service';
+type DialectName = 'rundeck' | 'service';
 
 /** One read of the documents: its section, its smallest version, and the response at each version. */
 export type Row = {
@@ -17,7 +17,7 @@ export type Row = {
   readonly says: readonly Said[];
 };
 
-export type Said = {
+type Said = {
   readonly at: readonly number[];
   /** The newest version of the server: 47, or 58 for later responses. */
   readonly server?: number;
@@ -59,11 +59,6 @@ export function testRows(rows: readonly Row[]): void {
 export const anyNumber: unknown = expect.any(Number);
 export const anyText: unknown = expect.any(String);
 export const anyUuid: unknown = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
-
-/** The members of a response that the test compares. */
-export function including(members: Readonly<Record<string, unknown>>): unknown {
-  return expect.objectContaining(members);
-}
 
 export function errorOf(apiversion: number, errorCode: string, message: string): unknown {
   return { error: true, apiversion, errorCode, message };

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { listen } from '../../support/listen.ts';
 
-export type Gateway = {
+type Gateway = {
   readonly url: string;
   /** The number of accepted bytes. */
   readonly taken: () => number;

@@ -7,7 +7,7 @@ import { copyDisk, createDisk, type Disk, openMemoryState } from '../memory-stat
 import type { VirtualTime } from '../virtual-time.ts';
 
 type KeptLease = Pick<Lease, 'owner' | 'address' | 'epoch'> & { expiresMs: number };
-export type Unit = { lease: KeptLease | undefined; lastEpoch: number; commits: number; readonly disk: Disk };
+type Unit = { lease: KeptLease | undefined; lastEpoch: number; commits: number; readonly disk: Disk };
 
 /** A database that several daemons share, with its own clock; it keeps all confirmed changes until it loses its tail. */
 export type Engine = {

@@ -36,7 +36,7 @@ export type ReplicaReport = {
 
 const minuteMs = 60_000;
 
-export type ReplicaPlayOptions = {
+type ReplicaPlayOptions = {
   readonly cards?: readonly ReplicaCard[];
   readonly onEvent?: (atMs: number, text: string) => void;
 };

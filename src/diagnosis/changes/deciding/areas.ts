@@ -40,7 +40,7 @@ export type Difference = {
   readonly beforeMs: number;
 };
 
-export type Noted = { readonly area: Area; readonly differences: readonly Difference[]; readonly isChanged: boolean };
+type Noted = { readonly area: Area; readonly differences: readonly Difference[]; readonly isChanged: boolean };
 
 /** Compares a reading with the known area. The first reading of an area has no differences. */
 export function noteReading(known: Area | undefined, reading: Reading): Noted {

@@ -1,6 +1,6 @@
 /** Factors that several jobs may share. */
-export const factorKinds = ['node', 'member', 'child', 'key', 'project', 'trigger', 'user'] as const;
-export type FactorKind = (typeof factorKinds)[number];
+const factorKinds = ['node', 'member', 'child', 'key', 'project', 'trigger', 'user'] as const;
+type FactorKind = (typeof factorKinds)[number];
 
 export type Factor = { readonly kind: FactorKind; readonly subject: string };
 

@@ -48,7 +48,7 @@ export function addChanges(journal: Journal, added: readonly Change[], nowMs: nu
 }
 
 const maxOfSheet = 50;
-export const maxChanges = 20_000;
+const maxChanges = 20_000;
 const maxSheets = maxChanges / maxOfSheet;
 export const maxAgeMs = 30 * 86_400_000;
 

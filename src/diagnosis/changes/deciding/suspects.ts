@@ -20,7 +20,7 @@ export type Failure = {
 
 /** How near a change is to a job, nearest first. */
 export const scopes = ['job', 'child', 'node', 'project', 'server'] as const;
-export type Scope = (typeof scopes)[number];
+type Scope = (typeof scopes)[number];
 
 export type Suspect = Change & {
   readonly scope: Scope;

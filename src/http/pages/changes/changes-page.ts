@@ -9,7 +9,7 @@ import { listRoute, renderProjects, renderSelect, renderServers, type Shown } fr
 import type { FindSilence } from '../silence.ts';
 import { type ChangeFilter, type ChangeOfServer, changeFields, toChangeChoice } from './change-filter.ts';
 
-export type ChangesPageOptions = {
+type ChangesPageOptions = {
   /** Returns the changes of all servers, newest first. */
   readonly changes: () => Promise<readonly ChangeOfServer[]>;
   readonly servers: () => readonly string[];

@@ -9,7 +9,7 @@ import { type Fields, listRoute, renderProjects, renderSelect, renderServers, ty
 import { renderEnding } from '../page.ts';
 import type { FindSilence } from '../silence.ts';
 
-export type ExecutionListOptions = {
+type ExecutionListOptions = {
   /** Returns the finished executions of all servers that are kept for pages, newest first. */
   readonly ended: () => Promise<readonly EndedExecution[]>;
   readonly servers: () => readonly string[];

@@ -22,7 +22,7 @@ import { renderLines } from './log-lines.ts';
 import { renderOutsideLinks, toServerAddress } from './outside-links.ts';
 import { renderWaterfall, toMood } from './waterfall.ts';
 
-export type ExecutionPageOptions = {
+type ExecutionPageOptions = {
   /** Returns the kept page data of an execution, without a request. */
   readonly find: (server: string, id: number) => Promise<PastExecution | undefined>;
   readonly running: (server: string, id: number) => RunningExecution | undefined;

@@ -16,7 +16,7 @@ import type { FindSilence } from '../silence.ts';
 import { toFacts, toSuccess } from './job-page.ts';
 import { renderSparkline } from './runs-chart.ts';
 
-export type JobListOptions = {
+type JobListOptions = {
   readonly servers: () => readonly string[];
   readonly jobs: () => Promise<readonly ListedJob[]>;
   /** Returns the finished executions of a server that are kept for pages, newest first. */
@@ -77,7 +77,7 @@ export function toState({ verdicts, blockers, lastRun }: ScheduledJob): State {
 }
 
 /** A job with the values by which lists filter and sort. */
-export type ListedJob = { readonly job: ScheduledJob; readonly state: State; readonly path: string };
+type ListedJob = { readonly job: ScheduledJob; readonly state: State; readonly path: string };
 
 /** Lists jobs in the order of the page: failures first. */
 export function listJobs(jobs: Iterable<ScheduledJob>, pause: Pause): Promise<readonly ListedJob[]> {

@@ -17,7 +17,7 @@ import { renderStrip, renderVerdict } from '../schedule/last-hours.ts';
 import { type FindSilence, renderSilence } from '../silence.ts';
 import { renderRunsChart } from './runs-chart.ts';
 
-export type JobPageOptions = {
+type JobPageOptions = {
   /** Returns a job by its path `{project}/{group}/{name}`. */
   readonly find: (server: string, path: string) => ShownJob | undefined;
   readonly silence: FindSilence;

@@ -12,7 +12,7 @@ import { type FindSilence, renderSilence } from '../silence.ts';
 import { renderAhead } from './hours-ahead.ts';
 import { renderHours, renderVerdict } from './last-hours.ts';
 
-export type SchedulePageOptions = {
+type SchedulePageOptions = {
   readonly servers: () => readonly string[];
   /** Returns the timetable of a server; undefined if it is not watched, or the collector is off. */
   readonly find: (server: string) => Promise<ServerSchedule | undefined>;

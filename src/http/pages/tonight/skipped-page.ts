@@ -13,7 +13,7 @@ import type { FindSilence } from '../silence.ts';
 export type SkippedWish = { readonly since: TimeOrAge; readonly until: TimeOrAge };
 export type TimeOrAge = { readonly atMs: number } | { readonly agoMs: number };
 
-export type SkippedOptions = {
+type SkippedOptions = {
   readonly servers: () => readonly string[];
   /** Undefined if the schedules of the server are not watched. */
   readonly find: (server: string, wish: SkippedWish, pause: Pause) => Promise<Skipped | undefined>;

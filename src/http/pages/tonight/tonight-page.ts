@@ -22,7 +22,7 @@ import { type Html, html, numberHead, toTable } from '../html.ts';
 import { serversRoute } from '../page.ts';
 import type { FindSilence } from '../silence.ts';
 
-export type TonightOptions = {
+type TonightOptions = {
   readonly servers: () => readonly string[];
   /** Finds the risks of the next hours; undefined if the schedules of the server are not watched. */
   readonly risks: (server: string, hours: number, pause: Pause) => Promise<RisksAhead | undefined>;

@@ -10,7 +10,7 @@ import { type Html, html, numberHead, toTable } from '../html.ts';
 import { serverRoute } from '../page.ts';
 import type { FindSilence } from '../silence.ts';
 
-export type WindowsOptions = {
+type WindowsOptions = {
   readonly servers: () => readonly string[];
   /** Undefined if the schedules of the server are not watched. */
   readonly find: (server: string, wish: WindowWish, pause: Pause) => Promise<WindowsAhead | undefined>;

@@ -9,7 +9,7 @@ import { type Html, html, numberHead, toTable } from '../html.ts';
 import { renderPage, toRoot } from '../page.ts';
 import { renderElsewhere } from '../silence.ts';
 
-export type TracesPageOptions = {
+type TracesPageOptions = {
   readonly status: () => Promise<Pick<Status, 'traces' | 'atMs'>>;
   readonly quarantined: () => { readonly list: () => Promise<readonly QuarantineStatus[]> } | undefined;
   readonly hasPage: (server: string, id: number) => boolean;
