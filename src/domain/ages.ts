@@ -3,18 +3,11 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** A unit is used from this value on: 90 s is more exact than 1 min. */
-const units = [
-  { name: 'd', ms: day, fromMs: 2 * day },
-  { name: 'h', ms: hour, fromMs: 2 * hour },
-  { name: 'min', ms: minute, fromMs: 2 * minute },
-  { name: 's', ms: second, fromMs: second },
-] as const;
-
-/** Formats a duration in its most natural unit. */
+/** Formats a duration in its most natural unit: 90 s is more exact than 1 min. From two hours to ten days, in two units. */
 export function toDuration(ms: number): string {
-  const unit = units.find(({ fromMs }) => ms >= fromMs);
-  return unit === undefined ? `${Math.max(0, Math.round(ms))} ms` : `${Math.floor(ms / unit.ms)} ${unit.name}`;
+  if (ms >= 10 * day) return `${Math.floor(ms / day)} d`;
+  if (ms < second || ms >= 2 * hour) return toLength(ms);
+  return ms < 2 * minute ? `${Math.floor(ms / second)} s` : `${Math.floor(ms / minute)} min`;
 }
 
 /** Formats the time since a moment. After a clock was set back, the result is never in the future. */

@@ -66,7 +66,7 @@ describe('collectors/tokens', () => {
       {"id":"3","user":"a","name":"past","expiration":"2024-05-20T10:13:19Z"},
       {"id":"4","user":"a","name":"for ever"}]`;
     expect(await complaintsOf('tokens', { answers: { [tokens.name]: { body } }, nowMs })).toEqual([
-      'the API token soon expires in 6 d',
+      'the API token soon expires in 6 d 23 h',
     ]);
   });
 

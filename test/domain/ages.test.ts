@@ -22,9 +22,12 @@ describe('domain/ages', () => {
     [120_000, '2 min'],
     [7_199_000, '119 min'],
     [7_200_000, '2 h'],
-    [172_799_000, '47 h'],
+    [10_739_000, '2 h 58 min'],
+    [172_799_000, '1 d 23 h'],
     [172_800_000, '2 d'],
-  ])('formats %i ms as %s', (ms, words) => {
+    [190_000_000, '2 d 4 h'],
+    [900_000_000, '10 d'],
+  ])('formats %i ms as %s, so that nothing long is cut', (ms, words) => {
     expect(toDuration(ms)).toBe(words);
   });
 
@@ -36,6 +39,7 @@ describe('domain/ages', () => {
 
   it('formats the time until a moment, and 0 for the past', () => {
     expect(toWait(nowMs + 8200, nowMs)).toBe('in 8 s');
+    expect(toWait(nowMs + 10_680_000, nowMs)).toBe('in 2 h 58 min');
     expect(toWait(nowMs - 5000, nowMs)).toBe('now');
   });
 

@@ -45,7 +45,7 @@ describe('expected-runs/deciding/why', () => {
     const off = [{ what: 'schedule', sinceMs: seen, seenAtMs: seen }] as const;
     const facts = [{ fact: 'the schedule of the job was switched off', atMs: seen, source: 'project-jobs' }];
     expect(sentence({ is: 'off', expectedMs: two, what: 'schedule', facts }, { off })).toBe(
-      'Did not run at 02:00 UTC: the schedule of the job was switched off (seen 2026-11-21 14:02 UTC, 11 h before). It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next run: none while it is switched off. Fix: enable the schedule of the job.',
+      'Did not run at 02:00 UTC: the schedule of the job was switched off (seen 2026-11-21 14:02 UTC, 11 h 58 min before). It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next run: none while it is switched off. Fix: enable the schedule of the job.',
     );
   });
 
@@ -68,7 +68,7 @@ describe('expected-runs/deciding/why', () => {
     const off = [{ what: 'schedule', sinceMs: nowMs, seenAtMs: nowMs }] as const;
     const facts = [{ fact: 'the schedule of the job was switched off', atMs: seen, source: 'project-jobs' }];
     expect(sentence({ is: 'off', expectedMs: two, what: 'schedule', facts }, { off })).toContain(
-      '11 h before). The schedule of the job is switched off (seen 08:00 UTC). It last ran',
+      '11 h 58 min before). The schedule of the job is switched off (seen 08:00 UTC). It last ran',
     );
   });
 

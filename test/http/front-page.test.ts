@@ -84,7 +84,7 @@ describe('http/front-page', () => {
 
     const page = await readPage([prod, still]);
     expect(toText(page)).toBe(`✗"still" is passive and runs nothing
-Since 2024-05-19 03:19 UTC (24 h ago). Runbook
+Since 2024-05-19 03:19 UTC (1 d ago). Runbook
 3 more problems:
 "prod": log-storage fails. Since 01:19 UTC (2 h ago): GET log-storage: the answer is larger than 16 MB. Runbook
 "prod": the credentials cannot read users Runbook
@@ -98,7 +98,7 @@ still ✓ up
 Address: https://still.example.org
 Responding: since 01:19 UTC (2 h ago)
 Started: 2024-05-17 03:19 UTC (3 d ago)
-Execution mode: ✗ passive: runs nothing, since 2024-05-19 03:19 UTC (24 h ago)
+Execution mode: ✗ passive: runs nothing, since 2024-05-19 03:19 UTC (1 d ago)
 Release: 5.3.0-20240520
 API: 47, rundeck
 prod ✓ up
