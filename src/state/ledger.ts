@@ -25,6 +25,9 @@ export type LedgerEntry = {
 /** A small named value; its body is JSON, and absent if the document is to be removed. */
 export type LedgerDocument = { readonly kind: string; readonly key: string; readonly body: string | undefined };
 
+/** The kind of a document that marks a server whose last commits are lost, until executions read them again. */
+export type RestoredKind = 'restored';
+
 type EndWindow = { readonly projects: readonly string[]; readonly beginMs: number; readonly endMs: number };
 
 export type LedgerChange = {

@@ -19,6 +19,7 @@ import {
   isEmpty,
   isWritable,
   makeDirectory,
+  markRestored,
   openDatabase,
   quarantine,
   removeDatabase,
@@ -59,6 +60,7 @@ export function openStateFile(options: FileOptions): OpenedFile {
     makeDirectory(dir);
     refuseForeign(dir);
     const opened = openOrRestore(paths, now(), isSound);
+    if (opened.origin.kind !== 'usual') markRestored(opened.database);
     // With the lock, no other process is writing these files.
     for (const whole of [paths.file, paths.copy]) removeDatabase(toHalf(whole));
     if (options.isCopying !== true && hasUnfinishedCopy(opened.database)) {

@@ -1,7 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { rmSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
 import { createRestoreGap } from '../../src/executions/ledger/restore-gap.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
+import { makeMemoryFolder } from '../support/memory-folder.ts';
 
 async function setUp(isRestored: boolean) {
   const { ledger } = openSqliteState({ memory: true });
@@ -67,6 +70,40 @@ describe('executions/restore-gap', () => {
     const inTheMiddle = createRestoreGap(await reopen());
     await inTheMiddle.open(false);
     expect(inTheMiddle.untilMs()).toBe(1000);
+  });
+
+  it('opens after a further restart, if the server was not read in between, and only once', async () => {
+    const dir = makeMemoryFolder('automation-exporter-gap-');
+    onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+    const live = async (work: (state: ReturnType<typeof openSqliteState>) => Promise<unknown>) => {
+      const state = openSqliteState({ dir });
+      const done = await work(state);
+      await state.close();
+      return { kind: state.origin.kind, done };
+    };
+    const open = async ({ ledger }: ReturnType<typeof openSqliteState>) => {
+      const gap = createRestoreGap(await openLedgerCache(ledger, 'prod'));
+      await gap.open(false);
+      return gap.untilMs();
+    };
+    await live(async (state) => {
+      const cache = await openLedgerCache(state.ledger, 'prod');
+      await cache.update(async () => ({
+        states: [{ project: 'pay', countedFromMs: 0, rereadThroughMs: 0, scannedThroughMs: 500 }],
+      }));
+      await state.backUp();
+    });
+    truncateSync(join(dir, 'state.sqlite'), 0);
+    // For example, waiting traces are sent while the server does not respond.
+    expect(await live(({ remember }) => remember({ server: 'prod', collector: 'system' }, {}))).toMatchObject({
+      kind: 'restored',
+    });
+    expect(await live(open)).toEqual({ kind: 'usual', done: Number.MAX_SAFE_INTEGER });
+    await live(async ({ ledger }) => {
+      const gap = createRestoreGap(await openLedgerCache(ledger, 'prod'));
+      await gap.begin(1000);
+    });
+    expect(await live(open)).toEqual({ kind: 'usual', done: 1000 });
   });
 
   it('is never open after a normal start', async () => {

@@ -63,7 +63,7 @@ describe('state/damage', () => {
     const state = openSqliteState({ dir }, clock);
 
     expect(state.origin.kind).toBe('restored');
-    expect(await state.ledger.load('prod')).toEqual([document]);
+    expect(await state.ledger.load('prod', ['server'])).toEqual([document]);
     await state.close();
   });
 
@@ -104,7 +104,7 @@ describe('state/damage', () => {
     const state = openSqliteState({ dir }, clock);
 
     expect(state.origin.kind).toBe('restored');
-    expect(await state.ledger.load('prod')).toEqual([document]);
+    expect(await state.ledger.load('prod', ['server'])).toEqual([document]);
     await state.close();
   });
 
@@ -147,7 +147,7 @@ describe('state/damage', () => {
     const restored = openSqliteState({ dir }, clock);
 
     expect(restored.origin).toEqual({ kind: 'restored', damaged: `${file}.damaged-2026-01-15T120000.000Z` });
-    expect(await restored.ledger.load('prod')).toEqual([{ ...document, body: '{"epoch":2}' }]);
+    expect(await restored.ledger.load('prod', ['server'])).toEqual([{ ...document, body: '{"epoch":2}' }]);
     await restored.close();
   });
 

@@ -60,7 +60,10 @@ async function contentOf({ ledger, spool }: State): Promise<string> {
     ),
   );
   const traces = await spool.next({ maxBytes: 1e9, maxTraces: 1000 });
-  const documents = (await ledger.load('prod')).map((document) => JSON.stringify(document)).sort();
+  const documents = (await ledger.load('prod'))
+    .filter(({ kind }) => kind !== 'restored')
+    .map((document) => JSON.stringify(document))
+    .sort();
   return JSON.stringify({
     entries,
     ends,

@@ -4,7 +4,7 @@ import type { IdHour } from '../counting/id-hours.ts';
 import { createSeriesSlots, type Totals } from '../counting/series-slots.ts';
 import { type JobFacts, toCellKey, toJobKey } from '../counting/totals.ts';
 import type { Failures } from './failures.ts';
-import { type LedgerChange, type LedgerFacts, planDocuments, readContents } from './ledger-documents.ts';
+import { type LedgerChange, type LedgerFacts, planDocuments, readContents, restored } from './ledger-documents.ts';
 import type { ProjectState } from './project-state.ts';
 import { type RecentRun, toNewest } from './recent-runs.ts';
 
@@ -14,6 +14,8 @@ export type LedgerCache = {
   readonly states: ReadonlyMap<string, ProjectState>;
   readonly idHours: ReadonlyMap<number, IdHour>;
   readonly facts: () => LedgerFacts;
+  /** True if the state lacked its last commits when it was last restored, and was not opened here since then. */
+  readonly isRestored: boolean;
   /** Returns the newest runs first. */
   readonly recent: () => readonly RecentRun[];
   /** Commits one change at a time. Each change starts from the result of the previous one, and is visible after its commit. */
@@ -79,6 +81,7 @@ export async function openLedgerCache(
     states,
     idHours,
     facts: () => contents.facts,
+    isRestored: documents.some(({ kind }) => kind === restored),
     recent: () => recent,
     // A failed change has no effect; the next one starts from the same state.
     update: (make) =>

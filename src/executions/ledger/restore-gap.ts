@@ -1,7 +1,7 @@
 import { toGreatestId } from '../counting/id-hours.ts';
 import type { Failures } from './failures.ts';
 import type { LedgerCache } from './ledger-cache.ts';
-import type { LedgerFacts } from './ledger-documents.ts';
+import { type LedgerFacts, restored } from './ledger-documents.ts';
 import type { ProjectState } from './project-state.ts';
 
 export type RestoreGap = ReturnType<typeof createRestoreGap>;
@@ -27,7 +27,7 @@ export function createRestoreGap(cache: LedgerCache, failures?: Pick<Failures, '
   return {
     /** Call at the start, before any request: the gap must be stored even if the process ends at once. */
     open: async (isRestored: boolean): Promise<void> => {
-      if (!isRestored) return;
+      if (!isRestored && !cache.isRestored) return;
       await cache.update(async () => ({
         facts: { ...cache.facts(), gapUntilMs: unknown },
         states: [...cache.states.values()].map((state) => rewind(state, toGreatestId(cache.idHours))),
@@ -35,7 +35,7 @@ export function createRestoreGap(cache: LedgerCache, failures?: Pick<Failures, '
         cells: [...cache.totals.cells.values()].flatMap((cell) =>
           cell.isReleased ? [] : [{ ...cell, isReleased: true }],
         ),
-        alongside: failures?.markRestored() ?? [],
+        alongside: [...(failures?.markRestored() ?? []), { kind: restored, key: '', body: undefined }],
       }));
     },
     begin: async (nowMs: number): Promise<void> => {
