@@ -260,11 +260,13 @@ export const allCards = (Object.keys(cards) as CardName[]).filter(
   (card) => ![...arranged, ...timeCards].includes(card),
 );
 
-/** A project with runs from its first moment on. */
+/** A project with runs from its first moment on, until another card deletes it. */
 function addBusyPlace(scene: Scene, dice: Dice, hasJobs: boolean): void {
   const place = addPlace(scene.service, scene.estate, scene.plan, hasJobs);
   for (let count = 0; count < 8; count += 1)
-    scene.time.after(count * 1500 + 100, () => finishOne(scene, place, dice.of(`${place.name} ${count}`)));
+    scene.time.after(count * 1500 + 100, () => {
+      if (scene.service.world.projects.has(place.name)) finishOne(scene, place, dice.of(`${place.name} ${count}`));
+    });
 }
 
 export function playCard(scene: Scene, played: PlayedCard): void {
