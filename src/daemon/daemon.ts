@@ -69,7 +69,7 @@ export function createApp(options: AppOptions) {
     const { keeping, server, watch, pusher } = started;
     started = undefined;
     // Stopped together, because a waiting poll ends only with its connection. A reload may still be writing.
-    await Promise.all([watch.stop(), server.close(), reloading, pusher?.stop()]);
+    await Promise.all([watch.stop(pusher?.stop()), server.close(), reloading]);
     await keeping.stop(mayTake);
     await watch.state.close();
   }

@@ -39,7 +39,8 @@ export type Watch = {
   /** Returns the polls and traces that exist now. */
   readonly watching: () => Watching;
   readonly start: () => void;
-  readonly stop: () => Promise<void>;
+  /** Waits for `pushed` before it gives up the servers, because the end of a push is stored with them. */
+  readonly stop: (pushed?: Promise<void>) => Promise<void>;
   /** Continues with another configuration. If that fails, rejects and keeps the present one. */
   readonly goOver: (config: Config, toTraces: ToTraces) => Promise<void>;
   /** Returns the servers that are owned now, because scrapes show only these; undefined without replicas. */

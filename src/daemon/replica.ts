@@ -27,7 +27,7 @@ export type Replica = Omit<Watch, 'toOwned'> & {
 export function createReplica(options: ReplicaOptions): Replica {
   const { shared, clock, self } = options;
   let { config } = options;
-  let isStopping = false;
+  let lastWrites: Promise<unknown> | undefined;
   const owned = createOwnedStates();
   let traces = options.toTraces(config, owned.state);
   const notes = createLeaseNotes({ ...options, configure: shared.leases.configure }, () => config);
@@ -51,8 +51,7 @@ export function createReplica(options: ReplicaOptions): Replica {
     clock,
     begin: units.begin,
     end: async (unit) => {
-      // Delivery ends while the servers are still owned, because only an owner can record what was delivered.
-      if (isStopping) await traces?.stop();
+      await lastWrites;
       await units.end(unit);
       notes.unowned(unit);
       traces?.forget(unit);
@@ -68,10 +67,11 @@ export function createReplica(options: ReplicaOptions): Replica {
       traces?.start();
       ownership.start();
     },
-    stop: async () => {
-      isStopping = true;
+    stop: async (pushed) => {
+      // Deliveries end while the servers are still owned, because only an owner can record what was delivered.
+      lastWrites = Promise.all([traces?.stop(), pushed]);
       await ownership.stop();
-      await traces?.stop();
+      await Promise.all([traces?.stop(), lastWrites]);
     },
     goOver: async (next, toTraces) => {
       // Made before anything ends: if this fails, the present configuration stays.

@@ -57,9 +57,9 @@ export function createSingle(options: WatchParts & { readonly state: State }): W
     state,
     watching: () => current,
     start: () => startGeneration(current),
-    stop: () => {
+    stop: async (pushed) => {
       isStopped = true;
-      return stopGeneration(current, onFault);
+      await Promise.all([stopGeneration(current, onFault), pushed]);
     },
     goOver: async (config, nextToTraces) => {
       const before = current;

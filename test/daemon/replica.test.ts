@@ -1,4 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createServer } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createApp } from '../../src/daemon/daemon.ts';
 import type { ToTraces } from '../../src/daemon/generation.ts';
 import { createReplica } from '../../src/daemon/replica.ts';
 import { createTraces, type Delivery } from '../../src/daemon/trace-pipeline.ts';
@@ -6,8 +8,10 @@ import { systemClock } from '../../src/domain/system-clock.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 import { createSnapshots } from '../../src/metrics/snapshot.ts';
 import type { Lease, SharedState } from '../../src/state/shared-state.ts';
+import { type PushSettings, readPushSettings } from '../../src/tracing/deliver/push-settings.ts';
 import { type PendingTrace, toPendingDocument } from '../../src/tracing/enrich/pending.ts';
 import { load } from '../config/fixtures.ts';
+import { listen } from '../support/listen.ts';
 import { createDisk, openMemoryState } from '../world/memory-state.ts';
 
 const waiting: PendingTrace = {
@@ -62,6 +66,15 @@ function createShared() {
   return { ...shared, disk, take };
 }
 
+const loadServer = async (name: string) =>
+  (
+    await load({
+      yaml: `servers: [{ name: ${name}, url: 'http://127.0.0.1:9', token_file: /token }]`,
+      files: { '/token': 'a-token' },
+      argv: ['--web.listen-address=127.0.0.1:0'],
+    })
+  ).config;
+
 describe('daemon/replica', () => {
   let stop: () => Promise<void>;
   let suspendedMs = 0;
@@ -73,14 +86,6 @@ describe('daemon/replica', () => {
     vi.useRealTimers();
     suspendedMs = 0;
   });
-
-  const loadServer = async (name: string) =>
-    (
-      await load({
-        yaml: `servers: [{ name: ${name}, url: 'http://127.0.0.1:9', token_file: /token }]`,
-        files: { '/token': 'a-token' },
-      })
-    ).config;
 
   /** Starts a replica that owns its only server, and records the calls of its delivery and of the kept traces. */
   async function start() {
@@ -171,5 +176,39 @@ describe('daemon/replica', () => {
     expect([...replica.toOwned()]).toEqual(['prod']);
     expect([...replica.watching().watched.keys()]).toEqual(['prod']);
     expect(told).toEqual(['start', 'wake']);
+  });
+});
+
+describe('daemon, as one of several replicas', () => {
+  it('ends its last push before it releases its servers, because only their owner can store what was not sent', async () => {
+    const happened: string[] = [];
+    const shared = createShared();
+    const { leases } = shared;
+    const release: typeof leases.release = async (unit, epoch) => {
+      happened.push(`release ${unit}`);
+      await leases.release(unit, epoch);
+    };
+    const pushed = Promise.withResolvers<void>();
+    const receiver = createServer(() => pushed.resolve());
+    const port = await listen(receiver);
+    onTestFinished(() => void receiver.close());
+    const push = readPushSettings({
+      OTEL_METRICS_EXPORTER: 'otlp',
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+      OTEL_METRIC_EXPORT_INTERVAL: '1000',
+    });
+    const app = createApp({
+      config: await loadServer('prod'),
+      log: { ...log, warn: (_fields, message) => void happened.push(message) },
+      version: 'test',
+      onSecret: () => undefined,
+      // This cast is safe: these variables are complete.
+      push: push as PushSettings,
+      openShared: async () => ({ ...shared, leases: { ...leases, release } }),
+    });
+    await app.start();
+    await pushed.promise;
+    await app.stop(() => undefined);
+    expect(happened.slice(-2)).toEqual(['metrics push failing', 'release prod']);
   });
 });
