@@ -1,4 +1,5 @@
-import { copyFileSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -52,6 +53,25 @@ describe('state/damage', () => {
 
     expect(state.origin.kind).toBe('restored');
     expect(await state.ledger.size('prod')).toBe(40_000);
+    await state.close();
+  });
+
+  it('restores an older backup by the documented commands, and reads again what ended since then', async () => {
+    await leaveState();
+    const elsewhere = join(dir, 'elsewhere');
+    mkdirSync(elsewhere);
+    copyFileSync(join(dir, 'backup.sqlite'), join(elsewhere, 'backup.sqlite'));
+    const later = openSqliteState({ dir });
+    await later.ledger.commit('prod', { documents: [{ ...document, body: '{"epoch":2}' }] });
+    await later.backUp();
+    await later.close();
+    const page = readFileSync(join(import.meta.dirname, '../../docs/state.md'), 'utf8');
+    const [, commands = ''] = /## Back up and restore\n[^]*?```sh\n([^]*?)```/.exec(page) ?? [];
+    execFileSync('sh', ['-ec', commands.replaceAll('/var/lib/automation-exporter', dir)], { cwd: elsewhere });
+    const state = openSqliteState({ dir }, clock);
+
+    expect(await state.ledger.load('prod', ['server'])).toEqual([document]);
+    expect(state.origin.kind).toBe('restored');
     await state.close();
   });
 
