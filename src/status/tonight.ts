@@ -1,5 +1,5 @@
 import { toTime } from '../domain/ages.ts';
-import { toCount } from '../domain/format.ts';
+import { toCapital, toCount } from '../domain/format.ts';
 import { toJobPath } from '../domain/job-path.ts';
 import type { RisksAhead, RunsAtRisk, TroubleAhead } from '../expected-runs/risks/find-risks.ts';
 import type { Skipped } from '../expected-runs/risks/find-skipped.ts';
@@ -41,6 +41,8 @@ export type TroubleTonight = {
   readonly subject: string;
   readonly since: string | null;
   readonly evidence: string;
+  /** The execution that the evidence names. */
+  readonly execution: number | null;
   readonly runs: number;
   readonly jobs: number;
   readonly first: string;
@@ -100,22 +102,27 @@ const maxTroubles = 100;
 const maxRuns = 500;
 
 function toTrouble(trouble: TroubleAhead, { nowMs }: RisksAhead): TroubleTonight {
-  const { reason, subject, sinceMs, evidence, text, count, jobCount, firstMs, firstJob } = trouble;
+  const { reason, subject, sinceMs, evidence, executionId, text, count, jobCount, firstMs, firstJob } = trouble;
   const since = sinceMs === undefined ? '' : ` since ${toTime(sinceMs, nowMs)}`;
   const job = toJobPath(firstJob);
   const first = `${count === 1 ? '' : 'first '}${job === subject ? '' : `${job} `}at ${toTime(firstMs, nowMs)}`;
-  const sentence = `${text}${since}: ${toCount(count, 'run')}, ${first}`;
+  const heading = ofJobs.has(reason) ? `Job ${text}` : toCapital(text);
+  const sentence = `${heading}${since}: ${toCount(count, 'run')}, ${first}`;
   return {
     reason,
     subject,
     since: sinceMs === undefined ? null : toIso(sinceMs),
     evidence,
+    execution: executionId ?? null,
     runs: count,
     jobs: jobCount,
     first: toIso(firstMs),
     sentence,
   };
 }
+
+/** The texts of these begin with the name of a job, which must not be changed. */
+const ofJobs = new Set<TroubleAhead['reason']>(['access', 'job_failing', 'child_failing', 'overlap']);
 
 function toRuns({ job, isCritical, firstMs, lastMs, count, reasons, subject }: RunsAtRisk): RunsTonight {
   return { ...job, critical: isCritical, first: toIso(firstMs), last: toIso(lastMs), count, reasons, subject };

@@ -192,7 +192,7 @@ describe('end-to-end/demo', () => {
       'keys/team/payments/node.pem</bdi>: <bdi>changed</bdi> by <bdi>bob</bdi>',
     );
     const tonight = await read('tonight');
-    expect(tonight).toMatch(/node log02 fails everywhere since .*: [\d,]+ runs, first/);
+    expect(tonight).toMatch(/Node log02 fails everywhere since .*: [\d,]+ runs, first/);
     expect(tonight).toContain('Further risks of these runs');
   });
 

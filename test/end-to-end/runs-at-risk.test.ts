@@ -85,7 +85,7 @@ state: { dir: ${join(dir, 'state')} }
     );
     expect(alert.annotations['page_url']).toBe(`${url}/tonight?server=prod`);
     expect((await risks())?.troubles[0]?.sentence).toMatch(
-      /^node db03 fails everywhere since .*: 3 runs, first pay\/night\/(archive|close|report) at .* UTC$/,
+      /^Node db03 fails everywhere since .*: 3 runs, first pay\/night\/(archive|close|report) at .* UTC$/,
     );
 
     expect(await metrics()).toContain('automation_node_failing_jobs{server="prod",node="db03"} 3\n');

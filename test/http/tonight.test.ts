@@ -47,7 +47,7 @@ async function serveTonight(servers: readonly string[] = ['prod', 'test', 'dark'
   return { ...served, asked };
 }
 
-const troubled = ['the server is passive since 17:00 UTC: 4 runs, first pay/beat at 18:01 UTC', 'pay/beat'];
+const troubled = ['The server is passive since 17:00 UTC: 4 runs, first pay/beat at 18:01 UTC', 'pay/beat'];
 
 describe('http/tonight', () => {
   it('shows each risk as a heading, each run once, and what was not checked', async () => {
@@ -59,7 +59,7 @@ describe('http/tonight', () => {
       'prod 4 runs at risk',
       'When to restart prod',
       troubled[0],
-      'Evidence: execution-mode; fix: set the execution mode of the server to active.',
+      'Evidence: reported by execution-mode; fix: set the execution mode of the server to active.',
       'Job | First | Runs | Also',
       'pay/beat | 18:01 UTC, in 60 s | 3 |',
       'pay/critical critical | 19:10 UTC, in 70 min | 1 |',
@@ -72,6 +72,23 @@ describe('http/tonight', () => {
       'dark unknown',
       '– its schedules are not watched: switch on the collectors schedule and executions.',
     ]);
+  });
+
+  it('begins each heading with a capital letter, but never changes the name of a job', async () => {
+    const failing = { consecutiveFailures: 3, failedMs: [3, 2, 1], lastFailedId: 4711, lastFailedMs: 3 };
+    const risks = await risksOf([job('settle', [60])], { factsOf: () => failing });
+    const { ask } = await serve([
+      tonightRoutes({ servers: () => ['prod'], risks: async () => risks, skipped: async () => undefined, silence }),
+    ]);
+    const { body } = await ask('/tonight');
+    expect(toText(body)).toContain(
+      '\nJob pay/settle fails every time since 1970-01-01 00:00 UTC: 1 run, at 19:00 UTC\n',
+    );
+    expect(toText(body)).toContain('\nEvidence: its last 3 runs failed, the last is #4711.\n');
+    expect(body).toContain('the last is <a href="./executions/prod/4711">#4711</a>.');
+    expect(JSON.parse((await ask('/api/tonight')).body)).toMatchObject({
+      servers: [{ risks: { troubles: [{ execution: 4711 }] } }],
+    });
   });
 
   it('counts the risks and the runs that it does not list', async () => {

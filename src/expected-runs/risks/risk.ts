@@ -35,8 +35,9 @@ export type Risk = {
   readonly text: string;
   /** Undefined if the trouble begins with the run, or if its beginning is not known. */
   readonly sinceMs: number | undefined;
-  /** The facts that show the trouble. */
+  /** The facts that show the trouble, and the execution that they name. */
   readonly evidence: string;
+  readonly executionId?: number | undefined;
 };
 
 type PastRuns = Pick<
@@ -87,7 +88,7 @@ function findSwitched(job: WatchedJob, { sources, nowMs }: Trouble): readonly Ri
             job.project,
             `${reason === 'executions_disabled' ? 'executions' : 'schedules'} of ${job.project} are switched off`,
           ];
-    return [{ reason, subject, text, sinceMs: fact.atMs, evidence: `${fact.source}; fix: ${fix}` }];
+    return [{ reason, subject, text, sinceMs: fact.atMs, evidence: `reported by ${fact.source}; fix: ${fix}` }];
   });
 }
 
@@ -175,7 +176,8 @@ function findRefused(job: WatchedJob, { path, facts, surroundings, nowMs }: Trou
   const evidence = `#${lastFailedId} was refused at ${toTime(lastFailedMs, nowMs)}, and no key of the job has changed since`;
   // Earlier failures in the row may have had another cause.
   const begunMs = consecutiveFailures === 1 ? lastFailedMs : undefined;
-  return [{ reason: 'access', subject: path, text: `${path} is refused access`, sinceMs: begunMs, evidence }];
+  const text = `${path} is refused access`;
+  return [{ reason: 'access', subject: path, text, sinceMs: begunMs, evidence, executionId: lastFailedId }];
 }
 
 /** Aborted runs and retried attempts do not count as failures, and do not end a series of failures. */
@@ -197,7 +199,7 @@ function findFailingChildren({ id }: WatchedJob, { facts, factsOf, surroundings 
 }
 
 /** Reports since when the same failure repeats: three failures in a row, or two with the same lines in their logs. */
-function toFailing(facts: PastRuns): Pick<Risk, 'sinceMs' | 'evidence'> | undefined {
+function toFailing(facts: PastRuns): Pick<Risk, 'sinceMs' | 'evidence' | 'executionId'> | undefined {
   const { consecutiveFailures: count, failedMs = [], lastFailedId, lastFailure } = facts;
   const beforeMs = lastFailure?.id === lastFailedId ? lastFailure?.lines?.beforeMs : undefined;
   const isSame = count === 2 && beforeMs !== undefined && beforeMs === failedMs[1];
@@ -207,6 +209,7 @@ function toFailing(facts: PastRuns): Pick<Risk, 'sinceMs' | 'evidence'> | undefi
     // Only the last failures have a known time.
     sinceMs: count > failedMs.length ? undefined : failedMs.at(-1),
     evidence: `its last ${count} runs failed${isSame ? ' with the same lines in their logs' : ''}${last}`,
+    executionId: lastFailedId,
   };
 }
 

@@ -17,7 +17,7 @@ import {
   toServerTonight,
 } from '../../../status/tonight.ts';
 import { type PageTurns, unsharedTurns } from '../../server/page-turns.ts';
-import { renderPathLink } from '../addresses.ts';
+import { renderPathLink, toExecutionAddress } from '../addresses.ts';
 import { type Html, html, numberHead, toTable } from '../html.ts';
 import { serversRoute } from '../page.ts';
 import type { FindSilence } from '../silence.ts';
@@ -87,7 +87,7 @@ function renderServer({ server, unknown, risks, skipped }: ServerTonight, root: 
       : html`<p class="${isJudged(risks) ? 'good' : 'off'}">${isJudged(risks) ? '✓' : '–'} No run is known to be at risk.</p>\n`;
   const listed = Map.groupBy(troubles, (trouble) => listRuns(trouble, risks).length > 0);
   return html`<section>
-${title}${links}${why}${renderSkipped(skipped, server, root)}${none}${listed.get(true)?.map((trouble) => renderTrouble(trouble, risks, { server, root }))}${renderFurther(listed.get(false))}${rest}${renderUnjudged(risks)}</section>
+${title}${links}${why}${renderSkipped(skipped, server, root)}${none}${listed.get(true)?.map((trouble) => renderTrouble(trouble, risks, { server, root }))}${renderFurther(listed.get(false), { server, root })}${rest}${renderUnjudged(risks)}</section>
 `;
 }
 
@@ -109,7 +109,7 @@ function renderTrouble(trouble: TroubleTonight, risks: RisksTonight, place: Plac
   const more = own.length - maxShown;
   const rest = more > 0 ? html`<p class="note">and ${toCount(more, 'more job')}.</p>\n` : undefined;
   return html`<h3>${trouble.sentence}</h3>
-<p class="note">Evidence: ${trouble.evidence}.</p>
+<p class="note">Evidence: ${renderEvidence(trouble, place)}.</p>
 ${toTable(
   ['Job', 'First', numberHead('Runs'), 'Also'],
   own.slice(0, maxShown).map((runs) => renderRuns(runs, Date.parse(risks.now), place)),
@@ -117,11 +117,18 @@ ${toTable(
 }
 
 /** Renders trouble whose runs are all listed under worse trouble. */
-function renderFurther(troubles: readonly TroubleTonight[] | undefined): Html | undefined {
+function renderFurther(troubles: readonly TroubleTonight[] | undefined, place: Place): Html | undefined {
   if (troubles === undefined) return undefined;
   return html`<h3>Further risks of these runs</h3>
-<ul>${troubles.map(({ sentence, evidence }) => html`<li>${sentence}. <span class="soft">Evidence: ${evidence}.</span></li>\n`)}</ul>
+<ul>${troubles.map((trouble) => html`<li>${trouble.sentence}. <span class="soft">Evidence: ${renderEvidence(trouble, place)}.</span></li>\n`)}</ul>
 `;
+}
+
+/** Links the execution that the evidence names. */
+function renderEvidence({ evidence, execution }: TroubleTonight, { server, root }: Place): Html {
+  const [before, after] = execution === null ? [] : evidence.split(`#${execution}`);
+  if (execution === null || after === undefined) return html`${evidence}`;
+  return html`${before}<a href="${root}${toExecutionAddress(server, execution)}">#${execution}</a>${after}`;
 }
 
 const maxShown = 50;
