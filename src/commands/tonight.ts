@@ -34,8 +34,9 @@ function renderServer({ server, unknown, risks }: ServerTonight, isNamed: boolea
 function renderRisks(risks: RisksTonight): readonly string[] {
   const { troubles, runs, troubles_left_out: leftOut, not_judged: open } = risks;
   return [
-    ...troubles.flatMap(({ sentence, reason, subject }) => [
+    ...troubles.flatMap(({ sentence, evidence, reason, subject }) => [
       sentence,
+      `  Evidence: ${evidence}`,
       ...runs
         .filter(({ reasons, subject: own }) => reasons[0] === reason && own === subject)
         .slice(0, maxShown)

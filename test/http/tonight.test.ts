@@ -168,6 +168,7 @@ describe('http/tonight', () => {
       code: 1,
       stdout: `4 of 4 runs expected within 12 h are at risk.
 ${troubled[0]}
+  Evidence: reported by execution-mode; fix: set the execution mode of the server to active
   2026-11-22T18:01:00.000Z  pay/beat ×3
   2026-11-22T19:10:00.000Z  pay/critical [critical]
 Not checked: 1 job whose scheduled times are not all known.
