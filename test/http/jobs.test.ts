@@ -176,6 +176,26 @@ describe('http/jobs', () => {
     ]);
   });
 
+  it('counts the starts behind one line of the timetable, and the unchecked starts that it does not list', async () => {
+    const gap: Verdict = { is: 'undecided', expectedMs: nowMs - 3 * hourMs, why: 'unasked', count: 60 };
+    const known = { nowMs, runs: [], running: [], usualMs: undefined, overdueMs: undefined };
+    const openMs = Array.from({ length: 45 }, (_, minute) => nowMs - (45 - minute) * 60_000);
+    const why = { sentence: 'It is unknown.', facts: [] } as unknown as Why;
+    const schedule = { job: job({ verdicts: [gap, ran] }), why, openMs, comingMs: [] };
+    const find = (server: string, path: string) => ({ server, path, schedule, ...known });
+    const { ask } = await serve([jobPageRoute({ find, silence })]);
+    const { body } = await ask('/jobs/prod/pay/nightly/settle');
+    const text = toText(body).split('\n');
+    expect(text.slice(text.indexOf('07:40 UTC | … still being checked'))).toEqual([
+      '07:40 UTC | … still being checked',
+      'earlier | … 25 more still being checked',
+      '06:00 UTC | ✓ ran in time, after 3 s: #4711',
+      '05:00 UTC | ? undecided (60 starts in this hour): its schedule could not be requested at that time, and may have changed since, or has too many start times',
+      'All scheduled jobs, schedule of prod',
+    ]);
+    expect(body).toContain('title="2026-11-22 05:00 UTC: undecided (60 starts in this hour)"');
+  });
+
   it('shows the last runs of a job with its usual duration and the duration from which a run is overdue', async () => {
     const { ask } = await serve(someJobPages('index'));
     const { body } = await ask('/jobs/prod/pay/nightly/settle');

@@ -161,14 +161,16 @@ function renderTimetable({ server, nowMs, schedule }: ShownJob, root: string, is
   if (schedule === undefined) return undefined;
   const { job, openMs, comingMs } = schedule;
   const toRun = (id: number): string => `${root}${toExecutionAddress(server, id)}`;
-  const toRow = (atMs: number, what: Html): Html =>
-    html`<tr><th scope="row" class="brief">${toScheduled(atMs, nowMs)}</th><td data-is="Outcome">${what}</td></tr>\n`;
-  const open = html`… ${isSilent ? 'checked once the server shows them' : 'still being checked'}`;
+  const toRow = (at: number | string, what: Html): Html =>
+    html`<tr><th scope="row" class="brief">${typeof at === 'string' ? at : toScheduled(at, nowMs)}</th><td data-is="Outcome">${what}</td></tr>\n`;
+  const open = isSilent ? 'checked once the server shows them' : 'still being checked';
+  const more = openMs.length - maxTimes;
   const past = [
     ...openMs
       .slice(-maxTimes)
       .toReversed()
-      .map((atMs) => toRow(atMs, open)),
+      .map((atMs) => toRow(atMs, html`… ${open}`)),
+    ...(more > 0 ? [toRow('earlier', html`… ${more.toLocaleString('en')} more ${open}`)] : []),
     ...job.verdicts.toReversed().map((verdict) => toRow(verdict.expectedMs, renderVerdict(verdict, toRun))),
   ];
   const coming = comingMs.slice(0, maxTimes).map((atMs) => toRow(atMs, html`${toWait(atMs, nowMs)}`));

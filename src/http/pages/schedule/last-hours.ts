@@ -131,7 +131,13 @@ function toWord(verdict: Verdict): keyof typeof shapes {
 function toTitle(verdict: Verdict): string {
   const at = toTime(verdict.expectedMs, 0);
   if (verdict.is === 'ran') return `${at}: ran ${toDelay(verdict)}`;
+  if (verdict.is === 'undecided') return `${at}: undecided${toStarts(verdict)}`;
   return verdict.is === 'missed' ? `${at}: missed, ${verdict.reason}` : `${at}: ${verdict.is}`;
+}
+
+/** Counts the starts of a verdict that counts for several. */
+function toStarts({ count = 1 }: Extract<Verdict, { is: 'undecided' }>): string {
+  return count === 1 ? '' : ` (${count.toLocaleString('en')} starts in this hour)`;
 }
 
 export function renderVerdict(verdict: Verdict, toRun: (id: number) => string): Html {
@@ -139,7 +145,8 @@ export function renderVerdict(verdict: Verdict, toRun: (id: number) => string): 
     const word = isLate(verdict) ? html`<span class="off">! ran</span>` : html`<span class="good">✓ ran</span>`;
     return html`${word} ${toDelay(verdict)}: <a href="${toRun(verdict.runId)}">#${verdict.runId}</a>`;
   }
-  if (verdict.is === 'undecided') return html`<span class="off">? undecided</span>: ${undecidedBecause[verdict.why]}`;
+  if (verdict.is === 'undecided')
+    return html`<span class="off">? undecided</span>${toStarts(verdict)}: ${undecidedBecause[verdict.why]}`;
   const facts = verdict.facts.map(({ fact }) => fact).join('; ');
   const word =
     verdict.is === 'missed'
