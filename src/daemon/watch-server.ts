@@ -151,7 +151,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     troubles: () => [
       ...signs.troubles(),
       ...findCauseTroubles(changes?.commonCause()),
-      ...findTroubles(server, { executions, expected, executionSettings, config, causeOf }),
+      ...findTroubles(server, { executions, expected, changes, executionSettings, config, causeOf }),
     ],
     executions: () => executions && toWhatRuns(executions.status(), executionSettings),
     visibleProjects: projectList.visible,
@@ -205,10 +205,11 @@ function findTroubles(
   {
     executions,
     expected,
+    changes,
     executionSettings,
     config,
     causeOf,
-  }: Pick<Known, 'executions' | 'expected' | 'executionSettings'> &
+  }: Pick<Known, 'executions' | 'expected' | 'changes' | 'executionSettings'> &
     Pick<WatchOptions, 'config'> & { readonly causeOf: (path: string) => string | undefined },
 ): readonly Trouble[] {
   const status = executions?.status();
@@ -221,7 +222,12 @@ function findTroubles(
       ? []
       : findExecutionTroubles(
           { ...status, overdueCount, lagSeconds: executions?.lagSeconds() ?? 0 },
-          { ...executionSettings, causeOf, failingNodes: expected?.failingNodes() },
+          {
+            ...executionSettings,
+            causeOf,
+            failingNodes: expected?.failingNodes(),
+            nodeCountOf: changes?.surroundings().nodeCountOf,
+          },
           limits.execution,
         )),
     ...(expected === undefined

@@ -163,6 +163,8 @@ export type Surroundings = {
   readonly childrenOf: (jobId: string) => readonly JobNames[];
   /** Returns the keys that the definition of a job names. */
   readonly keysOf: (jobId: string) => readonly string[];
+  /** Returns how many nodes a project has; undefined if they were not read. */
+  readonly nodeCountOf: (project: string) => number | undefined;
   /** When a node disappeared from the inventory of a project; undefined if it is in the inventory, or never was. */
   readonly nodeGoneMs: (project: string, node: string) => number | undefined;
   /** Reports whether keys and nodes of a refused job are unchanged since a time; undefined if they were not read. */

@@ -47,7 +47,9 @@ describe('diagnosis/surroundings, of coming runs', () => {
     expect(await reasons()).toEqual([]);
     listNodes('db03');
     // Nodes are read every 15 minutes.
+    expect(scene.surroundings().nodeCountOf('pay')).toBe(2);
     await scene.minutes(17);
+    expect(scene.surroundings().nodeCountOf('pay')).toBe(1);
     expect((await scene.risks()).troubles).toMatchObject([
       {
         reason: 'node_gone',

@@ -34,6 +34,7 @@ function facts(given: Partial<JobFacts> = {}): JobFacts {
 type Given = {
   readonly recent?: readonly RecentRun[];
   readonly failing?: readonly string[];
+  readonly nodeCount?: number;
   readonly jobs?: readonly JobFacts[];
   readonly lagSeconds?: number;
   readonly overdueCount?: number;
@@ -43,6 +44,7 @@ type Given = {
 function ofExecutions({
   recent = [],
   failing = [],
+  nodeCount,
   jobs = [],
   lagSeconds = 0,
   overdueCount = 0,
@@ -51,6 +53,7 @@ function ofExecutions({
   const settings = {
     isWantedJob: (path: string) => path !== 'pay/nightly/unwanted',
     successAgeMsOf: (path: string) => (path.endsWith('settle') ? 26 * hour : undefined),
+    nodeCountOf: () => nodeCount,
     failingNodes: new Map(failing.map((node) => [node, ['pay/a', 'pay/b']])),
     causeOf: (path: string) => (path === 'pay/nightly/b' ? 'access: key keys/b changed by bob' : undefined),
   };
@@ -122,6 +125,15 @@ describe('status/execution-troubles', () => {
       },
       ['node_failing: node db02 fails in several jobs: 5 executions of pay in 30 min, and hardly any on other nodes'],
     ],
+    ...[1, 2].map((nodeCount): [string, Given, string[]] => [
+      `failures on a node of a project that has ${nodeCount}: blames no node if there is no other`,
+      { recent: runs(6, minute, { ...fails, failedNodes: ['db02'] }), failing: ['db02'], nodeCount },
+      nodeCount === 1
+        ? []
+        : [
+            'node_failing: node db02 fails in several jobs: 6 executions of pay in 30 min, and hardly any on other nodes',
+          ],
+    ]),
     [
       'a node on which jobs fail, while others succeed there',
       { recent: runs(6, minute, { ...fails, failedNodes: ['db02'] }), failing: ['db01'] },

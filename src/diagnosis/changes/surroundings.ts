@@ -86,6 +86,7 @@ function toSurroundings(found: Found, { cause, memberName }: Now): Surroundings 
     areNodesRead,
     childrenOf,
     keysOf: (jobId) => listed(jobId, '.keys') ?? [],
+    nodeCountOf: (project) => areas.get(areaNames.nodesOf(project))?.things.size,
     nodeGoneMs: (project, node) => {
       const isListed = areas.get(areaNames.nodesOf(project))?.things.has(node);
       return isListed === false ? unlistedMs.get(toKey(project, node)) : undefined;

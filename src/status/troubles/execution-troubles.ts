@@ -1,5 +1,6 @@
 import { toDuration } from '../../domain/ages.ts';
 import { toShiftRatio } from '../../domain/durations/drift.ts';
+import type { Surroundings } from '../../domain/failure-class.ts';
 import { toCount, toList } from '../../domain/format.ts';
 import { toJobPath } from '../../domain/job-path.ts';
 import type { JobFacts } from '../../executions/counting/totals.ts';
@@ -16,6 +17,8 @@ type Settings = Pick<ExecutionSettings, 'isWantedJob' | 'successAgeMsOf'> & {
   readonly causeOf?: (jobPath: string) => string | undefined;
   /** Nodes on which several jobs failed, and none has succeeded since. */
   readonly failingNodes?: FailingJobs | undefined;
+  /** Returns how many nodes a project has; undefined if that is not known. */
+  readonly nodeCountOf?: Surroundings['nodeCountOf'] | undefined;
 };
 type Facts = Pick<ExecutionsStatus, 'recent' | 'jobs' | 'isShownProject' | 'nowMs' | 'imports'> & {
   readonly overdueCount: number;
@@ -52,7 +55,7 @@ export function findExecutionTroubles(
     ...overdue,
     ...findImports(imports, limits),
     ...findBurning(recent, nowMs, limits),
-    ...findNodes(recent, settings.failingNodes, { nowMs, ...limits }),
+    ...findNodes(recent, settings, { nowMs, ...limits }),
     ...findJobs(jobs, settings, { nowMs, ...limits }),
     ...findSlow(jobs, { nowMs, ...limits }),
   ];
@@ -108,10 +111,10 @@ function toShare(runs: readonly RecentRun[], sinceMs: number): { readonly bad: n
   return { bad, share: within.length === 0 ? 0 : bad / within.length };
 }
 
-/** Finds nodes on which several jobs fail and no job succeeds, while other nodes hardly fail. */
+/** Finds nodes on which several jobs fail and no job succeeds, while other nodes hardly fail. The only node of a project may not be the cause. */
 function findNodes(
   recent: readonly RecentRun[],
-  failing: FailingJobs | undefined,
+  { failingNodes: failing, nodeCountOf }: Settings,
   { nowMs, nodeWindowMs, nodeFailures, nodeFailureRatio, nodeFailingJobs }: Judging,
 ): readonly Trouble[] {
   const failed = recent.filter(
@@ -122,6 +125,7 @@ function findNodes(
     const byNode = [...Map.groupBy(all, (node) => node)].map(([node, { length: count }]) => ({ node, count, project }));
     return byNode.filter(
       ({ node, count }) =>
+        (nodeCountOf?.(project) ?? 2) >= 2 &&
         (failing?.get(node)?.length ?? 0) >= nodeFailingJobs &&
         count >= nodeFailures &&
         count >= nodeFailureRatio * all.length,

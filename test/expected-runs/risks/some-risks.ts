@@ -45,6 +45,7 @@ export const noSurroundings: Surroundings = {
   areNodesRead: false,
   childrenOf: () => [],
   keysOf: () => [],
+  nodeCountOf: () => undefined,
   nodeGoneMs: () => undefined,
   isAccessUnchanged: () => undefined,
   causeOf: () => undefined,
