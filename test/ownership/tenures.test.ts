@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { createTenures } from '../../src/ownership/tenures.ts';
 
-/** Renewals get no answer, except the first one. */
-function setScene({ answersAfterMs, answer }: { answersAfterMs: number; answer: boolean | undefined }) {
+/** The first renewals get these answers, which are undefined for an error; the others get none. */
+function setScene(answersAfterMs: number, answers: readonly (true | undefined)[]) {
   let nowTicks = 0;
   const ends: number[] = [];
   const timers = new Set<{ atTicks: number; work: () => void }>();
@@ -11,12 +11,13 @@ function setScene({ answersAfterMs, answer }: { answersAfterMs: number; answer: 
     timers.add(timer);
     return () => timers.delete(timer);
   };
-  let asked = 0;
+  const left = [...answers];
   const reach = <Answer>() =>
     new Promise<Answer | undefined>((resolve) => {
-      asked += 1;
+      const isAnswered = left.length > 0;
       // This cast is safe: only renewals are asked for.
-      if (asked === 1) after(answersAfterMs, () => resolve(answer as Answer | undefined));
+      const answer = left.shift() as Answer | undefined;
+      if (isAnswered) after(answersAfterMs, () => resolve(answer));
     });
   const tenures = createTenures({
     leases: { renew: async () => true },
@@ -47,20 +48,21 @@ function setScene({ answersAfterMs, answer }: { answersAfterMs: number; answer: 
 }
 
 it.each([
-  ['is answered at once', 0, true, 10_000],
-  ['is answered late', 3000, true, 10_000],
-  ['has no answer', 3000, undefined, 6667],
-])(
+  ['is answered at once', 0, [true], 10_000],
+  ['is answered late', 3000, [true], 10_000],
+  ['has no answer', 3000, [undefined], 6667],
+  ['has no answer, but the next one has', 0, [undefined, true], 11_111],
+] as const)(
   'counts the end of a lease from its last request for a renewal, if this request %s',
-  async (_how, answersAfterMs, answer, endsMs) => {
-    const { begin, play } = setScene({ answersAfterMs, answer });
+  async (_how, answersAfterMs, answers, endsMs) => {
+    const { begin, play } = setScene(answersAfterMs, answers);
     begin(1);
     expect(await play()).toEqual([endsMs]);
   },
 );
 
 it('keeps a lease that is acquired again, although the one before it was not renewed', async () => {
-  const { after, begin, end, play } = setScene({ answersAfterMs: 0, answer: undefined });
+  const { after, begin, end, play } = setScene(0, [undefined]);
   begin(1);
   after(2000, end);
   after(3000, () => begin(2));
