@@ -56,9 +56,12 @@ describe('daemon/rights', () => {
     expect(waiting).toEqual([]);
   });
 
-  it('asks again in an hour if the server does not answer', async () => {
+  it.each([
+    ['does not answer', {}],
+    ['cannot list its projects now, because rights in projects would be missing', { path: '/projects$' }],
+  ])('asks again in an hour if the server %s', async (_what, where) => {
     const { rights, waiting, control, wake } = await watch();
-    control.addFault({ kind: 'status', status: 503 });
+    control.addFault({ kind: 'status', status: 503, ...where });
     rights.start();
     wake();
     await eventually(async () => {

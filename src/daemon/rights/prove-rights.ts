@@ -1,6 +1,6 @@
 import type { Api, Client } from '../../api/client.ts';
 import { projects } from '../../api/endpoints/projects.ts';
-import { ApiError } from '../../api/errors.ts';
+import { ApiError, isOfWholeServer } from '../../api/errors.ts';
 import { type Rights, readRights } from '../../api/rights.ts';
 import type { Config, ServerConfig } from '../../config/config.ts';
 import type { Cancel, Clock } from '../../domain/clock.ts';
@@ -13,7 +13,11 @@ export async function proveRights(
   api: Api,
   config: Config,
 ): Promise<Partial<Rights> & { readonly leastPolicy?: string }> {
-  const listed = await api.get(projects).catch(() => []);
+  const listed = await api.get(projects).catch((error: unknown) => {
+    // Without projects, the rights in them would be missing for a day.
+    if (!(error instanceof ApiError) || isOfWholeServer(error)) throw error;
+    return [];
+  });
   const names = listed.map(({ name }) => name).filter(server.projects.isWanted);
   const proved = await readRights(api, listPurposes(config), names.slice(0, maxAskedProjects));
   const isMore = proved !== undefined && proved.excess.length > 0;
