@@ -25,8 +25,8 @@ export type LedgerEntry = {
 /** A small named value; its body is JSON, and absent if the document is to be removed. */
 export type LedgerDocument = { readonly kind: string; readonly key: string; readonly body: string | undefined };
 
-/** The kind of a document that marks a server whose last commits are lost, until executions read them again. */
-export type RestoredKind = 'restored';
+/** Marks a server whose last commits are lost, for each of two readers, until it is opened. */
+export type RestoredMark = { readonly kind: 'restored'; readonly key: 'executions' | 'changes' };
 
 type EndWindow = { readonly projects: readonly string[]; readonly beginMs: number; readonly endMs: number };
 

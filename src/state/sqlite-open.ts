@@ -16,7 +16,7 @@ import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { findDangerAbove } from '../domain/directory-danger.ts';
 import { corrupt, isDamage } from './explain-fault.ts';
-import type { RestoredKind } from './ledger.ts';
+import type { RestoredMark } from './ledger.ts';
 import { migrate, readVersion, refuseNewer } from './migrations.ts';
 import { findDamage, type HealthOptions, type IsSound } from './sqlite-health.ts';
 import { healSums } from './sqlite-spool.ts';
@@ -60,13 +60,16 @@ export function restore(file: string, copy: string, isSound: IsSound | undefined
  * Marks all servers as restored. Perhaps only a later process reads them, because a server that does not respond is not read.
  */
 export function markRestored(database: DatabaseSync): void {
-  const kind: RestoredKind = 'restored';
-  const mark = `'${kind}', '', 'true'`;
+  const kind: RestoredMark['kind'] = 'restored';
+  const keys: readonly RestoredMark['key'][] = ['executions', 'changes'];
   try {
-    database.exec(
-      `REPLACE INTO ledger_document (server, kind, key, body, checksum)
-       SELECT DISTINCT server, ${mark}, checksum_of(server, ${mark}) FROM ledger_document`,
-    );
+    for (const key of keys) {
+      const mark = `'${kind}', '${key}', 'true'`;
+      database.exec(
+        `REPLACE INTO ledger_document (server, kind, key, body, checksum)
+         SELECT DISTINCT server, ${mark}, checksum_of(server, ${mark}) FROM ledger_document`,
+      );
+    }
   } catch {
     // On a full disk nothing else is stored either, so the next start notices the lost commits again.
   }

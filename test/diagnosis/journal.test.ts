@@ -9,6 +9,7 @@ import {
 } from '../../src/diagnosis/changes/deciding/journal.ts';
 import { readKept, withoutOldReads } from '../../src/diagnosis/changes/documents.ts';
 import { createKeptJournal } from '../../src/diagnosis/changes/kept-journal.ts';
+import type { LedgerDocument } from '../../src/state/ledger.ts';
 import { createScene } from './scene.ts';
 
 let scene: ReturnType<typeof createScene>;
@@ -87,6 +88,36 @@ describe('diagnosis/journal', () => {
       'job pay/nightly/settle: listed again',
       'job pay/nightly/settle: no longer listed',
     ]);
+  });
+
+  it('counts changes from 0 again after a restore, also if it is opened only after a further restart', async () => {
+    const stored = new Map(
+      [
+        { kind: 'restored', key: 'changes', body: 'true' },
+        { kind: 'restored', key: 'executions', body: 'true' },
+        { kind: 'change-totals', key: '', body: '{"totals":[{"project":"pay","kind":"job","count":7}],"dropped":0}' },
+      ].map((document): [string, LedgerDocument] => [`${document.kind} ${document.key}`, document]),
+    );
+    const open = async () => {
+      const kept = createKeptJournal({
+        server: 'upstream',
+        isRestored: false,
+        ledger: { load: async () => [...stored.values()] },
+        commit: async (make) => {
+          for (const document of make()) {
+            stored.set(`${document.kind} ${document.key}`, document);
+            if (document.body === undefined) stored.delete(`${document.kind} ${document.key}`);
+          }
+        },
+        serverNowMs: () => 50,
+        toKept: (change) => change,
+        onLoaded: () => undefined,
+      });
+      await kept.open();
+      return [...kept.journal().totals.values()].map(({ count }) => count);
+    };
+    expect(await open()).toEqual([]);
+    expect([...stored.keys()]).toEqual(['restored executions', 'change-totals ', 'change-secret ']);
   });
 
   it('records a job as created, although it failed and its definition was read before it was listed', async () => {

@@ -51,8 +51,9 @@ export function openMemoryState(disk: Disk, { wait, origin = { kind: 'usual' } }
     return found;
   };
   if (origin.kind !== 'usual') {
-    const mark = { kind: 'restored', key: '', body: 'true' };
-    for (const { documents } of disk.servers.values()) documents.set(JSON.stringify([mark.kind, mark.key]), mark);
+    const marks = ['executions', 'changes'].map((key) => ({ kind: 'restored', key, body: 'true' }));
+    for (const { documents } of disk.servers.values())
+      for (const mark of marks) documents.set(JSON.stringify([mark.kind, mark.key]), mark);
   }
 
   /** A process may end before or after a write, but not during it. */

@@ -1,4 +1,4 @@
-import type { LedgerDocument } from '../../state/ledger.ts';
+import type { LedgerDocument, RestoredMark } from '../../state/ledger.ts';
 import type { Area, Fields } from './deciding/areas.ts';
 import type { Change } from './deciding/change.ts';
 import type { CommonCause } from './deciding/common-cause.ts';
@@ -16,7 +16,11 @@ export const keptKinds = [
   'change-secret',
   'change-run',
   'change-cause',
+  'restored',
 ] as const;
+
+/** The mark of a journal whose last changes are lost. */
+export const restored: RestoredMark = { kind: 'restored', key: 'changes' };
 
 /** The stored journal, and the areas in their last known state. */
 export type Kept = {
@@ -28,6 +32,7 @@ export type Kept = {
   /** The key of all hashes; undefined before the first start. */
   readonly secret: string | undefined;
   readonly hasOldReads: boolean;
+  readonly isRestored: boolean;
 };
 
 export function readKept(documents: readonly LedgerDocument[]): Kept {
@@ -69,6 +74,7 @@ export function readKept(documents: readonly LedgerDocument[]): Kept {
     cause,
     secret,
     hasOldReads: oldReads.length > 0,
+    isRestored: documents.some(({ kind, key }) => kind === restored.kind && key === restored.key),
   };
 }
 

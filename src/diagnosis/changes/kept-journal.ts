@@ -10,6 +10,7 @@ import {
   type Kept,
   keptKinds,
   readKept,
+  restored,
   toAreaDocument,
   toJournalDocuments,
   toReadDocument,
@@ -47,9 +48,10 @@ export function createKeptJournal(options: Options) {
     const kept = readKept(await ledger.load(server, keptKinds));
     const secret = kept.secret ?? randomBytes(32).toString('base64');
     if (kept.secret === undefined) await commit(() => [toSecretDocument(secret)]);
-    const found = options.isRestored ? { ...kept.journal, totals: emptyJournal.totals } : kept.journal;
+    const isRestored = options.isRestored || kept.isRestored;
+    const found = isRestored ? { ...kept.journal, totals: emptyJournal.totals } : kept.journal;
     if (kept.hasOldReads) await commit(() => withoutOldReads(kept));
-    if (options.isRestored) await commit(() => [toTotalsDocument(found)]);
+    if (isRestored) await commit(() => [toTotalsDocument(found), { ...restored, body: undefined }]);
     for (const [key, area] of kept.areas) areas.set(key, area);
     for (const [job, known] of kept.runs) runs.set(job, known);
     options.onLoaded(kept);

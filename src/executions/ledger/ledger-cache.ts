@@ -81,7 +81,7 @@ export async function openLedgerCache(
     states,
     idHours,
     facts: () => contents.facts,
-    isRestored: documents.some(({ kind }) => kind === restored),
+    isRestored: documents.some(({ kind, key }) => kind === restored.kind && key === restored.key),
     recent: () => recent,
     // A failed change has no effect; the next one starts from the same state.
     update: (make) =>

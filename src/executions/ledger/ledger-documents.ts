@@ -1,7 +1,7 @@
 import type { Window } from '../../api/paging.ts';
 import { toCompact } from '../../domain/durations/drift.ts';
 import { isPlausibleTime } from '../../domain/time.ts';
-import type { LedgerDocument, LedgerEntry, RestoredKind } from '../../state/ledger.ts';
+import type { LedgerDocument, LedgerEntry, RestoredMark } from '../../state/ledger.ts';
 import type { SpooledTrace } from '../../state/spool.ts';
 import { type IdHour, toForgottenHours } from '../counting/id-hours.ts';
 import type { Claims } from '../counting/series-slots.ts';
@@ -62,7 +62,7 @@ export type LedgerChange = {
 };
 
 /** The mark of a server whose last commits are lost. */
-export const restored: RestoredKind = 'restored';
+export const restored: RestoredMark = { kind: 'restored', key: 'executions' };
 
 type Contents = {
   readonly facts: LedgerFacts;

@@ -35,7 +35,7 @@ export function createRestoreGap(cache: LedgerCache, failures?: Pick<Failures, '
         cells: [...cache.totals.cells.values()].flatMap((cell) =>
           cell.isReleased ? [] : [{ ...cell, isReleased: true }],
         ),
-        alongside: [...(failures?.markRestored() ?? []), { kind: restored, key: '', body: undefined }],
+        alongside: [...(failures?.markRestored() ?? []), { ...restored, body: undefined }],
       }));
     },
     begin: async (nowMs: number): Promise<void> => {
