@@ -11,17 +11,25 @@ export function mayFall(scene: Pick<Scene, 'truth' | 'plan' | 'time'>, project: 
   if (truth.gone.has(project)) return true;
   const isEarly = isRestoredAfterEarlyStep(scene);
   const nowMs = time.nowMs();
-  return truth.troubles.some(
-    ({ what, fromMs, toMs }) =>
-      what === 'restored' &&
-      nowMs < toMs + shownAgainMs &&
+  return truth.troubles.some(({ what, fromMs, toMs }) => {
+    if (what !== 'restored') return false;
+    const readableMs = toReadableMs(scene, toMs);
+    return (
+      nowMs < readableMs + shownAgainMs &&
       (isEarly ||
         truth.excluded.some(
           ({ of }) => 'definition' in of && of.project.name === project && isUnknownToCopy(scene, of),
         ) ||
         isOfHiddenJob(scene, project) ||
-        truth.lostAt.some((atMs) => atMs > fromMs - copiedEveryMs && atMs < toMs + 5 * minuteMs)),
-  );
+        truth.lostAt.some((atMs) => atMs > fromMs - copiedEveryMs && atMs < readableMs + 5 * minuteMs))
+    );
+  });
+}
+
+/** Returns when the server responds again, if it does not respond at this time. */
+function toReadableMs({ truth }: Pick<Truth, 'truth'>, atMs: number): number {
+  const ends = truth.troubles.flatMap(({ what, fromMs, toMs }) => (what === 'down' && fromMs < atMs ? [toMs] : []));
+  return Math.max(atMs, ...ends);
 }
 
 /**
