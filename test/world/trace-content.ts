@@ -108,10 +108,11 @@ function compareSpans(expected: readonly Expected[], spans: readonly ReadSpan[])
 /** If the first step begins more than two seconds after the run, a span covers the wait. */
 function compareWait(execution: Execution, expected: readonly Expected[], trace: ReadTrace): string | undefined {
   if (expected.length === 0) return undefined;
-  const firstMs = Math.min(...planOf(execution).steps.flatMap(({ startMs = Number.POSITIVE_INFINITY }) => startMs));
-  const { toShown } = progressOf(execution, Number.MAX_SAFE_INTEGER);
+  const progress = progressOf(execution, Number.MAX_SAFE_INTEGER);
+  // If the clock is set back during the run, a later step has the earliest start.
+  const starts = planOf(execution).steps.flatMap((run) => momentOf(run, progress).startMs ?? []);
   // Starts of steps are cut to whole seconds.
-  const waitsMs = Math.floor(toShown(firstMs) / 1000) * 1000 - startedAt(execution);
+  const waitsMs = Math.floor(Math.min(...starts.map(progress.toShown)) / 1000) * 1000 - startedAt(execution);
   const isShown = trace.spans.some(({ name }) => name === 'start wait');
   return isShown === waitsMs >= 2000
     ? undefined
