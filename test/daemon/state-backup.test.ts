@@ -21,7 +21,7 @@ const largeTrace = {
 } as const;
 
 /** Returns the log and the time limit when a state of this size is backed up at the end. */
-async function stop(bytes: number, backUp: () => Promise<void> = async () => undefined) {
+async function stopWith(bytes: number, backUp: () => Promise<void> = async () => undefined) {
   const said: unknown[] = [];
   const state = { ...openSqliteState({ memory: true }), bytes: () => bytes, backUp };
   const write = (fields: object, message: string): unknown => said.push([message, fields]);
@@ -38,14 +38,14 @@ async function stop(bytes: number, backUp: () => Promise<void> = async () => und
 
 describe('daemon/state-backup', () => {
   it('logs that a large state is backed up before the end, and how long that may take', async () => {
-    expect(await stop(256 * mebibyte)).toEqual({
+    expect(await stopWith(256 * mebibyte)).toEqual({
       said: [['backing up the state before exit', { mebibytes: 256 }]],
       allowed: [102_400],
     });
   });
 
   it('logs nothing about a small state', async () => {
-    expect(await stop(mebibyte)).toEqual({ said: [], allowed: [400] });
+    expect(await stopWith(mebibyte)).toEqual({ said: [], allowed: [400] });
   });
 
   it('makes the daemon wait for the backup of a large state before it releases its servers', async () => {
@@ -77,10 +77,15 @@ describe('daemon/state-backup', () => {
     expect(second).toBeLessThan(8400);
   });
 
-  it('starts no backup while another one takes longer than the interval', async () => {
+  /** A state whose backups are due, and end, when the test says so. */
+  function keep() {
     const due: (() => void)[] = [];
-    const ends: (() => void)[] = [];
-    const backUp = (): Promise<void> => new Promise((resolve) => ends.push(resolve));
+    const backups: PromiseWithResolvers<void>[] = [];
+    const backUp = (): Promise<void> => {
+      const backup = Promise.withResolvers<void>();
+      backups.push(backup);
+      return backup.promise;
+    };
     const state = { ...openSqliteState({ memory: true }), backUp };
     const keeping = keepState(state, {
       log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
@@ -92,20 +97,39 @@ describe('daemon/state-backup', () => {
         },
       }),
     });
+    const stop = async (): Promise<void> => {
+      const stopped = keeping.stop(() => undefined);
+      for (const backup of backups) {
+        backup.resolve();
+        await setImmediate();
+      }
+      await stopped;
+      await state.close();
+    };
+    return { due, backups, stop };
+  }
+
+  it('starts no backup while another one takes longer than the interval', async () => {
+    const { due, backups, stop } = keep();
     due[0]?.();
     due[1]?.();
-    expect(ends).toHaveLength(1);
-    const stopped = keeping.stop(() => undefined);
-    ends[0]?.();
+    expect(backups).toHaveLength(1);
+    await stop();
+  });
+
+  it('makes the next backup although one failed', async () => {
+    const { due, backups, stop } = keep();
+    due[0]?.();
+    backups[0]?.reject(new Error('the disk is full'));
     await setImmediate();
-    ends[1]?.();
-    await stopped;
-    await state.close();
+    due[1]?.();
+    expect(backups).toHaveLength(2);
+    await stop();
   });
 
   it('ends although the backup fails', async () => {
     const error = new Error('the disk is full');
-    const { said } = await stop(mebibyte, () => Promise.reject(error));
+    const { said } = await stopWith(mebibyte, () => Promise.reject(error));
     expect(said).toEqual([['state backup failed', { error }]]);
   });
 });
