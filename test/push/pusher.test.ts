@@ -230,12 +230,16 @@ describe('push/pusher', () => {
     expect(totalOf(receiver.points, 'p599')).toBe(6);
   });
 
-  it('waits as long as the endpoint asks', async () => {
+  it('waits as long as the endpoint asks, once', async () => {
     const scene = createScene(receiver.url);
     const pusher = scene.createPusher();
     await scene.publish();
     const after = vi.spyOn(scene.clock, 'after');
-    const asked = [(response: Response) => response.writeHead(429, { 'retry-after': '200' }).end(), undefined];
+    const asked = [
+      (response: Response) => response.writeHead(429, { 'retry-after': '200' }).end(),
+      undefined,
+      undefined,
+    ];
     const waits: number[] = [];
     pusher.start();
     for (const answer of asked) {
@@ -248,8 +252,8 @@ describe('push/pusher', () => {
     }
     await pusher.stop();
     expect([waits, scene.results]).toEqual([
-      [60_000, 200_000],
-      ['failed', 'delivered'],
+      [60_000, 200_000, 60_000],
+      ['failed', 'delivered', 'delivered'],
     ]);
   });
 
