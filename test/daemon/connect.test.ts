@@ -293,6 +293,14 @@ describe.skipIf(!hasOpenssl)(`connect, when TLS files change${withoutOpenssl}`, 
       await look();
       expect(shown.at(-1)).toBe('two');
     });
-    expect(changes.slice(1)).toEqual(['tls taken']);
+    // Between the two new tokens, the certificate is looked at once more.
+    for (const tokens of [1, 2]) {
+      write('token', `token ${tokens}`);
+      await eventually(async () => {
+        await look();
+        expect(changes.filter((change) => change === 'credentials taken')).toHaveLength(tokens);
+      });
+    }
+    expect(changes.slice(1)).toEqual(['tls taken', 'credentials taken', 'credentials taken']);
   });
 });
