@@ -273,6 +273,23 @@ describe('push/pusher', () => {
     expect([totalOf(receiver.points, 'pay'), scene.lost]).toEqual([1, {}]);
   });
 
+  it('stops within two seconds although the endpoint does not answer', async () => {
+    const scene = createScene(receiver.url);
+    const pusher = scene.createPusher();
+    await scene.publish();
+    const asked = Promise.withResolvers<void>();
+    receiver.answers.push(() => asked.resolve());
+    const pushed = pusher.push();
+    await asked.promise;
+    const after = vi.spyOn(scene.clock, 'after');
+    const stopped = pusher.stop();
+    const [ms, giveUp] = after.mock.lastCall ?? [];
+    expect(ms).toBe(2000);
+    giveUp?.();
+    await Promise.all([stopped, pushed]);
+    expect(scene.results).toEqual(['failed']);
+  });
+
   it('gives no point an end before its start when the clock is set back', async () => {
     const scene = createScene(receiver.url, delta);
     const pusher = scene.createPusher();
