@@ -29,7 +29,7 @@ describeWithTools('image', ['buildah'], ({ buildah }) => {
 
     it('prints its version', async () => {
       expect(await store.run('automation-exporter', ['node', 'cli.js', '--version'])).toContain(version);
-    }, 60_000);
+    });
 
     it('declares how to run it, and its origin', async () => {
       expect(await store.inspect('automation-exporter')).toMatchObject({
@@ -48,7 +48,7 @@ describeWithTools('image', ['buildah'], ({ buildah }) => {
           'org.opencontainers.image.licenses': 'Apache-2.0',
         },
       });
-    }, 60_000);
+    });
 
     it('has Node and the exporter in less than 150 MB, and no shell', async () => {
       const script = `
@@ -62,7 +62,7 @@ describeWithTools('image', ['buildah'], ({ buildah }) => {
       expect(programs?.split(' ').sort()).toEqual(['/app/cli.js', '/usr/local/bin/node']);
       expect(Number(bytes)).toBeLessThan(150e6);
       await expect(store.run('automation-exporter', ['sh', '-c', 'true'])).rejects.toThrow(/sh/);
-    }, 60_000);
+    });
 
     it('has the licences of everything in it', async () => {
       const script = `
@@ -77,7 +77,7 @@ describeWithTools('image', ['buildah'], ({ buildah }) => {
 /usr/share/doc/nodejs/LICENSE true
 /app/LICENSE true
 /app/THIRD-PARTY-LICENSES true`);
-    }, 60_000);
+    });
 
     it('writes only to its state directory', async () => {
       const script = `
@@ -89,7 +89,7 @@ describeWithTools('image', ['buildah'], ({ buildah }) => {
       `;
       // Only what a container engine mounts in /etc may differ from machine to machine.
       expect((await evaluate(script)).split(' ').sort()).toEqual(['/tmp', '/var/lib/automation-exporter', '65532']);
-    }, 60_000);
+    });
 
     it('starts from code compiled at build time, although it may not write there', async () => {
       const daemon = await store.start('automation-exporter', ['node', 'cli.js', '--version'], {
@@ -102,7 +102,7 @@ describeWithTools('image', ['buildah'], ({ buildah }) => {
         .filter((line) => line.includes('/app/chunks/command-line'));
       expect(ofChunks.join('\n')).toMatch(/was accepted/);
       expect(daemon.output()).not.toMatch(/was rejected/);
-    }, 60_000);
+    });
 
     it('starts, is healthy, shows a server, and serves its files', async () => {
       const simulator = await startSimulator({ scenario: 'quiet-day' });
@@ -121,7 +121,7 @@ describeWithTools('image', ['buildah'], ({ buildah }) => {
         await daemon.stop();
         await simulator.stop();
       }
-    }, 60_000);
+    });
   });
 });
 

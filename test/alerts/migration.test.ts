@@ -84,5 +84,5 @@ describeWithTools('alerts/migration-rules.yaml', ['promtool'], ({ promtool }) =>
       stringify({ rule_files: ['rules.yaml'], evaluation_interval: '1h', tests }),
     );
     expect(await runCommand(promtool, ['test', 'rules', 'test.yaml'], { cwd: folder })).toContain('SUCCESS');
-  }, 60_000);
+  });
 });

@@ -244,7 +244,7 @@ collectors: { executions: { every: 2s } }
     const child = startChild('bash', [...shell, 'src/cli.ts', ...words], { env: toVariables() });
     expect(await child.ended).toMatchObject({ code: 1 });
     expect(existsSync(output)).toBe(false);
-  }, 60_000);
+  });
 
   it('counts jobs without duration series together, the latest ones first, and follows the families', async () => {
     const { file, stderr } = await run(['prod', ...span, `--config.file=${join(dir, 'config.yaml')}`]);

@@ -56,5 +56,5 @@ describe('commands/progress', () => {
     } finally {
       await simulator.stop();
     }
-  }, 60_000);
+  });
 });

@@ -108,7 +108,7 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
       ({ name, alerts = [] }) => name.startsWith('AutomationExporter') && alerts.some(isFiring),
     );
     expect(loud.map(({ name }) => name)).toEqual([]);
-  }, 60_000);
+  });
 
   it('notifies that the server is passive, with a runbook that opens, and that it is over', async () => {
     await postAsPerson(simulator, 'disable');

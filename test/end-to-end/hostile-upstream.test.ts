@@ -114,4 +114,4 @@ ${names.map((name) => `  ${name}: { enabled: true, every: 5s }`).join('\n')}
     await hostile.stop();
     await simulator.stop();
   }
-}, 60_000);
+});

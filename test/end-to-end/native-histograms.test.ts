@@ -177,7 +177,7 @@ describeWithTools('end-to-end/native-histograms', ['prometheus'], ({ prometheus 
         expect([expr, toLabels(await server.query(expr))]).toEqual([expr, ofClassic]);
       }
     });
-  }, 60_000);
+  });
 });
 
 const job = { project: 'pay', job_group: '', job_name: 'all' };

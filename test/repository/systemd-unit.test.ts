@@ -18,5 +18,5 @@ describeWithTools('systemd unit', ['systemd-analyze'], ({ 'systemd-analyze': ana
     expect(await runCommand(analyze, ['verify', path])).toBe('');
     const rated = await runCommand(analyze, ['security', '--offline=true', '--threshold=15', path]);
     expect(Number(/exposure level for \S+: ([\d.]+)/.exec(rated)?.[1])).toBeLessThanOrEqual(1.5);
-  }, 60_000);
+  });
 });

@@ -65,7 +65,7 @@ describeWithTools('repository/terminal, zsh', ['zsh'], ({ zsh }) => {
     expect(printed).toContain('automation-exporter check ');
     expect(printed).toContain('--json');
     expect(printed).toContain('quarantine drop');
-  }, 60_000);
+  });
 });
 
 describeWithTools('repository/terminal, manual', ['man'], ({ man }) => {
@@ -84,5 +84,5 @@ describeWithTools('repository/terminal, manual', ['man'], ({ man }) => {
       'automation-exporter 1.2.3',
     ])
       expect(text).toContain(word);
-  }, 60_000);
+  });
 });

@@ -99,7 +99,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     expect(await state.spool.retry(['2'])).toBe(1);
     expect((await state.spool.next(all)).map(({ key }) => key)).toEqual(keys);
     await state.close();
-  }, 60_000);
+  });
 
   it('moves the memories of cluster members to where replicas and a daemon look for them', async () => {
     const key = { server: 'prod/node-2', collector: 'execution-mode' };
@@ -121,7 +121,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
       changedAtMs: 5,
     });
     await state.close();
-  }, 60_000);
+  });
 
   it('lets no replica use a database with an interrupted copy, until it is copied again', async () => {
     await move('postgres');
@@ -138,7 +138,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     await server.query(`DROP TRIGGER refuse ON "${schema}".spooled_trace`);
     expect((await move('postgres')).map(({ unit }) => unit)).toEqual(['other', 'prod']);
     await (await open()).close();
-  }, 60_000);
+  });
 
   it('assigns no server whose copy is unfinished, and assigns all other servers', async () => {
     const shared = await open();
@@ -148,7 +148,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     await shared.close();
 
     await (await open('other')).close();
-  }, 60_000);
+  });
 
   it('lets no daemon use a directory with an interrupted copy, until it is copied again', async () => {
     const there = await move('postgres');
@@ -166,7 +166,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     );
     expect(await move('directory')).toEqual(there);
     await openSqliteState({ dir }).close();
-  }, 60_000);
+  });
 
   it('clears a large state in small transactions', async () => {
     await move('postgres');
@@ -175,7 +175,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
       CREATE TRIGGER limit_rows AFTER DELETE ON "${schema}".ledger_entry REFERENCING OLD TABLE AS gone
       FOR EACH STATEMENT EXECUTE FUNCTION "${schema}".limit_rows()`);
     expect((await move('postgres', { overwrite: true })).map(({ entries }) => entries)).toEqual([0, 4500]);
-  }, 60_000);
+  });
 
   it('refuses a target with rows of the same server, unless it may replace them', async () => {
     const there = await move('postgres');
@@ -187,7 +187,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     );
     expect(await move('postgres', { overwrite: true })).toEqual(there);
     expect(await move('directory', { overwrite: true })).toEqual(there);
-  }, 60_000);
+  });
 
   it('replaces no complete state without permission, although a copy of another server was interrupted', async () => {
     await move('postgres');
@@ -195,7 +195,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     await expect(move('postgres')).rejects.toThrow(
       'the database has a state of prod already; to replace it, add `--overwrite`',
     );
-  }, 60_000);
+  });
 
   it('refuses to copy while a replica or a daemon runs', async () => {
     const shared = await open();
@@ -208,7 +208,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     await expect(move('postgres')).rejects.toThrow('another process uses it');
     await state.close();
     expect((await move('postgres')).map(({ unit }) => unit)).toEqual(['other', 'prod']);
-  }, 60_000);
+  });
 });
 
 function toTrace(key: string): SpooledTrace {

@@ -208,7 +208,7 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     } finally {
       paused.kill('SIGKILL');
     }
-  }, 60_000);
+  });
 
   it('writes nothing to a database that has lost its last commits', async () => {
     const a = await open('a');

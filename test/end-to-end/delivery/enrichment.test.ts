@@ -38,7 +38,7 @@ describe('end-to-end/delivery/enrichment', () => {
     const run = await expectSameCounters(() => {});
     expect(run.traces.filter(({ spans }) => spans > 1).length).toBeGreaterThan(run.traces.length / 2);
     expect(degraded(run)).toEqual({});
-  }, 60_000);
+  });
 
   it.each(pickPart(troubles, 3))(
     'counts the same in the same rounds while the steps are %s, and makes only roots',
@@ -52,13 +52,12 @@ describe('end-to-end/delivery/enrichment', () => {
       expect(all).toBe(reasons.length === 0 ? 0 : run.traces.length);
       expect(run.asked).toBeLessThan(mostAsked);
     },
-    60_000,
   );
 
   it('counts the same in the same rounds while the steps are slow', async () => {
     const run = await expectSameCounters(fault({ kind: 'slow', ms: 15, path: ofState }));
     expect(run.traces.some(({ spans }) => spans > 1)).toBe(true);
-  }, 60_000);
+  });
 });
 
 async function expectSameCounters(trouble: Trouble): Promise<TracedRun> {
