@@ -37,16 +37,7 @@ import {
   type WatchOptions,
 } from './server-targets.ts';
 
-export type ServerPolls = {
-  readonly polls: readonly ServerPoll[];
-  readonly executions: Executions | undefined;
-  readonly expected: ExpectedRuns | undefined;
-  /** Keeps the journal of changes; undefined if the collector is off. */
-  readonly changes: Changes | undefined;
-  readonly toHandover: () => Omit<Handover, 'addresses'>;
-  /** The collectors that configuration switches off. */
-  readonly off: readonly string[];
-};
+export type ServerPolls = ReturnType<typeof createServerPolls>;
 
 /** A poll for the scheduler, and the function that reads its data. */
 type ServerPoll = { readonly scheduled: ScheduledPoll; readonly reading: Reading };
@@ -76,7 +67,7 @@ type PollsOptions = Omit<WatchOptions, 'traces'> & {
 };
 
 /** Builds a poll for each enabled collector, of the server or of each of its members. */
-export function createServerPolls(options: PollsOptions): ServerPolls {
+export function createServerPolls(options: PollsOptions) {
   const planned = planPolls(options);
   const ofExecutions = planned.find(({ collector }) => collector.kind === 'executions');
   const ofSchedule = planned.find(({ collector }) => collector.kind === 'expected-runs');
@@ -104,7 +95,16 @@ export function createServerPolls(options: PollsOptions): ServerPolls {
   const off = collectors.filter((collector) => !isOn(collector, options)).map(({ name }) => name);
   const isRestored = isOfRestored(options);
   const toHandover = () => ({ projectRows, isRestored: isRestored && executions?.progress() === undefined });
-  return { polls, executions, expected, changes, toHandover, off };
+  return {
+    polls,
+    executions,
+    expected,
+    /** Keeps the journal of changes; undefined if the collector is off. */
+    changes,
+    toHandover,
+    /** The collectors that configuration switches off. */
+    off,
+  };
 }
 
 /** A poll, without what it reads. */

@@ -45,20 +45,20 @@ export type Target = {
 };
 
 /** The addresses of one server, each with its own connection. */
-export type Targets = {
-  /** The server's own address, behind which any member may answer. */
-  readonly common: Target;
-  readonly members: readonly Target[];
-  readonly all: readonly Target[];
-  readonly find: (member?: string) => Target | undefined;
-};
+export type Targets = ReturnType<typeof connectTargets>;
 
-export function connectTargets(server: ServerConfig, given: TargetOptions): Targets {
+export function connectTargets(server: ServerConfig, given: TargetOptions) {
   const options = { ...given, largeAnswers: given.largeAnswers && toShareOfServer(given.largeAnswers) };
   const common = connectTarget(server, { member: undefined, url: server.url }, options);
   const members = server.members.map(({ name, url }) => connectTarget(server, { member: name, url }, options));
   const all = [common, ...members];
-  return { common, members, all, find: (member) => all.find((target) => target.member === member) };
+  return {
+    /** The server's own address, behind which any member may answer. */
+    common,
+    members,
+    all,
+    find: (member?: string) => all.find((target) => target.member === member),
+  };
 }
 
 type Ears = {

@@ -1,47 +1,29 @@
 import type { Api } from '../api/client.ts';
 import { ApiError } from '../api/errors.ts';
 import { runLimited } from '../domain/pause.ts';
-import { createNewSeriesHold, type NewSeriesHold } from '../metrics/new-series.ts';
+import { createNewSeriesHold } from '../metrics/new-series.ts';
 import { createCountExecutions, type ExecutionsObserver } from './ledger/count-executions.ts';
 import type { Failures } from './ledger/failures.ts';
 import { type LedgerCache, openLedgerCache } from './ledger/ledger-cache.ts';
 import { type ProjectState, type Skip, toNextWindow } from './ledger/project-state.ts';
-import { createRestoreGap, type RestoreGap } from './ledger/restore-gap.ts';
+import { createRestoreGap } from './ledger/restore-gap.ts';
 import { createFollowSkew, createRewind } from './ledger/rewind.ts';
 import { beginNatives, createForgetMissing, rebucket, release } from './ledger/upkeep.ts';
 import type { ExecutionsOptions } from './options.ts';
 import type { Activities } from './reading/activities.ts';
-import { createJobLists, type JobLists } from './reading/job-lists.ts';
-import { createOverlap, type Overlap } from './reading/overlap.ts';
+import { createJobLists } from './reading/job-lists.ts';
+import { createOverlap } from './reading/overlap.ts';
 import { planExcluded } from './reading/plan-projects.ts';
 import { isCaughtUpWith } from './reading/plan-reads.ts';
 import { createProjectReading, type ProjectReading } from './reading/project-reading.ts';
 import type { RoundFaults } from './reading/round-faults.ts';
-import { createServerClock, type ServerClock } from './reading/server-clock.ts';
+import { createServerClock } from './reading/server-clock.ts';
 import type { ReadResult } from './reading/take-in.ts';
 import { type OddRows, readTotal } from './reading/window-reader.ts';
-import { createRecount, type Recount } from './recount/recount.ts';
-import { createSeriesFit, type SeriesFit } from './series/fit-series.ts';
+import { createRecount } from './recount/recount.ts';
+import { createSeriesFit } from './series/fit-series.ts';
 
-export type OpenRound = {
-  readonly cache: LedgerCache;
-  readonly restoreGap: RestoreGap;
-  readonly overlap: Overlap;
-  readonly rewind: ReturnType<typeof createRewind>;
-  readonly followSkew: ReturnType<typeof createFollowSkew>;
-  readonly serverClock: ServerClock;
-  readonly reading: ProjectReading;
-  readonly readPast: ReturnType<typeof createCatchUp>;
-  readonly countSkips: ReturnType<typeof createSkips>;
-  readonly recount: Recount;
-  /** The failed executions that are not yet counted by class. */
-  readonly failures: Failures;
-  readonly hold: NewSeriesHold;
-  readonly release: (keys: readonly string[]) => Promise<void>;
-  readonly room: SeriesFit;
-  readonly jobLists: JobLists;
-  readonly forgetMissing: (nowMs: number) => Promise<void>;
-};
+export type OpenRound = Awaited<ReturnType<typeof openRound>>;
 
 /** Builds the parts of a server's rounds that need its ledger. */
 export async function openRound(
@@ -49,7 +31,7 @@ export async function openRound(
   activities: Activities,
   oddRows: OddRows,
   failures: Failures,
-): Promise<OpenRound> {
+) {
   const { server, ledger, settings, observe, clock } = options;
   const cache = await openLedgerCache(ledger, server, { nowMs: clock.now(), failures });
   const { isWantedProject: isWanted, isWantedJob, buckets, catchUpLimitMs, backfillMs } = settings;
@@ -93,9 +75,10 @@ export async function openRound(
     recount,
     room,
     jobLists: createJobLists({ ...options, cache, ticks: clock.ticks }),
+    /** The failed executions that are not yet counted by class. */
     failures,
     hold: createNewSeriesHold(settings.holdNewSeriesMs),
-    release: (keys) => release(cache, keys, clock),
+    release: (keys: readonly string[]) => release(cache, keys, clock),
   };
 }
 

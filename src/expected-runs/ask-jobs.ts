@@ -9,15 +9,7 @@ import { isOff, maxSpanMs, restsUntilMs, type WatchedJob } from './deciding/watc
 import type { Answered, ExpectedJobs } from './expected-jobs.ts';
 import type { SourceNotes } from './sources.ts';
 
-export type Asking = {
-  /** Jobs that changed in the job list, and jobs with a missed run that a new answer must confirm. */
-  readonly changed: Set<string>;
-  readonly waiting: Set<string>;
-  /** Requests the schedules that are due, one after the other; reports whether any was answered. */
-  readonly read: (api: Api, signal: AbortSignal) => Promise<boolean>;
-  /** Returns how long that many requests take, with the pauses between them. */
-  readonly toDurationMs: (questions: number) => number;
-};
+export type Asking = ReturnType<typeof createAsking>;
 
 type Options = {
   readonly jobs: Pick<ExpectedJobs, 'all' | 'answer'>;
@@ -30,7 +22,7 @@ type Options = {
  * Requests the schedules of jobs one at a time, within a small share of the server's time. After a request that was too much
  * for the server, no schedule is requested for a while.
  */
-export function createAsking({ jobs, notes, clock, everyMs }: Options): Asking {
+export function createAsking({ jobs, notes, clock, everyMs }: Options) {
   const changed = new Set<string>();
   const waiting = new Set<string>();
   let pausedUntilTicks = Number.NEGATIVE_INFINITY;
@@ -82,10 +74,13 @@ export function createAsking({ jobs, notes, clock, everyMs }: Options): Asking {
   }
 
   return {
+    /** Jobs that changed in the job list, and jobs with a missed run that a new answer must confirm. */
     changed,
     waiting,
+    /** Returns how long that many requests take, with the pauses between them. */
     toDurationMs: share.toDurationMs,
-    read: async (api, signal) => {
+    /** Requests the schedules that are due, one after the other; reports whether any was answered. */
+    read: async (api: Api, signal: AbortSignal) => {
       const limit = { signal, untilTicks: clock.ticks() + everyMs * maxOfInterval, requests: maxRequests };
       const done = new Set<string>();
       share.grow();

@@ -6,26 +6,25 @@ import { toJobPath } from '../domain/job-path.ts';
 import { createPause, maxPieceMs, type Pause } from '../domain/pause.ts';
 import type { ExecutionsOptions } from '../executions/options.ts';
 import { createNewSeriesHold } from '../metrics/new-series.ts';
-import type { CommitHook, Ledger } from '../state/ledger.ts';
-import { createOutlook, type Outlook } from './ahead.ts';
+import type { Ledger } from '../state/ledger.ts';
+import { createOutlook } from './ahead.ts';
 import { askDoubts } from './ask-doubts.ts';
 import { type Asking, createAsking } from './ask-jobs.ts';
-import { type Blocker, findSetBack } from './deciding/blockers.ts';
+import { findSetBack } from './deciding/blockers.ts';
 import { decide } from './deciding/decide.ts';
 import type { Doubt } from './deciding/doubts.ts';
-import type { HourOfTimes } from './deciding/hours.ts';
 import { isProjectOff } from './deciding/sources.ts';
 import { isOff, type Judged, type WatchedJob } from './deciding/watched-job.ts';
-import { type AskedSchedules, explain, type Why, type WhyInput } from './deciding/why.ts';
+import { type AskedSchedules, explain, type WhyInput } from './deciding/why.ts';
 import type { ExecutionsPort } from './executions-port.ts';
 import { createExpectedJobs, type ExpectedJobs } from './expected-jobs.ts';
 import { createListing } from './listing.ts';
-import { type FailingJobs, findFailingNodes } from './risks/risk.ts';
+import { findFailingNodes } from './risks/risk.ts';
 import { createClearTimes, createWaits, toSeenRuns } from './seen-runs.ts';
 import type { ExpectedRunsSettings } from './settings.ts';
 import { listHeld, toNodeRows, toRiskRows, toScheduleRows } from './showing/rows.ts';
-import { type ScheduledJob, type TimesOfJob, toScheduledJob, toTimes } from './showing/scheduled-job.ts';
-import { type ServerSchedule, toServerSchedule } from './showing/server-schedule.ts';
+import { type ScheduledJob, toScheduledJob, toTimes } from './showing/scheduled-job.ts';
+import { toServerSchedule } from './showing/server-schedule.ts';
 import type { SourceNotes } from './sources.ts';
 
 type Outcome =
@@ -45,31 +44,10 @@ type ExpectedRunsOptions = Pick<
   readonly readProjects: (api: Api) => Promise<readonly Project[]>;
 };
 
-export type ExpectedRuns = {
-  /** Loads the stored state. Call before runs are counted, because they are recorded here. */
-  readonly open: () => Promise<void>;
-  readonly commitHook: CommitHook;
-  readonly read: (signal: AbortSignal) => Promise<Outcome>;
-  readonly withdraw: () => void;
-  readonly jobs: () => ReadonlyMap<string, WatchedJob>;
-  readonly scheduled: () => Iterable<ScheduledJob>;
-  /** Returns the first job with this path or id, the reason for its last result, and its undecided times. */
-  readonly find: (job: string) => (TimesOfJob & { readonly job: ScheduledJob; readonly why: Why }) | undefined;
-  /** The last and the next hours of all jobs. */
-  readonly schedule: (pause: Pause) => Promise<ServerSchedule>;
-  /** The coming runs, by the timetables and the known trouble. */
-  readonly outlook: Omit<Outlook, 'plan' | 'judge'>;
-  readonly hours: () => readonly HourOfTimes[];
-  /** Returns whether the server clock was set back: then the scheduler may start no jobs now. */
-  readonly setBack: () => readonly Blocker[];
-  readonly serverNowMs: () => number;
-  readonly failingNodes: () => FailingJobs;
-  /** Explains the last decision about each job with this path or id. */
-  readonly why: (job: string) => readonly Why[];
-};
+export type ExpectedRuns = ReturnType<typeof createExpectedRuns>;
 
 /** Finds the scheduled runs of one server that did not happen, and why. */
-export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
+export function createExpectedRuns(options: ExpectedRunsOptions) {
   const { client, clock, timeoutMs, everyMs, settings, notes, port, publish, omits } = options;
   const jobs = createExpectedJobs(options);
   const round = createRound(options, jobs);
@@ -103,9 +81,10 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
 
   return {
     failingNodes,
+    /** Loads the stored state. Call before runs are counted, because they are recorded here. */
     open: jobs.open,
     commitHook: jobs.commitHook,
-    read: async (signal) => {
+    read: async (signal: AbortSignal): Promise<Outcome> => {
       await jobs.open();
       // Stores recent readings before any request, even if the server does not answer.
       await jobs.release(hold.due(clock.awakeTicks()));
@@ -125,22 +104,27 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
     withdraw: options.withdraw,
     jobs: () => jobs.all,
     scheduled: () => listScheduled(options, jobs),
-    find: (path) => {
+    /** Returns the first job with this path or id, the reason for its last result, and its undecided times. */
+    find: (path: string) => {
       const [job] = findJobs(jobs, path);
       if (job === undefined) return undefined;
       const why = explain(job, toWhyInput(round, job));
       return { job: toListed(options, job), why, ...toTimes(job, notes.serverNowMs()) };
     },
-    schedule: (pause) => {
+    /** The last and the next hours of all jobs. */
+    schedule: (pause: Pause) => {
       const { server } = options;
       const read = { nowMs: notes.serverNowMs(), sources: notes.all(), hours: jobs.hours(), ahead: outlook.ahead() };
       return toServerSchedule({ server, jobs: jobs.all.values(), ...read }, pause);
     },
+    /** The coming runs, by the timetables and the known trouble. */
     outlook,
     hours: jobs.hours,
+    /** Returns whether the server clock was set back: then the scheduler may start no jobs now. */
     setBack: () => findSetBack(notes.all(), notes.serverNowMs()),
     serverNowMs: notes.serverNowMs,
-    why: (job) => findJobs(jobs, job).map((found) => explain(found, toWhyInput(round, found))),
+    /** Explains the last decision about each job with this path or id. */
+    why: (job: string) => findJobs(jobs, job).map((found) => explain(found, toWhyInput(round, found))),
   };
 }
 

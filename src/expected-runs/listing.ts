@@ -10,14 +10,6 @@ import type { ExpectedJobs } from './expected-jobs.ts';
 import type { ExpectedRunsSettings } from './settings.ts';
 import type { HeardList, SourceNotes } from './sources.ts';
 
-type Listing = {
-  /**
-   * Lists the jobs of the next projects, takes the lists that other polls have read, and adds the ids of changed jobs to
-   * `changed`. A project that cannot be read waits for its next turn.
-   */
-  readonly read: (api: Api, changed: Set<string>) => Promise<void>;
-};
-
 type ListingOptions = {
   readonly clock: Pick<Clock, 'ticks'>;
   readonly port: Pick<ExecutionsPort, 'beginJobList'>;
@@ -27,7 +19,7 @@ type ListingOptions = {
   readonly readProjects: (api: Api) => Promise<readonly Project[]>;
 };
 
-export function createListing(options: ListingOptions): Listing {
+export function createListing(options: ListingOptions) {
   const { clock, port, notes, settings, jobs } = options;
   const tries = new Map<string, Try>();
   let restsUntilTicks = Number.NEGATIVE_INFINITY;
@@ -57,7 +49,11 @@ export function createListing(options: ListingOptions): Listing {
   }
 
   return {
-    read: async (api, changed) => {
+    /**
+     * Lists the jobs of the next projects, takes the lists that other polls have read, and adds the ids of changed jobs to
+     * `changed`. A project that cannot be read waits for its next turn.
+     */
+    read: async (api: Api, changed: Set<string>) => {
       const projects = (await options.readProjects(api)).map(({ name }) => name).filter(settings.isWantedProject);
       for (const project of tries.keys()) if (!projects.includes(project)) tries.delete(project);
       const isDeleted = (project: string) => askDeleted(api, project);

@@ -26,13 +26,10 @@ type Wanted = Selection & {
   readonly owned?: ReadonlySet<string> | undefined;
 };
 
-export type Exposition = {
-  /** Returns the body in pieces, which scrapes may share. */
-  readonly scrape: (wanted: Wanted) => Promise<readonly Buffer[]>;
-};
+export type Exposition = ReturnType<typeof createExposition>;
 
 /** Builds the body of a scrape from the exporter's own instruments and the snapshots; nothing is rendered twice. */
-export function createExposition({ snapshots, registry, labelsOf, ticks, startedAtMs }: ExpositionOptions): Exposition {
+export function createExposition({ snapshots, registry, labelsOf, ticks, startedAtMs }: ExpositionOptions) {
   const end = {
     text: toBlockNow(renderEnd('text')),
     openmetrics: toBlockNow(renderEnd('openmetrics')),
@@ -63,7 +60,8 @@ export function createExposition({ snapshots, registry, labelsOf, ticks, started
   }
 
   return {
-    scrape: async ({ format, gzip, servers, collectors, owned }) => {
+    /** Returns the body in pieces, which scrapes may share. */
+    scrape: async ({ format, gzip, servers, collectors, owned }: Wanted) => {
       const own = collectors?.has(ownCollector) === false ? [] : [await showOwn(format, { servers, owned })];
       const shown = owned === undefined ? servers : intersect(owned, servers);
       const selection = {

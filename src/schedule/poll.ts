@@ -20,12 +20,7 @@ type PollOptions = {
   readonly isAway?: () => boolean;
 };
 
-export type Poll = {
-  readonly run: (signal: AbortSignal) => Promise<void>;
-  readonly last: () => LastPoll | undefined;
-  /** Polls again at the next run, even if the poll was off. */
-  readonly wake: () => void;
-};
+export type Poll = ReturnType<typeof createPoll>;
 
 export type LastPoll = {
   readonly outcome: Outcome;
@@ -43,7 +38,7 @@ export type LastPoll = {
 export const retryMs = 300_000;
 
 /** The wrapper around every collector: measures time, converts errors, counts and logs. */
-export function createPoll(options: PollOptions): Poll {
+export function createPoll(options: PollOptions) {
   const { key, collector, reading, self, vitality, log, clock, isAway = () => false } = options;
   const pollLog = createPollLog({ key, log, isVital: collector.vital, isAway });
   let last: LastPoll | undefined;
@@ -97,7 +92,12 @@ export function createPoll(options: PollOptions): Poll {
   const wake = (): void => {
     restsUntilTicks = Number.NEGATIVE_INFINITY;
   };
-  return { run, last: () => last, wake };
+  return {
+    run,
+    last: () => last,
+    /** Polls again at the next run, even if the poll was off. */
+    wake,
+  };
 }
 
 const reasons: readonly string[] = Object.keys({

@@ -7,39 +7,33 @@ export const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 /** The suffix of the name of skipped tests. */
 export const withoutOpenssl = hasOpenssl ? '' : ' (not installed: openssl)';
 
-export type Certificates = {
-  readonly folder: string;
-  /** Makes the certificate of an authority, or a self-signed one for this host. */
-  readonly makeSelfSigned: (name: string, subject: string) => void;
-  /** Makes a certificate signed by the authority `ca`; with less than a day it has expired. */
-  readonly makeSigned: (name: string, altName: string, days: number) => void;
-  readonly pem: (file: string) => string;
-  readonly remove: () => void;
-};
+export type Certificates = ReturnType<typeof createCertificates>;
 
 const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
 
 /** A folder of keys and certificates, made for these tests and gone after them. */
-export function createCertificates(): Certificates {
+export function createCertificates() {
   const folder = mkdtempSync(join(tmpdir(), 'tls-test-'));
   const openssl = (parameters: readonly string[]): void => {
     execFileSync('openssl', parameters, { cwd: folder, stdio: 'ignore' });
   };
   return {
     folder,
-    makeSelfSigned: (name, subject) => {
+    /** Makes the certificate of an authority, or a self-signed one for this host. */
+    makeSelfSigned: (name: string, subject: string) => {
       const names = name === 'ca' ? [] : ['-addext', 'subjectAltName=IP:127.0.0.1'];
       const files = ['-keyout', `${name}.key`, '-out', `${name}.pem`];
       openssl(['req', '-x509', ...newKey, ...files, '-subj', subject, '-days', '2', ...names]);
     },
-    makeSigned: (name, altName, days) => {
+    /** Makes a certificate signed by the authority `ca`; with less than a day it has expired. */
+    makeSigned: (name: string, altName: string, days: number) => {
       openssl(['req', ...newKey, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', `/CN=${name}`]);
       writeFileSync(join(folder, `${name}.ext`), `subjectAltName=${altName}\n`);
       const authority = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial'];
       const files = ['-in', `${name}.csr`, '-out', `${name}.pem`, '-extfile', `${name}.ext`];
       openssl(['x509', '-req', ...files, ...authority, '-days', String(days)]);
     },
-    pem: (file) => readFileSync(join(folder, file), 'utf8'),
+    pem: (file: string) => readFileSync(join(folder, file), 'utf8'),
     remove: () => rmSync(folder, { recursive: true }),
   };
 }

@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
+import { startSimulator } from '../../simulator/simulator.ts';
 import { type Child, startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeMemoryFolder } from '../support/memory-folder.ts';
@@ -28,12 +28,7 @@ const canMount = mayMount();
 /** Enough for a busy machine. */
 const patience = { limitMs: 60_000 };
 
-type Own = {
-  readonly directory: string;
-  readonly state: string;
-  readonly simulator: Simulator;
-  readonly start: (env?: Readonly<Record<string, string>>) => Promise<Running>;
-};
+type Own = Awaited<ReturnType<typeof setUp>>;
 type Running = {
   readonly child: Child;
   readonly url: string;
@@ -41,7 +36,7 @@ type Running = {
 };
 
 /** A daemon in its own process, with its state on disk, and a service without events of its own. */
-async function setUp(): Promise<Own> {
+async function setUp() {
   const directory = makeMemoryFolder('automation-exporter-ourselves-');
   onTestFinished(async () => rmSync(directory, { recursive: true, force: true }));
   const state = join(directory, 'state');
@@ -59,7 +54,7 @@ async function setUp(): Promise<Own> {
     directory,
     state,
     simulator,
-    start: async (env = {}) => {
+    start: async (env: Readonly<Record<string, string>> = {}) => {
       const of = { AUTOMATION_EXPORTER_URL: simulator.url, AUTOMATION_EXPORTER_TOKEN: simulator.token };
       const child = startCli(['serve', ...flags], { env: { ...of, ...env } });
       onTestFinished(child.stop);

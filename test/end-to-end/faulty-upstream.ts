@@ -4,33 +4,10 @@ import { createServer as createTlsServer, type SecureContextOptions, type Server
 /** Responds instead of the server; it may also stay silent or close the connection. */
 type CannedHandler = (socket: Socket, path: string) => void;
 
-export type FaultyUpstream = {
-  readonly url: string;
-  /** The requested paths, in order. */
-  readonly requests: readonly string[];
-  /** The number of open connections; then the highest number at once. */
-  readonly open: () => number;
-  readonly maxOpen: () => number;
-  /** The bytes that have left this process. */
-  readonly sentBytes: () => number;
-  /** Uses this handler for these paths from now on; without a handler, the server responds again. */
-  readonly answer: (handler: CannedHandler | undefined, paths?: RegExp) => void;
-  /** Replaces the server behind, and closes all connections. */
-  readonly replace: (serverUrl: string) => void;
-  /** Presents another certificate from now on, and closes all connections. */
-  readonly present: (certificate: SecureContextOptions) => void;
-  /** Closes all connections. */
-  readonly hangUp: () => void;
-  /** Closes all connections and refuses new ones, until it listens again on the same port. */
-  readonly die: () => Promise<void>;
-  readonly live: () => Promise<void>;
-};
+export type FaultyUpstream = Awaited<ReturnType<typeof startFaultyUpstream>>;
 
 /** A proxy before a server: it forwards and counts requests, and can be made to fail. */
-export async function startFaultyUpstream(
-  serverUrl: string,
-  certificate?: SecureContextOptions,
-): Promise<FaultyUpstream> {
+export async function startFaultyUpstream(serverUrl: string, certificate?: SecureContextOptions) {
   const requests: string[] = [];
   const sockets = new Set<Socket>();
   let target = new URL(serverUrl);
@@ -84,24 +61,32 @@ export async function startFaultyUpstream(
   ({ port } = server.address() as AddressInfo);
   return {
     url: `${certificate === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
+    /** The requested paths, in order. */
     requests,
+    /** The number of open connections; then the highest number at once. */
     open: () => sockets.size,
     maxOpen: () => most,
+    /** The bytes that have left this process. */
     sentBytes: () => [...sockets].reduce((sum, socket) => sum + socket.bytesWritten, sentByEnded),
-    answer: (next, paths = /^/) => {
+    /** Uses this handler for these paths from now on; without a handler, the server responds again. */
+    answer: (next: CannedHandler | undefined, paths = /^/) => {
       handler = next;
       handled = paths;
     },
-    replace: (next) => {
+    /** Replaces the server behind, and closes all connections. */
+    replace: (next: string) => {
       target = new URL(next);
       hangUp();
     },
-    present: (next) => {
+    /** Presents another certificate from now on, and closes all connections. */
+    present: (next: SecureContextOptions) => {
       // This cast is safe: only a server that was given a certificate can be asked for another.
       (server as TlsServer).setSecureContext(next);
       hangUp();
     },
+    /** Closes all connections. */
     hangUp,
+    /** Closes all connections and refuses new ones, until it listens again on the same port. */
     die: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
       hangUp();

@@ -1,7 +1,6 @@
 import { createProjectList, type ProjectList } from '../../src/api/project-list.ts';
-import { createExecutions, type Executions } from '../../src/executions/executions.ts';
+import { createExecutions } from '../../src/executions/executions.ts';
 import type { ExecutionsOptions } from '../../src/executions/options.ts';
-import type { Sight } from '../../src/executions/reading/visibility.ts';
 import { defaultMaxSeries, type ExecutionSettings } from '../../src/executions/settings.ts';
 import { boundRows, isOmitted, type Shown } from '../../src/metrics/bound.ts';
 import type { Row } from '../../src/metrics/family.ts';
@@ -9,42 +8,10 @@ import { renderSamples } from '../../src/metrics/render.ts';
 import type { Ledger } from '../../src/state/ledger.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import { createTestClient, fixedSecret } from '../support/client.ts';
-import { createDirectSimulator, type DirectOptions, type DirectSimulator } from '../support/direct-simulator.ts';
+import { createDirectSimulator, type DirectOptions } from '../support/direct-simulator.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
-export type Scene = {
-  readonly simulator: DirectSimulator;
-  readonly control: DirectSimulator['control'];
-  readonly ledger: Ledger;
-  readonly nowMs: () => number;
-  /** Lets time pass for the service and the daemon. */
-  readonly pass: (ms: number) => void;
-  /** The result of a round, some seconds after the previous one: `success`, or its error. */
-  readonly round: (afterMs?: number) => Promise<string>;
-  readonly rounds: (count: number, afterMs?: number) => Promise<void>;
-  /** The samples of a family that a scrape would show. */
-  readonly shown: (family: string) => string[];
-  /** The names and labels of all samples, without those of some families. */
-  readonly names: (but: readonly string[]) => string[];
-  readonly publishes: () => number;
-  /** Reads the shared project list, as another poll does. */
-  readonly listProjects: () => Promise<void>;
-  /** The number of series that the last round reported. */
-  readonly series: () => number;
-  /** What the rounds reported: `late 2`, `skipped disabled 3`. */
-  readonly told: readonly string[];
-  readonly lag: () => number;
-  /** The finished executions that pages list, by id. */
-  readonly recent: () => readonly number[];
-  readonly imports: () => ReturnType<Executions['status']>['imports'];
-  readonly isShownProject: ReturnType<Executions['status']>['isShownProject'];
-  readonly averages: () => Executions['averages'];
-  /** What the credentials can read. */
-  readonly visibility: () => Sight;
-  /** Restarts the daemon with its stored data. */
-  readonly restart: (changed?: Partial<ExecutionSettings>, isRestored?: boolean) => void;
-  readonly stop: () => Promise<void>;
-};
+export type Scene = Awaited<ReturnType<typeof createScene>>;
 
 export type SceneOptions = DirectOptions & {
   readonly settings?: Partial<ExecutionSettings>;
@@ -62,7 +29,7 @@ export async function createScene({
   keepBy = (ledger) => ledger,
   tickMs = 0,
   ...options
-}: SceneOptions = {}): Promise<Scene> {
+}: SceneOptions = {}) {
   const simulator = createDirectSimulator({ scenario: 'empty', apiVersion: 47, retained: 1e9, ...options });
   const state = openSqliteState({ memory: true });
   const told: string[] = [];
@@ -144,32 +111,42 @@ export async function createScene({
     control: simulator.control,
     ledger: state.ledger,
     nowMs: () => nowMs,
+    /** Lets time pass for the service and the daemon. */
     pass,
+    /** The result of a round, some seconds after the previous one: `success`, or its error. */
     round,
-    rounds: async (count, afterMs) => {
+    rounds: async (count: number, afterMs?: number) => {
       for (let left = count; left > 0; left -= 1) {
         const outcome = await round(afterMs);
         if (outcome !== 'success') throw new Error(outcome);
       }
     },
-    shown: (family) => toLines(rows.filter((row) => row.family.name === family)),
-    names: (but) => {
+    /** The samples of a family that a scrape would show. */
+    shown: (family: string) => toLines(rows.filter((row) => row.family.name === family)),
+    /** The names and labels of all samples, without those of some families. */
+    names: (but: readonly string[]) => {
       const left = rows.filter((row) => !but.includes(row.family.name));
       return left.map(({ family: { name }, labels, suffix, extra }) => [name, suffix, ...labels, extra].join());
     },
     publishes: () => publishes,
+    /** Reads the shared project list, as another poll does. */
     listProjects: async () => {
       await list.read(client.within({ lane: 'normal', forMs: 10_000 }));
     },
+    /** The number of series that the last round reported. */
     series: () => series,
+    /** What the rounds reported: `late 2`, `skipped disabled 3`. */
     told,
     lag: () => lag,
     averages: () => executions.averages,
+    /** What the credentials can read. */
     visibility: () => executions.status().visibility,
     imports: () => executions.status().imports,
-    isShownProject: (project) => executions.status().isShownProject(project),
+    isShownProject: (project: string) => executions.status().isShownProject(project),
+    /** The finished executions that pages list, by id. */
     recent: () => executions.status().recent.map(({ id }) => id),
-    restart: (changed = {}, isRestored = false) => {
+    /** Restarts the daemon with its stored data. */
+    restart: (changed: Partial<ExecutionSettings> = {}, isRestored = false) => {
       executions = start(changed, isRestored);
     },
     stop: async () => {

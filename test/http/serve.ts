@@ -5,17 +5,12 @@ import { createHttpServer, type HttpOptions } from '../../src/http/server/server
 
 export type Answer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: string };
 
-export type Served = {
-  readonly port: number;
-  readonly url: string;
-  /** Sends the path as written, because most clients normalise it. */
-  readonly ask: (path: string, asking?: Asking) => Promise<Answer>;
-};
+export type Served = Awaited<ReturnType<typeof serve>>;
 
 type Asking = { readonly method?: string; readonly headers?: Readonly<Record<string, string>> };
 
 /** These routes on a free port, until the test is over. */
-export async function serve(routes: readonly Router[], options: Partial<HttpOptions> = {}): Promise<Served> {
+export async function serve(routes: readonly Router[], options: Partial<HttpOptions> = {}) {
   const errors: unknown[] = [];
   const onError = (error: unknown): unknown => errors.push(error);
   const server = createHttpServer({ host: '127.0.0.1', port: 0, routes, onError, ...options });
@@ -24,7 +19,8 @@ export async function serve(routes: readonly Router[], options: Partial<HttpOpti
   return {
     port,
     url: `http://127.0.0.1:${port}`,
-    ask: async (path, asking) => checkTables(await ask(port, path, asking)),
+    /** Sends the path as written, because most clients normalise it. */
+    ask: async (path: string, asking?: Asking) => checkTables(await ask(port, path, asking)),
   };
 }
 

@@ -8,19 +8,10 @@ type Delivered = {
   readonly annotations: Readonly<Record<string, string>>;
 };
 
-export type AlertHook = {
-  readonly url: string;
-  /** Waits for an alert with these labels. */
-  readonly delivered: (
-    alertname: string,
-    status: 'firing' | 'resolved',
-    labels?: Readonly<Record<string, string>>,
-  ) => Promise<Delivered>;
-  readonly stop: () => Promise<unknown>;
-};
+export type AlertHook = Awaited<ReturnType<typeof startAlertHook>>;
 
 /** A webhook that keeps what Alertmanager delivers. */
-export async function startAlertHook(): Promise<AlertHook> {
+export async function startAlertHook() {
   const all: Delivered[] = [];
   const server = createServer((request, response) => {
     let body = '';
@@ -34,7 +25,8 @@ export async function startAlertHook(): Promise<AlertHook> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    delivered: (alertname, status, more = {}) =>
+    /** Waits for an alert with these labels. */
+    delivered: (alertname: string, status: 'firing' | 'resolved', more: Readonly<Record<string, string>> = {}) =>
       eventually(
         async () => {
           const wanted = Object.entries({ alertname, ...more });

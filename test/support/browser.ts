@@ -5,14 +5,7 @@ import { join } from 'node:path';
 import { startChild } from './child.ts';
 import { openDevtools, type Tab } from './devtools.ts';
 
-export type Browser = {
-  readonly open: (url: string, view?: View) => Promise<Opened>;
-  /** Accessibility problems that axe finds on a page, in light and dark colours. */
-  readonly findBarriers: (url: string) => Promise<readonly string[]>;
-  /** The texts of the first stops of the Tab key. */
-  readonly listStops: (url: string, count: number) => Promise<readonly string[]>;
-  readonly stop: () => Promise<void>;
-};
+export type Browser = Awaited<ReturnType<typeof startBrowser>>;
 
 type View = {
   readonly width?: number;
@@ -49,7 +42,7 @@ const flags = [
 ];
 
 /** A real Chromium without a window, controlled by its DevTools protocol, with additional flags. */
-export async function startBrowser(chromium: string, more: readonly string[] = []): Promise<Browser> {
+export async function startBrowser(chromium: string, more: readonly string[] = []) {
   const profile = mkdtempSync(join(tmpdir(), 'automation-exporter-browser-'));
   const child = startChild(chromium, [...flags, ...more, `--user-data-dir=${profile}`, 'about:blank'], {
     env: { HOME: profile },
@@ -63,9 +56,11 @@ export async function startBrowser(chromium: string, more: readonly string[] = [
     const [, address = ''] = await child.waitFor(/^DevTools listening on (ws:\S+)$/m);
     const devtools = await openDevtools(address);
     return {
-      open: (url, view = {}) => devtools.withTab((tab) => look(tab, url, view)),
-      findBarriers: (url) => devtools.withTab((tab) => findBarriers(tab, url)),
-      listStops: (url, count) => devtools.withTab((tab) => listStops(tab, url, count)),
+      open: (url: string, view: View = {}) => devtools.withTab((tab) => look(tab, url, view)),
+      /** Accessibility problems that axe finds on a page, in light and dark colours. */
+      findBarriers: (url: string) => devtools.withTab((tab) => findBarriers(tab, url)),
+      /** The texts of the first stops of the Tab key. */
+      listStops: (url: string, count: number) => devtools.withTab((tab) => listStops(tab, url, count)),
       stop: async () => {
         devtools.close();
         await stop();

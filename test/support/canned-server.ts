@@ -7,19 +7,10 @@ export type CannedAnswer = {
   readonly body: string;
 };
 
-type CannedServer = {
-  readonly url: string;
-  readonly token: string;
-  /** `GET /api/47/system/info`, in order of arrival. */
-  readonly requests: readonly string[];
-  answer: (answers: Readonly<Record<string, CannedAnswer>>) => void;
-  readonly stop: () => Promise<void>;
-};
-
 type CannedOptions = { readonly apiVersion: number; readonly dialect: 'service' | 'rundeck' };
 
 /** A server with literal answers by the path after `api/{version}/`, as a server of that version and dialect would give them. */
-export async function startCannedServer({ apiVersion, dialect }: CannedOptions): Promise<CannedServer> {
+export async function startCannedServer({ apiVersion, dialect }: CannedOptions) {
   const token = 'canned-token-3f9c';
   const requests: string[] = [];
   let answers: Readonly<Record<string, CannedAnswer>> = {};
@@ -41,8 +32,9 @@ export async function startCannedServer({ apiVersion, dialect }: CannedOptions):
   return {
     url: `http://127.0.0.1:${port}`,
     token,
+    /** `GET /api/47/system/info`, in order of arrival. */
     requests,
-    answer: (next) => {
+    answer: (next: Readonly<Record<string, CannedAnswer>>) => {
       answers = next;
     },
     stop: async () => {

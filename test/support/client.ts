@@ -1,16 +1,8 @@
 import { createTokenCredentials, type SecretSource } from '../../src/api/auth/credentials.ts';
-import { type Api, type Client, type ClientOptions, createClient } from '../../src/api/client.ts';
+import { type ClientOptions, createClient } from '../../src/api/client.ts';
 import { createTransport } from '../../src/api/wire/transport.ts';
 import { systemClock } from '../../src/domain/system-clock.ts';
 import { fakeClock } from './fake-clock.ts';
-
-type TestClient = {
-  readonly client: Client;
-  readonly api: Api;
-  /** Requests and their results, in order: `system-info 200`, `system-info unauthorized`. */
-  readonly seen: readonly string[];
-  readonly close: () => Promise<void>;
-};
 
 type TestClientOptions = Partial<Omit<ClientOptions, 'observe'>> & {
   readonly url: string;
@@ -18,7 +10,7 @@ type TestClientOptions = Partial<Omit<ClientOptions, 'observe'>> & {
 };
 
 /** The real client with a loopback server, a budget that never limits it, and retries without a pause. */
-export function createTestClient({ url, token = fixedSecret('none'), ...options }: TestClientOptions): TestClient {
+export function createTestClient({ url, token = fixedSecret('none'), ...options }: TestClientOptions) {
   const transport = options.transport ?? createTransport({ url, timeoutMs: 5000, clock: systemClock });
   const seen: string[] = [];
   const client = createClient({
@@ -38,7 +30,13 @@ export function createTestClient({ url, token = fixedSecret('none'), ...options 
     },
     ...options,
   });
-  return { client, api: client.within({ lane: 'normal', forMs: 10_000 }), seen, close: transport.close };
+  return {
+    client,
+    api: client.within({ lane: 'normal', forMs: 10_000 }),
+    /** Requests and their results, in order: `system-info 200`, `system-info unauthorized`. */
+    seen,
+    close: transport.close,
+  };
 }
 
 /** A secret that never changes. */

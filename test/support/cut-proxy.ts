@@ -1,20 +1,10 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { listen } from './listen.ts';
 
-export type CutProxy = {
-  readonly port: number;
-  /** Cuts the next connection right after a message with this text was passed on: its answer never arrives. */
-  readonly cutAfter: (text: string) => void;
-  /** Cuts every connection and refuses new ones until it is repaired. */
-  readonly cut: () => void;
-  readonly mend: () => void;
-  /** Delays all data by this time from now on. */
-  readonly slowDown: (ms: number) => void;
-  readonly close: () => Promise<void>;
-};
+export type CutProxy = Awaited<ReturnType<typeof startCutProxy>>;
 
 /** A connection to a local server that can be cut and slowed down; a target that is a function is called for each connection. */
-export async function startCutProxy(target: number | (() => number)): Promise<CutProxy> {
+export async function startCutProxy(target: number | (() => number)) {
   const open = new Set<Socket>();
   let fatal: string | undefined;
   let isCut = false;
@@ -65,9 +55,11 @@ export async function startCutProxy(target: number | (() => number)): Promise<Cu
   const port = await listen(server);
   return {
     port,
-    cutAfter: (text) => {
+    /** Cuts the next connection right after a message with this text was passed on: its answer never arrives. */
+    cutAfter: (text: string) => {
       fatal = text;
     },
+    /** Cuts every connection and refuses new ones until it is repaired. */
     cut: () => {
       isCut = true;
       cutAll();
@@ -75,7 +67,8 @@ export async function startCutProxy(target: number | (() => number)): Promise<Cu
     mend: () => {
       isCut = false;
     },
-    slowDown: (ms) => {
+    /** Delays all data by this time from now on. */
+    slowDown: (ms: number) => {
       delayMs = ms;
       slowestMs = Math.max(slowestMs, ms);
     },

@@ -8,16 +8,10 @@ type PlainAnswer = {
   readonly times?: number;
 };
 
-export type Upstream = {
-  readonly url: string;
-  /** Answers to GETs of the path; the header must be there with this value. */
-  readonly answers: (path: string, header: readonly [name: string, value: string], answer: PlainAnswer) => void;
-  /** Restores the network; throws if an answer was not requested, or a request had no answer. */
-  readonly done: () => void;
-};
+export type Upstream = ReturnType<typeof interceptUpstream>;
 
 /** Intercepts the network, for cases in which a socket would add nothing. */
-export function interceptUpstream(url = 'http://upstream.test'): Upstream {
+export function interceptUpstream(url = 'http://upstream.test') {
   const unmatched: string[] = [];
   const note = ({ url: asked }: Request): void => {
     unmatched.push(asked);
@@ -27,9 +21,15 @@ export function interceptUpstream(url = 'http://upstream.test'): Upstream {
   nock.emitter.on('no match', note);
   return {
     url,
-    answers: (path, [name, value], { status, body, headers = {}, times = 1 }) => {
+    /** Answers to GETs of the path; the header must be there with this value. */
+    answers: (
+      path: string,
+      [name, value]: readonly [name: string, value: string],
+      { status, body, headers = {}, times = 1 }: PlainAnswer,
+    ) => {
       nock(url).get(path).matchHeader(name, value).times(times).reply(status, body, headers);
     },
+    /** Restores the network; throws if an answer was not requested, or a request had no answer. */
     done: () => {
       const pending = nock.pendingMocks();
       nock.emitter.off('no match', note);

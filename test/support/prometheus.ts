@@ -5,13 +5,7 @@ import { startChild } from './child.ts';
 import { eventually } from './eventually.ts';
 import { freePort } from './listen.ts';
 
-export type Prometheus = {
-  readonly url: string;
-  /** The result of an instant query. */
-  readonly query: (expr: string) => Promise<readonly unknown[]>;
-  readonly get: (path: string) => Promise<unknown>;
-  readonly stop: () => Promise<void>;
-};
+export type Prometheus = Awaited<ReturnType<typeof startPrometheus>>;
 
 type PrometheusOptions = {
   readonly prometheus: string;
@@ -33,7 +27,7 @@ type PrometheusOptions = {
 };
 
 /** A real Prometheus that scrapes and evaluates every second by default. */
-export async function startPrometheus(options: PrometheusOptions): Promise<Prometheus> {
+export async function startPrometheus(options: PrometheusOptions) {
   const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-prometheus-'));
   const port = await freePort();
   const {
@@ -76,7 +70,8 @@ ${alertmanager === undefined ? '' : `alerting: { alertmanagers: [{ static_config
   return {
     url,
     get,
-    query: async (expr) => {
+    /** The result of an instant query. */
+    query: async (expr: string) => {
       const data = await get(`/api/v1/query?query=${encodeURIComponent(expr)}`);
       return (data as { result: readonly unknown[] }).result;
     },

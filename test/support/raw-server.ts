@@ -1,14 +1,10 @@
 import { createServer, type Socket } from 'node:net';
 import { listen } from './listen.ts';
 
-export type RawServer = {
-  readonly url: string;
-  readonly requests: readonly string[];
-  readonly stop: () => Promise<void>;
-};
+export type RawServer = Awaited<ReturnType<typeof startRawServer>>;
 
 /** A server that sends whatever the test writes after the head of a request. */
-export async function startRawServer(answer: (socket: Socket, requestHead: string) => void): Promise<RawServer> {
+export async function startRawServer(answer: (socket: Socket, requestHead: string) => void) {
   const sockets = new Set<Socket>();
   const requests: string[] = [];
   const server = createServer((socket) => {

@@ -2,21 +2,11 @@ import type { Cancel, Clock } from '../../src/domain/clock.ts';
 import type { Dice } from './dice.ts';
 
 /** True time, and all future events. */
-export type VirtualTime = {
-  readonly nowMs: () => number;
-  /** Schedules an event, at the earliest now. */
-  readonly at: (atMs: number, run: () => void) => Cancel;
-  readonly after: (ms: number, run: () => void) => Cancel;
-  /** Plays all events up to a time in order; the immediate consequences of one event come before the next. */
-  readonly run: (untilMs: number) => Promise<void>;
-  readonly events: () => number;
-  /** Waits for work outside of virtual time before the next event. */
-  readonly hold: (work: Promise<unknown>) => void;
-};
+export type VirtualTime = ReturnType<typeof createVirtualTime>;
 
 type Entry = { readonly atMs: number; readonly order: number; run: (() => void) | undefined };
 
-export function createVirtualTime(startMs: number): VirtualTime {
+export function createVirtualTime(startMs: number) {
   const heap: Entry[] = [];
   const held = new Set<Promise<unknown>>();
   let nowMs = startMs;
@@ -44,9 +34,11 @@ export function createVirtualTime(startMs: number): VirtualTime {
 
   return {
     nowMs: () => nowMs,
+    /** Schedules an event, at the earliest now. */
     at,
-    after: (ms, run) => at(nowMs + ms, run),
-    run: async (untilMs) => {
+    after: (ms: number, run: () => void) => at(nowMs + ms, run),
+    /** Plays all events up to a time in order; the immediate consequences of one event come before the next. */
+    run: async (untilMs: number) => {
       await settle();
       for (let first = heap[0]; first !== undefined && first.atMs <= untilMs; first = heap[0]) {
         pop(heap);
@@ -60,7 +52,8 @@ export function createVirtualTime(startMs: number): VirtualTime {
       nowMs = untilMs;
     },
     events: () => events,
-    hold: (work) => {
+    /** Waits for work outside of virtual time before the next event. */
+    hold: (work: Promise<unknown>) => {
       held.add(work);
       const over = (): void => void held.delete(work);
       work.then(over, over);

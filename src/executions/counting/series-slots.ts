@@ -18,12 +18,7 @@ export type Totals = {
   readonly slots: SeriesSlots;
 };
 
-export type Claims = {
-  /** Reports whether the owner has a slot; takes one if there is room. */
-  readonly has: (kind: SlotKind, key: string) => boolean;
-  readonly claimed: Readonly<Record<SlotKind, ReadonlySet<string>>>;
-  readonly refused: Readonly<Record<SlotKind, ReadonlySet<string>>>;
-};
+export type Claims = ReturnType<typeof createClaims>;
 
 /** Creates the slots; the given cells and jobs already have theirs. */
 export function createSeriesSlots(cells: Iterable<Cell>, jobs: ReadonlyMap<string, JobFacts> = new Map()) {
@@ -144,14 +139,15 @@ function toRoom(count: (kind: SlotKind) => number): Room {
   return { jobs: count('jobs'), durations: count('durations'), nodes: count('nodes') };
 }
 
-function createClaims(taken: Readonly<Record<SlotKind, Holders>>, room: Room): Claims {
+function createClaims(taken: Readonly<Record<SlotKind, Holders>>, room: Room) {
   const claimed = toSets();
   const claimedWeight = { jobs: 0, durations: 0, nodes: 0 };
   const refused = toSets();
   return {
     claimed,
     refused,
-    has: (kind, key) => {
+    /** Reports whether the owner has a slot; takes one if there is room. */
+    has: (kind: SlotKind, key: string) => {
       if (taken[kind].has(key) || claimed[kind].has(key)) return true;
       const weight = toWeight(key);
       const hasRoom = taken[kind].weight() + claimedWeight[kind] + weight <= room[kind];

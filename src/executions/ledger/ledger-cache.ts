@@ -1,32 +1,19 @@
 import { createQueue } from '../../domain/pause.ts';
 import type { Ledger } from '../../state/ledger.ts';
-import type { IdHour } from '../counting/id-hours.ts';
 import { createSeriesSlots, type Totals } from '../counting/series-slots.ts';
 import { type JobFacts, toCellKey, toJobKey } from '../counting/totals.ts';
 import type { Failures } from './failures.ts';
-import { type LedgerChange, type LedgerFacts, planDocuments, readContents, restored } from './ledger-documents.ts';
-import type { ProjectState } from './project-state.ts';
-import { type RecentRun, toNewest } from './recent-runs.ts';
+import { type LedgerChange, planDocuments, readContents, restored } from './ledger-documents.ts';
+import { toNewest } from './recent-runs.ts';
 
 /** The contents of the ledger in memory; it changes only after a commit. */
-export type LedgerCache = {
-  readonly totals: Totals;
-  readonly states: ReadonlyMap<string, ProjectState>;
-  readonly idHours: ReadonlyMap<number, IdHour>;
-  readonly facts: () => LedgerFacts;
-  /** True if the state lacked its last commits when it was last restored, and was not opened here since then. */
-  readonly isRestored: boolean;
-  /** Returns the newest runs first. */
-  readonly recent: () => readonly RecentRun[];
-  /** Commits one change at a time. Each change starts from the result of the previous one, and is visible after its commit. */
-  readonly update: (make: () => Promise<LedgerChange | undefined>) => Promise<void>;
-};
+export type LedgerCache = Awaited<ReturnType<typeof openLedgerCache>>;
 
 export async function openLedgerCache(
   ledger: Ledger,
   server: string,
   { nowMs = Number.POSITIVE_INFINITY, failures }: { nowMs?: number; failures?: Failures } = {},
-): Promise<LedgerCache> {
+) {
   const documents = await ledger.load(server);
   failures?.load(documents);
   const contents = readContents(documents);
@@ -81,10 +68,13 @@ export async function openLedgerCache(
     states,
     idHours,
     facts: () => contents.facts,
+    /** True if the state lacked its last commits when it was last restored, and was not opened here since then. */
     isRestored: documents.some(({ kind, key }) => kind === restored.kind && key === restored.key),
+    /** Returns the newest runs first. */
     recent: () => recent,
     // A failed change has no effect; the next one starts from the same state.
-    update: (make) =>
+    /** Commits one change at a time. Each change starts from the result of the previous one, and is visible after its commit. */
+    update: (make: () => Promise<LedgerChange | undefined>) =>
       oneAtATime(async () => {
         const change = await make();
         if (change !== undefined) await commit(change);

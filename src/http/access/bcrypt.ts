@@ -1,16 +1,13 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { BcryptHash } from '../../domain/web-config.ts';
 
-export type Bcrypt = {
-  /** Reports whether a password has this hash. Takes at least as long as for a hash of `minCost`. */
-  readonly compare: (password: string, hash: BcryptHash, minCost: number) => Promise<boolean>;
-};
+export type Bcrypt = ReturnType<typeof createBcrypt>;
 
 /**
  * Compares passwords with hashes in slices of a few milliseconds, because a hash takes 0.1 s or more. The algorithm: "A
  * Future-Adaptable Password Scheme" (Provos, Mazières, 1999).
  */
-export function createBcrypt(nextTurn: () => Promise<void>): Bcrypt {
+export function createBcrypt(nextTurn: () => Promise<void>) {
   const start = computeStart(stateWords);
 
   /** Runs the rounds between two numbers. */
@@ -22,7 +19,8 @@ export function createBcrypt(nextTurn: () => Promise<void>): Bcrypt {
   }
 
   return {
-    compare: async (password, { cost, salt, digest }, minCost) => {
+    /** Reports whether a password has this hash. Takes at least as long as for a hash of `minCost`. */
+    compare: async (password: string, { cost, salt, digest }: BcryptHash, minCost: number) => {
       const state = Int32Array.from(start);
       const key = toKey(Buffer.concat([Buffer.from(password, 'utf8'), Buffer.of(0)]).subarray(0, maxPasswordLength));
       const saltWords = toWords(salt);

@@ -9,15 +9,10 @@ export type Refusal = {
 
 type Asked = { readonly line: string; readonly headers: IncomingHttpHeaders; readonly body: string };
 
-type ListeningServer = {
-  readonly url: string;
-  readonly port: number;
-  readonly asked: readonly Asked[];
-  readonly stop: () => Promise<void>;
-};
+type ListeningServer = Awaited<ReturnType<typeof startServer>>;
 
 /** A loopback server that records all requests. */
-export async function startServer(answer: RequestListener): Promise<ListeningServer> {
+export async function startServer(answer: RequestListener) {
   const asked: Asked[] = [];
   const server = createServer((request, response) => {
     readText(request).then((body) => {

@@ -11,20 +11,10 @@ type Contract = {
   readonly newDatabasesAt: readonly number[];
 };
 
-export type Expectation = {
-  /** Values by series, as in the text format. */
-  readonly series: ReadonlyMap<string, number>;
-  readonly counted: readonly TrueExecution[];
-  /** How often ids had started when an execution got its id; 1 at first. */
-  readonly epochOf: (execution: TrueExecution) => number;
-  readonly unreadable: number;
-  readonly imported: number;
-  /** The number of ids that a second database assigned again. */
-  readonly idsAgain: number;
-};
+export type Expectation = ReturnType<typeof expect>;
 
 /** Computes the expected counters from the truth and the contract alone. */
-export function expect(truth: readonly TrueExecution[], contract: Contract): Expectation {
+export function expect(truth: readonly TrueExecution[], contract: Contract) {
   const finished = truth.filter(({ visibleAtMs }) => visibleAtMs !== undefined);
   const epochs = toEpochs(finished, contract.newDatabasesAt);
   const readable = finished.filter(({ visibleAtMs, deletedAtMs }) => visibleAtMs !== deletedAtMs);
@@ -43,11 +33,14 @@ export function expect(truth: readonly TrueExecution[], contract: Contract): Exp
     for (const { id } of epoch) before.add(id);
   }
   return {
+    /** Values by series, as in the text format. */
     series: toSeries(counted),
     counted,
-    epochOf: (execution) => 1 + epochs.findIndex((epoch) => epoch.includes(execution)),
+    /** How often ids had started when an execution got its id; 1 at first. */
+    epochOf: (execution: TrueExecution) => 1 + epochs.findIndex((epoch) => epoch.includes(execution)),
     unreadable: finished.length - readable.length,
     imported: inInterval.length - counted.length,
+    /** The number of ids that a second database assigned again. */
     idsAgain,
   };
 }

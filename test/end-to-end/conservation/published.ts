@@ -1,20 +1,14 @@
-export type Published = {
-  /** Reads a scrape, and notes which counters fell since an earlier one. */
-  readonly take: (text: string) => void;
-  readonly latest: () => ReadonlyMap<string, number>;
-  readonly falls: readonly string[];
-  /** Series whose first value was not 0. */
-  readonly bornHigh: readonly string[];
-};
+export type Published = ReturnType<typeof createPublished>;
 
 /** Everything that was published: counters may pause or rise, but never fall, whichever process publishes them. */
-export function createPublished(): Published {
+export function createPublished() {
   const highest = new Map<string, number>();
   const falls: string[] = [];
   const bornHigh: string[] = [];
   let latest: ReadonlyMap<string, number> = new Map();
   return {
-    take: (text) => {
+    /** Reads a scrape, and notes which counters fell since an earlier one. */
+    take: (text: string) => {
       latest = parse(text);
       for (const [key, value] of latest) {
         const before = highest.get(key);
@@ -25,6 +19,7 @@ export function createPublished(): Published {
     },
     latest: () => latest,
     falls,
+    /** Series whose first value was not 0. */
     bornHigh,
   };
 }

@@ -1,17 +1,14 @@
 /** The events that were seen, each with its count. */
-export type Sightings = {
-  readonly see: (what: string, times?: number) => void;
-  readonly count: (what: string) => number;
-};
+export type Sightings = ReturnType<typeof createSightings>;
 
 /** Events that must be seen at least this often; otherwise equal counters prove nothing. */
 type Wanted = Readonly<Record<string, number>>;
 
-export function createSightings(): Sightings {
+export function createSightings() {
   const seen = new Map<string, number>();
   return {
-    see: (what, times = 1) => seen.set(what, (seen.get(what) ?? 0) + times),
-    count: (what) => seen.get(what) ?? 0,
+    see: (what: string, times = 1) => seen.set(what, (seen.get(what) ?? 0) + times),
+    count: (what: string) => seen.get(what) ?? 0,
   };
 }
 

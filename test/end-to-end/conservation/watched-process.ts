@@ -7,15 +7,7 @@ import { rolldown } from 'rolldown';
 import { toChildEnvironment } from '../../support/child.ts';
 import type { Order, Word } from './watcher.ts';
 
-export type WatchedProcess = {
-  /** Resolves with the next of these words; undefined if the process ended, or after the limit. */
-  readonly hearNext: (until: readonly Word['says'][], limitMs: number) => Promise<Word | undefined>;
-  /** Sends an order, and resolves with the first of these words; `hear` gets all earlier words. */
-  readonly order: (order: Order, until: readonly Word['says'][]) => Promise<Word | undefined>;
-  readonly ready: Promise<Word | undefined>;
-  /** Kills the process by its pid without a signal that it can handle; resolves when the process is gone. */
-  readonly kill: () => Promise<void>;
-};
+export type WatchedProcess = ReturnType<typeof startWatched>;
 
 /** How the processes are started. */
 export type Starting = { readonly isTraced: boolean };
@@ -39,7 +31,7 @@ export async function warmUp(starting: Starting): Promise<void> {
 }
 
 /** A process of the daemon, with its words in order; undefined means that the process is gone. */
-export function startWatched(hear: (word: Word) => void, starting: Starting): WatchedProcess {
+export function startWatched(hear: (word: Word) => void, starting: Starting) {
   const child: ChildProcessByStdio<Writable, Readable, null> = spawn(process.execPath, toArguments(starting), {
     env: toChildEnvironment(),
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -74,16 +66,19 @@ export function startWatched(hear: (word: Word) => void, starting: Starting): Wa
   }
 
   return {
-    hearNext: (until, limitMs) => {
+    /** Resolves with the next of these words; undefined if the process ended, or after the limit. */
+    hearNext: (until: readonly Word['says'][], limitMs: number) => {
       const limit = setTimeout(() => settle(undefined), limitMs);
       return waitFor(until).finally(() => clearTimeout(limit));
     },
     ready: waitFor(['ready']),
-    order: (order, until) => {
+    /** Sends an order, and resolves with the first of these words; `hear` gets all earlier words. */
+    order: (order: Order, until: readonly Word['says'][]) => {
       const word = waitFor(until);
       child.stdin.write(`${JSON.stringify(order)}\n`);
       return word;
     },
+    /** Kills the process by its pid without a signal that it can handle; resolves when the process is gone. */
     kill: async () => {
       child.kill('SIGKILL');
       await gone;

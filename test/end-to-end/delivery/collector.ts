@@ -17,17 +17,7 @@ export type Arrival = Omit<ReadTrace, 'bytes'> & {
   isTaken: boolean;
 };
 
-export type Collector = {
-  readonly endpoint: string;
-  /** The arrived traces, by trace id. */
-  readonly arrivals: ReadonlyMap<string, Arrival>;
-  readonly begin: (trouble: Trouble) => Promise<void>;
-  /** Ends the trouble. */
-  readonly end: () => Promise<void>;
-  /** Called when a request has arrived, and after its response is sent. */
-  readonly onRequest: (listener: (moment: Moment) => void) => void;
-  readonly stop: () => Promise<void>;
-};
+export type Collector = Awaited<ReturnType<typeof startCollector>>;
 
 type CollectorOptions = {
   readonly sightings: Sightings;
@@ -40,7 +30,7 @@ type CollectorOptions = {
 };
 
 /** A collector that can have every problem, and that keeps every trace. */
-export async function startCollector(options: CollectorOptions): Promise<Collector> {
+export async function startCollector(options: CollectorOptions) {
   const { sightings, addressFile, isPoisoned, tls } = options;
   const arrivals = new Map<string, Arrival>();
   let trouble: Trouble | undefined;
@@ -80,8 +70,9 @@ export async function startCollector(options: CollectorOptions): Promise<Collect
   let sink = await open('right');
   return {
     endpoint: `${tls === undefined ? 'http' : 'https'}://${collectorName}:${port}/v1/traces`,
+    /** The arrived traces, by trace id. */
     arrivals,
-    begin: async (next) => {
+    begin: async (next: Trouble) => {
       trouble = next;
       if (next !== 'down' && next !== 'nameless' && next !== 'untrusted') return;
       // Open connections would stay usable.
@@ -92,6 +83,7 @@ export async function startCollector(options: CollectorOptions): Promise<Collect
         rmSync(addressFile);
       }
     },
+    /** Ends the trouble. */
     end: async () => {
       const wasAway = trouble === 'down' || trouble === 'nameless' || trouble === 'untrusted';
       trouble = undefined;
@@ -99,7 +91,8 @@ export async function startCollector(options: CollectorOptions): Promise<Collect
       await sink.stop();
       sink = await open('right');
     },
-    onRequest: (next) => {
+    /** Called when a request has arrived, and after its response is sent. */
+    onRequest: (next: (moment: Moment) => void) => {
       listener = next;
     },
     stop: () => sink.stop(),

@@ -2,15 +2,8 @@ import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { listen } from '../../support/listen.ts';
 
-type Gateway = {
-  readonly url: string;
-  /** The number of accepted bytes. */
-  readonly taken: () => number;
-  readonly stop: () => Promise<void>;
-};
-
 /** A proxy before a collector that silently closes the connection of every request with a larger body. */
-export async function startGateway({ maxBytes }: { readonly maxBytes: number }): Promise<Gateway> {
+export async function startGateway({ maxBytes }: { readonly maxBytes: number }) {
   let taken = 0;
   const sockets = new Set<Socket>();
   const server = createServer((request, response) => {
@@ -34,6 +27,7 @@ export async function startGateway({ maxBytes }: { readonly maxBytes: number }):
   const port = await listen(server);
   return {
     url: `http://127.0.0.1:${port}/v1/traces`,
+    /** The number of accepted bytes. */
     taken: () => taken,
     stop: async () => {
       for (const socket of sockets) socket.destroy();

@@ -1,11 +1,11 @@
 import type { ToDispatcher } from '../../../src/api/wire/transport.ts';
 import type { Config } from '../../../src/config/config.ts';
 import type { ToTraces } from '../../../src/daemon/generation.ts';
-import { createReplica, type Replica } from '../../../src/daemon/replica.ts';
+import { createReplica } from '../../../src/daemon/replica.ts';
 import { createDelivery } from '../../../src/daemon/trace-delivery.ts';
 import { createTraces } from '../../../src/daemon/trace-pipeline.ts';
 import type { Clock } from '../../../src/domain/clock.ts';
-import { createSelf, type Self } from '../../../src/metrics/self.ts';
+import { createSelf } from '../../../src/metrics/self.ts';
 import { createSnapshots } from '../../../src/metrics/snapshot.ts';
 import type { Post } from '../../../src/tracing/deliver/post.ts';
 import { otlp, toPlainBlock } from '../daemon.ts';
@@ -28,21 +28,9 @@ type ProcessOptions = {
 };
 
 /** One of several daemons: it can be killed, stopped for a while, and disconnected from the database. */
-export type Process = {
-  readonly name: string;
-  readonly self: Self;
-  readonly link: Pick<Link, 'isCut' | 'onWrite' | 'onCommitted'>;
-  readonly replica: Replica;
-  readonly scrape: () => readonly Buffer[];
-  readonly isPaused: () => boolean;
-  /** Reloads the same configuration. */
-  readonly reload: () => Promise<void>;
-  readonly pause: () => void;
-  readonly resume: () => void;
-  readonly kill: () => void;
-};
+export type Process = ReturnType<typeof startReplicaProcess>;
 
-export function startReplicaProcess(options: ProcessOptions): Process {
+export function startReplicaProcess(options: ProcessOptions) {
   const { name, config, time, engine, apartMs, onLine } = options;
   const gate = createGate();
   const clock = throughGate(createDaemonClock(time, options.hands, options.dice).clock, gate);
@@ -92,6 +80,7 @@ export function startReplicaProcess(options: ProcessOptions): Process {
     replica,
     scrape: () => snapshots.show('text', { servers: replica.toOwned() }).text,
     isPaused: gate.isShut,
+    /** Reloads the same configuration. */
     reload: () => replica.goOver(config, toTraces),
     pause: gate.shut,
     resume: gate.open,
