@@ -23,7 +23,8 @@ async function setScene() {
         }),
       lastFailure: () => [...cache.totals.jobs.values()][0]?.lastFailure,
     };
-    return { failures, totals, facts, count: () => failures.count(cache, 0) };
+    const held = () => [...cache.totals.cells.values()].filter(({ isReleased }) => !isReleased).length;
+    return { failures, totals, held, facts, count: () => failures.count(cache, 0) };
   };
   const commit = async ({ documents, done }: Noted) => {
     await ledger.commit('prod', { documents });
@@ -104,6 +105,25 @@ describe('executions/failures', () => {
     expect(failures.behind()).toEqual(new Set(['pay']));
     await count();
     expect(failures.behind()).toEqual(new Set());
+  });
+
+  it.each([
+    ['in the same round', false],
+    ['in an earlier round', true],
+  ])('publishes a restored total at once, although a later failure was counted %s', async (_when, isEarlier) => {
+    const { open, commit } = await setScene();
+    const { failures, held, totals, count } = await open();
+    let isInGap = true;
+    failures.follow(() => isInGap);
+    if (isEarlier) await commit(failures.expect('pay', run));
+    isInGap = false;
+    await commit(failures.expect('pay', someRun({ id: 2, status: 'failed' }), 'work'));
+    if (isEarlier) await count();
+    isInGap = true;
+    await commit(isEarlier ? failures.settle(run, 'work') : failures.expect('pay', run, 'work'));
+    await count();
+    expect(totals()).toEqual(['failures pay//__other__/work 2']);
+    expect(held()).toBe(0);
   });
 
   it('stays behind after a restart', async () => {

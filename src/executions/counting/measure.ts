@@ -124,7 +124,9 @@ export function measureFailures(
   for (const { project, group, name, failureClass, isOfGap } of failures) {
     const hasSlot = isNoJob(name) || totals.slots.has('jobs', toJobKey(project, group, name));
     const labels = [project, ...(hasSlot ? [group, name] : ['', otherJobs]), failureClass];
-    touch('failures', labels, isOfGap).count += 1;
+    const cell = touch('failures', labels);
+    cell.count += 1;
+    cell.isReleased ||= isOfGap === true;
   }
   // The last failure must come first: another failure of the job may then show that it was not new.
   for (const isLast of [true, false])
@@ -162,11 +164,11 @@ function createCellChanges(totals: Totals, { isShown = false, startMs }: Pick<Me
   const begun = new Set<string>();
 
   /** Returns the cell to change: a copy of the present one, or a new one at 0. */
-  function touch(kind: CellKind, labels: readonly string[], isNewShown = isShown): MutableCell {
+  function touch(kind: CellKind, labels: readonly string[]): MutableCell {
     const key = toCellKey(kind, labels);
     const touched = cells.get(key);
     if (touched !== undefined) return touched;
-    const cell = { ...(totals.cells.get(key) ?? { kind, labels, count: 0, isReleased: isNewShown, startSeconds }) };
+    const cell = { ...(totals.cells.get(key) ?? { kind, labels, count: 0, isReleased: isShown, startSeconds }) };
     cells.set(key, cell);
     return cell;
   }
