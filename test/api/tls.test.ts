@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer as createPlainServer } from 'node:http';
 import { createServer, type ServerOptions } from 'node:https';
 import { createInterface } from 'node:readline';
-import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import tls, { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ApiError } from '../../src/api/errors.ts';
 import type { TlsOptions } from '../../src/api/wire/tls-material.ts';
 import { createTransport } from '../../src/api/wire/transport.ts';
@@ -166,3 +166,36 @@ async function startStrictServer(): Promise<string> {
   }
   throw new Error('the server ended');
 }
+
+describe('api/transport over TLS', () => {
+  it.skipIf(!hasOpenssl)(`reads the authorities once for all connections${withoutOpenssl}`, async () => {
+    const { makeSelfSigned, makeSigned, pem, remove } = createCertificates();
+    makeSelfSigned('ca', '/CN=test authority');
+    makeSigned('good', 'IP:127.0.0.1', 2);
+    const server = createServer({ cert: pem('good.pem'), key: pem('good.key') }, (_request, response) =>
+      response.writeHead(200, { connection: 'close' }).end('{}'),
+    );
+    const port = await listen(server);
+    const transport = createTransport({
+      url: `https://127.0.0.1:${port}`,
+      timeoutMs: 5000,
+      tls: { ca: pem('ca.pem') },
+      clock: systemClock,
+    });
+    const madeContext = vi.spyOn(tls, 'createSecureContext');
+    let connections = 0;
+    server.on('secureConnection', () => {
+      connections += 1;
+    });
+
+    for (let request = 0; request < 3; request++) {
+      await transport.get({ apiEndpoint: 'system-info', path: '/api/47/system/info', headers: {} });
+    }
+
+    expect({ connections, contexts: madeContext.mock.calls.length }).toEqual({ connections: 3, contexts: 0 });
+    madeContext.mockRestore();
+    await transport.close();
+    await new Promise((resolve) => server.close(resolve));
+    remove();
+  });
+});

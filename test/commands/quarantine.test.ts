@@ -1,5 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { renderTable } from '../../src/commands/quarantine.ts';
 import { setTimeZone } from '../../src/domain/ages.ts';
 import { quarantineRoutes } from '../../src/http/routes/quarantine.ts';
 import type { Elsewhere } from '../../src/status/status.ts';
@@ -196,5 +197,19 @@ another | 5 | 999 | 68 KiB | 2024-05-20 05:07 CEST, long ago | too old
     const { code, stderr } = await runHere(['quarantine', 'list', `--url=${url}`]);
     expect(code).toBe(2);
     expect(stderr).toMatch(/^\[2Jcleared and x{1,500}…\n$/);
+  });
+});
+
+describe('commands/table', () => {
+  it('makes columns as wide as needed, without blanks at the end', () => {
+    const rows = [
+      ['SERVER', 'SPANS', 'REASON'],
+      ['a', '12', 'HTTP 400: bad span'],
+      ['another', '1000000', ''],
+    ];
+    expect(renderTable(rows)).toBe(`SERVER   SPANS    REASON
+a        12       HTTP 400: bad span
+another  1000000
+`);
   });
 });

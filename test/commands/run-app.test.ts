@@ -1,8 +1,10 @@
+import { EventEmitter } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createLineWriter } from '../../src/commands/run-app.ts';
 import { startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
 import { listen } from '../support/listen.ts';
@@ -222,5 +224,47 @@ describe.concurrent('commands/run-app', () => {
     } finally {
       await daemon.stop();
     }
+  });
+});
+
+let written: string[];
+let told: number[];
+
+class Stream extends EventEmitter {
+  writableLength = 0;
+  write(text: string): void {
+    written.push(text);
+    this.writableLength += text.length;
+  }
+}
+
+beforeEach(() => {
+  written = [];
+  told = [];
+});
+
+describe('commands/line-writer', () => {
+  it('keeps at most 256 KB for a stalled reader, and reports what was dropped when it reads again', () => {
+    const stream = new Stream();
+    const write = createLineWriter(stream, (dropped) => told.push(dropped));
+    for (let line = 0; line < 1000; line++) write('x'.repeat(1024));
+    expect(written).toHaveLength(257);
+    expect(told).toEqual([]);
+
+    stream.writableLength = 0;
+    stream.emit('drain');
+    expect(told).toEqual([743]);
+    write('again');
+    expect(written.at(-1)).toBe('again');
+    expect(told).toEqual([743]);
+  });
+
+  it('stops writing to a reader that is gone', () => {
+    const stream = new Stream();
+    const write = createLineWriter(stream, (dropped) => told.push(dropped));
+    write('one');
+    stream.emit('error');
+    write('two');
+    expect(written).toEqual(['one']);
   });
 });

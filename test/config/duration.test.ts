@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { formatDuration, parseDuration } from '../../src/config/values/duration.ts';
+import { timeZone } from '../../src/config/values/time-zone.ts';
+import { checkValue } from '../../src/config/values/value-type.ts';
 import { fc } from '../support/property.ts';
 
 describe('config/duration', () => {
@@ -50,6 +52,23 @@ describe('config/duration', () => {
       fc.property(fc.maxSafeNat(), (durationMs) => {
         expect(parseDuration(formatDuration(durationMs))).toEqual({ value: durationMs });
       }),
+    );
+  });
+});
+
+describe('config/time-zone', () => {
+  it.each([
+    ['Europe/Berlin', { value: 'Europe/Berlin' }],
+    ['europe/berlin', { value: 'Europe/Berlin' }],
+    ['Etc/UTC', { value: 'UTC' }],
+  ])('reads %j', (text, read) => {
+    expect(checkValue(timeZone, text)).toMatchObject(read);
+  });
+
+  it('refuses what is not a zone', () => {
+    const read = checkValue(timeZone, 'Berlin');
+    expect('problems' in read && read.problems.map(({ message }) => message).join()).toMatch(
+      /^is not the name of a time zone /,
     );
   });
 });

@@ -1,4 +1,7 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { getEventListeners } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { waitFor } from '../../src/domain/clock.ts';
+import { systemClock } from '../../src/domain/system-clock.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -16,4 +19,41 @@ it('counts the time in which the process runs, and not the time in which it is s
   const stoppedUntilTicks = systemClock.ticks() + 240_000;
   vi.spyOn(performance, 'now').mockReturnValue(stoppedUntilTicks);
   expect(systemClock.awakeTicks() - beganMs).toBe(62_000);
+});
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const orElse = (): Error => new Error('waited long enough');
+
+describe('api/wait-for', () => {
+  it('returns the result of the promise, and leaves nothing behind', async () => {
+    const { signal } = new AbortController();
+    expect(await waitFor(Promise.resolve(1), { forMs: 100, signal, orElse, clock: systemClock })).toBe(1);
+    await expect(
+      waitFor(Promise.reject(new Error('gone')), { forMs: 100, signal, orElse, clock: systemClock }),
+    ).rejects.toThrow('gone');
+    await vi.advanceTimersByTimeAsync(0);
+    expect([vi.getTimerCount(), getEventListeners(signal, 'abort').length]).toEqual([0, 0]);
+  });
+
+  it('stops waiting at the timeout, and leaves nothing behind', async () => {
+    const { signal } = new AbortController();
+    const outcome = waitFor(new Promise(() => {}), { forMs: 100, signal, orElse, clock: systemClock }).catch(
+      (error: unknown) => error,
+    );
+    await vi.advanceTimersByTimeAsync(100);
+    expect(await outcome).toMatchObject({ message: 'waited long enough' });
+    expect([vi.getTimerCount(), getEventListeners(signal, 'abort').length]).toEqual([0, 0]);
+  });
+
+  it.each([true, false])('stops waiting with its poll (ended before: %s)', async (isBefore) => {
+    const ending = new AbortController();
+    if (isBefore) ending.abort();
+    const waiting = waitFor(new Promise(() => {}), { forMs: 100, signal: ending.signal, orElse, clock: systemClock });
+    const outcome = waiting.catch((error: unknown) => error);
+    ending.abort();
+    expect(await outcome).toMatchObject({ message: 'waited long enough' });
+    expect([vi.getTimerCount(), getEventListeners(ending.signal, 'abort').length]).toEqual([0, 0]);
+  });
 });

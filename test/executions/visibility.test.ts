@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import type { ErrorKind } from '../../src/api/errors.ts';
+import type { Window } from '../../src/api/paging.ts';
+import type { Execution } from '../../src/domain/execution.ts';
+import { toNewProject } from '../../src/executions/ledger/project-state.ts';
+import { nothingRead } from '../../src/executions/reading/take-in.ts';
+import { createVisibility } from '../../src/executions/reading/visibility.ts';
+import { createFakeApi, refusal, toPage } from './fake-api.ts';
 import { play } from './play.ts';
+import { someRun, someRunning } from './some-execution.ts';
 
 const nothingRuns = (project: string): string =>
   `automation_executions_running{project="${project}",job_group="",job_name=""} 0`;
@@ -97,3 +105,125 @@ describe('executions/visibility', () => {
     expect(visibility().history).toEqual([{ project: 'pay', counted: undefined, readable: 0 }]);
   });
 });
+
+const dayMs = 86_400_000;
+const nowMs = 100 * dayMs;
+const hourMs = 3_600_000;
+
+describe('executions/visibility, one question after the other', () => {
+  it('reads running executions of one project a round, first of those with hidden ones, and all again in six hours', async () => {
+    const scene = createScene(['a', 'b', 'c']);
+    scene.visibility.noteRunning({ executions: [], serverMs: undefined });
+    scene.visibility.noteRead('b', { ...nothingRead, isDenied: true });
+    expect(await scene.looks(5)).toEqual(['running b', 'running a', 'running c']);
+    scene.pass(6 * hourMs - 1);
+    expect(await scene.looks(2)).toEqual([]);
+    scene.pass(1);
+    expect(await scene.looks(5)).toEqual(['running a', 'running b', 'running c']);
+  });
+
+  it('reads a denied project again sooner, and none whose execution was in the list', async () => {
+    const scene = createScene(['a', 'b']);
+    scene.visibility.noteRunning({ executions: [someRunning({ project: 'b' })], serverMs: undefined });
+    scene.deny('a');
+    expect(await scene.looks(3)).toEqual(['running a']);
+    expect(scene.visibility.all()).toEqual({ running: 'known', runningDenied: ['a'], history: [] });
+    expect([scene.visibility.mayReadRunning('a'), scene.visibility.mayReadRunning('b')]).toEqual([false, true]);
+    scene.pass(300_000);
+    expect(await scene.looks(3)).toEqual(['running a']);
+    scene.visibility.noteRunning({ executions: [someRunning({ project: 'a' })], serverMs: undefined });
+    expect(scene.visibility.all().runningDenied).toEqual([]);
+  });
+
+  it('reads no project if none can be read, and shows running executions in none', async () => {
+    const scene = createScene(['a']);
+    scene.visibility.noteRunning({ executions: undefined, serverMs: undefined, denied: 'all' });
+    expect(await scene.looks(2)).toEqual([]);
+    expect(scene.visibility.mayReadRunning('a')).toBe(false);
+    expect(scene.visibility.all().running).toBe('denied');
+  });
+
+  it('compares the last day of a partly hidden project, and reads it again when everything is shown', async () => {
+    const scene = createScene(['a'], { total: 3 });
+    scene.visibility.noteRead('a', { ...nothingRead, total: 2, shown: 1, hidden: 1 });
+    expect(await scene.looks(2)).toEqual([`day a ${nowMs - dayMs}…${nowMs}`]);
+    expect(scene.visibility.all().history).toEqual([{ project: 'a', counted: 3, readable: 2 }]);
+    expect(scene.readAgain).toEqual([]);
+    scene.show();
+    scene.pass(300_000);
+    expect(await scene.looks(2)).toEqual([`day a ${nowMs - dayMs}…${nowMs}`]);
+    expect(scene.visibility.all().history).toEqual([]);
+    expect(scene.readAgain).toEqual([`a ${nowMs - dayMs}…${nowMs}`]);
+  });
+
+  it('forgets the hidden executions of a project that is no longer read, and how many they are', async () => {
+    const scene = createScene(['a', 'b']);
+    scene.visibility.noteRunning({ executions: [], serverMs: undefined });
+    scene.visibility.noteRead('a', { ...nothingRead, total: 2, hidden: 2, isUnshown: true });
+    scene.deny('a');
+    await scene.looks(2);
+    expect(scene.visibility.all().history).toEqual([{ project: 'a', counted: 2, readable: 0 }]);
+    scene.drop('a');
+    await scene.looks(1);
+    expect(scene.visibility.all().runningDenied).toEqual([]);
+    expect(scene.visibility.all().history).toEqual([{ project: 'a', counted: undefined, readable: 0 }]);
+  });
+
+  it('does not report a project that has just been deleted as denied', async () => {
+    const scene = createScene(['a']);
+    scene.visibility.noteRunning({ executions: [], serverMs: undefined });
+    scene.deny('a', 'not_found');
+    expect(await scene.looks(1)).toEqual(['running a']);
+    expect(scene.visibility.all().runningDenied).toEqual([]);
+  });
+});
+
+function createScene(projects: readonly string[], { total = 0 } = {}) {
+  let nowTicks = 0;
+  let names = projects;
+  let hidden = 1;
+  const denied = new Map<string, ErrorKind>();
+  const asked: string[] = [];
+  const readAgain: string[] = [];
+  const rows: readonly Execution[] = Array.from({ length: total }, (_, index) =>
+    someRun({ id: index + 1, startedAtMs: nowMs - 9000, endedAtMs: nowMs - 1000 * index }),
+  );
+  const { api } = createFakeApi((question) => {
+    const { endpoint, project, query } = question;
+    asked.push(
+      endpoint === 'running-executions' ? `running ${project}` : `day ${project} ${query['begin']}…${query['end']}`,
+    );
+    const kind = denied.get(project);
+    if (kind !== undefined) throw refusal(kind);
+    const page = toPage(rows, question);
+    return { ...page, items: page.items.slice(0, page.total - hidden) };
+  });
+  const visibility = createVisibility(() => nowTicks);
+  const note = async (_api: unknown, project: string, { beginMs, endMs }: Window) => {
+    readAgain.push(`${project} ${beginMs}…${endMs}`);
+    return [];
+  };
+  return {
+    visibility,
+    readAgain,
+    deny: (project: string, kind: ErrorKind = 'forbidden') => denied.set(project, kind),
+    show: () => {
+      hidden = 0;
+    },
+    drop: (project: string) => {
+      names = names.filter((name) => name !== project);
+    },
+    pass: (ms: number) => {
+      nowTicks += ms;
+    },
+    /** Plays this number of rounds; returns their requests. */
+    looks: async (count: number) => {
+      asked.length = 0;
+      const states = new Map(names.map((name) => [name, toNewProject(name, 0)]));
+      for (let times = 0; times < count; times += 1) {
+        await visibility.look(() => api, { names, states, nowMs, reading: { readAgain: note } });
+      }
+      return [...asked];
+    },
+  };
+}

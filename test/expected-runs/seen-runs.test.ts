@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toSeenRuns } from '../../src/expected-runs/seen-runs.ts';
+import { createClearTimes, toSeenRuns } from '../../src/expected-runs/seen-runs.ts';
 import { someRun, someRunning } from '../executions/some-execution.ts';
 
 describe('expected-runs/seen-runs', () => {
@@ -18,5 +18,53 @@ describe('expected-runs/seen-runs', () => {
   it('ignores what waits, has no start, or has no job', () => {
     const none = [someRunning({ status: 'scheduled' }), someRun({ lacksStart: true }), someRun({ job: undefined })];
     expect(toSeenRuns(none)).toEqual(new Map());
+  });
+});
+
+const readAt = new Map([
+  ['busy', 1_000_000],
+  ['idle', 400_000],
+]);
+
+function toPort(scannedThroughMs: number) {
+  const projects = ['busy', 'idle', 'denied'];
+  return {
+    progress: () => new Map(projects.map((project) => [project, { countedFromMs: 0, scannedThroughMs }])),
+    running: () => [],
+    runningReadMs: (project: string) => readAt.get(project),
+  };
+}
+
+describe('expected-runs/clear-times', () => {
+  it('knows all starts in a project up to the read of its own list of running executions', () => {
+    const clear = createClearTimes();
+    clear.note(toPort(1_000_000));
+    clear.note(toPort(1_059_999));
+    expect(['busy', 'idle'].map(clear.of)).toEqual([Number.NEGATIVE_INFINITY, 400_000]);
+    clear.note(toPort(1_060_000));
+    expect(['busy', 'idle'].map(clear.of)).toEqual([1_000_000, 400_000]);
+  });
+
+  it('knows no starts of a project whose running executions cannot be read', () => {
+    const clear = createClearTimes();
+    clear.note(toPort(1_000_000));
+    clear.note(toPort(2_000_000));
+    expect(clear.of('denied')).toBe(Number.NEGATIVE_INFINITY);
+  });
+
+  it('uses later lists while the ends after earlier lists are still unread', () => {
+    const clear = createClearTimes();
+    const note = (readAtMs: number, scannedThroughMs: number): void =>
+      clear.note({
+        progress: () => new Map([['busy', { countedFromMs: 0, scannedThroughMs }]]),
+        running: () => [],
+        runningReadMs: () => readAtMs,
+      });
+    for (const second of [0, 20, 40]) note(1_000_000 + second * 1000, 999_000 + second * 1000);
+    expect(clear.of('busy')).toBe(Number.NEGATIVE_INFINITY);
+    note(1_081_000, 1_080_000);
+    expect(clear.of('busy')).toBe(1_020_000);
+    note(1_101_000, 1_100_000);
+    expect(clear.of('busy')).toBe(1_040_000);
   });
 });

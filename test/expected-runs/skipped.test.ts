@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { noPause } from '../../src/domain/pause.ts';
 import { findSkipped } from '../../src/expected-runs/risks/find-skipped.ts';
 import { birthMs } from '../executions/scene.ts';
@@ -37,4 +37,63 @@ it('lists runs without a later success first, critical ones before others, then 
   const isProjectOff = (): boolean => false;
   const { runs } = await findSkipped({ jobs, sinceMs: 0, untilMs: 20, successes, isCritical, isProjectOff }, noPause);
   expect(runs.map(({ jobId }) => jobId)).toEqual(['critical', 'early', 'late', 'good']);
+});
+
+it('counts a late run as running, because a restart would end it', async () => {
+  const { control, minutes, windows, id } = createHourly();
+  for (let run = 0; run < 4; run += 1) {
+    await minutes(5);
+    control.runJob(id);
+  }
+  await minutes(5);
+  control.setConditions({ stuckJobs: [id] });
+  control.runJob(id);
+  await minutes(10);
+  const { windows: found, overdue, running } = await windows(5 * 60_000);
+  expect({ overdue, running: running.length }).toEqual({ overdue: 1, running: 1 });
+  // It is ten minutes late, and may be as late again.
+  const [best] = found;
+  expect(best?.runs).toBe(0);
+  expect((best?.startMs ?? 0) - Date.parse('2026-01-15T12:35:00Z')).toBeGreaterThanOrEqual(9 * 60_000);
+});
+
+describe('expected-runs, coming runs at risk', () => {
+  it('publishes 0 if no run is at risk, and removes trouble that has ended', async () => {
+    const { control, minutes, shown } = createHourly();
+    await minutes(3);
+    const all = shown('schedule_at_risk_runs');
+    expect(all).toContain('automation_schedule_at_risk_runs{reason="passive",horizon="12h"} 0');
+    expect(all.every((line) => line.endsWith(' 0'))).toBe(true);
+    expect(shown('job_next_run_at_risk')).toEqual([]);
+
+    control.setExecutionMode('passive');
+    await minutes(1);
+    expect(shown('schedule_at_risk_runs')).toEqual(
+      expect.arrayContaining([
+        'automation_schedule_at_risk_runs{reason="passive",horizon="1h"} 1',
+        'automation_schedule_at_risk_runs{reason="passive",horizon="12h"} 12',
+        'automation_schedule_at_risk_runs{reason="job_failing",horizon="12h"} 0',
+      ]),
+    );
+    expect(shown('job_next_run_at_risk')).toEqual([
+      'automation_job_next_run_at_risk{project="pay",job_group="nightly",job_name="settle",reason="passive"} 1',
+    ]);
+
+    control.setExecutionMode('active');
+    await minutes(1);
+    expect(shown('schedule_at_risk_runs')).toContain(
+      'automation_schedule_at_risk_runs{reason="passive",horizon="12h"} 0',
+    );
+    expect(shown('job_next_run_at_risk')).toEqual([]);
+  });
+
+  it('counts the known times of a project that is switched off', async () => {
+    const { control, minutes, shown } = createHourly();
+    await minutes(3);
+    control.changeProject('pay', { executionsEnabled: false });
+    await minutes(3);
+    expect(shown('schedule_at_risk_runs')).toContain(
+      'automation_schedule_at_risk_runs{reason="executions_disabled",horizon="12h"} 12',
+    );
+  });
 });

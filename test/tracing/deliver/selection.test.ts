@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import { createSelection } from '../../../src/tracing/deliver/selection.ts';
+import { describe, expect, it } from 'vitest';
+import { createBatchSize, createSelection } from '../../../src/tracing/deliver/selection.ts';
 import { makeTrace } from './made-traces.ts';
 
 const one = makeTrace(1);
@@ -38,4 +38,46 @@ it('rests if the only trace left was lost, and a person has dropped it since', a
   for (let times = 0; times < 10 && !noteFault([one], lost); times += 1);
   expect(await next(false)).toEqual({ traces: [], againInMs: 0 });
   expect(await next(false)).toEqual({ traces: [], againInMs: 30_000 });
+});
+
+const full = 1_048_576;
+
+/** The sizes that are tried if no request above a cap is delivered. */
+function play(cap: number, requests: number): number[] {
+  const size = createBatchSize(full);
+  return Array.from({ length: requests }, () => {
+    const tried = size.maxBytes();
+    if (tried <= cap) size.passed();
+    else if (size.lost()) size.shrinkFrom(tried);
+    return tried / 1024;
+  });
+}
+
+describe('tracing/deliver/batch-size', () => {
+  it('sends the maximum while all requests are delivered', () => {
+    expect(play(full, 4)).toEqual([1024, 1024, 1024, 1024]);
+  });
+
+  it('halves after several losses until a request is delivered, and later tries more, less often each time', () => {
+    expect(play(200_000, 30).join(' ')).toBe(
+      '1024 1024 1024 1024 1024 512 256 128 256 128 128 256 128 128 128 128 ' +
+        '256 128 128 128 128 128 128 128 128 256 128 128 128 128',
+    );
+  });
+
+  it('returns to its full size soon after an outage', () => {
+    const size = createBatchSize(full);
+    for (let tries = 0; tries < 14; tries += 1) if (size.lost()) size.shrinkFrom(size.maxBytes());
+    expect(size.maxBytes()).toBe(1024);
+    for (let passes = 0; passes < 10; passes += 1) size.passed();
+    expect(size.maxBytes()).toBe(full);
+  });
+
+  it('starts below the size of the lost request, with at least one trace', () => {
+    const size = createBatchSize(full);
+    size.shrinkFrom(300);
+    expect(size.maxBytes()).toBe(150);
+    size.shrinkFrom(1);
+    expect(size.maxBytes()).toBe(1);
+  });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PendingTrace } from '../../../src/tracing/enrich/pending.ts';
+import { isSoundPending, type PendingTrace, toPendingDocument } from '../../../src/tracing/enrich/pending.ts';
 import { createWaitingTraces, findCrowdedOut, toQueueOrder } from '../../../src/tracing/enrich/waiting-traces.ts';
 import { someRun } from '../../executions/some-execution.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
@@ -68,5 +68,23 @@ describe('tracing/enrich/queue-order', () => {
 
   it('puts the later of two that ended at the same moment first', () => {
     expect(idsOf([ended(7, 10), ended(9, 10), ended(8, 10)])).toEqual([9, 8, 7]);
+  });
+});
+
+const sound = { id: 7, project: 'pay', startedAtMs: 1, endedAtMs: null, seenAtMs: 3, failedNodes: [] };
+const { kind } = toPendingDocument({ ...someRun(), ...sound, endedAtMs: 2, epoch: 1 });
+
+describe('tracing/enrich/pending', () => {
+  it('accepts a stored row that can become a trace', () => {
+    expect(isSoundPending(kind, sound)).toBe(true);
+  });
+
+  it.each([
+    ['a time', { startedAtMs: 'soon' }],
+    ['an id', { id: '7' }],
+    ['a project', { project: 7 }],
+    ['a list of nodes', { failedNodes: 'web01' }],
+  ])('refuses a stored row that lacks %s', (_, wrong) => {
+    expect(isSoundPending(kind, { ...sound, ...wrong })).toBe(false);
   });
 });

@@ -1,10 +1,81 @@
 import { describe, expect, it } from 'vitest';
+import type { Cell } from '../../src/executions/counting/totals.ts';
 import { openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
-import { noteSlowClocks } from '../../src/executions/ledger/upkeep.ts';
+import { noteSlowClocks, planPrune, rebucket, release } from '../../src/executions/ledger/upkeep.ts';
+import { openSqliteState } from '../../src/state/sqlite.ts';
+import { fakeClock } from '../support/fake-clock.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
 import { someRunning } from './some-execution.ts';
 
 const hourMs = 3_600_000;
+
+describe('executions/prune', () => {
+  it.each([
+    ['nothing for less than a minute', 59_999, 0, 0],
+    ['all of it where it is little', 120_000, 0, 120_000],
+    ['an hour at most', 5 * hourMs, 0.0001, 3_600_000],
+    ['no more than two thousand entries', 5 * hourMs, 40_000 / hourMs, 112_500],
+    ['more than that if it ended within a millisecond', 5 * hourMs, 3000, 1],
+  ])('prunes %s', async (_name, throughMs, entriesPerMs, prunedThroughMs) => {
+    const countEnds = async (_server: string, { beginMs, endMs }: { beginMs: number; endMs: number }) =>
+      Math.floor((endMs - beginMs + 1) * entriesPerMs);
+    expect(await planPrune({ countEnds }, 'upstream', { project: 'pay', fromMs: 0 }, throughMs)).toBe(prunedThroughMs);
+  });
+});
+
+const facts = { epoch: 1, epochStartedAtMs: 0 };
+const labels = ['pay', 'nightly', 'settle', 'succeeded'];
+const durations: Cell = { kind: 'durations', labels, count: 7, sumSeconds: 70, buckets: [1, 4, 2], isReleased: true };
+const runs: Cell = { kind: 'runs', labels, count: 7, isReleased: true };
+
+describe('executions/rebucket', () => {
+  it('changes nothing if the bounds are the same', () => {
+    expect(rebucket([durations, runs], { ...facts, buckets: [1, 10] }, [1, 10])).toBeUndefined();
+  });
+
+  it('keeps counts and sums with other bounds, and resets all buckets except the last to 0', () => {
+    expect(rebucket([durations, runs], { ...facts, buckets: [1, 10] }, [5, 60, 600])).toEqual({
+      facts: { ...facts, buckets: [5, 60, 600] },
+      cells: [{ ...durations, buckets: [0, 0, 0, 7] }],
+    });
+  });
+
+  it('notices other bounds of the same number', () => {
+    expect(rebucket([durations], { ...facts, buckets: [1, 10] }, [1, 20])?.cells).toEqual([
+      { ...durations, buckets: [0, 0, 7] },
+    ]);
+  });
+
+  it('stores the bounds of older counts without bounds, if their number fits', () => {
+    expect(rebucket([durations], facts, [1, 10])).toEqual({ facts: { ...facts, buckets: [1, 10] }, cells: [] });
+    expect(rebucket([durations], facts, [1])?.cells).toEqual([{ ...durations, buckets: [0, 7] }]);
+  });
+});
+
+it('lets other changes run between its parts, and keeps their results', async () => {
+  const { ledger } = openSqliteState({ memory: true });
+  const cache = await openLedgerCache(ledger, 'upstream');
+  const cells = Array.from(
+    { length: 2000 },
+    (_, node): Cell => ({ kind: 'runs', labels: ['pay', `n${node}`], count: 1, isReleased: false }),
+  );
+  await cache.update(async () => ({ cells }));
+  let turns = 0;
+  setImmediate(() => {
+    turns += 1;
+  });
+  const last: Cell = { kind: 'runs', labels: ['pay', 'n1999'], count: 1, isReleased: false };
+  const released = release(cache, [...cache.totals.cells.keys(), 'gone'], fakeClock());
+  await cache.update(async () => ({ cells: [{ ...last, count: 7 }] }));
+  await released;
+  const again = await openLedgerCache(ledger, 'upstream');
+  for (const { totals } of [cache, again]) {
+    expect([...totals.cells.values()].filter(({ isReleased }) => !isReleased)).toEqual([]);
+    expect([...totals.cells.values()]).toContainEqual({ ...last, count: 7, isReleased: true });
+  }
+  expect(turns).toBe(1);
+});
+
 const nowMs = 1000 * hourMs;
 
 describe('executions/slow-clocks', () => {

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { createQueue } from '../../../simulator/engine/queue.ts';
 import { countCronTimes, nextCronTime } from '../../../simulator/engine/schedule.ts';
+import { createRandom } from '../../../simulator/random.ts';
+import { noon, oneStep, startOneJob } from '../caller.ts';
 
 /** The next times of a schedule, as UTC. */
 function timesOf(cron: string, zone: string, after: string, count: number): string[] {
@@ -54,5 +57,54 @@ describe('simulator/engine/cron', () => {
     ],
   ])('has a local time that exists twice in %s once', (zone, cron, after, expected) => {
     expect(timesOf(cron, zone, after, 3)).toEqual(expected);
+  });
+});
+
+const minuteMs = 60_000;
+
+describe('simulator/engine/engine', () => {
+  it('starts schedules by the clock of their member, and only once at a repeated time', async () => {
+    const simulator = await startOneJob({});
+    const schedule = { everyMs: 15 * minuteMs, offsetMs: 0 };
+    simulator.control.createJob('p', { name: 'cron', schedule, work: oneStep() }, 'cron');
+    simulator.control.setClockSkew(5 * minuteMs);
+    simulator.advance(12 * minuteMs);
+    // It was 12:17, and is 12:12 again.
+    simulator.control.setClockSkew(0);
+    simulator.advance(34 * minuteMs);
+    // The truth has the times in the executions.
+    const starts = simulator.truth().executions.map(({ startedAtMs }) => (startedAtMs - noon) / minuteMs);
+    await simulator.stop();
+    expect(starts).toEqual([15, 30, 45]);
+  });
+});
+
+describe('simulator/engine/queue', () => {
+  it('returns items in order of time, and of insertion for the same time', () => {
+    const queue = createQueue<string>();
+    for (const [atMs, item] of [
+      [5, 'e'],
+      [1, 'a'],
+      [5, 'f'],
+      [3, 'c'],
+      [1, 'b'],
+      [4, 'd'],
+    ] as const) {
+      queue.push(atMs, item);
+    }
+    const items = Array.from({ length: 6 }, () => queue.pop()?.item);
+    expect(items.join('')).toBe('abcdef');
+    expect(queue.pop()).toBeUndefined();
+  });
+
+  it('sorts a thousand random times', () => {
+    const queue = createQueue<number>();
+    const random = createRandom(3);
+    for (let count = 0; count < 1000; count += 1) {
+      queue.push(Math.floor(random() * 500), count);
+    }
+    const times = Array.from({ length: 1000 }, () => queue.pop()?.atMs ?? -1);
+    expect(times).toEqual(times.toSorted((one, other) => one - other));
+    expect(queue.size).toBe(0);
   });
 });
