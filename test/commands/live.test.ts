@@ -142,7 +142,7 @@ describe('commands/check --live', () => {
     const { code, live } = await checkLive(simulator, { AUTOMATION_EXPORTER_TOKEN: token }, '--state.memory');
     expect([code, live.at(-1)]).toEqual([
       0,
-      'credentials | default | warning | 3 valid tokens visible to these credentials, the first expires in 2 d',
+      'credentials | default | warning | 3 valid tokens visible to these credentials, the first expires in 2 d 23 h',
     ]);
     expect(live[2]).toMatch(/^clock \| default \| warning \| the clock of the server is 9\d s behind$/);
   });
