@@ -11,23 +11,15 @@ import type { Lease, SharedState } from '../../src/state/shared-state.ts';
 import { type PushSettings, readPushSettings } from '../../src/tracing/deliver/push-settings.ts';
 import { type PendingTrace, toPendingDocument } from '../../src/tracing/enrich/pending.ts';
 import { load } from '../config/fixtures.ts';
+import { someRun } from '../executions/some-execution.ts';
 import { listen } from '../support/listen.ts';
 import { createDisk, openMemoryState } from '../world/memory-state.ts';
 
 const waiting: PendingTrace = {
-  id: 7,
+  ...someRun({ endedAtMs: Number.MAX_SAFE_INTEGER }),
   project: 'pay',
-  status: 'failed',
-  customStatus: undefined,
-  job: undefined,
-  isJobDeleted: false,
-  type: undefined,
-  succeededNodes: 0,
-  startedAtMs: 0,
-  endedAtMs: Number.MAX_SAFE_INTEGER,
   seenAtMs: Number.MAX_SAFE_INTEGER,
   epoch: 1,
-  failedNodes: [],
 };
 
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
@@ -129,7 +121,7 @@ describe('daemon/replica', () => {
     replica.start();
     await vi.advanceTimersByTimeAsync(1000);
     stop = replica.stop;
-    return { replica, shared, told, config, toTraces, pending: () => pending() };
+    return { replica, shared, told, config, toTraces, self, pending: () => pending() };
   }
 
   it('delivers at once what the previous owner of a server left in its spool', async () => {
@@ -145,7 +137,7 @@ describe('daemon/replica', () => {
   });
 
   it('watches the servers of a new configuration, and leaves the old ones to other replicas', async () => {
-    const { replica, shared, told, config, toTraces } = await start();
+    const { replica, shared, told, config, toTraces, self } = await start();
     const next = await loadServer('other');
     const over = replica.goOver(next, toTraces);
     await vi.advanceTimersByTimeAsync(5000);
@@ -154,6 +146,9 @@ describe('daemon/replica', () => {
     expect((await shared.leases.list()).map(({ unit }) => unit)).toEqual(['other']);
     expect(replica.watching()).toMatchObject({ config: next });
     expect([...replica.watching().watched.keys()]).toEqual(['other']);
+    // An alert would wait for an owner of the removed server for ever.
+    const shown = (await self.leaseOwned.get()).values.map(({ labels, value }) => `${labels.server} ${value}`);
+    expect(shown).toEqual(['other 1']);
     // Delivery ends before the kept traces are compared, and begins again for the new servers.
     expect(told.slice(2)).toEqual(['stop', config, next, 'start', 'wake']);
   });
