@@ -1,0 +1,68 @@
+import { expect, it } from 'vitest';
+import { createDelivery } from '../../src/daemon/trace-delivery.ts';
+import type { TracesOptions } from '../../src/daemon/trace-pipeline.ts';
+import { createSelf } from '../../src/metrics/self.ts';
+import { createWait } from '../../src/tracing/deliver/pause.ts';
+import type { OtlpSettings } from '../../src/tracing/deliver/settings.ts';
+import { readOtlpSettings } from '../../src/tracing/deliver/settings.ts';
+import { load } from '../config/fixtures.ts';
+import { eventually } from '../support/eventually.ts';
+import { fakeClock } from '../support/fake-clock.ts';
+import { createDisk, openMemoryState } from '../world/memory-state.ts';
+
+/** The delivery of a spool to an endpoint that refuses every request, and the endpoints to which it has ended. */
+async function start() {
+  const { config } = await load({ yaml: "servers: [{ url: 'http://127.0.0.1:9', token_file: /run/token }]" });
+  const ignore = (): void => undefined;
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
+  // These casts are safe: the variables are right.
+  const read = (signal: 'traces' | 'logs') => readOtlpSettings(env, signal) as OtlpSettings;
+  const state = openMemoryState(createDisk(), { wait: async () => undefined });
+  const closed: string[] = [];
+  const toPost: TracesOptions['toPost'] = ({ settings }) => ({
+    send: async () => ({
+      status: 400,
+      contentType: 'text/plain',
+      retryAfter: undefined,
+      bytes: Buffer.of(),
+      isCut: false,
+    }),
+    close: () => closed.push(new URL(settings.endpoint).pathname),
+  });
+  const clock = fakeClock();
+  const delivery = createDelivery(
+    {
+      config,
+      otlp: { ...read('traces'), logs: read('logs') },
+      toDelivery: undefined,
+      state,
+      self: createSelf({ version: 'test', nodeVersion: 'test', measuresProcess: false }),
+      log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
+      clock,
+      version: 'test',
+      toPost,
+      wait: createWait(clock),
+    },
+    () => 0,
+  );
+  delivery.start();
+  return { delivery, state, closed };
+}
+
+it('ends the delivery of log records too, so that a reload does not send them twice', async () => {
+  const { delivery, closed } = await start();
+  await delivery.stop();
+  expect(closed.toSorted()).toEqual(['/v1/logs', '/v1/traces']);
+});
+
+it('keeps some megabytes of refused traces for a person', async () => {
+  const { delivery, state } = await start();
+  const about = { server: 'prod', startedAtMs: 1, spooledAtMs: 2, encoding: 'protobuf', spans: 1 } as const;
+  const bytes = Buffer.alloc(2 ** 20);
+  const traces = ['1', '2', '3'].map((id) => ({ ...about, key: id, executionId: id, bytes }));
+  await state.ledger.commit('prod', { spooled: traces });
+  delivery.wake();
+  await eventually(async () => expect(await state.spool.size()).toMatchObject({ traces: 0 }));
+  expect((await delivery.quarantined.list()).map(({ name }) => name)).toEqual(['prod/1', 'prod/2', 'prod/3']);
+  await delivery.stop();
+});
