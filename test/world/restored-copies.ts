@@ -33,24 +33,31 @@ function toReadableMs({ truth }: Pick<Truth, 'truth'>, atMs: number): number {
 }
 
 /**
- * Reports whether runs may have moved to `__other__`: the limit of series fell after the copy was made and before it was restored, so the
- * restored state does not show that these runs counted for their job.
+ * Reports whether runs may have moved to `__other__`: the limit of series fell after the copy was made and before its runs were read again, so
+ * the restored state does not show that these runs counted for their job.
  */
 export function mayBeOfOthers({ truth }: Pick<Truth, 'truth'>, key: string): boolean {
   const { fewerSinceMs = never, troubles } = truth;
   const owner = labelOf(key, 'job_name') ?? labelOf(key, 'node') ?? '__other__';
   if (owner === '__other__') return false;
   return troubles.some(
-    ({ what, toMs, copiedAtMs = never }) => what === 'restored' && copiedAtMs < fewerSinceMs && fewerSinceMs < toMs,
+    ({ what, toMs, copiedAtMs = never }) =>
+      what === 'restored' && copiedAtMs < fewerSinceMs && fewerSinceMs < toMs + shownAgainMs,
   );
 }
 
 /**
- * Reports whether the classes of failures may be others than before: the copy lacks them, and permissions hid a job before its steps were read
- * again.
+ * Reports whether the classes of failures may be others than before: the copy lacks them, and a job was hidden, or its project hidden or
+ * disabled, before its steps were read again.
  */
 export function mayLackClasses({ truth }: Pick<Truth, 'truth'>, key: string): boolean {
-  return key.startsWith('automation_execution_failures_total') && isOfHiddenJob({ truth }, labelOf(key, 'project'));
+  if (!key.startsWith('automation_execution_failures_total')) return false;
+  const sights = truth.troubles.filter(({ what }) => what === 'sight');
+  const isUnseen = truth.troubles.some(
+    ({ what, fromMs, toMs }) =>
+      what === 'restored' && sights.some((sight) => sight.fromMs < toMs + shownAgainMs && sight.toMs > fromMs),
+  );
+  return isUnseen || isOfHiddenJob({ truth }, labelOf(key, 'project'));
 }
 
 /**
