@@ -1,6 +1,6 @@
 import type { Cancel, Clock } from '../domain/clock.ts';
 
-/** The lanes in the order of admission. */
+/** The most important first. */
 export const lanes = ['vital', 'normal', 'enrichment'] as const;
 export type Lane = (typeof lanes)[number];
 
@@ -43,6 +43,7 @@ export function createBudget(options: BudgetOptions) {
   const inFlight: Record<Lane, number> = { vital: 0, normal: 0, enrichment: 0 };
   const waiting: Readonly<Record<Lane, Waiting[]>> = { vital: [], normal: [], enrichment: [] };
   let cancelWakeUp: Cancel | undefined;
+  let normalInARow = 0;
 
   function admitAll(): void {
     const nowTicks = clock.ticks();
@@ -56,6 +57,7 @@ export function createBudget(options: BudgetOptions) {
         recent.push({ atTicks: nowTicks, lane });
         started[lane] += 1;
         inFlight[lane] += 1;
+        if (lane !== 'vital') normalInARow = lane === 'normal' ? normalInARow + 1 : 0;
         next?.admit();
       }
     }
@@ -63,7 +65,9 @@ export function createBudget(options: BudgetOptions) {
   }
 
   function findLane(): Lane | undefined {
-    return admissionOrder.find(
+    // A third of one or two starts is not a whole number.
+    const isItsTurn = starts >= 3 || normalInARow >= 2;
+    return (isItsTurn ? admissionOrder : lanes).find(
       (lane) => waiting[lane].length > 0 && hasRoom(lane, started, starts) && hasRoom(lane, inFlight, concurrency),
     );
   }

@@ -129,6 +129,16 @@ describe('api/budget', () => {
     expect(started.normal - first.normal).toBe(45);
   });
 
+  it.each([0.5, 1, 2, 2.9])('gives enrichment a third beside a sweep at %d requests per second too', async (rate) => {
+    const budget = create(rate, 4);
+    const started: Lane[] = [];
+    const note = (lane: Lane): void => void started.push(lane);
+    for (let count = 0; count < 100; count++) void ask(budget, 'enrichment', { note });
+    for (let count = 0; count < 100; count++) void ask(budget, 'normal', { note });
+    await vi.advanceTimersByTimeAsync(100_000);
+    expect(started.slice(0, 30).filter((lane) => lane === 'enrichment').length).toBe(10);
+  });
+
   it('limits enrichment to a third even without other requests', async () => {
     const budget = create(9, 9);
     let started = 0;
