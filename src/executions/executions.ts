@@ -47,7 +47,7 @@ export type Executions = {
   /** Returns the server time at which a project's running executions were read; undefined if they were not. */
   readonly runningReadMs: (project: string) => number | undefined;
   readonly progress: () => ReadonlyMap<string, ProjectState> | undefined;
-  readonly factsOf: (project: string, group: string, name: string) => JobFacts | undefined;
+  readonly factsOf: LedgerCache['factsOf'];
   /** Returns the duration that 75 % of a job's runs do not exceed; its average if durations are not counted. */
   readonly durationMs: (project: string, group: string, name: string) => number | undefined;
   readonly averages: Averages;
@@ -138,7 +138,7 @@ export function createExecutions(given: ExecutionsOptions): Executions {
       return toReadMs(latest, project);
     },
     progress: () => found?.cache.states,
-    factsOf: (...job) => found?.cache.totals.jobs.get(toJobKey(...job)),
+    factsOf: (...job) => found?.cache.factsOf(...job),
     durationMs: (...job) => found && toTypicalDuration(found.cache.totals, job, options.settings.buckets),
     averages: createAverages({ cache: () => found?.cache, serverNowMs, clock: options.clock }),
     beginJobList: (project) => found?.jobLists.begin(project),

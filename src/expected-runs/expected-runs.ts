@@ -133,7 +133,7 @@ function* listScheduled(options: ExpectedRunsOptions, { all }: Pick<ExpectedJobs
 }
 
 function toListed({ server, port, notes }: ExpectedRunsOptions, job: WatchedJob): ScheduledJob {
-  const facts = port.factsOf(job.project, job.group, job.name);
+  const facts = port.factsOf(job.project, job.group, job.name, job.id);
   return toScheduledJob(job, { server, nowMs: notes.serverNowMs(), facts, sources: notes.all() });
 }
 
@@ -148,9 +148,9 @@ function findJobs({ all }: Pick<ExpectedJobs, 'all'>, word: string): readonly Wa
     : named.toSorted(({ goneAtMs: one = 0 }, { goneAtMs: other = 0 }) => other - one).slice(0, 1);
 }
 
-function toWhyInput(round: Round, { project, group, name }: WatchedJob): WhyInput {
+function toWhyInput(round: Round, { project, group, name, id }: WatchedJob): WhyInput {
   const { server, port, notes } = round;
-  const facts = port.factsOf(project, group, name);
+  const facts = port.factsOf(project, group, name, id);
   const lastRun = facts && {
     id: facts.lastId,
     status: facts.lastEnding,

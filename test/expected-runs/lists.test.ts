@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createHourly, hour } from './hourly.ts';
+import { createHourly, createStopping, hour } from './hourly.ts';
 
 describe('expected-runs/lists', () => {
   it('requests the list of a project once, although executions use it too', async () => {
@@ -201,6 +201,32 @@ describe('expected-runs/lists', () => {
     await minutes(2);
     // The number of removed jobs that are kept equals the maximum of watched jobs: those removed last.
     expect(jobs().map(({ name }) => name)).toEqual(['copy']);
+  });
+
+  it('shows the last run of the job itself after two jobs swapped their names, and after a rename', async () => {
+    const scene = createStopping();
+    scene.control.createProject('pay');
+    const at = (minute: number) => ({ everyMs: hour.everyMs, offsetMs: minute * 60_000 });
+    const [first, second] = [
+      scene.control.createJob('pay', { name: 'first', schedule: at(10) }),
+      scene.control.createJob('pay', { name: 'second', schedule: at(30) }),
+    ];
+    await scene.minutes(55);
+    const lastOf = (path: string) => scene.find(path)?.why.last_run?.started.slice(11, 16);
+    const before = { first: lastOf('pay/first'), second: lastOf('pay/second') };
+    expect(before).toEqual({ first: '12:10', second: '12:30' });
+    scene.control.changeJob(first, { name: 'other' });
+    scene.control.changeJob(second, { name: 'first' });
+    scene.control.changeJob(first, { name: 'second' });
+    await scene.minutes(5);
+    expect({ first: lastOf('pay/second'), second: lastOf('pay/first') }).toEqual(before);
+    expect(scene.find('pay/second')?.job.lastRun?.id).toBe(scene.find('pay/second')?.why.last_run?.id);
+    // One of them has run under its new name.
+    await scene.minutes(15);
+    expect({ first: lastOf('pay/second'), second: lastOf('pay/first') }).toEqual({ first: '13:10', second: '12:30' });
+    scene.control.changeJob(second, { name: 'third', group: 'moved' });
+    await scene.minutes(5);
+    expect(lastOf('pay/moved/third')).toBe('12:30');
   });
 });
 

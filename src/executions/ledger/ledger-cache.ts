@@ -19,6 +19,7 @@ export async function openLedgerCache(
   const contents = readContents(documents);
   const { cells, jobs, states, idHours } = contents;
   const totals: Totals = { cells, jobs, slots: createSeriesSlots(cells.values(), jobs) };
+  const byId = createJobsById(jobs);
   let recent = toNewest(contents.sheets, nowMs);
   const oneAtATime = createQueue();
 
@@ -41,7 +42,7 @@ export async function openLedgerCache(
     if (change.claims !== undefined) totals.slots.settle(change.claims);
     for (const job of change.jobs ?? []) putJob(job);
     for (const key of change.forgetJobs ?? []) {
-      jobs.delete(key);
+      byId.remove(key);
       totals.slots.forgetJob(key);
     }
     if (change.forget !== undefined) drop(change.forget);
@@ -52,6 +53,7 @@ export async function openLedgerCache(
   function putJob(job: JobFacts): void {
     const key = toJobKey(job.project, job.group, job.name);
     jobs.set(key, job);
+    byId.note(job);
     if (job.leftOut === 'all') totals.slots.leave('jobs', key);
     if (job.leftOut !== undefined) totals.slots.leave('durations', key);
   }
@@ -59,7 +61,7 @@ export async function openLedgerCache(
   function drop(project: string): void {
     states.delete(project);
     for (const [key, { labels }] of cells) if (labels[0] === project) cells.delete(key);
-    for (const [key, job] of jobs) if (job.project === project) jobs.delete(key);
+    for (const [key, job] of jobs) if (job.project === project) byId.remove(key);
     totals.slots.forget(project);
   }
 
@@ -70,6 +72,12 @@ export async function openLedgerCache(
     facts: () => contents.facts,
     /** True if the state lacked its last commits when it was last restored, and was not opened here since then. */
     isRestored: documents.some(({ kind, key }) => kind === restored.kind && key === restored.key),
+    /** Returns the facts of a name; with an id, those of the job with this id, which may have run under another name. */
+    factsOf: (project: string, group: string, name: string, jobId?: string): JobFacts | undefined => {
+      const named = jobs.get(toJobKey(project, group, name));
+      if (jobId === undefined) return named;
+      return byId.of(jobId) ?? (named?.jobId === undefined ? named : undefined);
+    },
     /** Returns the newest runs first. */
     recent: () => recent,
     // A failed change has no effect; the next one starts from the same state.
@@ -79,5 +87,24 @@ export async function openLedgerCache(
         const change = await make();
         if (change !== undefined) await commit(change);
       }),
+  };
+}
+
+/** The facts from the last run of each job, by its id: after two jobs have swapped their names, names are not enough. */
+function createJobsById(jobs: Map<string, JobFacts>) {
+  const byId = new Map<string, JobFacts>();
+  const note = (job: JobFacts): void => {
+    const { jobId, lastEndMs } = job;
+    if (jobId !== undefined && (byId.get(jobId)?.lastEndMs ?? lastEndMs) <= lastEndMs) byId.set(jobId, job);
+  };
+  for (const job of jobs.values()) note(job);
+  return {
+    note,
+    remove: (key: string): void => {
+      const job = jobs.get(key);
+      jobs.delete(key);
+      if (job?.jobId !== undefined && byId.get(job.jobId) === job) byId.delete(job.jobId);
+    },
+    of: (jobId: string): JobFacts | undefined => byId.get(jobId),
   };
 }
