@@ -17,7 +17,7 @@ import { isAway, type Seen } from '../schedule/vitality.ts';
 import type { Trouble } from '../status/problem-kinds.ts';
 import { findRunning, listEnded, listRunning, listUnreadable, toWhatRuns } from '../status/running.ts';
 import { findCauseTroubles } from '../status/shared-cause.ts';
-import { type ShownJob, toShownJob } from '../status/shown-job.ts';
+import type { ShownJob } from '../status/shown-job.ts';
 import type { EndedStatus, ExecutionsOfServer, RunningExecution } from '../status/status.ts';
 import { findExecutionTroubles } from '../status/troubles/execution-troubles.ts';
 import { findScheduleTroubles } from '../status/troubles/schedule-troubles.ts';
@@ -27,6 +27,7 @@ import type { EnrichLoop } from '../tracing/enrich/loop.ts';
 import type { Connection } from './connect.ts';
 import { createExplainer, listSuspects } from './explain-failures.ts';
 import { listExposures } from './exposure.ts';
+import { findJob } from './pages/find-job.ts';
 import { toSkippedWish } from './pages/skipped-wish.ts';
 import { type RightsWatch, watchRights } from './rights/prove-rights.ts';
 import { createServerPolls, type Handover, type ServerPolls } from './server-polls.ts';
@@ -147,7 +148,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     explain,
     skipped: (wish, pause) => expected?.outlook.skipped(toSkippedWish(wish, expected.serverNowMs(), executions), pause),
     job: (path) =>
-      toJob(name, path, { ...options, executions, expected, changes, executionSettings, ended: ended(), explain }),
+      findJob(name, path, { ...options, executions, expected, changes, executionSettings, ended: ended(), explain }),
     troubles: () => [
       ...signs.troubles(),
       ...findCauseTroubles(changes?.commonCause()),
@@ -209,8 +210,11 @@ function findTroubles(
     executionSettings,
     config,
     causeOf,
-  }: Pick<Known, 'executions' | 'expected' | 'changes' | 'executionSettings'> &
-    Pick<WatchOptions, 'config'> & { readonly causeOf: (path: string) => string | undefined },
+  }: Pick<ServerPolls, 'executions' | 'expected' | 'changes'> &
+    Pick<WatchOptions, 'config'> & {
+      readonly executionSettings: ReturnType<typeof toExecutionSettings>;
+      readonly causeOf: (path: string) => string | undefined;
+    },
 ): readonly Trouble[] {
   const status = executions?.status();
   const running = status === undefined ? [] : listRunning(status, executionSettings);
@@ -244,48 +248,6 @@ function findTroubles(
           objective: limits.schedule.objective,
         })),
   ];
-}
-
-type Known = Pick<ServerPolls, 'executions' | 'expected' | 'changes'> &
-  Pick<WatchOptions, 'clock' | 'traces' | 'config'> & {
-    readonly executionSettings: ReturnType<typeof toExecutionSettings>;
-    readonly ended: readonly EndedStatus[];
-    readonly explain: (run: EndedStatus) => Explanation | undefined;
-  };
-
-function toJob(
-  server: string,
-  path: string,
-  { executions, expected, changes, executionSettings, ended, explain, ...known }: Known,
-): ShownJob | undefined {
-  const status = executions?.status();
-  return toShownJob({
-    server,
-    path,
-    nowMs: status?.nowMs ?? known.clock.now(),
-    seenMs: status?.seenMs,
-    schedule: expected?.find(path),
-    ended,
-    lastFailure: known.traces?.lastFailureOf(server, path),
-    stepShifts: known.traces?.stepShiftsOf(server, path),
-    explain,
-    explainShift: ({ project, group, name }, successMs, startedAtMs) =>
-      changes?.explain({
-        project,
-        job: group === '' ? name : `${group}/${name}`,
-        startedAtMs,
-        failedNodes: [],
-        failureClass: undefined,
-        successMs,
-      }),
-    running: status === undefined ? [] : listRunning(status, executionSettings),
-    factsOf: (...names) => executions?.factsOf(...names),
-    usualMsOf: (...names) => executions?.durationMs(...names),
-    overdueFactor: executionSettings.overdueFactorOf(path),
-    overdueFloorMs: executionSettings.overdueFloorMs,
-    about: known.config.jobs.aboutOf(path),
-    changes: changes?.list().filter(({ kind, subject }) => kind !== 'run' && subject === path),
-  });
 }
 
 type Announced = Pick<ServerPolls, 'off'> & Pick<WatchOptions, 'self'> & { readonly targets: Targets };
