@@ -1,7 +1,7 @@
 import type { Changes } from '../diagnosis/changes/changes.ts';
 import { type Explanation, toSuspectText } from '../diagnosis/changes/explain.ts';
 import type { FailureClass } from '../domain/failure-class.ts';
-import { isFailure } from '../status/running.ts';
+import { isFailure, isRunOf } from '../status/running.ts';
 import type { EndedStatus } from '../status/status.ts';
 import { toBriefCause } from '../status/why-failed.ts';
 import type { PendingTrace } from '../tracing/enrich/pending.ts';
@@ -22,12 +22,12 @@ type Explainer = {
 /** Explains the failures of one server from their causes and from the journal of changes. */
 export function createExplainer(server: string, { ended, changes, traces }: Known): Explainer {
   const explain: Explainer['explain'] = (run) => {
-    const { project, job, startedAtMs, endedAtMs, failedNodes = [] } = run;
+    const { project, job, jobId, startedAtMs, endedAtMs, failedNodes = [] } = run;
     if (changes === undefined || job === undefined || !isFailure(run)) return undefined;
     let successMs: number | undefined;
     for (const one of ended()) {
       const isEarlier = one.startedAtMs < startedAtMs && one.startedAtMs > (successMs ?? Number.NEGATIVE_INFINITY);
-      if (isEarlier && one.ending === 'succeeded' && one.project === project && one.job === job)
+      if (isEarlier && one.ending === 'succeeded' && isRunOf(one, { id: jobId, path: `${project}/${job}` }))
         successMs = one.startedAtMs;
     }
     const failureClass = traces?.causeOf(server, run)?.failure?.failureClass;

@@ -96,6 +96,15 @@ export function toHours(ended: readonly Pick<EndedStatus, 'ending' | 'endedAtMs'
 
 const hourMs = 3_600_000;
 
+/** Reports whether an execution is a run of a job. Its id decides, because jobs are renamed and names are used again. */
+export function isRunOf(
+  { project, job, jobId }: Pick<EndedStatus, 'project' | 'job' | 'jobId'>,
+  { id, path }: { readonly id: string | undefined; readonly path: string },
+): boolean {
+  if (jobId !== undefined && id !== undefined) return jobId === id;
+  return job !== undefined && `${project}/${job}` === path;
+}
+
 /** Reports whether an execution failed. A retried attempt, an aborted or a missed execution neither failed nor succeeded. */
 export function isFailure({ ending }: Pick<EndedStatus, 'ending'>): boolean {
   return ending === 'failed' || ending === 'timedout' || ending === 'other';
@@ -107,7 +116,8 @@ function toRunning(execution: Execution, seenMs: number | undefined, settings: S
   const name = toJobName(execution);
   if (project === undefined || !isWanted(project, name, settings)) return undefined;
   const overdue = seenMs !== undefined && !isWaiting(execution) && isOverdue(execution, project, seenMs, settings);
-  return { id, project, job: toJob(name), startedAtMs, averageMs: job?.averageDurationMs, isOverdue: overdue };
+  const ofJob = { job: toJob(name), jobId: job?.id, averageMs: job?.averageDurationMs };
+  return { id, project, ...ofJob, startedAtMs, isOverdue: overdue };
 }
 
 function isWaiting({ status }: Execution): boolean {

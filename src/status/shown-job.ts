@@ -2,10 +2,11 @@ import type { Change } from '../diagnosis/changes/deciding/change.ts';
 import type { Explanation } from '../diagnosis/changes/explain.ts';
 import type { Shift } from '../domain/durations/drift.ts';
 import type { FailedRun } from '../domain/failure-class.ts';
-import { type JobNames, ofJobPath, toJobPath } from '../domain/job-path.ts';
+import { type JobNames, ofJobPath } from '../domain/job-path.ts';
 import type { JobFacts } from '../executions/counting/totals.ts';
 import type { Why } from '../expected-runs/deciding/why.ts';
 import type { ScheduledJob, TimesOfJob } from '../expected-runs/showing/scheduled-job.ts';
+import { isFailure, isRunOf } from './running.ts';
 import type { EndedStatus, RunningStatus } from './status.ts';
 
 /** A job for its page, with or without a schedule. */
@@ -52,6 +53,10 @@ type Input = Pick<
   ShownJob,
   'server' | 'path' | 'about' | 'changes' | 'nowMs' | 'seenMs' | 'schedule' | 'lastFailure'
 > & {
+  /** The id of the job that has this path now, if the list of jobs shows it. */
+  readonly jobId?: string | undefined;
+  /** Returns why an execution failed, if that is kept. */
+  readonly failureOf?: (run: EndedStatus) => FailedRun | undefined;
   readonly explain?: (run: EndedStatus) => Explanation | undefined;
   /** Explains the changes between two runs of the job. */
   readonly explainShift?: (job: JobNames, usualUntilMs: number, sinceMs: number) => Explanation | undefined;
@@ -62,7 +67,8 @@ type Input = Pick<
     project: string,
     group: string,
     name: string,
-  ) => Pick<JobFacts, 'averageDurationMs' | 'drift' | 'flakiness'> | undefined;
+    jobId: string | undefined,
+  ) => Partial<Pick<JobFacts, 'jobId' | 'averageDurationMs' | 'drift' | 'flakiness'>> | undefined;
   readonly usualMsOf: (project: string, group: string, name: string) => number | undefined;
   readonly overdueFactor: number;
   readonly overdueFloorMs: number;
@@ -70,11 +76,12 @@ type Input = Pick<
 
 /** Collects the data for the page of a job; undefined if the job is not known. */
 export function toShownJob(input: Input): ShownJob | undefined {
-  const { server, path, nowMs, seenMs, schedule, lastFailure, ended, factsOf, overdueFactor, overdueFloorMs } = input;
-  const runs = ended.filter((run) => isOf(run, path)).slice(0, maxRuns);
-  const running = input.running.filter((run) => isOf(run, path));
+  const { server, path, nowMs, seenMs, schedule, ended, factsOf, overdueFactor, overdueFloorMs } = input;
   const { project, group, name } = schedule?.job ?? ofJobPath(path);
-  const facts = factsOf(project, group, name);
+  const facts = factsOf(project, group, name, input.jobId);
+  const job = { id: input.jobId ?? facts?.jobId, path };
+  const runs = ended.filter((run) => isRunOf(run, job)).slice(0, maxRuns);
+  const running = input.running.filter((run) => isRunOf(run, job));
   if (schedule === undefined && facts === undefined && runs.length === 0 && running.length === 0) return undefined;
   const averageMs = facts?.averageDurationMs ?? running[0]?.averageMs;
   const overdueMs = averageMs === undefined ? undefined : Math.max(overdueFactor * averageMs, overdueFloorMs);
@@ -86,6 +93,7 @@ export function toShownJob(input: Input): ShownJob | undefined {
     explanation: explainShift(each, { project, group, name }, input.explainShift),
   }));
   const usualMs = input.usualMsOf(project, group, name);
+  const lastFailure = findLastFailure(input, runs, job);
   const own = { runs, running, usualMs, overdueMs, lastFailure, explanation, isFlaky, shifts };
   return { server, path, nowMs, seenMs, schedule, about: input.about ?? {}, changes: input.changes ?? [], ...own };
 }
@@ -94,9 +102,16 @@ function explainShift({ usualUntilMs, sinceMs }: Shift, job: JobNames, explain: 
   return usualUntilMs === undefined ? undefined : explain?.(job, usualUntilMs, sinceMs);
 }
 
-/** Reports whether an execution is a run of the job; a command without a job is not. */
-function isOf({ project, job }: Pick<EndedStatus, 'project' | 'job'>, path: string): boolean {
-  return job !== undefined && toJobPath({ project, group: '', name: job }) === path;
+/** Causes are kept by the names of jobs: a last failure with this name may be that of another job. */
+function findLastFailure(
+  { ended, lastFailure, failureOf }: Input,
+  runs: readonly EndedStatus[],
+  job: Parameters<typeof isRunOf>[1],
+): FailedRun | undefined {
+  const newest = runs.find(isFailure);
+  const own = newest && failureOf?.(newest);
+  const named = ended.find(({ id }) => id === lastFailure?.id);
+  return own ?? (named === undefined || isRunOf(named, job) ? lastFailure : undefined);
 }
 
 const maxRuns = 100;

@@ -72,6 +72,8 @@ export type RunningStatus = {
   readonly project: string;
   /** The group and name of the job; undefined for a command without a job. */
   readonly job: string | undefined;
+  /** Absent for a command without a job, and if the server did not report it. */
+  readonly jobId?: string | undefined;
   readonly startedAtMs: number;
   readonly averageMs: number | undefined;
   readonly isOverdue: boolean;
@@ -87,7 +89,7 @@ export type RunningExecution = RunningStatus & {
   readonly seenMs: number;
 };
 
-export type EndedStatus = Pick<RunningStatus, 'id' | 'project' | 'job' | 'startedAtMs'> & {
+export type EndedStatus = Pick<RunningStatus, 'id' | 'project' | 'job' | 'jobId' | 'startedAtMs'> & {
   readonly ending: string;
   readonly endedAtMs: number;
   /** The first few failed nodes; absent if there are none, or if they are not known. */

@@ -26,4 +26,9 @@ it('explains a failure by the changes since the last success of its own job befo
   const explainer = createExplainer('prod', { ended, changes: { explain }, traces: undefined });
   explainer.explain(failed);
   expect(asked).toEqual([2000]);
+  // The last success was before the job was renamed; another job has its old name.
+  const renamed = run(9, { job: 'settle all', jobId: 'j1', ending: 'failed' });
+  const runs = [renamed, run(8, { job: 'settle all', jobId: 'j2' }), run(7, { jobId: 'j1' })];
+  createExplainer('prod', { ended: () => runs, changes: { explain }, traces: undefined }).explain(renamed);
+  expect(asked).toEqual([2000, 7000]);
 });

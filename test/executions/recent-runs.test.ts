@@ -30,6 +30,12 @@ describe('executions/recent-runs', () => {
     expect(add(next.sheets, runs(1121, 50)).forgotten).toEqual(['2']);
   });
 
+  it('keeps the id of the job, because names change', () => {
+    const job = { id: 'j1', name: 'settle', group: '', averageDurationMs: undefined };
+    expect(toRecent('pay', someRun({ job })).jobId).toBe('j1');
+    expect(toRecent('pay', someRun({ job: undefined }))).not.toHaveProperty('jobId');
+  });
+
   it.each([
     [0, {}],
     [5, { failedNodes: ['n0', 'n1', 'n2', 'n3', 'n4'] }],

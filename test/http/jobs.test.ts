@@ -7,9 +7,11 @@ import type { ScheduledJob } from '../../src/expected-runs/showing/scheduled-job
 import { toJobAddress } from '../../src/http/pages/addresses.ts';
 import { jobListRoute, listJobs, toState } from '../../src/http/pages/jobs/job-list.ts';
 import { jobPageRoute } from '../../src/http/pages/jobs/job-page.ts';
+import type { EndedStatus } from '../../src/status/status.ts';
 import { toText } from './page-text.ts';
 import { serve } from './serve.ts';
 import { silence, someJobPages } from './some-jobs.ts';
+import { ended } from './some-status.ts';
 
 const nowMs = Date.UTC(2026, 10, 22, 8);
 const hourMs = 3_600_000;
@@ -24,7 +26,7 @@ const off: Blocker = {
 };
 
 function job(fields: Partial<ScheduledJob> = {}): ScheduledJob {
-  const usual = { server: 'prod', project: 'pay', group: 'nightly', name: 'settle', nextMs: nowMs + hourMs };
+  const usual = { server: 'prod', id: 'j1', project: 'pay', group: 'nightly', name: 'settle', nextMs: nowMs + hourMs };
   return { ...usual, nowMs, quietUntilMs: undefined, verdicts: [ran], blockers: [], lastRun: undefined, ...fields };
 }
 
@@ -35,12 +37,16 @@ const jobs = [
   job({ server: 'test', name: 'new', verdicts: [] }),
 ];
 
-async function read(path: string, shown: readonly ScheduledJob[] = jobs): Promise<string> {
+async function read(
+  path: string,
+  shown: readonly ScheduledJob[] = jobs,
+  runs: readonly EndedStatus[] = [],
+): Promise<string> {
   const { ask } = await serve([
     jobListRoute({
       servers: () => [...new Set(shown.map(({ server }) => server))],
       jobs: () => listJobs(shown, noPause),
-      ended: () => [],
+      ended: () => runs,
       silence,
     }),
   ]);
@@ -252,6 +258,16 @@ describe('http/jobs', () => {
       ]),
     );
     expect(text.join()).toContain('definition pay/index: steps changed');
+  });
+
+  it('counts the runs of the job itself, if another job had its name', async () => {
+    const times = { startedAtMs: nowMs - hourMs, endedAtMs: nowMs - hourMs };
+    const runs = [
+      ended({ ...times, id: 3, jobId: 'j2', ending: 'failed' }),
+      ended({ ...times, id: 2, job: 'old name', jobId: 'j1' }),
+      ended({ ...times, id: 1 }),
+    ];
+    expect(rowsOf(await read('/jobs', [job()], runs))).toEqual(['pay/nightly/settle |  | ✓ |  | 2 of 2 | in 60 min']);
   });
 
   it('draws the durations of a job in its row, and lists failed jobs before others', async () => {

@@ -28,6 +28,7 @@ export const silence = (): undefined => undefined;
 export function someJobPages(longWord: string) {
   const usual = {
     server: 'prod',
+    id: 'j1',
     project: 'pay',
     group: 'nightly',
     nowMs: atMs,
@@ -38,7 +39,7 @@ export function someJobPages(longWord: string) {
   } as const;
   const lastRun = { id: 4710, ending: 'failed', endedAtMs: atMs - 3_600_000 };
   const job: ScheduledJob = { ...usual, name: 'settle', verdicts, lastRun };
-  const jobs = [job, { ...usual, name: longWord, verdicts: [] }];
+  const jobs = [job, { ...usual, id: 'j2', name: longWord, verdicts: [] }];
   const why: Why = {
     server: 'prod',
     id: 'j1',

@@ -17,8 +17,8 @@ describe('status/shown-job', () => {
       ...usual,
       path: 'pay/a/b/settle',
       ended: [own, ...others],
-      factsOf: (...names) => {
-        asked.push(names);
+      factsOf: (...[project, group, name]) => {
+        asked.push([project, group, name]);
         return { averageDurationMs: 200_000 };
       },
     });
@@ -26,6 +26,26 @@ describe('status/shown-job', () => {
     expect(asked).toEqual([['pay', 'a/b', 'settle']]);
     const many = { ...usual, path: 'pay/a/b/settle', ended: Array.from({ length: 101 }, () => own) };
     expect(toShownJob({ ...many, factsOf: () => undefined })?.runs).toHaveLength(100);
+  });
+
+  it('finds the runs of a job by its id, also those from before it was renamed, and none of a job that had its name', () => {
+    const own = [
+      ended({ id: 3, project: 'pay', job: 'settle', jobId: 'j1' }),
+      ended({ id: 2, project: 'pay', job: 'old/name', jobId: 'j1' }),
+      // A run that an earlier release stored.
+      ended({ id: 1, project: 'pay', job: 'settle' }),
+    ];
+    const other = ended({ id: 4, project: 'pay', job: 'settle', jobId: 'j2', ending: 'failed' });
+    const lastFailure = { id: 4, job: 'pay/settle', failureClass: 'work', endedAtMs: 0 } as const;
+    const input = { ...usual, path: 'pay/settle', ended: [other, ...own], lastFailure };
+    const current = [running({ id: 6, project: 'pay', job: 'settle', jobId: 'j2' })];
+    const shown = toShownJob({ ...input, running: current, factsOf: () => ({ jobId: 'j1' }) });
+    expect(shown).toMatchObject({ runs: own, running: [], lastFailure: undefined });
+    // The list of jobs shows that the name belongs to another job now.
+    expect(toShownJob({ ...input, jobId: 'j2', factsOf: () => undefined })).toMatchObject({
+      runs: [other, own[2]],
+      lastFailure,
+    });
   });
 
   it('finds a job of which only its last values are left, and no job that never ran', () => {

@@ -20,13 +20,16 @@ export function findJob(
   { executions, expected, changes, executionSettings, ended, explain, ...known }: Known,
 ): ShownJob | undefined {
   const status = executions?.status();
+  const schedule = expected?.find(path);
   return toShownJob({
     server,
     path,
+    jobId: schedule?.job.id,
     nowMs: status?.nowMs ?? known.clock.now(),
     seenMs: status?.seenMs,
-    schedule: expected?.find(path),
+    schedule,
     ended,
+    failureOf: (run) => known.traces?.causeOf(server, run)?.failure,
     lastFailure: known.traces?.lastFailureOf(server, path),
     stepShifts: known.traces?.stepShiftsOf(server, path),
     explain,

@@ -6,6 +6,8 @@ export type RecentRun = {
   readonly project: string;
   readonly group: string;
   readonly name: string;
+  /** Absent for a command without a job, and if an earlier release stored the run. */
+  readonly jobId?: string;
   readonly ending: Ending;
   readonly startedAtMs: number;
   readonly endedAtMs: number;
@@ -16,11 +18,12 @@ export type RecentRun = {
 };
 
 export function toRecent(project: string, run: Finished): RecentRun {
-  const { id, startedAtMs, endedAtMs, failedNodes: all } = run;
+  const { id, startedAtMs, endedAtMs, failedNodes: all, job } = run;
+  const jobId = job?.id === undefined ? {} : { jobId: job.id };
   const failedNodes = all.slice(0, maxNodes);
   const nodes = all.length === 0 ? {} : { failedNodes };
   const count = all.length > maxNodes ? { failedNodeCount: all.length } : {};
-  return { id, project, ...toJobName(run), ending: toEnding(run), startedAtMs, endedAtMs, ...nodes, ...count };
+  return { id, project, ...toJobName(run), ...jobId, ending: toEnding(run), startedAtMs, endedAtMs, ...nodes, ...count };
 }
 
 /** If a run fails on more nodes, no single node is the cause. */

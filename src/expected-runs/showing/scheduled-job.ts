@@ -4,7 +4,7 @@ import type { Sources } from '../deciding/sources.ts';
 import { isOff, nextTime, quietUntil, undecidedTimes, type WatchedJob } from '../deciding/watched-job.ts';
 
 /** A scheduled job from the job list. Times are the server's. */
-export type ScheduledJob = Pick<WatchedJob, 'project' | 'group' | 'name' | 'verdicts'> & {
+export type ScheduledJob = Pick<WatchedJob, 'id' | 'project' | 'group' | 'name' | 'verdicts'> & {
   readonly server: string;
   readonly nowMs: number;
   readonly nextMs: number | undefined;
@@ -30,12 +30,12 @@ type About = {
 };
 
 export function toScheduledJob(job: WatchedJob, { server, nowMs, facts, sources }: About): ScheduledJob {
-  const { project, group, name, verdicts } = job;
+  const { id, project, group, name, verdicts } = job;
   const lastRun = facts && { id: facts.lastId, ending: facts.lastEnding, endedAtMs: facts.lastEndMs };
   const blockers = findBlockers(job, sources, nowMs);
   const next = { nextMs: nextTime(job, nowMs), quietUntilMs: quietUntil(job, nowMs) };
   const habits = facts?.flakiness?.isFlaky === true ? { isFlaky: true } : {};
-  return { server, project, group, name, verdicts, nowMs, ...next, blockers, lastRun, ...habits };
+  return { server, id, project, group, name, verdicts, nowMs, ...next, blockers, lastRun, ...habits };
 }
 
 export function toTimes(job: WatchedJob, nowMs: number): TimesOfJob {

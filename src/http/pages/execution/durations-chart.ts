@@ -1,5 +1,5 @@
 import { toLength, toTime } from '../../../domain/ages.ts';
-import { isFailure } from '../../../status/running.ts';
+import { isFailure, isRunOf } from '../../../status/running.ts';
 import type { EndedStatus } from '../../../status/status.ts';
 import { type Bar, renderChart } from '../chart.ts';
 import { type Html, html } from '../html.ts';
@@ -19,7 +19,8 @@ export function renderDurations(
   root: string,
 ): Html | undefined {
   if (job === undefined) return undefined;
-  const same = others.filter((one) => one.project === project && one.job === job && one.endedAtMs >= one.startedAtMs);
+  const ofJob = { id: others.find((one) => one.id === id)?.jobId, path: `${project}/${job}` };
+  const same = others.filter((one) => isRunOf(one, ofJob) && one.endedAtMs >= one.startedAtMs);
   const at = same.findIndex((one) => one.id === id);
   // The newest runs, or the runs around an older one.
   const from = Math.max(0, Math.min(at - maxShown / 2, same.length - maxShown));

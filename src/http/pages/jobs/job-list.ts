@@ -112,7 +112,7 @@ function renderTable({ items, servers, root }: Jobs, ended: JobListOptions['ende
   const jobs = items.map(({ job }) => job);
   const isOne = servers.length < 2;
   const runs = toRunsByJob(jobs, ended);
-  const rows = jobs.map((job) => renderRow(job, runs.get(toKey(job.server, toJobPath(job))) ?? [], { root, isOne }));
+  const rows = jobs.map((job) => renderRow(job, runs.get(toKey(job.server, job.id)) ?? [], { root, isOne }));
   return html`<section>
 ${toTable(['Job', isOne ? undefined : 'Server', 'Last run', 'Last scheduled times', html`<th class="spare">Durations</th>`, '24 h', 'Next'], rows)}</section>
 `;
@@ -122,15 +122,19 @@ function toRunsByJob(
   jobs: readonly ScheduledJob[],
   ended: JobListOptions['ended'],
 ): ReadonlyMap<string, readonly EndedStatus[]> {
-  const byJob = new Map<string, EndedStatus[]>(jobs.map((job) => [toKey(job.server, toJobPath(job)), []]));
+  const byJob = new Map<string, EndedStatus[]>(jobs.map((job) => [toKey(job.server, job.id), []]));
+  const ids = new Map(jobs.map((job) => [toKey(job.server, toJobPath(job)), job.id]));
   for (const server of new Set(jobs.map((job) => job.server))) {
-    for (const run of ended(server)) byJob.get(toKey(server, `${run.project}/${run.job}`))?.push(run);
+    for (const run of ended(server)) {
+      const jobId = run.jobId ?? ids.get(toKey(server, `${run.project}/${run.job}`)) ?? '';
+      byJob.get(toKey(server, jobId))?.push(run);
+    }
   }
   return byJob;
 }
 
-function toKey(server: string, path: string): string {
-  return JSON.stringify([server, path]);
+function toKey(server: string, job: string): string {
+  return JSON.stringify([server, job]);
 }
 
 type At = { readonly root: string; readonly isOne: boolean };
