@@ -173,7 +173,8 @@ function toFindFailures({ watching, clock, current }: Served): FindFailures {
       const path = toJobPath(names);
       return { ...describeRuns(jobOf(server, path)), ...current().jobs.aboutOf(path) };
     },
-    unscheduled: (server, path) => explainUnscheduled(jobOf(server, path)),
+    unscheduled: (server, path) =>
+      explainUnscheduled(jobOf(server, watching().watched.get(server)?.movedTo(path) ?? path)),
   };
 }
 

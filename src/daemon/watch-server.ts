@@ -18,7 +18,7 @@ import type { Trouble } from '../status/problem-kinds.ts';
 import { findRunning, listEnded, listRunning, listUnreadable, toWhatRuns } from '../status/running.ts';
 import { findCauseTroubles } from '../status/shared-cause.ts';
 import type { ShownJob } from '../status/shown-job.ts';
-import type { EndedStatus, ExecutionsOfServer, RunningExecution } from '../status/status.ts';
+import type { EndedStatus, ExecutionsOfServer, RunningExecution, ServerStatus } from '../status/status.ts';
 import { findExecutionTroubles } from '../status/troubles/execution-troubles.ts';
 import { findScheduleTroubles } from '../status/troubles/schedule-troubles.ts';
 import { createServerSigns } from '../status/troubles/server-signs.ts';
@@ -28,6 +28,7 @@ import type { Connection } from './connect.ts';
 import { createExplainer, listSuspects } from './explain-failures.ts';
 import { listExposures } from './exposure.ts';
 import { findJob } from './pages/find-job.ts';
+import { createJobNames } from './pages/job-names.ts';
 import { toSkippedWish } from './pages/skipped-wish.ts';
 import { type RightsWatch, watchRights } from './rights/prove-rights.ts';
 import { createServerPolls, type Handover, type ServerPolls } from './server-polls.ts';
@@ -61,6 +62,8 @@ export type WatchedServer = {
   readonly expected: Pick<ExpectedRuns, 'scheduled' | 'schedule' | 'outlook'> | undefined;
   /** A job by its path `{project}/{group}/{name}`: its schedule, and its runs. */
   readonly job: (path: string) => ShownJob | undefined;
+  /** Returns the present path of the job that had this path earlier; undefined if a job has it now, or if none is known. */
+  readonly movedTo: (path: string) => string | undefined;
   /** The journal of changes; undefined if the collector is off. */
   readonly changes: Pick<Changes, 'list' | 'dropped'> | undefined;
   /** Explains what changed before a failed run of a job; undefined for other executions. */
@@ -119,15 +122,13 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     const common = seen() ?? toCommonState(members.map((member) => toServerState(seen(member.name))));
     return toSilence(name, common, { nowMs: clock.now(), emptySinceMs: projectList.emptySinceMs() });
   };
+  const shown = (): ExecutionsOfServer | undefined => executions && toWhatRuns(executions.status(), executionSettings);
   const unseen = (project: string): string | undefined => {
     if (expected === undefined) return notWatched;
-    const silent = silence();
-    if (silent !== undefined) return toSilenceText(silent);
-    const shown = executions && toWhatRuns(executions.status(), executionSettings);
-    const sight = { state: 'up', executions: shown, visibleProjects: projectList.visible() } as const;
-    const texts = listUnreadable(sight, project);
-    return texts.length === 0 ? undefined : `"${name}" does not show all executions: ${texts.join('; ')}`;
+    const sight = { executions: shown(), visibleProjects: projectList.visible() };
+    return explainUnseen(name, project, { silent: silence(), ...sight });
   };
+  const { movedTo, why } = createJobNames({ executions, expected, changes });
   return {
     connections: targets.all.map(({ connection }) => connection),
     polls: polls.map(({ scheduled }) => scheduled),
@@ -141,12 +142,13 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     serverNowMs: sourceNotes.serverNowMs,
     running: (id) => executions && findRunning(executions.status(), executionSettings, { server: name, id }),
     ended,
-    why: (job) => (expected?.why(job) ?? []).map((told) => toldInSilence(told, silence(), unseen(told.project))),
+    why: (job) => why(job).map((told) => toldInSilence(told, silence(), unseen(told.project))),
     unseen,
     expected,
     changes,
     explain,
     skipped: (wish, pause) => expected?.outlook.skipped(toSkippedWish(wish, expected.serverNowMs(), executions), pause),
+    movedTo,
     job: (path) =>
       findJob(name, path, { ...options, executions, expected, changes, executionSettings, ended: ended(), explain }),
     troubles: () => [
@@ -154,7 +156,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
       ...findCauseTroubles(changes?.commonCause()),
       ...findTroubles(server, { executions, expected, changes, executionSettings, config, causeOf }),
     ],
-    executions: () => executions && toWhatRuns(executions.status(), executionSettings),
+    executions: shown,
     visibleProjects: projectList.visible,
     withdraw: (key) => polls.find(({ scheduled }) => toPollText(scheduled.key) === toPollText(key))?.reading.withdraw(),
     toHandover: () => ({ ...toHandover(), addresses: targets.all.map(({ address }) => address) }),
@@ -199,6 +201,14 @@ function toldInSilence(told: Why, silence: Silence | undefined, unseen: string |
   if (unseen === undefined) return told;
   const asOf = silence === undefined ? '' : '; the rest is the last known state';
   return { ...told, sentence: `${unseen}${asOf}. ${told.sentence}` };
+}
+
+type Sight = Pick<ServerStatus, 'executions' | 'visibleProjects'> & { readonly silent: Silence | undefined };
+
+function explainUnseen(name: string, project: string, { silent, ...sight }: Sight): string | undefined {
+  if (silent !== undefined) return toSilenceText(silent);
+  const texts = listUnreadable({ state: 'up', ...sight }, project);
+  return texts.length === 0 ? undefined : `"${name}" does not show all executions: ${texts.join('; ')}`;
 }
 
 function findTroubles(

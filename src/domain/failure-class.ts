@@ -160,6 +160,8 @@ export type Surroundings = {
   readonly areDefinitionsRead: boolean;
   readonly areKeysRead: boolean;
   readonly areNodesRead: boolean;
+  /** The listed jobs, by id. */
+  readonly jobs: ReadonlyMap<string, JobNames>;
   readonly childrenOf: (jobId: string) => readonly JobNames[];
   /** Returns the keys that the definition of a job names. */
   readonly keysOf: (jobId: string) => readonly string[];

@@ -169,6 +169,8 @@ export function createScene({ settings = {}, token, ...options }: Options = {}) 
     },
     commonCause: () => daemon.changes.commonCause(),
     surroundings: () => daemon.changes.surroundings(),
+    /** Its parts. */
+    daemon: () => daemon,
     /** The watched job with this id. */
     watched: (id: string) => daemon.expected.jobs().get(id),
     /** The runs at risk within 12 hours. */

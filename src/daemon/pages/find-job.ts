@@ -5,6 +5,7 @@ import type { EndedStatus } from '../../status/status.ts';
 import type { ServerPolls } from '../server-polls.ts';
 import type { toExecutionSettings } from '../server-settings.ts';
 import type { WatchOptions } from '../server-targets.ts';
+import { createJobNames } from './job-names.ts';
 
 type Known = Pick<ServerPolls, 'executions' | 'expected' | 'changes'> &
   Pick<WatchOptions, 'clock' | 'traces' | 'config'> & {
@@ -20,14 +21,13 @@ export function findJob(
   { executions, expected, changes, executionSettings, ended, explain, ...known }: Known,
 ): ShownJob | undefined {
   const status = executions?.status();
-  const schedule = expected?.find(path);
   return toShownJob({
     server,
     path,
-    jobId: schedule?.job.id,
+    jobId: createJobNames({ executions, expected, changes }).idOf(path),
     nowMs: status?.nowMs ?? known.clock.now(),
     seenMs: status?.seenMs,
-    schedule,
+    schedule: expected?.find(path),
     ended,
     failureOf: (run) => known.traces?.causeOf(server, run)?.failure,
     lastFailure: known.traces?.lastFailureOf(server, path),

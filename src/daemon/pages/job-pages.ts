@@ -60,6 +60,10 @@ export function toJobPages({ current, watching, silence, turns }: Options) {
       silence,
       begin,
     }),
-    jobPageRoute({ find: (server, path) => find(server)?.job(path), silence }),
+    jobPageRoute({
+      find: (server, path) => find(server)?.job(path),
+      movedTo: (server, path) => find(server)?.movedTo(path),
+      silence,
+    }),
   ];
 }

@@ -84,6 +84,7 @@ function toSurroundings(found: Found, { cause, memberName }: Now): Surroundings 
     areDefinitionsRead,
     areKeysRead,
     areNodesRead,
+    jobs,
     childrenOf,
     keysOf: (jobId) => listed(jobId, '.keys') ?? [],
     nodeCountOf: (project) => areas.get(areaNames.nodesOf(project))?.things.size,

@@ -23,7 +23,17 @@ export function toRecent(project: string, run: Finished): RecentRun {
   const failedNodes = all.slice(0, maxNodes);
   const nodes = all.length === 0 ? {} : { failedNodes };
   const count = all.length > maxNodes ? { failedNodeCount: all.length } : {};
-  return { id, project, ...toJobName(run), ...jobId, ending: toEnding(run), startedAtMs, endedAtMs, ...nodes, ...count };
+  return {
+    id,
+    project,
+    ...toJobName(run),
+    ...jobId,
+    ending: toEnding(run),
+    startedAtMs,
+    endedAtMs,
+    ...nodes,
+    ...count,
+  };
 }
 
 /** If a run fails on more nodes, no single node is the cause. */

@@ -43,6 +43,7 @@ export const noSurroundings: Surroundings = {
   areDefinitionsRead: false,
   areKeysRead: false,
   areNodesRead: false,
+  jobs: new Map(),
   childrenOf: () => [],
   keysOf: () => [],
   nodeCountOf: () => undefined,

@@ -74,6 +74,12 @@ function toMove(old: string, path: string): string {
   return toGroup(old) === toGroup(path) ? `renamed, was ${old}` : `moved, was ${old}`;
 }
 
+/** Returns the path that a job had before it was renamed or moved; undefined for other changes. */
+export function toFormerPath({ kind, project, what }: Pick<Change, 'kind' | 'project' | 'what'>): string | undefined {
+  const [, old] = (kind === 'job' ? /^(?:renamed|moved), was (.*)$/s.exec(what) : undefined) ?? [];
+  return old === undefined ? undefined : `${project}/${old}`;
+}
+
 function toProjectChanges({ id, before, after, changed, afterMs }: Difference, about: About): readonly Found[] {
   const found = { kind: 'project', project: id, subject: id } as const;
   if (before === undefined)

@@ -8,7 +8,7 @@ import type { ScheduleOfJob, ShownJob, ShownShift } from '../../../status/shown-
 import type { EndedStatus } from '../../../status/status.ts';
 import { createRoutes } from '../../server/routes.ts';
 import { toAboutFacts } from '../about-job.ts';
-import { toExecutionAddress, toScheduleAddress } from '../addresses.ts';
+import { toExecutionAddress, toJobAddress, toScheduleAddress } from '../addresses.ts';
 import { ofDurations, ofFailure, renderSuspects } from '../changes/suspects.ts';
 import { type Html, html, numberHead, toTable } from '../html.ts';
 import { toQuery } from '../list.ts';
@@ -20,14 +20,21 @@ import { renderRunsChart } from './runs-chart.ts';
 type JobPageOptions = {
   /** Returns a job by its path `{project}/{group}/{name}`. */
   readonly find: (server: string, path: string) => ShownJob | undefined;
+  /** Returns the present path of a job that was renamed or moved, by its earlier path. */
+  readonly movedTo?: (server: string, path: string) => string | undefined;
   readonly silence: FindSilence;
 };
 
 /** `/jobs/{server}/{project}/{group}/{name}`: why a job ran or not, its timetable, and its last runs. */
-export function jobPageRoute({ find, silence }: JobPageOptions): Router {
+export function jobPageRoute({ find, movedTo, silence }: JobPageOptions): Router {
   const router = createRoutes();
   router.get('/jobs/:server/*path', (request, response, next) => {
     const { server, path } = request.params;
+    const moved = movedTo?.(server, path.join('/'));
+    if (moved !== undefined) {
+      response.set('cache-control', 'no-store').redirect(302, `${toRoot(request)}${toJobAddress(server, moved)}`);
+      return;
+    }
     const found = find(server, path.join('/'));
     if (found === undefined) {
       next();
