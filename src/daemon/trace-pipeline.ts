@@ -191,8 +191,8 @@ function joinEnricher(
     maxAgeMs,
     room: () => (isSent ? spool.maxPending : Math.min(spool.maxPending, maxForPages)) - enricher.size(),
     failures: config.diagnosis.enabled ? port.failures : undefined,
-    onPending: (pending) => {
-      enricher.add(pending);
+    onPending: (...pending) => {
+      enricher.add(...pending);
       loop.wake();
     },
     skipped: (reason, executions) => self.tracesSkipped.inc({ server: name, reason }, executions),

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { type Execution, isOfDeletedJob, toExecutionStatus } from '../../domain/execution.ts';
+import type { TracedExecution } from '../../domain/span-source.ts';
 import { toStartMs, toTimestampMs } from '../../domain/time.ts';
 import type { AccessRight } from '../access-policy.ts';
 import { defineEndpoint, executionRead, largeListBytes } from '../endpoint.ts';
 import { number, toNumber, toText } from '../lenient.ts';
+import { execution as executionEndpoint } from './execution.ts';
 
 /** Far more than a page may have. */
 const maxRows = 20_000;
@@ -24,10 +26,21 @@ const executionList = z
         continue;
       }
       items.push(read);
-      if (read.endedAtMs !== undefined) origins.push(toOrigin(read.id, item));
+      if (read.endedAtMs === undefined) continue;
+      origins.push(toOrigin(read.id, item));
+      listed.set(read, item);
     }
     return { ...paging, items, origins, oddRows };
   });
+
+/** The finished rows of lists with all their fields. Kept apart, because rows are stored and arguments may contain secrets. */
+const listed = new WeakMap<Execution, unknown>();
+
+/** Returns a listed row as the request for its execution would; undefined if that may have more, such as the id of a retry. */
+export function toTraced(row: Execution): TracedExecution | undefined {
+  if (row.status === 'failed-with-retry' && row.nextAttemptId === undefined) return undefined;
+  return executionEndpoint.body.safeParse(listed.get(row)).data;
+}
 
 /** How a finished run was started, and where it ran. Its arguments may contain secrets. */
 export type RunOrigin = {

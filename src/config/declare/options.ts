@@ -44,7 +44,7 @@ const jobOverrides = mapList(
 
 const traceOptions = {
   enabled: option(choice('auto', 'on', 'pages', 'off'), 'auto').help(
-    'Whether to create a trace for each execution. on: send it; pages: only show its steps on its page, at 2 to 3 requests for each execution (one with detail: root); off: neither; auto: on if OTEL_EXPORTER_OTLP_ENDPOINT or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is set, else pages.',
+    'Whether to create a trace for each execution. on: send it; pages: only show its steps on its page, at 1 to 3 requests for each execution (at most one with detail: root); off: neither; auto: on if OTEL_EXPORTER_OTLP_ENDPOINT or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is set, else pages.',
   ),
   detail: option(choice('root', 'steps', 'nodes'), 'nodes').help(
     'Content of a trace: only the execution (root), also its steps, or also the nodes of each step; root sends the fewest requests.',

@@ -1,8 +1,11 @@
+import { toTraced } from '../../api/endpoints/executions.ts';
 import type { Finished } from '../../domain/execution.ts';
 import { type FailureClass, isFailure } from '../../domain/failure-class.ts';
+import type { TracedExecution } from '../../domain/span-source.ts';
 import type { CommitHook, LedgerDocument } from '../../state/ledger.ts';
 import type { Attempts } from './attempts.ts';
 import { type PendingTrace, toPendingDocument } from './pending.ts';
+import type { ListedRuns } from './waiting-traces.ts';
 
 type Noted = { readonly documents: readonly LedgerDocument[]; readonly done: () => void };
 
@@ -28,7 +31,7 @@ type CommitHookOptions = {
   room: () => number;
   /** Keeps failures until their class is counted; undefined if failures are not diagnosed. */
   failures: FailedRuns | undefined;
-  onPending: (pending: readonly PendingTrace[]) => void;
+  onPending: (pending: readonly PendingTrace[], listed: ListedRuns) => void;
   skipped: (reason: 'max_age' | 'max_pending', executions: number) => void;
 };
 
@@ -44,9 +47,15 @@ export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
       const traceable = runs.filter(({ status }) => status !== 'missed');
       const young = traceable.filter(({ endedAtMs }) => readAtMs - endedAtMs <= maxAgeMs + lagMs);
       const chosen = young.slice(0, Math.max(0, room()));
-      const pending = chosen.map(
-        ({ succeededOn: _names, ...run }): PendingTrace => ({ ...run, project, epoch, seenAtMs }),
-      );
+      const listed = new Map<PendingTrace, TracedExecution>();
+      const pending = chosen.map((run): PendingTrace => {
+        const { succeededOn: _names, ...stored } = run;
+        const each = { ...stored, project, epoch, seenAtMs };
+        // Older ones are many, and wait for longer.
+        const full = readAtMs - run.endedAtMs < maxListedAgeMs ? toTraced(run) : undefined;
+        if (full !== undefined) listed.set(each, full);
+        return each;
+      });
       const noted = attempts.note(traceable, epoch, seenAtMs);
       const kept = new Set(chosen);
       const failed = options.failures === undefined ? [] : traceable.filter(isFailure);
@@ -60,6 +69,7 @@ export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
           for (const failure of failures) failure.done();
         },
         pending,
+        listed,
         tooOld: traceable.length - young.length,
         tooMany: young.length - pending.length,
       });
@@ -68,15 +78,23 @@ export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
     },
     // If the commit fails, the runs are selected again; so skipped runs are reported after the commit.
     kept: (_project, runs) => {
-      const { noted, pending, tooOld, tooMany } = choices.get(runs) ?? nothing;
+      const { noted, pending, listed, tooOld, tooMany } = choices.get(runs) ?? nothing;
       noted();
       skipped('max_age', tooOld);
       skipped('max_pending', tooMany);
-      onPending(pending);
+      onPending(pending, listed);
     },
   };
 }
 
-type Choice = { noted: () => void; pending: readonly PendingTrace[]; tooOld: number; tooMany: number };
+type Choice = {
+  noted: () => void;
+  pending: readonly PendingTrace[];
+  listed: ListedRuns;
+  tooOld: number;
+  tooMany: number;
+};
 
-const nothing: Choice = { noted: () => undefined, pending: [], tooOld: 0, tooMany: 0 };
+const nothing: Choice = { noted: () => undefined, pending: [], listed: new Map(), tooOld: 0, tooMany: 0 };
+
+const maxListedAgeMs = 300_000;

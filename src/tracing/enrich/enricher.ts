@@ -76,7 +76,7 @@ export type Spooling = {
 
 export type Enricher = {
   /** Adds executions that were counted and are in the ledger. */
-  readonly add: (pending: readonly PendingTrace[]) => void;
+  readonly add: WaitingTraces['add'];
   readonly size: () => number;
   readonly causeOf: Causes['of'];
   readonly lastFailureOf: Causes['lastFailureOf'];
@@ -98,10 +98,10 @@ export function createEnricher(options: EnricherOptions): Enricher {
   const seal = createSeal(options, { causes, steps });
   let isLoaded = false;
 
-  function add(pending: readonly PendingTrace[]): void {
-    waiting.add(pending);
+  const add: Enricher['add'] = (pending, listed) => {
+    waiting.add(pending, listed);
     observe.pending(waiting.size());
-  }
+  };
 
   async function load(): Promise<void> {
     if (isLoaded) return;
@@ -173,6 +173,7 @@ function createFind(options: EnricherOptions, waiting: WaitingTraces) {
     const api = client.within({ lane: 'enrichment', forMs: timeoutMs, signal });
     const { source, isPending } = await gather(api, pending, {
       ...wanted,
+      listed: waiting.listedOf(entry),
       readsLogs: options.diagnoses !== undefined && options.logsOf(pending.project) !== 'none',
       isLastTry,
     });

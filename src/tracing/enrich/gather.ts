@@ -29,9 +29,13 @@ type GatherOptions = {
  * Requests all parts of a trace. Skips denied and missing parts; throws other errors, so that the trace is retried. On the last
  * try, also skips an endpoint that never answered.
  */
-export async function gather(api: Api, pending: PendingTrace, options: GatherOptions): Promise<Gathered> {
+export async function gather(
+  api: Api,
+  pending: PendingTrace,
+  { listed, ...options }: GatherOptions & { listed: TracedExecution | undefined },
+): Promise<Gathered> {
   const bare = toBareExecution(pending);
-  const found = await read(api.get(executionEndpoint, { path: { id: pending.id } }), options);
+  const found = listed ?? (await read(api.get(executionEndpoint, { path: { id: pending.id } }), options));
   // Another execution has this id now; further requests would be about the other one.
   if (found !== undefined && found !== 'failed' && !isSameRun(pending, found)) {
     return { source: { execution: bare }, isPending: false };

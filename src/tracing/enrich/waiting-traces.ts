@@ -1,10 +1,13 @@
 import { type ApiError, isOfWholeServer } from '../../api/errors.ts';
 import type { Clock } from '../../domain/clock.ts';
+import type { TracedExecution } from '../../domain/span-source.ts';
 import { type PendingTrace, toPendingKey } from './pending.ts';
 
 /** A pending trace in the queue. */
 export type Waiting = {
   readonly pending: PendingTrace;
+  /** The execution as it was listed when it was counted. */
+  readonly listed: TracedExecution | undefined;
   /** When a request for the trace was first answered, in ticks of the seal clock. */
   sinceTicks: number | undefined;
   retryAtTicks: number;
@@ -14,8 +17,11 @@ export type Waiting = {
   faults: number;
 };
 
+/** Executions with all fields of their rows, if these were read. */
+export type ListedRuns = ReadonlyMap<PendingTrace, TracedExecution>;
+
 export type WaitingTraces = {
-  readonly add: (pending: readonly PendingTrace[]) => void;
+  readonly add: (pending: readonly PendingTrace[], listed?: ListedRuns) => void;
   readonly remove: (pending: PendingTrace) => void;
   readonly size: () => number;
   /** Returns the queue in order. Traces that were never answered come last, so that they delay no other. */
@@ -27,6 +33,8 @@ export type WaitingTraces = {
   /** Reports whether to use an unfinished state as it is, instead of waiting. */
   readonly isLastTry: (entry: Waiting) => boolean;
   readonly isDue: (entry: Waiting) => boolean;
+  /** Returns the execution as it was listed a moment ago: later, its id may be that of another one. */
+  readonly listedOf: (entry: Waiting) => TracedExecution | undefined;
   readonly noteAnswer: (entry: Waiting) => void;
   /** Schedules the next try: the longer the trace has waited, the later. */
   readonly postpone: (entry: Waiting) => void;
@@ -72,9 +80,9 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
   }
 
   return {
-    add: (pending) => {
+    add: (pending, listed) => {
       for (const each of pending) {
-        const entry = { pending: each, sinceTicks: undefined, retryAtTicks: 0, isUnanswered: false, faults: 0 };
+        const entry = { pending: each, listed: listed?.get(each), ...untried };
         waiting.set(toPendingKey(each), entry);
         ages.begin(each);
       }
@@ -97,6 +105,7 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
       const isTooEarly = entry.faults > 0 && entry.faults < minFaults;
       return toAskedMs(entry) > sealTimeoutMs && !isTooEarly;
     },
+    listedOf: ({ pending, listed }) => (ages.of(pending) < listedForMs ? listed : undefined),
     isDue: ({ retryAtTicks }) => retryAtTicks <= clock.ticks(),
     noteAnswer: (entry) => {
       noteAnswer(entry);
@@ -133,6 +142,11 @@ function createAges({ now, ticks }: WaitingOptions['clock']) {
     of: (pending: PendingTrace): number => ticks() - (seenTicks.get(pending) ?? ticks()),
   };
 }
+
+const untried = { sinceTicks: undefined, retryAtTicks: 0, isUnanswered: false, faults: 0 };
+
+/** A server with a new database needs longer to start. */
+const listedForMs = 30_000;
 
 /** More than can be requested within the backlog age; about 5 MB of memory. */
 const maxWaiting = 10_000;

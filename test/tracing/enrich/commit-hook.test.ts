@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { projectExecutions } from '../../../src/api/endpoints/executions.ts';
 import type { Execution } from '../../../src/domain/execution.ts';
+import type { TracedExecution } from '../../../src/domain/span-source.ts';
 import { createAttempts } from '../../../src/tracing/enrich/attempts.ts';
 import { createTraceCommitHook } from '../../../src/tracing/enrich/commit-hook.ts';
 import { readPending } from '../../../src/tracing/enrich/pending.ts';
@@ -15,6 +17,7 @@ function ended(id: number, endedAtMs: number, status: Run['status'] = 'succeeded
 
 function create({ serverNowMs = 100 * hourMs, room = 10 } = {}) {
   const told: string[] = [];
+  const listed: TracedExecution[] = [];
   const attempts = createAttempts();
   const commitHook = createTraceCommitHook({
     attempts,
@@ -24,14 +27,37 @@ function create({ serverNowMs = 100 * hourMs, room = 10 } = {}) {
     maxAgeMs: hourMs,
     room: () => room,
     failures: undefined,
-    onPending: (pending) => told.push(`pending ${pending.map(({ id }) => id).join(' ')}`),
+    onPending: (pending, full) => {
+      told.push(`pending ${pending.map(({ id }) => id).join(' ')}`);
+      listed.push(...full.values());
+    },
     skipped: (reason, executions) => told.push(`${reason} ${executions}`),
   });
   const keep = (runs: readonly Run[]) => readPending(commitHook.keep('pay', runs, 3));
-  return { commitHook, attempts, keep, told };
+  return { commitHook, attempts, keep, told, listed };
+}
+
+function listRow(fields: object): Run {
+  const row = { id: 7, status: 'succeeded', argstring: '-password hunter2', ...fields };
+  const { items } = projectExecutions.body.parse({ paging: { total: 1 }, executions: [row] });
+  // This cast is safe: the row has an end.
+  return items[0] as Run;
 }
 
 describe('tracing/enrich/commitHook', () => {
+  it.each([
+    ['ended a moment ago', 1, {}],
+    ['ended earlier, because many may wait', 0, { 'date-ended': { unixtime: 100 * hourMs - 300_000 } }],
+    ['will be retried with an id that is not known yet', 0, { status: 'failed-with-retry' }],
+    ['is retried', 1, { status: 'failed-with-retry', retriedExecution: { id: 8 } }],
+  ])('passes on the arguments of a listed run only in memory, and only if it %s', (_what, count, fields) => {
+    const { commitHook, listed } = create();
+    const runs = [listRow({ 'date-ended': { unixtime: 100 * hourMs }, ...fields })];
+    expect(JSON.stringify(commitHook.keep('pay', runs, 3))).not.toContain('hunter2');
+    commitHook.kept('pay', runs);
+    expect(listed.map(({ argstring }) => argstring)).toEqual(Array(count).fill('-password hunter2'));
+  });
+
   it('uses the server clock, which dates the ends, to decide what is too old', () => {
     const { commitHook, keep, told } = create();
     const runs = [ended(1, 99 * hourMs), ended(2, 99 * hourMs - 1)];

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { projectExecutions, toTraced } from '../../../src/api/endpoints/executions.ts';
 import type { Plan } from '../../../src/tracing/plan/plan-trace.ts';
 import { setUp } from './finished-run.ts';
 
@@ -80,6 +81,31 @@ describe('tracing/enrich/enricher', () => {
     expect(await spooled()).toEqual([expect.stringContaining('["RUN pay/nightly/settle"]')]);
     const asked = simulator.requests().map(({ path }) => path.replace(/^\/api\/\d+\/|\?.*$/g, ''));
     expect(asked.filter((path) => path.startsWith('execution/') || path.startsWith('job/'))).toEqual(['execution/1']);
+  });
+
+  it('takes an execution from its list row for half a minute, and requests it later', async () => {
+    const atOnce = await setUp({ detail: 'root' });
+    const later = await setUp({ detail: 'root' });
+    const read = async ({ ask, pending, add, run, wait, simulator, plans }: typeof atOnce, afterMs: number) => {
+      const window = { begin: pending.endedAtMs, end: pending.endedAtMs };
+      const rows = await ask('vital').get(projectExecutions, { path: { project: 'pay' }, query: window });
+      const listed = rows.items.flatMap((row) => toTraced(row) ?? []);
+      // What is stored is loaded first.
+      simulator.control.addFault({ kind: 'status', status: 500, path: '/execution/' });
+      await run();
+      simulator.control.clearFaults();
+      const before = simulator.requests().length;
+      add([pending], new Map(listed.map((row) => [pending, row])));
+      wait(afterMs);
+      await run();
+      return { asked: simulator.requests().length - before, facts: Object.keys(plans[0]?.trace.resource ?? {}) };
+    };
+    const { facts, asked } = await read(atOnce, 29_999);
+    expect(asked).toBe(0);
+    const requested = await read(later, 30_000);
+    expect(requested.asked).toBe(1);
+    expect(facts).toEqual(requested.facts);
+    expect(facts).toContain('cicd.pipeline.run.url.full');
   });
 
   it('orders its queue again when executions were added', async () => {
