@@ -117,12 +117,20 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
       // A run that ends after a clock change has times of the old clock, which the new clock must reach first.
       if (runsOverStep(execution)) continue;
       const visibleMs = execution.end?.visibleAtMs ?? nowMs;
-      const waitsMs = nowMs - visibleMs;
+      // When a clock is set back, the times up to which projects were read become those of the new clock.
+      const waitsMs = nowMs - Math.max(visibleMs, ...setBackAt());
       if (waitsMs > (lagSeconds ?? 0) * 1000 + slackMs && waitsMs > slackMs) {
         open.delete(execution);
         onFault('lag tells the truth', `${tell(execution)} waits ${Math.round(waitsMs / 1000)} s, lag ${lagSeconds}`);
       }
     }
+  }
+
+  function setBackAt(): number[] {
+    return truth.troubles.flatMap(({ what, fromMs, toMs, byMs = 0 }) => {
+      const atMs = byMs < 0 ? fromMs : toMs;
+      return what === 'step' && atMs <= time.nowMs() ? [atMs] : [];
+    });
   }
 
   /** If responses arrive in time, executions are counted in time, however slow the server is. */
