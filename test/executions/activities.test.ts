@@ -74,4 +74,17 @@ describe('executions/activities', () => {
     });
     expect(activities.all.get('before')).toEqual({ ...before, isDayLong: false });
   });
+
+  it('keeps how long projects have waited after the clock was set back', () => {
+    const activities = createActivities();
+    const laterMs = midnightMs + 2 * hourMs;
+    for (const [project, readAtMs] of Object.entries({ pay: laterMs - 5000, shop: laterMs, hr: laterMs - 500_000 }))
+      activities.note(project, { readAtMs }, laterMs);
+    activities.rewind(midnightMs);
+    expect([...activities.all].map(([project, { readAtMs }]) => [project, readAtMs - midnightMs])).toEqual([
+      ['pay', -5000],
+      ['shop', 0],
+      ['hr', -500_000],
+    ]);
+  });
 });

@@ -13,12 +13,14 @@ export function createActivities() {
     },
     /** Call after the server clock was set back, so that no due time stays in the future. */
     rewind: (nowMs: number): void => {
+      const latestMs = Math.max(...[...all.values()].map(({ readAtMs }) => readAtMs));
       for (const [project, activity] of all) {
         const { activeUntilMs, readAtMs, nextDayMs, unshownSinceMs } = activity;
         all.set(project, {
           ...activity,
           activeUntilMs: Math.min(activeUntilMs, nowMs),
-          readAtMs: Math.min(readAtMs, nowMs),
+          // The project that has waited longest is still the first.
+          readAtMs: readAtMs > nowMs ? nowMs - (latestMs - readAtMs) : readAtMs,
           nextDayMs: Math.min(nextDayMs, nowMs + hourMs),
           unshownSinceMs: unshownSinceMs && Math.min(unshownSinceMs, nowMs),
         });
