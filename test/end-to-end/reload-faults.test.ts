@@ -31,6 +31,32 @@ describe('end-to-end, a reload whose old parts do not end in time', () => {
   });
 });
 
+describe('end-to-end, a stop during a reload', () => {
+  it('closes the state only after the polls of the old configuration, which may still write it', async () => {
+    const { url } = await start();
+    const yaml = (every: string) =>
+      `servers: [{ name: prod, url: '${url}', token_file: TOKEN }]\ncollectors: { execution-mode: { every: ${every} } }\n`;
+    const held = Promise.withResolvers<void>();
+    const selfTracing: SelfTracing = {
+      ofPost: (post) => post,
+      ofPoll: (_key, poll) => ({ ...poll, run: (signal) => poll.run(signal).then(() => held.promise) }),
+      ofTransport: (_server, transport) => transport,
+      stop: async () => undefined,
+    };
+    const daemon = await startDaemon({ yaml: yaml('15s'), token: 'a-token', selfTracing });
+    onTestFinished(daemon.stop);
+    await eventually(async () => expect(await countModes(daemon)).toBeGreaterThan(0));
+    const reloaded = daemon.app.reload(await daemon.load(yaml('6s')));
+    await eventually(async () => expect(await (await fetch(`${daemon.url}/config`)).text()).toContain('every: 6s'));
+    let isStopped = false;
+    const stopped = daemon.app.stop(() => undefined).then(() => (isStopped = true));
+    await eventually(() => expect(fetch(`${daemon.url}/-/healthy`)).rejects.toThrow('fetch failed'));
+    expect(isStopped).toBe(false);
+    held.resolve();
+    await Promise.all([stopped, reloaded]);
+  });
+});
+
 describe('end-to-end, what pages show about a reload', () => {
   it('lists at /config the changes that wait for a restart, and reports a failed reload', async () => {
     const simulator = await start();
