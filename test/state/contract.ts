@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { LedgerEntry } from '../../src/state/ledger.ts';
+import type { LedgerChange, LedgerEntry } from '../../src/state/ledger.ts';
 import type { State } from '../../src/state/state.ts';
-import { describeSpool } from './contract-of-spool.ts';
+import { describeSpool, toTrace } from './contract-of-spool.ts';
 
 /** An empty engine with the states of two servers, the first of which is `prod`. */
 export type Engine = {
@@ -130,12 +130,18 @@ export function describeContract(open: () => Promise<Engine>): void {
       expect((await state.ledger.find('prod', [0]))[0]?.project).toBe('Zahlung für €');
     });
 
-    it('keeps nothing of a change if one part of it fails', async () => {
-      const entries = [ended('pay', 1, 100), ended('pay', 2, Number.NaN)];
+    // These casts are safe: the database refuses a missing value.
+    it.each<[string, LedgerChange]>([
+      ['entries', { entries: [ended('pay', 1, 100), ended('pay', 2, Number.NaN)] }],
+      ['documents', { documents: [{ kind: null as unknown as string, key: 'b', body: '1' }] }],
+      ['traces', { spooled: [{ ...toTrace('1'), startedAtMs: Number.NaN }] }],
+    ])('keeps nothing of a change if one part of it fails: %s', async (_part, faulty) => {
+      const entries = [ended('pay', 1, 100)];
       await expect(
-        state.ledger.commit('prod', { entries, documents: [{ kind: 'cell', key: 'a', body: '1' }] }),
+        state.ledger.commit('prod', { entries, documents: [{ kind: 'cell', key: 'a', body: '1' }], ...faulty }),
       ).rejects.toThrow('the state cannot be written');
       expect(await state.ledger.size('prod')).toBe(0);
+      expect(await state.ledger.find('prod', [1])).toEqual([]);
       expect(await state.ledger.load('prod')).toEqual([]);
       // The next change does not include it.
       await state.ledger.commit('prod', { entries: [ended('pay', 1, 100)] });
