@@ -234,6 +234,17 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     );
   });
 
+  it('leaves a server that became a standby, because a new connection may lead to the primary', async () => {
+    await server.query('CREATE DATABASE demoted');
+    await server.query('ALTER DATABASE demoted SET default_transaction_read_only = on');
+    const connections = createConnections(toSettings(server, 'public', { database: 'demoted' }), systemClock);
+    const write = () => connections.transact((sql) => sql('CREATE TABLE written ()'));
+    await expect(write()).rejects.toThrow('the state cannot be written: it only reads, as a standby does');
+    await server.query('ALTER DATABASE demoted RESET default_transaction_read_only');
+    await write();
+    await connections.close();
+  });
+
   it('creates the tables once, however many replicas start at the same time', async () => {
     const all = await Promise.all([open(), open(), open(), open()]);
     expect(await Promise.all(all.map(({ leases }) => leases.list()))).toEqual([[], [], [], []]);
