@@ -7,11 +7,15 @@ import { systemInfo } from '../../api/endpoints/system.ts';
 import { ApiError, isUnknownStar } from '../../api/errors.ts';
 import { createProjectList } from '../../api/project-list.ts';
 import type { Config, ServerConfig } from '../../config/config.ts';
+import type { collectors } from '../../daemon/catalogue/collectors.ts';
 import { toExecutionSettings, toJobRoom } from '../../daemon/server-settings.ts';
 import { toCount } from '../../domain/format.ts';
 import { systemClock } from '../../domain/system-clock.ts';
-import type { Collector, ProjectCollector, Watch } from '../../schedule/collector.ts';
 import { type Finding, findInProjects, type Probe } from './probe.ts';
+
+type Collector = (typeof collectors)[number];
+type ProjectCollector = Extract<Collector, { kind: 'project' }>;
+type Watch = Parameters<ProjectCollector['covers']>[1];
 
 /** Builds each request of the enabled collectors once; of requests by project, only the first few. */
 export function toProbes(server: ServerConfig, config: Config, enabled: readonly Collector[]) {
