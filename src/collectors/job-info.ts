@@ -1,7 +1,7 @@
 import type { Api } from '../api/client.ts';
 import { type Job, jobInfo, projectJobs } from '../api/endpoints/jobs.ts';
 import { ApiError, isUnaskable } from '../api/errors.ts';
-import { toJobPath } from '../domain/job-path.ts';
+import { toJobPath } from '../domain/job.ts';
 import { info, newestGauge } from '../metrics/family.ts';
 import { defineProjectCollector, type ProjectToAsk, type Watch } from '../schedule/collector.ts';
 

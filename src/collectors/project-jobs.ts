@@ -1,5 +1,5 @@
 import { type Job, projectJobs } from '../api/endpoints/jobs.ts';
-import { toJobPath } from '../domain/job-path.ts';
+import { toJobPath } from '../domain/job.ts';
 import { gauge } from '../metrics/family.ts';
 import { defineProjectCollector } from '../schedule/collector.ts';
 

@@ -1,5 +1,5 @@
 import { toCount, toVisible } from '../domain/format.ts';
-import { toJobPath } from '../domain/job-path.ts';
+import { toJobPath } from '../domain/job.ts';
 import { isAnyAtRisk, type RisksTonight, type ServerTonight, type Tonight, toHeadline } from '../status/tonight.ts';
 import { askForPage, toExitCode, toQuery } from './ask-page.ts';
 import type { CommandContext } from './command.ts';

@@ -1,5 +1,5 @@
 import { toCount, toVisible } from '../domain/format.ts';
-import { toJobPath } from '../domain/job-path.ts';
+import { toJobPath } from '../domain/job.ts';
 import type { Windows } from '../status/windows.ts';
 import { askForPage, takeServer, toExitCode, toQuery } from './ask-page.ts';
 import { type CommandContext, exitCodes } from './command.ts';

@@ -2,10 +2,11 @@ import type { Config, FixedConfig } from '../config/config.ts';
 import { toOwnAddress } from '../config/values/address.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ReloadOutcome } from '../domain/complaint.ts';
-import { toJobPath } from '../domain/job-path.ts';
+import { endings } from '../domain/execution.ts';
+import { toJobPath } from '../domain/job.ts';
 import type { Log } from '../domain/log.ts';
 import { finishInPieces, type Pause, sortInPieces } from '../domain/pause.ts';
-import { endings } from '../executions/counting/naming.ts';
+
 import { listAllChanges } from '../http/pages/changes/change-filter.ts';
 import { changesPageRoute } from '../http/pages/changes/changes-page.ts';
 import { configPageRoute, notFoundRoute } from '../http/pages/config-page.ts';

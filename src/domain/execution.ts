@@ -13,6 +13,12 @@ export const executionStatuses = [
 ] as const;
 export type ExecutionStatus = (typeof executionStatuses)[number];
 
+/** The endings of executions that are counted; `other` stands for those of plugins. */
+export const endings = ['succeeded', 'failed', 'aborted', 'timedout', 'failed-with-retry', 'missed', 'other'] as const;
+export type Ending = (typeof endings)[number];
+
+export type JobNames = { readonly project: string; readonly group: string; readonly name: string };
+
 /** One run of a job, or of a command without a job. */
 export type Execution = {
   readonly id: number;

@@ -1,5 +1,4 @@
-import type { Execution, ExecutionStatus, Finished } from './execution.ts';
-import type { JobNames } from './job-path.ts';
+import type { Execution, ExecutionStatus, Finished, JobNames } from './execution.ts';
 
 /**
  * The classes of failed executions, such as a node that was not reached, a refused access, a missing or wrong definition, the

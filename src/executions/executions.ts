@@ -1,10 +1,11 @@
 import type { ErrorKind } from '../api/errors.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Execution } from '../domain/execution.ts';
+import type { JobFacts } from '../domain/job.ts';
 import type { LedgerDocument } from '../state/ledger.ts';
 import type { SpooledTrace } from '../state/spool.ts';
 import { toTypicalDuration } from './counting/job-facts.ts';
-import { type JobFacts, toJobKey } from './counting/totals.ts';
+import { toJobKey } from './counting/totals.ts';
 import { createImportsSince, type ImportsSince } from './ledger/count-executions.ts';
 import type { LedgerCache } from './ledger/ledger-cache.ts';
 import type { ProjectState } from './ledger/project-state.ts';

@@ -1,5 +1,5 @@
 import type { Surroundings } from '../domain/failure-class.ts';
-import { toJobPath } from '../domain/job-path.ts';
+import { toJobPath } from '../domain/job.ts';
 import type { Pause } from '../domain/pause.ts';
 import { type Blocker, findServerBlockers } from './deciding/blockers.ts';
 import { maySeveral } from './deciding/doubts.ts';

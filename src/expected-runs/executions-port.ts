@@ -1,5 +1,8 @@
+import type { Job } from '../api/endpoints/jobs.ts';
 import type { Execution } from '../domain/execution.ts';
-import type { Executions } from '../executions/executions.ts';
+import type { JobFacts } from '../domain/job.ts';
+import type { LedgerDocument } from '../state/ledger.ts';
+import type { SpooledTrace } from '../state/spool.ts';
 
 /** What the schedule watch needs from executions. */
 export type ExecutionsPort = {
@@ -9,12 +12,18 @@ export type ExecutionsPort = {
   /** When the running executions of a project were read; undefined if they cannot be read. */
   readonly runningReadMs: (project: string) => number | undefined;
   /** Stores documents in a transaction of the ledger, never while executions are being counted. */
-  readonly commit: Executions['commit'];
-  readonly factsOf: Executions['factsOf'];
+  readonly commit: (make: () => readonly LedgerDocument[], spooled?: readonly SpooledTrace[]) => Promise<void>;
+  readonly factsOf: (project: string, group: string, name: string, jobId?: string) => JobFacts | undefined;
   /** Call before requesting a project's jobs: executions then use the list, and need not request it. */
-  readonly beginJobList: Executions['beginJobList'];
+  readonly beginJobList: (project: string) => LearnJobs | undefined;
   /** The duration that 75 % of a job's runs do not exceed. */
   readonly durationMs: (project: string, group: string, name: string) => number | undefined;
+};
+
+type LearnJobs = (list: readonly Pick<Job, 'id' | 'group' | 'name'>[], nowMs: number) => Promise<void>;
+
+type Executions = Omit<ExecutionsPort, 'running'> & {
+  readonly status: () => { readonly running: readonly Execution[] };
 };
 
 type Progress = {

@@ -1,10 +1,11 @@
-import type { Api } from '../api/client.ts';
+import type { Api, Client } from '../api/client.ts';
 import { jobInfo } from '../api/endpoints/jobs.ts';
 import type { Project } from '../api/endpoints/projects.ts';
+import type { Clock } from '../domain/clock.ts';
 import type { Surroundings } from '../domain/failure-class.ts';
-import { toJobPath } from '../domain/job-path.ts';
+import { toJobPath } from '../domain/job.ts';
 import { createPause, maxPieceMs, type Pause } from '../domain/pause.ts';
-import type { ExecutionsOptions } from '../executions/options.ts';
+import type { Row } from '../metrics/family.ts';
 import { createNewSeriesHold } from '../metrics/new-series.ts';
 import type { Ledger } from '../state/ledger.ts';
 import { createOutlook } from './ahead.ts';
@@ -31,10 +32,15 @@ type Outcome =
   | { readonly result: 'success'; readonly series: number; readonly note?: string }
   | { readonly result: 'off'; readonly reason: 'version'; readonly message: string };
 
-type ExpectedRunsOptions = Pick<
-  ExecutionsOptions,
-  'server' | 'everyMs' | 'timeoutMs' | 'client' | 'clock' | 'publish' | 'omits' | 'withdraw'
-> & {
+type ExpectedRunsOptions = {
+  readonly server: string;
+  readonly everyMs: number;
+  readonly timeoutMs: number;
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly publish: (rows: readonly Row[], validForMs: number) => Promise<number>;
+  readonly omits: (row: Row) => boolean;
+  readonly withdraw: () => void;
   readonly ledger: Pick<Ledger, 'load' | 'countEnds'>;
   readonly port: ExecutionsPort;
   readonly notes: SourceNotes;

@@ -3,7 +3,7 @@ import { projectJobs } from '../api/endpoints/jobs.ts';
 import type { Project } from '../api/endpoints/projects.ts';
 import { ApiError, isOfWholeServer } from '../api/errors.ts';
 import type { Clock } from '../domain/clock.ts';
-import { toJobPath } from '../domain/job-path.ts';
+import { toJobPath } from '../domain/job.ts';
 import { maxListGapMs, type WatchedJob } from './deciding/watched-job.ts';
 import type { ExecutionsPort } from './executions-port.ts';
 import type { ExpectedJobs } from './expected-jobs.ts';

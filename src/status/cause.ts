@@ -1,5 +1,5 @@
 import type { Cause, FirstCause, Seen } from '../domain/failure-class.ts';
-import { toJobPath } from '../domain/job-path.ts';
+import { toJobPath } from '../domain/job.ts';
 import type { PendingTrace } from '../tracing/enrich/pending.ts';
 import { own } from '../tracing/plan/attribute-names.ts';
 import type { Plan } from '../tracing/plan/plan-trace.ts';

@@ -1,9 +1,9 @@
 import type { Change } from '../diagnosis/changes/deciding/change.ts';
 import type { Explanation } from '../diagnosis/changes/explain.ts';
 import type { Shift } from '../domain/durations/drift.ts';
+import type { JobNames } from '../domain/execution.ts';
 import type { FailedRun } from '../domain/failure-class.ts';
-import { type JobNames, ofJobPath } from '../domain/job-path.ts';
-import type { JobFacts } from '../executions/counting/totals.ts';
+import { type JobFacts, ofJobPath } from '../domain/job.ts';
 import type { Why } from '../expected-runs/deciding/why.ts';
 import type { ScheduledJob, TimesOfJob } from '../expected-runs/showing/scheduled-job.ts';
 import { isFailure, isRunOf } from './running.ts';

@@ -1,6 +1,6 @@
 import { toTime } from '../domain/ages.ts';
 import { toCapital, toCount } from '../domain/format.ts';
-import { toJobPath } from '../domain/job-path.ts';
+import { toJobPath } from '../domain/job.ts';
 import type { RisksAhead, RunsAtRisk, TroubleAhead } from '../expected-runs/risks/find-risks.ts';
 import type { Skipped } from '../expected-runs/risks/find-skipped.ts';
 import { toIso, toUnknown } from './known.ts';

@@ -1,6 +1,6 @@
 import { toTime } from '../domain/ages.ts';
 import { toCount } from '../domain/format.ts';
-import { toJobPath } from '../domain/job-path.ts';
+import { toJobPath } from '../domain/job.ts';
 import type { WindowsAhead } from '../expected-runs/ahead.ts';
 import type { QuietWindow, Touched, WindowWish } from '../expected-runs/risks/find-windows.ts';
 import { toIso, toUnknown } from './known.ts';

@@ -4,7 +4,8 @@ import { parse } from 'yaml';
 import { buildRules } from '../../alerts/generate.ts';
 import { dashboardJson, dashboardNames } from '../../dashboards/generate.ts';
 import { annotationQueries, panelQueries } from '../../dashboards/queries.ts';
-import { endings, triggers } from '../../src/executions/counting/naming.ts';
+import { endings } from '../../src/domain/execution.ts';
+import { triggers } from '../../src/executions/counting/naming.ts';
 import { allFamilies, familyOf, labelsOf } from './contract-metrics.ts';
 import { readPromql } from './promql.ts';
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { JobFacts } from '../../src/domain/job.ts';
 import { createSeriesSlots } from '../../src/executions/counting/series-slots.ts';
-import type { JobFacts } from '../../src/executions/counting/totals.ts';
+
 import { createAverages } from '../../src/executions/executions.ts';
 import { play } from './play.ts';
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { addResult, type Flakiness } from '../../src/executions/counting/flaky.ts';
+import type { Flakiness } from '../../src/domain/job.ts';
+import { addResult } from '../../src/executions/counting/flaky.ts';
 
 describe('executions/counting/flaky', () => {
   const play = (marks: string): Flakiness | undefined => {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { addDuration, type Drift } from '../../src/domain/durations/drift.ts';
 import type { Finished } from '../../src/domain/execution.ts';
+import type { JobFacts } from '../../src/domain/job.ts';
 import { toFacts, toTypicalDuration } from '../../src/executions/counting/job-facts.ts';
-import { type JobFacts, toJobKey } from '../../src/executions/counting/totals.ts';
+import { toJobKey } from '../../src/executions/counting/totals.ts';
 import { fc } from '../support/property.ts';
 import { someRun } from './some-execution.ts';
 

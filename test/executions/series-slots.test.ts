@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { JobFacts } from '../../src/domain/job.ts';
 import { createSeriesSlots, type SeriesSlots, type SlotKind } from '../../src/executions/counting/series-slots.ts';
-import { type Cell, type JobFacts, toJobKey } from '../../src/executions/counting/totals.ts';
+import { type Cell, toJobKey } from '../../src/executions/counting/totals.ts';
 
 describe('executions/series-slots', () => {
   it('gives slots permanently, in the order of requests', () => {

@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { FailureLines, JobFacts } from '../../src/domain/job.ts';
 import { createSeriesSlots } from '../../src/executions/counting/series-slots.ts';
-import {
-  type Cell,
-  type FailureLines,
-  type JobFacts,
-  toCellKey,
-  toJobKey,
-} from '../../src/executions/counting/totals.ts';
+import { type Cell, toCellKey, toJobKey } from '../../src/executions/counting/totals.ts';
 import { type Hold, type ProjectState, toNewProject } from '../../src/executions/ledger/project-state.ts';
 import { toHiddenRows, toTotalRows } from '../../src/executions/series/total-rows.ts';
 import { defaultBuckets } from '../../src/executions/settings.ts';

@@ -1,4 +1,4 @@
-import { toJobPath } from '../../src/domain/job-path.ts';
+import { toJobPath } from '../../src/domain/job.ts';
 import { noPause } from '../../src/domain/pause.ts';
 import type { Verdict } from '../../src/expected-runs/deciding/watched-job.ts';
 import type { Why } from '../../src/expected-runs/deciding/why.ts';

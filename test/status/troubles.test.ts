@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { systemInfo } from '../../src/api/endpoints/system.ts';
 import { toCompact } from '../../src/domain/durations/drift.ts';
-import type { JobFacts } from '../../src/executions/counting/totals.ts';
+import type { JobFacts } from '../../src/domain/job.ts';
+
 import type { RecentRun } from '../../src/executions/ledger/recent-runs.ts';
 import { addMisses, type Verdict, type WatchedJob } from '../../src/expected-runs/deciding/watched-job.ts';
 import type { RunsAtRisk } from '../../src/expected-runs/risks/find-risks.ts';

@@ -1,5 +1,5 @@
 import { toFormerPath } from '../../diagnosis/changes/deciding/kinds.ts';
-import { ofJobPath, toJobPath } from '../../domain/job-path.ts';
+import { ofJobPath, toJobPath } from '../../domain/job.ts';
 import type { Why } from '../../expected-runs/deciding/why.ts';
 import type { ServerPolls } from '../server-polls.ts';
 

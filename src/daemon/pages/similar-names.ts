@@ -1,5 +1,5 @@
 import { didYouMean } from '../../domain/complaint.ts';
-import { toJobPath } from '../../domain/job-path.ts';
+import { toJobPath } from '../../domain/job.ts';
 import type { ExpectedRuns } from '../../expected-runs/expected-runs.ts';
 import type { WatchedServer } from '../watch-server.ts';
 

@@ -1,5 +1,6 @@
-import { toJobPath } from '../../domain/job-path.ts';
-import type { JobFacts } from '../../executions/counting/totals.ts';
+import type { JobFacts } from '../../domain/job.ts';
+import { toJobPath } from '../../domain/job.ts';
+
 import type { Executions } from '../../executions/executions.ts';
 import type { Success } from '../../expected-runs/risks/find-skipped.ts';
 import type { SkippedWish, TimeOrAge } from '../../http/pages/tonight/skipped-page.ts';

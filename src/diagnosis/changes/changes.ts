@@ -5,7 +5,7 @@ import { projectExecutions } from '../../api/endpoints/executions.ts';
 import { toTime } from '../../domain/ages.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Surroundings } from '../../domain/failure-class.ts';
-import { ofJobPath } from '../../domain/job-path.ts';
+import { ofJobPath } from '../../domain/job.ts';
 import { createQueue } from '../../domain/pause.ts';
 import type { Row } from '../../metrics/family.ts';
 import { createNewSeriesHold } from '../../metrics/new-series.ts';

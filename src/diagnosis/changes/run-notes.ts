@@ -1,5 +1,5 @@
 import type { RunOrigin } from '../../api/endpoints/executions.ts';
-import { toJobPath } from '../../domain/job-path.ts';
+import { toJobPath } from '../../domain/job.ts';
 import type { CommitHook } from '../../state/ledger.ts';
 import type { Change } from './deciding/change.ts';
 import { type CountedRun, type JobRuns, noteRun, type RunFacts, toRunText } from './deciding/runs.ts';

@@ -1,5 +1,6 @@
+import type { JobNames } from '../../domain/execution.ts';
 import type { Surroundings } from '../../domain/failure-class.ts';
-import { type JobNames, ofJobPath, toJobPath } from '../../domain/job-path.ts';
+import { ofJobPath, toJobPath } from '../../domain/job.ts';
 import type { Change } from './deciding/change.ts';
 import type { CommonCause } from './deciding/common-cause.ts';
 import { areas as areaNames } from './deciding/kinds.ts';

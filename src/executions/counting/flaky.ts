@@ -1,7 +1,5 @@
-import type { Ending } from './naming.ts';
-
-/** The last final runs of a job, one letter each: a success, a success after a retry, or a failure. */
-export type Flakiness = { readonly marks: string; readonly isFlaky: boolean };
+import type { Ending } from '../../domain/execution.ts';
+import type { Flakiness } from '../../domain/job.ts';
 
 /** Adds the newest run. An aborted run and a retried attempt prove nothing. */
 export function addResult(before: Flakiness | undefined, ending: Ending, attempt = 0): Flakiness | undefined {

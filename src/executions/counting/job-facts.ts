@@ -1,9 +1,10 @@
 import { addDuration, type Drift } from '../../domain/durations/drift.ts';
-import type { Finished } from '../../domain/execution.ts';
-import { addResult, type Flakiness } from './flaky.ts';
-import { type Ending, toEnding } from './naming.ts';
+import type { Ending, Finished } from '../../domain/execution.ts';
+import type { Flakiness, JobFacts } from '../../domain/job.ts';
+import { addResult } from './flaky.ts';
+import { toEnding } from './naming.ts';
 import type { Totals } from './series-slots.ts';
-import { type JobFacts, toCellKey, toJobKey } from './totals.ts';
+import { toCellKey, toJobKey } from './totals.ts';
 
 type Labels = Pick<JobFacts, 'project' | 'group' | 'name'>;
 type Failures = Pick<JobFacts, 'consecutiveFailures' | 'failedMs'>;

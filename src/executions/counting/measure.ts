@@ -1,11 +1,11 @@
 import { observe } from '../../domain/durations/stored-histogram.ts';
-import type { Finished } from '../../domain/execution.ts';
+import { type Ending, endings, type Finished, type JobNames } from '../../domain/execution.ts';
 import type { FailureClass } from '../../domain/failure-class.ts';
-import type { JobNames } from '../../domain/job-path.ts';
+import type { FailureLines, JobFacts } from '../../domain/job.ts';
 import { toFacts } from './job-facts.ts';
-import { type Ending, endings, otherJobs, toEnding, toJobName, toTrigger } from './naming.ts';
+import { otherJobs, toEnding, toJobName, toTrigger } from './naming.ts';
 import { type Claims, isNoJob, type Totals, toNodeKey } from './series-slots.ts';
-import { type Cell, type CellKind, type FailureLines, type JobFacts, toCellKey, toJobKey } from './totals.ts';
+import { type Cell, type CellKind, toCellKey, toJobKey } from './totals.ts';
 
 export type MeasureRules = {
   readonly buckets: readonly number[];

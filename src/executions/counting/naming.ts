@@ -1,8 +1,5 @@
-import type { Execution, ExecutionStatus } from '../../domain/execution.ts';
-import { toJobPath as toPath } from '../../domain/job-path.ts';
-
-export const endings = ['succeeded', 'failed', 'aborted', 'timedout', 'failed-with-retry', 'missed', 'other'] as const;
-export type Ending = (typeof endings)[number];
+import { type Ending, type Execution, type ExecutionStatus, endings } from '../../domain/execution.ts';
+import { toJobPath as toPath } from '../../domain/job.ts';
 
 /** A finished one-time run may keep the status `scheduled`; then its nodes show its result. */
 export function toEnding({ status, failedNodes, succeededNodes }: Execution): Ending {

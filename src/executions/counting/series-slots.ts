@@ -1,5 +1,6 @@
+import type { JobFacts } from '../../domain/job.ts';
 import { deletedJob, otherJobs } from './naming.ts';
-import { type Cell, type JobFacts, toJobKey } from './totals.ts';
+import { type Cell, toJobKey } from './totals.ts';
 
 /** Jobs with their own series, jobs with their own durations, and nodes with their own series. */
 const slotKinds = ['jobs', 'durations', 'nodes'] as const;

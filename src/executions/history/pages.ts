@@ -1,6 +1,7 @@
 import type { Finished } from '../../domain/execution.ts';
+import { endings } from '../../domain/execution.ts';
 import type { LedgerDocument } from '../../state/ledger.ts';
-import { endings, toEnding, toJobName } from '../counting/naming.ts';
+import { toEnding, toJobName } from '../counting/naming.ts';
 
 /** The kind of the documents that keep counted executions. */
 export const pageKind = 'history-page';

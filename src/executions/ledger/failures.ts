@@ -1,10 +1,11 @@
 import type { Finished } from '../../domain/execution.ts';
 import type { FailureClass } from '../../domain/failure-class.ts';
+import type { FailureLines } from '../../domain/job.ts';
 import type { LedgerDocument } from '../../state/ledger.ts';
 import { measureFailures } from '../counting/measure.ts';
 import { toJobName } from '../counting/naming.ts';
 import type { Totals } from '../counting/series-slots.ts';
-import type { FailureLines } from '../counting/totals.ts';
+
 import type { LedgerChange } from './ledger-documents.ts';
 
 const kind = 'failure';

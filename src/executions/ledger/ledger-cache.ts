@@ -1,7 +1,8 @@
+import type { JobFacts } from '../../domain/job.ts';
 import { createQueue } from '../../domain/pause.ts';
 import type { Ledger } from '../../state/ledger.ts';
 import { createSeriesSlots, type Totals } from '../counting/series-slots.ts';
-import { type JobFacts, toCellKey, toJobKey } from '../counting/totals.ts';
+import { toCellKey, toJobKey } from '../counting/totals.ts';
 import type { Failures } from './failures.ts';
 import { type LedgerChange, planDocuments, readContents, restored } from './ledger-documents.ts';
 import { toNewest } from './recent-runs.ts';

@@ -1,11 +1,12 @@
 import type { Window } from '../../api/paging.ts';
 import { toCompact } from '../../domain/durations/drift.ts';
+import type { JobFacts } from '../../domain/job.ts';
 import { isPlausibleTime } from '../../domain/time.ts';
 import type { LedgerDocument, LedgerEntry, RestoredMark } from '../../state/ledger.ts';
 import type { SpooledTrace } from '../../state/spool.ts';
 import { type IdHour, toForgottenHours } from '../counting/id-hours.ts';
 import type { Claims } from '../counting/series-slots.ts';
-import { type Cell, isOfJob, type JobFacts, toCellKey, toJobKey } from '../counting/totals.ts';
+import { type Cell, isOfJob, toCellKey, toJobKey } from '../counting/totals.ts';
 import type { ProjectState } from './project-state.ts';
 import { addRecent, type RecentRun, type RecentSheets } from './recent-runs.ts';
 

@@ -1,5 +1,5 @@
-import type { Finished } from '../../domain/execution.ts';
-import { type Ending, toEnding, toJobName } from '../counting/naming.ts';
+import type { Ending, Finished } from '../../domain/execution.ts';
+import { toEnding, toJobName } from '../counting/naming.ts';
 
 export type RecentRun = {
   readonly id: number;

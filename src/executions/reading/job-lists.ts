@@ -1,8 +1,9 @@
 import type { Api } from '../../api/client.ts';
 import { type Job, projectJobs } from '../../api/endpoints/jobs.ts';
 import { ApiError } from '../../api/errors.ts';
+import type { JobFacts } from '../../domain/job.ts';
 import { toJobPath } from '../counting/naming.ts';
-import { type JobFacts, toJobKey } from '../counting/totals.ts';
+import { toJobKey } from '../counting/totals.ts';
 import type { LedgerCache } from '../ledger/ledger-cache.ts';
 import type { ExecutionSettings } from '../settings.ts';
 import { maxJobsOfProject } from './narrowing.ts';

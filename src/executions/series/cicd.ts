@@ -1,7 +1,8 @@
 import { addParts, type NativePart } from '../../domain/durations/native-histogram.ts';
 import { toNativePart } from '../../domain/durations/stored-histogram.ts';
+import type { Ending } from '../../domain/execution.ts';
 import { type Row, since } from '../../metrics/family.ts';
-import { type Ending, type JobName, toJobPath } from '../counting/naming.ts';
+import { type JobName, toJobPath } from '../counting/naming.ts';
 import type { Cell } from '../counting/totals.ts';
 import { executionFamilies as families } from './families.ts';
 

@@ -1,6 +1,6 @@
-import type { Finished } from '../../domain/execution.ts';
+import type { Ending, Finished } from '../../domain/execution.ts';
 import type { Exemplar } from '../../metrics/family.ts';
-import { type Ending, otherJobs, toEnding, toJobName } from '../counting/naming.ts';
+import { otherJobs, toEnding, toJobName } from '../counting/naming.ts';
 import type { Totals } from '../counting/series-slots.ts';
 import { type Cell, toCellKey } from '../counting/totals.ts';
 

@@ -1,5 +1,5 @@
+import { endings } from '../../domain/execution.ts';
 import { counter, earliestGauge, gauge, histogram, info, newestGauge, stateSet } from '../../metrics/family.ts';
-import { endings } from '../counting/naming.ts';
 
 const job = ['project', 'job_group', 'job_name'] as const;
 

@@ -1,5 +1,6 @@
+import type { JobFacts } from '../../domain/job.ts';
 import { isNoJob, type Room, type SlotKind, toNodeKey, toWeight } from '../counting/series-slots.ts';
-import { type Cell, type JobFacts, toJobKey } from '../counting/totals.ts';
+import { type Cell, toJobKey } from '../counting/totals.ts';
 import type { LedgerCache } from '../ledger/ledger-cache.ts';
 import { planRoom, type SeriesRules, seriesOfJob } from './series-plan.ts';
 

@@ -1,6 +1,7 @@
+import { endings } from '../../domain/execution.ts';
 import type { FamilyRule } from '../../metrics/bound.ts';
 import type { Family } from '../../metrics/family.ts';
-import { endings, triggers } from '../counting/naming.ts';
+import { triggers } from '../counting/naming.ts';
 import type { Room } from '../counting/series-slots.ts';
 import { cicdSeries } from './cicd.ts';
 import { executionFamilies as families } from './families.ts';

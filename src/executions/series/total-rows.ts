@@ -1,8 +1,9 @@
 import { toShiftRatio } from '../../domain/durations/drift.ts';
+import type { JobFacts } from '../../domain/job.ts';
 import { type Row, since } from '../../metrics/family.ts';
 import { otherJobs, toJobPath } from '../counting/naming.ts';
 import { isNoJob, type SeriesSlots, type Totals, toNodeKey } from '../counting/series-slots.ts';
-import { type Cell, type JobFacts, toJobKey } from '../counting/totals.ts';
+import { type Cell, toJobKey } from '../counting/totals.ts';
 import type { ProjectState } from '../ledger/project-state.ts';
 import type { Sight } from '../reading/visibility.ts';
 import type { ExecutionSettings } from '../settings.ts';

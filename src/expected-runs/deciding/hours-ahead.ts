@@ -1,4 +1,4 @@
-import type { JobNames } from '../../domain/job-path.ts';
+import type { JobNames } from '../../domain/execution.ts';
 import { noPause, type Pause } from '../../domain/pause.ts';
 import { hourMs, toHour } from './hours.ts';
 

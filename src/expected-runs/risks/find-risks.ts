@@ -1,5 +1,6 @@
 import { toDuration } from '../../domain/ages.ts';
-import { type JobNames, toJobPath } from '../../domain/job-path.ts';
+import type { JobNames } from '../../domain/execution.ts';
+import { toJobPath } from '../../domain/job.ts';
 import type { Pause } from '../../domain/pause.ts';
 import { maySeveral } from '../deciding/doubts.ts';
 import type { Crowd } from '../deciding/hours-ahead.ts';

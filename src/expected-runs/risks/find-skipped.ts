@@ -1,4 +1,5 @@
-import { type JobNames, toJobPath } from '../../domain/job-path.ts';
+import type { JobNames } from '../../domain/execution.ts';
+import { toJobPath } from '../../domain/job.ts';
 import type { Pause } from '../../domain/pause.ts';
 import { type Fact, isOff, type MissReason, undecidedTimes, type WatchedJob } from '../deciding/watched-job.ts';
 

@@ -1,4 +1,4 @@
-import type { JobNames } from '../../domain/job-path.ts';
+import type { JobNames } from '../../domain/execution.ts';
 import type { Pause } from '../../domain/pause.ts';
 
 /** A job, or its runs in progress, with the expected times of its runs. */

@@ -1,5 +1,5 @@
 import type { Execution } from '../../domain/execution.ts';
-import { toJobPath } from '../../domain/job-path.ts';
+import { toJobPath } from '../../domain/job.ts';
 
 /** The failures on a node since its last success. */
 export type FailingNode = {

@@ -1,8 +1,9 @@
 import { toTime } from '../../domain/ages.ts';
 import type { Surroundings } from '../../domain/failure-class.ts';
 import { toCount, toList } from '../../domain/format.ts';
-import { ofJobPath, toJobPath } from '../../domain/job-path.ts';
-import type { JobFacts } from '../../executions/counting/totals.ts';
+import type { JobFacts } from '../../domain/job.ts';
+import { ofJobPath, toJobPath } from '../../domain/job.ts';
+
 import { findBlockers } from '../deciding/blockers.ts';
 import { ofOwner, ownerSilenceMs } from '../deciding/cause.ts';
 import { type Sources, sourceKeys, timelineOf } from '../deciding/sources.ts';

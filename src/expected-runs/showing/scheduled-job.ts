@@ -1,4 +1,4 @@
-import type { JobFacts } from '../../executions/counting/totals.ts';
+import type { JobFacts } from '../../domain/job.ts';
 import { type Blocker, findBlockers } from '../deciding/blockers.ts';
 import type { Sources } from '../deciding/sources.ts';
 import { isOff, nextTime, quietUntil, undecidedTimes, type WatchedJob } from '../deciding/watched-job.ts';

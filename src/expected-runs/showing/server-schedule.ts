@@ -1,4 +1,4 @@
-import type { JobNames } from '../../domain/job-path.ts';
+import type { JobNames } from '../../domain/execution.ts';
 import type { Pause } from '../../domain/pause.ts';
 import { type Blocker, findBlockers, findServerBlockers } from '../deciding/blockers.ts';
 import { type HourOfTimes, hourMs, isLate, lastHours, toHour } from '../deciding/hours.ts';

@@ -2,8 +2,9 @@ import { toDuration } from '../../domain/ages.ts';
 import { toShiftRatio } from '../../domain/durations/drift.ts';
 import type { Surroundings } from '../../domain/failure-class.ts';
 import { toCount, toList } from '../../domain/format.ts';
-import { toJobPath } from '../../domain/job-path.ts';
-import type { JobFacts } from '../../executions/counting/totals.ts';
+import type { JobFacts } from '../../domain/job.ts';
+import { toJobPath } from '../../domain/job.ts';
+
 import type { ExecutionsStatus } from '../../executions/executions.ts';
 import type { RecentRun } from '../../executions/ledger/recent-runs.ts';
 import type { ExecutionSettings } from '../../executions/settings.ts';

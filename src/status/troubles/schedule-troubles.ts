@@ -1,6 +1,6 @@
 import { toTime } from '../../domain/ages.ts';
 import { toCapital, toCount, toList } from '../../domain/format.ts';
-import { toJobPath } from '../../domain/job-path.ts';
+import { toJobPath } from '../../domain/job.ts';
 import type { Blocker } from '../../expected-runs/deciding/blockers.ts';
 import { type HourOfTimes, lateMs } from '../../expected-runs/deciding/hours.ts';
 import type { MissReason, Verdict, WatchedJob } from '../../expected-runs/deciding/watched-job.ts';

@@ -3,7 +3,7 @@ import { ApiError } from '../../api/errors.ts';
 import type { Diagnoses, Diagnosis } from '../../diagnosis/lines/diagnoses.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Cause, FailureClass, Seen } from '../../domain/failure-class.ts';
-import { toJobPath } from '../../domain/job-path.ts';
+import { toJobPath } from '../../domain/job.ts';
 import type { SpanSource } from '../../domain/span-source.ts';
 import type { Ledger } from '../../state/ledger.ts';
 import type { Spool, SpoolBounds, SpooledTrace, TraceEncoding } from '../../state/spool.ts';

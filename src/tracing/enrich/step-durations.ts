@@ -1,6 +1,6 @@
 import { addDuration, type Drift, type Shift, toCompact } from '../../domain/durations/drift.ts';
 import type { Finished } from '../../domain/execution.ts';
-import { toJobPath } from '../../domain/job-path.ts';
+import { toJobPath } from '../../domain/job.ts';
 import type { SpanSource } from '../../domain/span-source.ts';
 import type { LedgerDocument } from '../../state/ledger.ts';
 import { parseStepContext, toStepNames } from '../plan/step-names.ts';

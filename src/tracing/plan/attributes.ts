@@ -1,5 +1,5 @@
 import type { FirstCause } from '../../domain/failure-class.ts';
-import { toJobPath } from '../../domain/job-path.ts';
+import { toJobPath } from '../../domain/job.ts';
 import type { SpanSource, TracedExecution } from '../../domain/span-source.ts';
 import { actionRun, conventional, own, results, toOptionAttribute } from './attribute-names.ts';
 import type { RootOutcome } from './root-outcome.ts';

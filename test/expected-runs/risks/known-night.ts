@@ -5,8 +5,9 @@ import { emptyJournal } from '../../../src/diagnosis/changes/deciding/journal.ts
 import { areas as names } from '../../../src/diagnosis/changes/deciding/kinds.ts';
 import type { CountedRun } from '../../../src/diagnosis/changes/deciding/runs.ts';
 import { createSurroundings } from '../../../src/diagnosis/changes/surroundings.ts';
+import type { JobFacts } from '../../../src/domain/job.ts';
 import { toFacts } from '../../../src/executions/counting/job-facts.ts';
-import type { JobFacts } from '../../../src/executions/counting/totals.ts';
+
 import { createNodeNotes, type FailingNode, noteUsual } from '../../../src/expected-runs/risks/nodes.ts';
 import { harms, nightMs, type Planted, timesOf, toHarm, type VirtualJob } from './planned-night.ts';
 import { hourMs, minuteMs, nowMs as startMs } from './some-risks.ts';

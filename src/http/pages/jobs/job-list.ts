@@ -1,6 +1,6 @@
 import type { Router } from 'express';
 import { toAge, toTime, toWait } from '../../../domain/ages.ts';
-import { toJobPath } from '../../../domain/job-path.ts';
+import { toJobPath } from '../../../domain/job.ts';
 import { finishInPieces, type Pause, sortInPieces } from '../../../domain/pause.ts';
 import type { Blocker } from '../../../expected-runs/deciding/blockers.ts';
 import { isLate } from '../../../expected-runs/deciding/hours.ts';

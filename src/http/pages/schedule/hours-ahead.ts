@@ -1,6 +1,7 @@
 import { toTime } from '../../../domain/ages.ts';
+import type { JobNames } from '../../../domain/execution.ts';
 import { toCount } from '../../../domain/format.ts';
-import { type JobNames, toJobPath } from '../../../domain/job-path.ts';
+import { toJobPath } from '../../../domain/job.ts';
 import type { HourAhead } from '../../../expected-runs/deciding/hours-ahead.ts';
 import type { ServerSchedule } from '../../../expected-runs/showing/server-schedule.ts';
 import { renderPathLink } from '../addresses.ts';

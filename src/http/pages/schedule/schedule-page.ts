@@ -1,7 +1,7 @@
 import type { Router } from 'express';
 import { toScheduled, toTime, toWait } from '../../../domain/ages.ts';
 import { toCount } from '../../../domain/format.ts';
-import { toJobPath } from '../../../domain/job-path.ts';
+import { toJobPath } from '../../../domain/job.ts';
 import type { NextStart, ServerSchedule, TimeOfJob } from '../../../expected-runs/showing/server-schedule.ts';
 import { createRoutes } from '../../server/routes.ts';
 import { renderPathLink, toExecutionAddress, toScheduleAddress } from '../addresses.ts';

@@ -1,6 +1,6 @@
 import type { Request, Router } from 'express';
 import { toScheduled } from '../../../domain/ages.ts';
-import { toJobPath } from '../../../domain/job-path.ts';
+import { toJobPath } from '../../../domain/job.ts';
 import type { Pause } from '../../../domain/pause.ts';
 import type { Skipped } from '../../../expected-runs/risks/find-skipped.ts';
 import { type SkippedStatus, type SkippedText, toSkippedStatus } from '../../../status/skipped.ts';

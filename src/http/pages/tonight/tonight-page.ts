@@ -1,7 +1,7 @@
 import type { Request, Router } from 'express';
 import { toTime, toWait } from '../../../domain/ages.ts';
 import { toCount } from '../../../domain/format.ts';
-import { toJobPath } from '../../../domain/job-path.ts';
+import { toJobPath } from '../../../domain/job.ts';
 import type { Pause } from '../../../domain/pause.ts';
 import type { RisksAhead } from '../../../expected-runs/risks/find-risks.ts';
 import type { Skipped } from '../../../expected-runs/risks/find-skipped.ts';

@@ -1,6 +1,6 @@
 import type { Request, Router } from 'express';
 import { toCount } from '../../../domain/format.ts';
-import { toJobPath } from '../../../domain/job-path.ts';
+import { toJobPath } from '../../../domain/job.ts';
 import type { Pause } from '../../../domain/pause.ts';
 import type { WindowsAhead } from '../../../expected-runs/ahead.ts';
 import type { WindowWish } from '../../../expected-runs/risks/find-windows.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { toJobPath } from '../../src/domain/job-path.ts';
+import { toJobPath } from '../../src/domain/job.ts';
 
-describe('domain/job-path', () => {
+describe('domain/job', () => {
   it.each([
     [{ project: 'pay', group: 'nightly', name: 'settle' }, 'pay/nightly/settle'],
     [{ project: 'pay', group: 'nightly/eu', name: 'settle' }, 'pay/nightly/eu/settle'],

@@ -1,0 +1,65 @@
+import type { Drift } from './durations/drift.ts';
+import type { Ending, JobNames } from './execution.ts';
+import type { FailureClass } from './failure-class.ts';
+
+/**
+ * Returns the path that configured patterns match: `{project}/{group}/{name}`, or `{project}/{name}` without a group,
+ * as the service writes it in filters (API reference, "Executions").
+ */
+export function toJobPath({ project, group, name }: JobNames): string {
+  return [project, ...(group === '' ? [] : [group]), name].join('/');
+}
+
+/** Returns the names in a path. A group may contain slashes; a project and a name may not. */
+export function ofJobPath(path: string): JobNames {
+  const [project = '', ...rest] = path.split('/');
+  return { project, group: rest.slice(0, -1).join('/'), name: rest.at(-1) ?? '' };
+}
+
+/** The last final runs of a job, one letter each: a success, a success after a retry, or a failure. */
+export type Flakiness = { readonly marks: string; readonly isFlaky: boolean };
+
+/** The fingerprint of the lines of a failure, and whether the job failed with these lines for the first time. */
+export type FailureLines = {
+  readonly fingerprint: string;
+  readonly isNew: boolean;
+  /** When the previous failure with the same lines ended. */
+  readonly beforeMs?: number | undefined;
+};
+
+type LastFailure = {
+  readonly id: number;
+  readonly failureClass: FailureClass;
+  readonly lines?: FailureLines | undefined;
+};
+
+/** The facts of one job. Each comes from the newest run that has it. */
+export type JobFacts = {
+  readonly project: string;
+  readonly group: string;
+  readonly name: string;
+  readonly jobId: string | undefined;
+  readonly lastStartMs: number;
+  readonly lastEndMs: number;
+  readonly lastSuccessMs?: number | undefined;
+  readonly lastDurationMs?: number | undefined;
+  readonly lastDurationOfMs?: number | undefined;
+  readonly lastId: number;
+  readonly lastFailedId?: number | undefined;
+  /** The end of the last failure; absent in states of earlier releases. */
+  readonly lastFailedMs?: number | undefined;
+  /** The class of the failure with this id, once it is known. */
+  readonly lastFailure?: LastFailure | undefined;
+  readonly lastEnding: Ending;
+  readonly consecutiveFailures: number;
+  /** The ends of the newest failures in a row, newest first: a success that becomes known late resets only earlier ones. */
+  readonly failedMs?: readonly number[] | undefined;
+  readonly averageDurationMs?: number | undefined;
+  /** The durations of its last successes; absent in states of earlier releases. */
+  readonly drift?: Drift | undefined;
+  readonly flakiness?: Flakiness | undefined;
+  /** When the list of jobs first lacked this job, because it was deleted or renamed; then its values are not published. */
+  readonly goneSinceMs?: number | undefined;
+  /** The slots that the job gave back: its own series are kept but not published, and new runs count for `__other__`. */
+  readonly leftOut?: 'all' | 'durations' | undefined;
+};
