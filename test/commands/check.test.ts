@@ -314,57 +314,43 @@ describe('commands/check', () => {
     );
   });
 
-  it('also notices a denial if the server answers system info to anybody', async () => {
-    const simulator = await start({ dialect: 'rundeck' });
-    simulator.control.addToken({ token: 'stranger-token', policy: strangerPolicy });
-    const { stdout, code } = await check({ url: simulator.url, token: 'stranger-token' });
-
-    expect(code).toBe(1);
-    expect(toRows(stdout)).toEqual(
-      expect.arrayContaining([
-        'system-info: ok',
-        'execution-mode: denied',
-        'healthcheck: denied',
-        'log-storage: denied',
-      ]),
-    );
-  });
-
-  it('accepts that an old server lacks endpoints', async () => {
-    const simulator = await start({ apiVersion: 24 });
-    const { stdout, ...ended } = await check(simulator);
-
-    expect(ended).toEqual({ code: 0, stderr: '', left: [] });
-    expect(toRows(stdout)).toEqual(
-      expect.arrayContaining([
-        'API version: 24',
-        'system-info: ok',
-        'execution-mode: too old',
-        'healthcheck: too old',
-        'log-storage: ok',
-      ]),
-    );
-  });
-
-  it('reports the missing mode endpoint of API version 30', async () => {
-    const simulator = await start({ apiVersion: 30 });
-    const { stdout, code } = await check(simulator);
-
-    expect(code).toBe(0);
-    expect(toRows(stdout)).toEqual(
-      expect.arrayContaining(['API version: 30', 'execution-mode: too old', 'healthcheck: ok']),
-    );
-  });
-
-  it('accepts that a server has its metrics disabled', async () => {
-    const simulator = await start();
-    simulator.control.switchMetrics(false);
-    const { stdout, ...ended } = await check(simulator);
-
-    expect(ended).toEqual({ code: 0, stderr: '', left: [] });
-    expect(toRows(stdout)).toEqual(
-      expect.arrayContaining(['execution-mode: ok', 'healthcheck: disabled', 'log-storage: ok']),
-    );
+  it.each<[string, number, readonly string[], () => Promise<Simulator>]>([
+    [
+      'also notices a denial if the server answers system info to anybody',
+      1,
+      ['system-info: ok', 'execution-mode: denied', 'healthcheck: denied', 'log-storage: denied'],
+      async () => {
+        const simulator = await start({ dialect: 'rundeck' });
+        simulator.control.addToken({ token: simulator.token, policy: strangerPolicy });
+        return simulator;
+      },
+    ],
+    [
+      'accepts that an old server lacks endpoints',
+      0,
+      ['API version: 24', 'system-info: ok', 'execution-mode: too old', 'healthcheck: too old', 'log-storage: ok'],
+      () => start({ apiVersion: 24 }),
+    ],
+    [
+      'reports the missing mode endpoint of API version 30',
+      0,
+      ['API version: 30', 'execution-mode: too old', 'healthcheck: ok'],
+      () => start({ apiVersion: 30 }),
+    ],
+    [
+      'accepts that a server has its metrics disabled',
+      0,
+      ['execution-mode: ok', 'healthcheck: disabled', 'log-storage: ok'],
+      async () => {
+        const simulator = await start();
+        simulator.control.switchMetrics(false);
+        return simulator;
+      },
+    ],
+  ])('%s', async (_title, code, rows, startLacking) => {
+    const { stdout, ...ended } = await check(await startLacking());
+    expect(ended).toEqual({ code, stderr: '', left: [] });
+    expect(toRows(stdout)).toEqual(expect.arrayContaining([...rows]));
   });
 
   it('sends one request if the credentials are refused', async () => {
