@@ -28,7 +28,8 @@ export type WebAccess = {
 
 export function createWebAccess({ config, log, clock, readFile }: WebAccessOptions): WebAccess | undefined {
   const { configFile: path, routePrefix } = config.web;
-  let current = config.webConfig;
+  let loaded = config.webConfig;
+  let current = loaded;
   if (path === undefined || current === undefined) return undefined;
   const prefix = routePrefix === '/' ? '' : routePrefix;
   const access = createAccess({
@@ -73,7 +74,11 @@ export function createWebAccess({ config, log, clock, readFile }: WebAccessOptio
 
   return {
     access,
-    take: (next) => void take(next),
+    take: (next) => {
+      // A reload that keeps the old one must not undo later changes of the file.
+      if (next !== loaded) take(next);
+      loaded = next;
+    },
     watch: (renew) => {
       renewTls = renew;
       lookAgain();

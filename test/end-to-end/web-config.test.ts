@@ -3,6 +3,7 @@ import { request } from 'node:https';
 import { join } from 'node:path';
 import { connect, type SecureVersion, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { reloadConfig } from '../../src/config/reload.ts';
 import { type Certificates, createCertificates, hasOpenssl, withoutOpenssl } from '../api/certificates.ts';
 import { type Daemon, startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
@@ -285,6 +286,25 @@ describe.skipIf(!hasOpenssl)(`end-to-end/web-config${withoutOpenssl}`, () => {
     write(`tls_server_config: { ${tls} }\n${withUsers}`);
     await app.reload(await load(yaml));
     expect((await ask(url, { authorization: login })).status).toBe(200);
+  });
+
+  it('does not admit removed users again after a reload whose change of TLS waits for a restart', async () => {
+    const { url, write, lookAgain, app, load } = await start(`tls_server_config: { ${tls} }\n${withUsers}`);
+    const running = await load(yaml);
+    await app.reload(running);
+    const onlyAlice = `basic_auth_users: { alice: '${hash}' }\n`;
+    write(`tls_server_config: { ${tls} }\n${onlyAlice}`);
+    await eventually(async () => {
+      lookAgain();
+      expect((await ask(url, { authorization: login })).status).toBe(401);
+    });
+    write(onlyAlice);
+    const config = await load(yaml);
+    const loaded = { ok: true, config, configFile: '', checkOnly: false, otherServers: 0, origins: new Map() } as const;
+    const reloaded = await reloadConfig(async () => loaded, running);
+    if (!reloaded.ok) throw new Error('the configuration is wrong');
+    await app.reload(reloaded.config);
+    expect((await ask(url, { authorization: login })).status).toBe(401);
   });
 });
 
