@@ -166,13 +166,17 @@ async function sendOnce(
 ): Promise<Sending> {
   const encoding = settings.protocol === 'http/json' ? 'json' : 'protobuf';
   try {
-    const verdict = toVerdict(await post.send({ encoding, bytes }, signal), clock.now());
+    const answer = await post.send({ encoding, bytes }, signal);
+    const verdict = toVerdict(answer, clock.now());
     if (verdict.kind === 'delivered') {
       const { rejectedSpans: rejected, message: reason } = verdict;
       return { ...none, result: rejected > 0 ? 'partial' : 'delivered', reason, rejected, isOver: true };
     }
-    if (verdict.kind === 'wait')
-      return { ...none, result: 'failed', reason: verdict.reason, askedMs: verdict.askedMs ?? 0 };
+    if (verdict.kind === 'wait') {
+      const { reason, askedMs = 0 } = verdict;
+      // A gateway gave up waiting, but the endpoint may have accepted the points.
+      return { ...none, result: 'failed', reason, askedMs, isOver: answer.status === 504 };
+    }
     // Other statuses concern the address, the password or the size: nothing was accepted.
     const isOver = verdict.status === 400 || verdict.status >= 500;
     return { ...none, result: 'refused', reason: verdict.reason, isOver };

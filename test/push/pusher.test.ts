@@ -168,6 +168,12 @@ describe('push/pusher', () => {
     ['repeats after 401', 12, {}, (response) => response.writeHead(401).end()],
     ['does not repeat what was refused', 2, { refused: 1 }, (response) => response.writeHead(400).end()],
     ['does not repeat what may have arrived', 2, { unanswered: 1 }, (response) => response.destroy()],
+    [
+      'does not repeat what a gateway may have passed on',
+      2,
+      { unanswered: 1 },
+      (response) => response.writeHead(504).end(),
+    ],
   ] satisfies [string, number, object, Receiver['answers'][number]][])('%s', async (_title, total, lost, answer) => {
     const scene = createScene(receiver.url, delta);
     const pusher = scene.createPusher();
