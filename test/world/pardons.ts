@@ -1,6 +1,6 @@
 import { type Execution, endedAt, type Job, type Project, startedAt } from '../../simulator/world/installation.ts';
 import { toPaceMs } from './plan.ts';
-import { copiedEveryMs, countedWithinMs, never } from './restored-copies.ts';
+import { copiedEveryMs, countedWithinMs, never, toReadableMs } from './restored-copies.ts';
 import type { Scene, Trouble } from './scene.ts';
 import { isOfUnseenPast, isOfUnseenStep, toCommonMs } from './unseen-clocks.ts';
 
@@ -180,7 +180,9 @@ function wasForgotten(scene: Truth, execution: Execution): boolean {
     goneMs < never &&
     scene.truth.troubles.some(
       ({ what, fromMs, toMs }) =>
-        what === 'restored' && visibleMs > fromMs - copiedEveryMs && goneMs < toMs + scene.plan.maxDelayMs,
+        what === 'restored' &&
+        visibleMs > fromMs - copiedEveryMs &&
+        goneMs < toReadableMs(scene, toMs) + scene.plan.maxDelayMs,
     )
   );
 }

@@ -26,9 +26,11 @@ export function mayFall(scene: Pick<Scene, 'truth' | 'plan' | 'time'>, project: 
   });
 }
 
-/** Returns when the server responds again, if it does not respond at this time. */
-function toReadableMs({ truth }: Pick<Truth, 'truth'>, atMs: number): number {
-  const ends = truth.troubles.flatMap(({ what, fromMs, toMs }) => (what === 'down' && fromMs < atMs ? [toMs] : []));
+/** Returns when the server responds again, if it does not respond at this time, or not completely. */
+export function toReadableMs({ truth }: Pick<Truth, 'truth'>, atMs: number): number {
+  const ends = truth.troubles.flatMap(({ what, fromMs, toMs }) =>
+    (what === 'down' || what === 'server') && fromMs < atMs ? [toMs] : [],
+  );
   return Math.max(atMs, ...ends);
 }
 
