@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { addDuration, type Drift } from '../../src/domain/durations/drift.ts';
 import type { Finished } from '../../src/domain/execution.ts';
-import type { JobFacts } from '../../src/domain/job.ts';
-import { toFacts, toTypicalDuration } from '../../src/executions/counting/job-facts.ts';
+import type { Flakiness, JobFacts } from '../../src/domain/job.ts';
+import { addResult, toFacts, toTypicalDuration } from '../../src/executions/counting/job-facts.ts';
 import { toJobKey } from '../../src/executions/counting/totals.ts';
 import { fc } from '../support/property.ts';
 import { someRun } from './some-execution.ts';
@@ -154,4 +154,34 @@ it('is the duration that 75 % of the last twenty successes did not exceed, becau
   // Too small a change to be lasting, which would drop the earlier durations.
   expect(toDuration([...quick, ...Array.from({ length: 20 }, (_, index) => 61 + index / 10)])).toBe(62_400);
   expect(toDuration([60, 60, 60], 90_000)).toBe(90_000);
+});
+
+describe('executions/counting/flaky', () => {
+  const play = (marks: string): Flakiness | undefined => {
+    let known: Flakiness | undefined;
+    for (const mark of marks.split('')) {
+      const ending =
+        ({ f: 'failed', t: 'timedout', o: 'other', a: 'aborted', w: 'failed-with-retry' } as const)[mark] ??
+        'succeeded';
+      known = addResult(known, ending, mark === 'r' ? 1 : 0);
+    }
+    return known;
+  };
+
+  it.each([
+    ['sfsfs', true],
+    ['stsos', true],
+    ['ssfss', false],
+    [`sf${'s'.repeat(18)}fs`, false],
+    ['ffffffss', false],
+    ['rsrsr', true],
+    ['srsrs', false],
+    // Aborted and retried runs prove nothing.
+    ['sasasasas', false],
+    ['swswswsws', false],
+    ['sfsfsssssssss', true],
+    ['sfsfsssssssssss', false],
+  ] as const)('classifies %s as %s', (marks, isFlaky) => {
+    expect(play(marks)?.isFlaky).toBe(isFlaky);
+  });
 });
