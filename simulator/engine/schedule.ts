@@ -9,7 +9,6 @@ export function accelerate(schedule: Schedule, speed: number): Schedule {
   return { ...schedule, everyMs: Math.max(1000, Math.round(schedule.everyMs / speed)) };
 }
 
-/** Returns the first time after `afterMs`. */
 export function nextTime(schedule: Schedule, afterMs: number): number {
   if ('cron' in schedule) return nextCronTime(schedule, afterMs);
   const { everyMs, offsetMs, fromMs = 0 } = schedule;

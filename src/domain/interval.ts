@@ -37,7 +37,6 @@ export type TimesOfDay = {
   readonly hour: readonly number[];
 };
 
-/** Returns the next of these times. */
 export function findNextMs(times: TimesOfDay, afterMs: number): number {
   const dayMs = Math.floor(afterMs / day) * day;
   return findInDay(times, dayMs, afterMs) ?? findInDay(times, dayMs + day, afterMs) ?? dayMs + 2 * day;

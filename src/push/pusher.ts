@@ -10,7 +10,6 @@ import { encodeMetrics, type Pushed } from './encode-metrics.ts';
 import { type Point, readFamilies, type ScrapedFamily } from './read-families.ts';
 import { createSentSums } from './sent-sums.ts';
 
-/** The results of pushes. */
 export const pushResults = ['delivered', 'partial', 'refused', 'failed'] as const;
 export type PushResult = (typeof pushResults)[number];
 

@@ -41,7 +41,6 @@ export type SpanRow = {
   readonly isFitted: boolean;
   readonly result: string | undefined;
   readonly hasFailed: boolean;
-  /** True for the first cause of the failure. */
   readonly isFirstCause?: boolean;
   readonly why: string;
   readonly remarks: readonly string[];

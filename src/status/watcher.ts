@@ -35,7 +35,6 @@ export function toWatcherText({ server, watcher }: Elsewhere): string {
   return `"${server}" is watched by another exporter: ${address}${how}`;
 }
 
-/** Reports whether this exporter watches a server. */
 export function isWatchedHere({ state }: Pick<ServerStatus, 'state'>): boolean {
   return state !== 'elsewhere' && state !== 'unwatched';
 }

@@ -7,7 +7,6 @@ import { fileURLToPath } from 'node:url';
 const top = fileURLToPath(new URL('../..', import.meta.url));
 const store = join(top, 'node_modules/.cache/built');
 
-/** The sources of the package. */
 const sources = [
   'package-lock.json',
   'package.json',

@@ -3,7 +3,6 @@ type Fields = Readonly<Record<string, unknown>>;
 export type Tab = {
   readonly send: (method: string, params?: Fields) => Promise<Fields>;
   readonly on: (event: string, listener: (params: Fields) => void) => void;
-  /** The next event of that name. */
   readonly next: (event: string) => Promise<Fields>;
 };
 

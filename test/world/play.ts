@@ -43,7 +43,6 @@ export type Report = {
 };
 
 type PlayOptions = {
-  /** Called with every event. */
   readonly onEvent?: (atMs: number, text: string) => void;
   /** Called with every scrape; undefined if no daemon runs. */
   readonly onScrape?: (text: string | undefined) => void;

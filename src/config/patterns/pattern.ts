@@ -93,7 +93,6 @@ export function toOverrideChoice(entries: readonly Override[]) {
   const isCritical = toChoiceOf('critical');
   const about = aboutKeys.map((key) => [key, toChoiceOf(key)] as const);
   return {
-    /** Returns the maximum age of the last success. */
     successAgeMsOf: toChoiceOf('success_age'),
     /** Returns the multiple of the job's average duration from which a run is overdue. */
     overdueFactorOf: toChoiceOf('overdue_factor'),

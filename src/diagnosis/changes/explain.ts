@@ -7,7 +7,6 @@ import { type JobRuns, toRunText } from './deciding/runs.ts';
 import { type Failure, findSuspects, type Suspect } from './deciding/suspects.ts';
 import type { KeptJournal } from './kept-journal.ts';
 
-/** A failed run of a job. */
 export type FailedRun = {
   readonly project: string;
   /** The group and name of the job. */

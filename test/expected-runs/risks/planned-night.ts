@@ -87,7 +87,6 @@ export function plant(draw: () => number, jobs: readonly VirtualJob[]): readonly
   ];
 }
 
-/** Reports whether trouble harms a job. */
 export function harms({ kind, name }: Planted, job: VirtualJob): boolean {
   if (kind === 'passive') return true;
   if (kind === 'owner') return job.owner === name;

@@ -29,7 +29,6 @@ export type Engine = {
 /** The connection of one process to the database. */
 export type Link = {
   isCut: boolean;
-  /** Called when a write is sent. */
   onWrite: (() => void) | undefined;
   /** Called after a commit, before its response is sent. */
   onCommitted: (() => void) | undefined;

@@ -4,7 +4,6 @@ type FactorKind = (typeof factorKinds)[number];
 
 export type Factor = { readonly kind: FactorKind; readonly subject: string };
 
-/** The last result of a job. */
 export type JobResult = {
   readonly endedAtMs: number;
   readonly isFailed: boolean;

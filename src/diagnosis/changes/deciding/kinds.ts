@@ -15,7 +15,6 @@ export const areas = {
   editOf: (id: string) => `edit ${id}`,
 } as const;
 
-/** Translates the differences of an area into changes. */
 export function toChanges(area: string, given: Given, differences: readonly Difference[]): Change[] {
   const [type = '', ...rest] = area.split(' ');
   const translate = translations.get(type);

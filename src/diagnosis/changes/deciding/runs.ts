@@ -11,7 +11,6 @@ export type RunFacts = {
   readonly nodeCount?: number;
 };
 
-/** The known facts about the runs of a job. */
 export type JobRuns = {
   readonly success?: RunFacts;
   /** The first failure since the last success. */
