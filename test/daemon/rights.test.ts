@@ -5,9 +5,8 @@ import { parseArguments } from '../../src/config/read/command-line.ts';
 import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 import { watchRights } from '../../src/daemon/rights/prove-rights.ts';
 import { createTestClient, fixedSecret } from '../support/client.ts';
+import { dayMs } from '../support/durations.ts';
 import { eventually } from '../support/eventually.ts';
-
-const dayMs = 86_400_000;
 
 describe('daemon/rights', () => {
   /** Watches a server; `wake` ends its current wait. */

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createActivities, toOffsetMs } from '../../src/executions/reading/activities.ts';
+import { dayMs, hourMs } from '../support/durations.ts';
 
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 const midnightMs = Date.UTC(2026, 0, 15);
 const clockOf = (ms: number): string => new Date(ms).toISOString().slice(11, 19);
 

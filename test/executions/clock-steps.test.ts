@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Ledger } from '../../src/state/ledger.ts';
 import { StateError } from '../../src/state/state.ts';
+import { dayMs, minuteMs } from '../support/durations.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
 import { type Played, play } from './play.ts';
 import { createTimedScene, startMs } from './timed-scene.ts';
-
-const minuteMs = 60_000;
-const dayMs = 86_400_000;
 
 async function playOnDisk() {
   const kept = createMemoryLedger();

@@ -9,10 +9,9 @@ import { isSoundDocument } from '../../src/executions/ledger/document-shapes.ts'
 import { type LedgerCache, openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
 import { type ProjectState, toNewProject } from '../../src/executions/ledger/project-state.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
+import { hourMs } from '../support/durations.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { someRun, someRunning } from './some-execution.ts';
-
-const hourMs = 3_600_000;
 
 describe('executions/count-executions', () => {
   it('gives each run the epoch of its own database if one batch has runs of both', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { command, work } from '../../simulator/scenarios/build.ts';
 import type { Ledger } from '../../src/state/ledger.ts';
 import { StateError } from '../../src/state/state.ts';
+import { dayMs, hourMs } from '../support/durations.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
 import { play } from './play.ts';
 
@@ -345,5 +346,3 @@ describe('executions/counting', () => {
 });
 
 const twinId = '00000000-0000-4000-8000-000000000001';
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;

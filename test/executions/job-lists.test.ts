@@ -3,6 +3,7 @@ import { toFacts } from '../../src/executions/counting/job-facts.ts';
 import { openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
 import { type Hold, toNewProject } from '../../src/executions/ledger/project-state.ts';
 import { createJobLists } from '../../src/executions/reading/job-lists.ts';
+import { dayMs } from '../support/durations.ts';
 import { createFakeApi, refusal } from './fake-api.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
 import { play as startPlay } from './play.ts';
@@ -233,8 +234,6 @@ describe('executions/job-lists', () => {
     expect(lists() - before).toBe(3);
   });
 });
-
-const dayMs = 86_400_000;
 
 /** The lists of a ledger with one project, before a server whose lists are empty. */
 async function openLists() {

@@ -6,6 +6,7 @@ import {
   rewindUnseen,
   toNewProject,
 } from '../../src/executions/ledger/project-state.ts';
+import { dayMs } from '../support/durations.ts';
 
 describe('executions/project-state', () => {
   it('starts with nothing read', () => {
@@ -92,8 +93,6 @@ describe('executions/project-state', () => {
     expect(rewind(state, 10 * dayMs)).toEqual(state);
   });
 });
-
-const dayMs = 86_400_000;
 
 function held(fields: Partial<ProjectState>): ProjectState {
   return { ...toNewProject('pay', dayMs), hold: 'disabled', heldSinceMs: 2 * dayMs, ...fields };

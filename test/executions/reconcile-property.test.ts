@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Execution } from '../../src/domain/execution.ts';
 import type { IdHour } from '../../src/executions/counting/id-hours.ts';
 import { type Entry, reconcile } from '../../src/executions/counting/reconcile.ts';
+import { dayMs } from '../support/durations.ts';
 import { fc } from '../support/property.ts';
 import { someRun } from './some-execution.ts';
 
@@ -45,8 +46,6 @@ describe('executions/reconcile', () => {
     );
   });
 });
-
-const dayMs = 86_400_000;
 
 /** Enough for every kind of error, and few enough to shrink a failure. */
 const few = { maxLength: 6 };

@@ -7,6 +7,7 @@ import {
   type ReconcileInput,
   reconcile,
 } from '../../src/executions/counting/reconcile.ts';
+import { hourMs } from '../support/durations.ts';
 import { someRun, someRunning } from './some-execution.ts';
 
 describe('executions/reconcile', () => {
@@ -261,8 +262,6 @@ describe('executions/reconcile', () => {
     expect(found.counted).toHaveLength(1);
   });
 });
-
-const hourMs = 3_600_000;
 
 function input(given: Partial<ReconcileInput>): ReconcileInput {
   const isWanted = (): boolean => true;

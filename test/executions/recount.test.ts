@@ -6,11 +6,10 @@ import { createActivities } from '../../src/executions/reading/activities.ts';
 import { createOverlap } from '../../src/executions/reading/overlap.ts';
 import { createRecount } from '../../src/executions/recount/recount.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
+import { dayMs, hourMs } from '../support/durations.ts';
 import { createFakeApi, toPage } from './fake-api.ts';
 import { someRun } from './some-execution.ts';
 
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 const nowMs = 100 * dayMs;
 
 describe('executions/recount', () => {

@@ -1,8 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { work } from '../../simulator/scenarios/build.ts';
+import { minuteMs } from '../support/durations.ts';
 import { createScene, type Scene, type SceneOptions } from './scene.ts';
-
-const minuteMs = 60_000;
 
 describe('executions/requests', () => {
   it('sends few requests for a thousand projects, and counts active ones at once and idle ones within a search', async () => {

@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { dayMs, hourMs, minuteMs } from '../support/durations.ts';
 import { createTimedScene, startMs } from './timed-scene.ts';
-
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
 
 describe('executions on a slow server', () => {
   it('reads a dense hour with answers of 1.5 s: in few more requests than pages, with the server up', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { dayMs, hourMs } from '../support/durations.ts';
 import { type Played, play } from './play.ts';
 
 describe('executions/transitions', () => {
@@ -373,6 +374,3 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 });
-
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;

@@ -3,11 +3,10 @@ import type { Cell } from '../../src/executions/counting/totals.ts';
 import { openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
 import { noteSlowClocks, planPrune, rebucket, release } from '../../src/executions/ledger/upkeep.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
+import { hourMs } from '../support/durations.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
 import { someRunning } from './some-execution.ts';
-
-const hourMs = 3_600_000;
 
 describe('executions/prune', () => {
   it.each([

@@ -5,6 +5,7 @@ import type { Execution } from '../../src/domain/execution.ts';
 import { toNewProject } from '../../src/executions/ledger/project-state.ts';
 import { nothingRead } from '../../src/executions/reading/take-in.ts';
 import { createVisibility } from '../../src/executions/reading/visibility.ts';
+import { dayMs, hourMs } from '../support/durations.ts';
 import { createFakeApi, refusal, toPage } from './fake-api.ts';
 import { play } from './play.ts';
 import { someRun, someRunning } from './some-execution.ts';
@@ -106,9 +107,7 @@ describe('executions/visibility', () => {
   });
 });
 
-const dayMs = 86_400_000;
 const nowMs = 100 * dayMs;
-const hourMs = 3_600_000;
 
 describe('executions/visibility, one question after the other', () => {
   it('reads running executions of one project a round, first of those with hidden ones, and all again in six hours', async () => {

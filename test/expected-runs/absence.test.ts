@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { minuteMs } from '../support/durations.ts';
 import { createStopping } from './hourly.ts';
 import type { createScene } from './scene.ts';
-
-const minuteMs = 60_000;
 
 /**
  * Three groups of ten jobs start every minute, every five minutes and every hour, each group at once; four threads run them one after the

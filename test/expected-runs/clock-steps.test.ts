@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { minuteMs } from '../support/durations.ts';
 import { createStopping } from './hourly.ts';
 import type { createScene } from './scene.ts';
-
-const minuteMs = 60_000;
 
 function createJobs(options: Parameters<typeof createScene>[0] = {}) {
   const scene = createStopping(options);

@@ -1,8 +1,6 @@
 import { nextCronTime } from '../../simulator/engine/schedule.ts';
+import { hourMs, minuteMs } from '../support/durations.ts';
 import type { Dice } from '../world/dice.ts';
-
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
 
 /** When a schedule starts its job; `everyMs` is the shortest distance between two times. */
 export type Rule = { readonly everyMs: number } & (

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createClocks } from '../../src/expected-runs/clocks.ts';
+import { hourMs, minuteMs } from '../support/durations.ts';
 import { createStopping } from './hourly.ts';
 
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
 const dayAndMoreMs = 26 * hourMs;
 
 function createJobs(everyMs: readonly number[] = [15 * minuteMs, hourMs]) {

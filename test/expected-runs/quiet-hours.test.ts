@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { command, work } from '../../simulator/scenarios/build.ts';
+import { minuteMs } from '../support/durations.ts';
 import { createStopping } from './hourly.ts';
-
-const minuteMs = 60_000;
 
 /** One job with the schedule; the day begins at noon on Thursday, 15 January 2026. */
 function createQuiet(cron: string, options: Parameters<typeof createStopping>[0] = {}) {

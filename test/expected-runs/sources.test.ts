@@ -5,9 +5,8 @@ import { ApiError } from '../../src/api/errors.ts';
 import { findServerBlockers } from '../../src/expected-runs/deciding/blockers.ts';
 import { sourceKeys } from '../../src/expected-runs/deciding/sources.ts';
 import { createSourceNotes } from '../../src/expected-runs/sources.ts';
+import { minuteMs } from '../support/durations.ts';
 import { fakeClock } from '../support/fake-clock.ts';
-
-const minuteMs = 60_000;
 
 describe('expected-runs/sources', () => {
   it.each<[string, number, ApiError | undefined]>([

@@ -1,9 +1,8 @@
 import { setSkew } from '../../simulator/world/installation.ts';
+import { minuteMs } from '../support/durations.ts';
 import type { Weather } from './network.ts';
 import type { PlayedCard } from './plan.ts';
 import type { Place, Scene, Trouble } from './scene.ts';
-
-const minuteMs = 60_000;
 
 export type Card = (scene: Scene, played: PlayedCard) => void;
 

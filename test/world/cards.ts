@@ -1,3 +1,4 @@
+import { minuteMs } from '../support/durations.ts';
 import {
   anyClock,
   type Card,
@@ -17,8 +18,6 @@ import {
 import type { Dice } from './dice.ts';
 import { type PlayedCard, toPaceMs } from './plan.ts';
 import { addJobTo, addPlace, deleteEnded, finishOne, type Scene } from './scene.ts';
-
-const minuteMs = 60_000;
 
 /** Everything that can go wrong, by its name in a plan. */
 const cards = {

@@ -1,8 +1,7 @@
 import { simulatedReleases as releases } from '../support/all.ts';
+import { minuteMs } from '../support/durations.ts';
 import { createDice } from './dice.ts';
 import type { Plan, PlayedCard } from './plan.ts';
-
-const minuteMs = 60_000;
 
 /**
  * Adds a release, a cleaner, and for half of the small worlds several problems at once. This is separate from the plan, so that earlier

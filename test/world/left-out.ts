@@ -1,9 +1,8 @@
 import type { Execution } from '../../simulator/world/installation.ts';
+import { minuteMs } from '../support/durations.ts';
 import { mayCountLeftOut, reloadedWithinMs, type Truth } from './pardons.ts';
 import { isUnknownToCopy } from './restored-copies.ts';
 import type { TruthBook } from './scene.ts';
-
-const minuteMs = 60_000;
 
 /** Reports whether the project of a run was excluded from well before its end until well after it. */
 export function isOfExcludedProject(scene: Truth, execution: Execution): boolean {

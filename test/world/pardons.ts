@@ -1,4 +1,5 @@
 import { type Execution, endedAt, type Job, type Project, startedAt } from '../../simulator/world/installation.ts';
+import { minuteMs } from '../support/durations.ts';
 import { toPaceMs } from './plan.ts';
 import { copiedEveryMs, countedWithinMs, never, toReadableMs } from './restored-copies.ts';
 import type { Scene, Trouble } from './scene.ts';
@@ -17,8 +18,6 @@ type Pardon = {
   /** True if the exception ends after a day in which everything was readable: passes over the past count it. */
   readonly endsInDay?: true;
 };
-
-const minuteMs = 60_000;
 
 /** Why an execution may be uncounted. */
 const pardons: readonly Pardon[] = [

@@ -1,10 +1,7 @@
+import { dayMs, hourMs, minuteMs } from '../support/durations.ts';
 import type { CardName } from './cards.ts';
 import { createDice } from './dice.ts';
 import { type Plan, planWorld } from './plan.ts';
-
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
 
 /** The cards for worlds of days. */
 const deck: readonly [CardName, ...CardName[]] = [

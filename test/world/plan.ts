@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { hourMs, minuteMs } from '../support/durations.ts';
 import type { CardName } from './cards.ts';
 import { createDice, type Dice } from './dice.ts';
 
@@ -59,9 +60,6 @@ export type Plan = {
   /** All collectors poll at their usual times, including those that are off by default. */
   readonly isComplete?: boolean;
 };
-
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
 
 const releases = ['3.4.0', '4.14.0', '5.3.0', '5.20.0', '6.0.0'] as const;
 

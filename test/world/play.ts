@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Execution, endedAt } from '../../simulator/world/installation.ts';
 import type { Self } from '../../src/metrics/self.ts';
 import type { LedgerEntry } from '../../src/state/ledger.ts';
+import { hourMs, minuteMs } from '../support/durations.ts';
 import { denseMs } from './card-kinds.ts';
 import { playCard } from './cards.ts';
 import { createCollector } from './collector.ts';
@@ -236,8 +237,6 @@ export async function playWorld(
   };
 }
 
-const minuteMs = 60_000;
-
 function toEndOfTroublesMs(plan: Plan): number {
   const ends = plan.cards.map((played) => played.atMs + toLastsMs(plan, played));
   return Math.max(plan.lengthMs, ...ends) + minuteMs;
@@ -248,5 +247,3 @@ function toLastsMs(plan: Plan, { card, forMs }: PlayedCard): number {
   if (card === 'dense and slow') return denseMs({ plan });
   return card === 'long absence' && plan.catchUpLimitMs < hourMs ? plan.catchUpLimitMs + 33 * minuteMs : forMs;
 }
-
-const hourMs = 60 * minuteMs;

@@ -1,9 +1,8 @@
 import type { Execution, Job, Project } from '../../simulator/world/installation.ts';
+import { minuteMs } from '../support/durations.ts';
 import type { Truth } from './pardons.ts';
 import type { Scene } from './scene.ts';
 import { labelOf } from './shown.ts';
-
-const minuteMs = 60_000;
 
 /** Reports whether counters of a project may fall: the project is gone, or executions since the copy cannot be read again. */
 export function mayFall(scene: Pick<Scene, 'truth' | 'plan' | 'time'>, project: string): boolean {

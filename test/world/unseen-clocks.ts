@@ -1,7 +1,6 @@
 import { type Execution, endedAt } from '../../simulator/world/installation.ts';
+import { minuteMs } from '../support/durations.ts';
 import type { Truth } from './pardons.ts';
-
-const minuteMs = 60_000;
 
 /**
  * Reports whether a clock was wrong only for a time in which no response showed it: executions that ended meanwhile are counted by passes

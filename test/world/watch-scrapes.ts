@@ -1,5 +1,6 @@
 import { type Execution, endedAt, type Project, startedAt } from '../../simulator/world/installation.ts';
 import type { Self } from '../../src/metrics/self.ts';
+import { minuteMs } from '../support/durations.ts';
 import { toWeather } from './network.ts';
 import { isLeftOut } from './pardons.ts';
 import { toPaceMs } from './plan.ts';
@@ -19,8 +20,6 @@ type Sight = {
 };
 
 type ScrapeWatch = { readonly look: (sight: Sight) => Promise<void>; readonly latest: () => Shown };
-
-const minuteMs = 60_000;
 
 /** Checks what must hold at every scrape. */
 export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: string) => void): ScrapeWatch {

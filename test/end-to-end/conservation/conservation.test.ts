@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { pickNumbers } from '../../support/all.ts';
+import { dayMs } from '../../support/durations.ts';
 import { crooked, renewed } from './decks.ts';
 import { type PlayOptions, play } from './play.ts';
 import { toTable } from './sightings.ts';
@@ -8,8 +9,6 @@ import { warmUp } from './watched-process.ts';
 const kills = Number(process.env['CONSERVATION_KILLS'] ?? 100);
 const seed = Number(process.env['CONSERVATION_SEED'] ?? 1);
 const chosen = pickNumbers('CONSERVATION_WORLDS', 4, 4);
-
-const dayMs = 86_400_000;
 
 const remarks = ['executions that counted', 'deleted before anyone could read them', 'rounds', 'kills'];
 

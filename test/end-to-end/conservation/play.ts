@@ -1,3 +1,4 @@
+import { hourMs } from '../../support/durations.ts';
 import { type Card, settle } from './cards.ts';
 import { compare, type Expectation, expect } from './expectation.ts';
 import type { Sightings } from './sightings.ts';
@@ -56,8 +57,6 @@ export async function play({
     await world.stop();
   }
 }
-
-const hourMs = 3_600_000;
 
 /** Plays hours without problems or work, so that passes over the past can finish. */
 async function comeToRest(world: World, hours: number): Promise<void> {

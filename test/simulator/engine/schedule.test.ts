@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createQueue } from '../../../simulator/engine/queue.ts';
 import { countCronTimes, nextCronTime } from '../../../simulator/engine/schedule.ts';
 import { createRandom } from '../../../simulator/random.ts';
+import { minuteMs } from '../../support/durations.ts';
 import { noon, oneStep, startOneJob } from '../caller.ts';
 
 /** The next times of a schedule, as UTC. */
@@ -59,8 +60,6 @@ describe('simulator/engine/cron', () => {
     expect(timesOf(cron, zone, after, 3)).toEqual(expected);
   });
 });
-
-const minuteMs = 60_000;
 
 describe('simulator/engine/engine', () => {
   it('starts schedules by the clock of their member, and only once at a repeated time', async () => {

@@ -6,10 +6,9 @@ import { createAttempts } from '../../../src/tracing/enrich/attempts.ts';
 import { createTraceCommitHook } from '../../../src/tracing/enrich/commit-hook.ts';
 import { readPending } from '../../../src/tracing/enrich/pending.ts';
 import { someRun } from '../../executions/some-execution.ts';
+import { hourMs } from '../../support/durations.ts';
 
 type Run = Execution & { readonly endedAtMs: number };
-
-const hourMs = 3_600_000;
 
 function ended(id: number, endedAtMs: number, status: Run['status'] = 'succeeded'): Run {
   return someRun({ id, status, startedAtMs: endedAtMs - 1000, endedAtMs, job: undefined });

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { minuteMs } from '../../support/durations.ts';
 import { createCollector } from '../collector.ts';
 import { configure, toYaml } from '../configured.ts';
 import { createDice } from '../dice.ts';
@@ -33,8 +34,6 @@ export type ReplicaReport = {
   /** The times during which no daemon showed the server. */
   readonly gapsMs: readonly number[];
 };
-
-const minuteMs = 60_000;
 
 type ReplicaPlayOptions = {
   readonly cards?: readonly ReplicaCard[];
