@@ -1,13 +1,13 @@
-import { closeSync, globSync, lstatSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, globSync, lstatSync, openSync, readSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { buildDebianPackage } from '../scripts/build/debian.ts';
 import { findArchitecture } from '../scripts/build/node.ts';
 import { type Simulator, startSimulator } from '../simulator/simulator.ts';
 import { allocatorSettings, nodeFlags } from '../src/commands/start.ts';
 import { startChild } from './support/child.ts';
 import { eventually } from './support/eventually.ts';
+import { makeSharedFolder } from './support/folder.ts';
 import { openImageStore } from './support/image-store.ts';
 import { runCommand } from './support/process.ts';
 import { describeWithTools } from './support/tools.ts';
@@ -15,17 +15,15 @@ import { describeWithTools } from './support/tools.ts';
 // An emulated Node needs seconds to start, and much longer on a busy machine.
 const limitMs = 600_000;
 const startMs = 180_000;
-let directory: string;
+const directory = makeSharedFolder();
 let simulator: Simulator;
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'automation-exporter-arm64-'));
   simulator = await startSimulator({ scenario: 'quiet-day' });
 });
 
 afterAll(async () => {
   await simulator.stop();
-  rmSync(directory, { recursive: true, force: true });
 });
 
 describeWithTools('packages for arm64, assembled on any machine', ['qemu-aarch64', 'lintian', 'buildah'], (tools) => {
@@ -53,22 +51,17 @@ describeWithTools('packages for arm64, assembled on any machine', ['qemu-aarch64
       'shows a server, from the image, with its own libraries',
       async () => {
         const store = await openImageStore(tools.buildah);
-        try {
-          await store.build(join(import.meta.dirname, '..'), 'automation-exporter', 'arm64');
-          const root = await store.mount('automation-exporter');
-          const programs = listPrograms(root);
-          expect(programs).toMatchObject({ 'usr/local/bin/node': arm64, 'lib/ld-linux-aarch64.so.1': arm64 });
-          expect(new Set(Object.values(programs))).toEqual(new Set([arm64]));
-          // Compiled for this architecture, and for the user that the image names.
-          expect(globSync('cache/*', { cwd: root })).toEqual([
-            expect.stringMatching(/^cache\/v24\S*-arm64-\S+-65532$/),
-          ]);
-          expect(globSync('cache/*/*', { cwd: root }).length).toBeGreaterThan(20);
-          const node = join(root, 'usr/local/bin/node');
-          await showServer([tools['qemu-aarch64'], '-L', root, node], join(root, 'app'));
-        } finally {
-          await store.close();
-        }
+        onTestFinished(() => store.close());
+        await store.build(join(import.meta.dirname, '..'), 'automation-exporter', 'arm64');
+        const root = await store.mount('automation-exporter');
+        const programs = listPrograms(root);
+        expect(programs).toMatchObject({ 'usr/local/bin/node': arm64, 'lib/ld-linux-aarch64.so.1': arm64 });
+        expect(new Set(Object.values(programs))).toEqual(new Set([arm64]));
+        // Compiled for this architecture, and for the user that the image names.
+        expect(globSync('cache/*', { cwd: root })).toEqual([expect.stringMatching(/^cache\/v24\S*-arm64-\S+-65532$/)]);
+        expect(globSync('cache/*/*', { cwd: root }).length).toBeGreaterThan(20);
+        const node = join(root, 'usr/local/bin/node');
+        await showServer([tools['qemu-aarch64'], '-L', root, node], join(root, 'app'));
       },
       limitMs,
     );

@@ -1,21 +1,15 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { buildDebianPackage } from '../scripts/build/debian.ts';
+import { makeSharedFolder } from './support/folder.ts';
 import { runCommand } from './support/process.ts';
 import { describeWithTools } from './support/tools.ts';
 
-let directory: string;
+const directory = makeSharedFolder();
 
 describeWithTools('archive of the debian package', ['lintian'], ({ lintian }) => {
-  beforeAll(() => {
-    directory = mkdtempSync(join(tmpdir(), 'automation-exporter-archive-'));
-  });
-
-  afterAll(() => rmSync(directory, { recursive: true, force: true }));
-
   it('passes lintian', async () => {
     // A small program in the place of Node, whose 120 MB would take minutes.
     const small = await buildDebianPackage(join(directory, 'small'), { node: '/bin/true' });

@@ -1,23 +1,20 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { buildDebianPackage } from '../scripts/build/debian.ts';
+import { makeSharedFolder } from './support/folder.ts';
 import { baseName } from './support/image-base.ts';
 import { openImageStore } from './support/image-store.ts';
 import { describeWithTools } from './support/tools.ts';
 
 const limitMs = 600_000;
-let directory: string;
+const directory = makeSharedFolder();
 let file: string;
 
 describeWithTools('debian package', ['lintian', 'buildah'], ({ buildah }) => {
   beforeAll(async () => {
-    directory = mkdtempSync(join(tmpdir(), 'automation-exporter-deb-test-'));
     file = await buildDebianPackage(directory, { compression: 'none' });
   }, limitMs);
-
-  afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
   describe.skipIf(process.getuid?.() !== 0)('in a root of its own', () => {
     it(
@@ -29,12 +26,9 @@ describeWithTools('debian package', ['lintian', 'buildah'], ({ buildah }) => {
         writeFileSync(join(folder, 'Dockerfile'), `FROM ${baseName}\nCOPY * /deb/\n`);
         writeFileSync(join(folder, 'life.sh'), life);
         const store = await openImageStore(buildah);
-        try {
-          await store.build(folder, 'debian-package');
-          expect(await store.run('debian-package', ['sh', '/deb/life.sh'])).toMatch(story);
-        } finally {
-          await store.close();
-        }
+        onTestFinished(() => store.close());
+        await store.build(folder, 'debian-package');
+        expect(await store.run('debian-package', ['sh', '/deb/life.sh'])).toMatch(story);
       },
       limitMs,
     );

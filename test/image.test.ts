@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startSimulator } from '../simulator/simulator.ts';
 import { eventually } from './support/eventually.ts';
 import { type ImageStore, openImageStore } from './support/image-store.ts';
@@ -109,18 +109,15 @@ describeWithTools('image', ['buildah'], ({ buildah }) => {
       const environment = { AUTOMATION_EXPORTER_URL: simulator.url, AUTOMATION_EXPORTER_TOKEN: simulator.token };
       const command = ['node', 'cli.js', 'serve', '--web.listen-address=127.0.0.1:0'];
       const daemon = await store.start('automation-exporter', command, environment);
-      try {
-        const [, url = ''] = await daemon.waitFor(/url=(http:[^\s"]+)/);
-        const pages = ['-/healthy', 'alerts/rules.yaml', 'dashboards/overview.json'];
-        const answers = await Promise.all(pages.map(async (page) => (await fetch(new URL(page, url))).status));
-        expect(answers).toEqual([200, 200, 200]);
-        await eventually(async () => expect(await scrape(url)).toMatch(/^automation_up\{server="[^"]+"\} 1$/m));
-        await expect(checkHealth(store, new URL('-/healthy', url))).resolves.toBe('');
-        await expect(checkHealth(store, new URL('http://127.0.0.1:9/-/healthy'))).rejects.toThrow('exit status 1');
-      } finally {
-        await daemon.stop();
-        await simulator.stop();
-      }
+      onTestFinished(() => simulator.stop());
+      onTestFinished(() => daemon.stop());
+      const [, url = ''] = await daemon.waitFor(/url=(http:[^\s"]+)/);
+      const pages = ['-/healthy', 'alerts/rules.yaml', 'dashboards/overview.json'];
+      const answers = await Promise.all(pages.map(async (page) => (await fetch(new URL(page, url))).status));
+      expect(answers).toEqual([200, 200, 200]);
+      await eventually(async () => expect(await scrape(url)).toMatch(/^automation_up\{server="[^"]+"\} 1$/m));
+      await expect(checkHealth(store, new URL('-/healthy', url))).resolves.toBe('');
+      await expect(checkHealth(store, new URL('http://127.0.0.1:9/-/healthy'))).rejects.toThrow('exit status 1');
     });
   });
 });

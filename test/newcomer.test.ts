@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chownSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Simulator, startSimulator } from '../simulator/simulator.ts';
 import { strangerPolicy } from '../simulator/world/access.ts';
 import { type Child, startCli } from './support/child.ts';
 import { eventually } from './support/eventually.ts';
+import { makeSharedFolder } from './support/folder.ts';
 import { type ImageStore, openImageStore } from './support/image-store.ts';
 import { addCheckout, installArchive, installDebianPackage, installImage } from './support/installations.ts';
 import { describeWithTools } from './support/tools.ts';
@@ -16,12 +16,11 @@ const dataMs = 240_000;
 
 describeWithTools('a newcomer', ['buildah', 'lintian'], ({ buildah }) => {
   describe.skipIf(process.getuid?.() !== 0)('who is root', () => {
-    let directory: string;
+    const directory = makeSharedFolder();
     let store: ImageStore;
     let simulator: Simulator;
 
     beforeAll(async () => {
-      directory = mkdtempSync(join(tmpdir(), 'automation-exporter-newcomer-'));
       mkdirSync(join(directory, 'etc'));
       const volumes = [`${join(directory, 'etc')}:/etc/automation-exporter:ro`];
       store = await openImageStore(buildah, { volumes, withRegistry: true });
@@ -31,7 +30,6 @@ describeWithTools('a newcomer', ['buildah', 'lintian'], ({ buildah }) => {
     afterAll(async () => {
       await simulator.stop();
       await store.close();
-      rmSync(directory, { recursive: true, force: true });
     }, limitMs);
 
     /** Makes a token with this policy on the server, for a user who may read it, and a configuration that names both. */

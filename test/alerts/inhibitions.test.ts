@@ -1,23 +1,22 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { makeSharedFolder } from '../support/folder.ts';
 import { describeWithTools } from '../support/tools.ts';
 
 const rules = readFileSync(new URL('../../alerts/alertmanager-inhibitions.yaml', import.meta.url), 'utf8');
 const route = 'route: { receiver: nobody }\nreceivers: [{ name: nobody }]\n';
 
 describeWithTools('alerts/alertmanager-inhibitions', ['alertmanager', 'amtool'], ({ alertmanager, amtool }) => {
-  let directory = '';
+  const directory = makeSharedFolder();
   let configuration = '';
   let stop = async (): Promise<void> => {};
   let url = '';
 
   beforeAll(async () => {
-    directory = mkdtempSync(join(tmpdir(), 'inhibitions-'));
     configuration = join(directory, 'alertmanager.yaml');
     writeFileSync(configuration, route + rules);
     ({ url, stop } = await startAlertmanager(alertmanager, configuration, directory));
@@ -25,7 +24,6 @@ describeWithTools('alerts/alertmanager-inhibitions', ['alertmanager', 'amtool'],
 
   afterAll(async () => {
     await stop();
-    rmSync(directory, { recursive: true });
   });
 
   it('is a configuration that Alertmanager accepts', () => {

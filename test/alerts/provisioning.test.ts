@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { defaultThresholds } from '../../alerts/thresholds.ts';
+import { makeSharedFolder } from '../support/folder.ts';
 import { describeWithTools } from '../support/tools.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -41,18 +41,13 @@ describe('deploy', () => {
 });
 
 describeWithTools('deploy', ['promtool', 'amtool'], ({ promtool, amtool }) => {
-  let directory = '';
+  const directory = makeSharedFolder();
 
   beforeAll(() => {
-    directory = mkdtempSync(join(tmpdir(), 'automation-exporter-deploy-'));
     copyFileSync(new URL('alerts/rules.yaml', root), join(directory, 'rules.yaml'));
     copyFileSync(new URL('deploy/prometheus/prometheus.yaml', root), join(directory, 'prometheus.yaml'));
     const inhibitions = readText('alerts/alertmanager-inhibitions.yaml');
     writeFileSync(join(directory, 'alertmanager.yaml'), readText('deploy/alertmanager/route.yaml') + inhibitions);
-  });
-
-  afterAll(() => {
-    rmSync(directory, { recursive: true });
   });
 
   it('is a configuration that Prometheus accepts, with the rules', () => {

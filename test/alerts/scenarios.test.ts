@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { allAlerts } from '../../alerts/generate.ts';
 import { scenarios } from '../../simulator/scenarios/scenario.ts';
 import { isAll, pickPart } from '../support/all.ts';
+import { makeSharedFolder } from '../support/folder.ts';
 import { runPromtool } from '../support/promtool.ts';
 import { describeWithTools } from '../support/tools.ts';
 import { playScenario, type Scrapes, scrapeSeconds } from './cases/play-scenario.ts';
@@ -37,15 +37,10 @@ const exporter = 'job="automation-exporter",instance="exporter:9720"';
 describeWithTools('alerts, in the scenarios of the demo', ['promtool'], ({ promtool }) => {
   const rules = toRulesOf(allAlerts().map(({ alert }) => alert));
   const asked = new Set(rules.match(/automation_[a-z_]+/g));
-  let directory = '';
+  const directory = makeSharedFolder();
 
   beforeAll(() => {
-    directory = mkdtempSync(join(tmpdir(), 'automation-exporter-scenarios-'));
     writeFileSync(join(directory, 'rules.json'), rules);
-  });
-
-  afterAll(() => {
-    rmSync(directory, { recursive: true });
   });
 
   // A push plays a part of the scenarios; the alerts themselves are proven by the weathers and by `alerts/tests`.

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { allAlerts } from '../../alerts/generate.ts';
 import { pickPart } from '../support/all.ts';
+import { makeSharedFolder } from '../support/folder.ts';
 import { runPromtool } from '../support/promtool.ts';
 import { describeWithTools } from '../support/tools.ts';
 import { executionCases } from './cases/executions.ts';
@@ -30,15 +30,10 @@ describe('alerts/weathers', () => {
 });
 
 describeWithTools('alerts/weathers', ['promtool'], ({ promtool }) => {
-  let directory = '';
+  const directory = makeSharedFolder();
 
   beforeAll(() => {
-    directory = mkdtempSync(join(tmpdir(), 'automation-exporter-weathers-'));
     for (const { alert } of cases) writeFileSync(join(directory, `${alert}.rules.json`), toRulesOf([alert]));
-  });
-
-  afterAll(() => {
-    rmSync(directory, { recursive: true });
   });
 
   it.each(weathers)(

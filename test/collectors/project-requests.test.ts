@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { executionMetricsCollector } from '../../src/collectors/execution-metrics.ts';
 import { jobInfoCollector } from '../../src/collectors/job-info.ts';
 import { projectJobsCollector } from '../../src/collectors/project-jobs.ts';
@@ -54,13 +54,10 @@ describe('collectors, what they ask of a project', () => {
 
   it('requests all modes at once, with the list', async () => {
     const { api, requests, watch, stop } = await connect(47);
-    try {
-      await watch.projects.read(api);
-      await projectModesCollector.collectAll(api, watch);
-      expect(requests()).toEqual(['projects?meta=config']);
-    } finally {
-      await stop();
-    }
+    onTestFinished(() => stop());
+    await watch.projects.read(api);
+    await projectModesCollector.collectAll(api, watch);
+    expect(requests()).toEqual(['projects?meta=config']);
   });
 });
 

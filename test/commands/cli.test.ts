@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { findDanger } from '../../src/commands/start.ts';
 import { provideCli } from '../support/built.ts';
 import { startChild, startCli } from '../support/child.ts';
@@ -64,17 +64,14 @@ describe('cli: process', () => {
 
   it('opens no debugger on request', async () => {
     const daemon = startCli(serve, { env });
-    try {
-      const [, url] = await daemon.waitFor(/msg=serving url=(\S+)/);
-      daemon.kill('SIGUSR1');
-      daemon.kill('SIGHUP');
-      await daemon.waitFor(/msg="configuration reloaded"/);
-      expect((await fetch(`${url}/-/healthy`)).status).toBe(200);
-      expect(daemon.output()).not.toContain('Debugger');
-      expect(readFileSync(`/proc/${daemon.pid}/cmdline`, 'latin1')).toMatch(/^automation-exporter/);
-    } finally {
-      await daemon.stop();
-    }
+    onTestFinished(() => daemon.stop());
+    const [, url] = await daemon.waitFor(/msg=serving url=(\S+)/);
+    daemon.kill('SIGUSR1');
+    daemon.kill('SIGHUP');
+    await daemon.waitFor(/msg="configuration reloaded"/);
+    expect((await fetch(`${url}/-/healthy`)).status).toBe(200);
+    expect(daemon.output()).not.toContain('Debugger');
+    expect(readFileSync(`/proc/${daemon.pid}/cmdline`, 'latin1')).toMatch(/^automation-exporter/);
   });
 
   it('writes nothing that controls the terminal', async () => {
@@ -99,34 +96,28 @@ describe('cli: process', () => {
 
   it('continues after the reader of its log is gone, and ends normally', async () => {
     const { child, url } = await startWithPipes();
-    try {
-      child.stderr?.destroy();
-      child.kill('SIGHUP');
-      child.kill('SIGHUP');
-      await eventually(async () => {
-        expect(await (await fetch(`${url}/metrics`)).text()).toContain('config_last_reload_successful 1\n');
-      });
-      child.kill('SIGTERM');
-      expect(await once(child, 'exit')).toEqual([0, null]);
-    } finally {
-      child.kill('SIGKILL');
-    }
+    onTestFinished(() => void child.kill('SIGKILL'));
+    child.stderr?.destroy();
+    child.kill('SIGHUP');
+    child.kill('SIGHUP');
+    await eventually(async () => {
+      expect(await (await fetch(`${url}/metrics`)).text()).toContain('config_last_reload_successful 1\n');
+    });
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([0, null]);
   });
 
   it('ends normally although the reader of its log has stalled', async () => {
     const { child, url, configFile } = await startWithPipes();
-    try {
-      child.stderr?.pause();
-      const wrong = Array.from({ length: 1600 }, (_, index) => `unknown_key_number_${index}: ${'x'.repeat(60)}\n`);
-      writeFileSync(configFile, wrong.join(''));
-      for (let reload = 0; reload < 3; reload++) {
-        expect((await fetch(`${url}/-/reload`, { method: 'POST' })).status).toBe(500);
-      }
-      child.kill('SIGTERM');
-      expect(await once(child, 'exit')).toEqual([0, null]);
-    } finally {
-      child.kill('SIGKILL');
+    onTestFinished(() => void child.kill('SIGKILL'));
+    child.stderr?.pause();
+    const wrong = Array.from({ length: 1600 }, (_, index) => `unknown_key_number_${index}: ${'x'.repeat(60)}\n`);
+    writeFileSync(configFile, wrong.join(''));
+    for (let reload = 0; reload < 3; reload++) {
+      expect((await fetch(`${url}/-/reload`, { method: 'POST' })).status).toBe(500);
     }
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([0, null]);
   });
 
   it('reports an unexpected error in one sentence, and ends with a failure', async () => {

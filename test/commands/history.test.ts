@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { commandFlags, commandWords } from '../../src/commands/command-table.ts';
 import { history } from '../../src/commands/history.ts';
@@ -205,22 +205,19 @@ metrics: { hold_new_series: 0s }
 collectors: { executions: { every: 2s } }
 `,
     });
-    try {
-      const families =
-        /^automation_(executions_total|project_executions_total|execution_nodes_total|node_failures_total|execution_duration_seconds_\w+)\{/;
-      const { file } = await run(['prod', span[0] ?? '', `--until=${toIso(nowMs)}`, '--url=http://127.0.0.1:9']);
-      const written = [...read(file)].map(([name, all]) => rounded(`${name} ${all.at(-1)?.[1]}`));
-      await eventually(async () => {
-        const lines = (await daemon.metrics()).split('\n').filter((line) => families.test(line));
-        const total = lines.flatMap((line) => /^automation_executions_total.* (\d+)$/.exec(line)?.[1] ?? []);
-        expect(total.reduce((sum, count) => sum + Number(count), 0)).toBe(1215);
-        // A new series shows its first value a moment later.
-        expect(lines.map((line) => rounded(line)).sort()).toEqual(written.sort());
-      });
-      expect((await run(['prod', '--since=90h', `--url=${daemon.url}`])).stdout).toContain(` to ${toIso(sinceMs + 1)}`);
-    } finally {
-      await daemon.stop();
-    }
+    onTestFinished(() => daemon.stop());
+    const families =
+      /^automation_(executions_total|project_executions_total|execution_nodes_total|node_failures_total|execution_duration_seconds_\w+)\{/;
+    const { file } = await run(['prod', span[0] ?? '', `--until=${toIso(nowMs)}`, '--url=http://127.0.0.1:9']);
+    const written = [...read(file)].map(([name, all]) => rounded(`${name} ${all.at(-1)?.[1]}`));
+    await eventually(async () => {
+      const lines = (await daemon.metrics()).split('\n').filter((line) => families.test(line));
+      const total = lines.flatMap((line) => /^automation_executions_total.* (\d+)$/.exec(line)?.[1] ?? []);
+      expect(total.reduce((sum, count) => sum + Number(count), 0)).toBe(1215);
+      // A new series shows its first value a moment later.
+      expect(lines.map((line) => rounded(line)).sort()).toEqual(written.sort());
+    });
+    expect((await run(['prod', '--since=90h', `--url=${daemon.url}`])).stdout).toContain(` to ${toIso(sinceMs + 1)}`);
   });
 
   it('continues after an interruption with the same interval and writes the same bytes', async () => {

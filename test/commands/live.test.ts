@@ -1,6 +1,5 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
@@ -9,7 +8,7 @@ import { check } from '../../src/commands/check.ts';
 import { commandFlags, commandWords } from '../../src/commands/command-table.ts';
 import { parseArguments } from '../../src/config/read/command-line.ts';
 import { collectors } from '../../src/daemon/catalogue/collectors.ts';
-import { makeFolder } from '../support/folder.ts';
+import { makeFolder, makeSharedFolder } from '../support/folder.ts';
 import { listen } from '../support/listen.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { describeWithTools } from '../support/tools.ts';
@@ -175,15 +174,13 @@ describe('commands/check --live', () => {
 
 describeWithTools('commands/probe-database', ['postgresql'], ({ postgresql }) => {
   let server: PostgresServer;
-  let folder: string;
+  const folder = makeSharedFolder();
 
   beforeAll(async () => {
     server = await startPostgres(postgresql);
-    folder = mkdtempSync(join(tmpdir(), 'automation-exporter-probe-'));
     writeFileSync(join(folder, 'password'), `${server.password}\n`);
   }, 60_000);
   afterAll(async () => {
-    rmSync(folder, { recursive: true, force: true });
     await server.stop();
   }, 60_000);
 

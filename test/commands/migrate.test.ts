@@ -1,20 +1,19 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openSqliteState } from '../../src/state/sqlite.ts';
+import { makeSharedFolder } from '../support/folder.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { describeWithTools } from '../support/tools.ts';
 import { runCli } from './run-cli.ts';
 
 describeWithTools('commands/migrate', ['postgresql'], ({ postgresql }) => {
   let server: PostgresServer;
-  let folder: string;
+  const folder = makeSharedFolder();
   let env: Record<string, string>;
 
   beforeAll(async () => {
     server = await startPostgres(postgresql, { fsync: 'off' });
-    folder = mkdtempSync(join(tmpdir(), 'automation-exporter-migrate-'));
     writeFileSync(join(folder, 'password'), `${server.password}\n`);
     env = {
       AUTOMATION_EXPORTER_STATE_DIR: join(folder, 'state'),
@@ -33,7 +32,6 @@ describeWithTools('commands/migrate', ['postgresql'], ({ postgresql }) => {
     await state.close();
   }, 60_000);
   afterAll(async () => {
-    rmSync(folder, { recursive: true, force: true });
     await server.stop();
   }, 60_000);
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { createProgress } from '../../src/commands/command.ts';
 import { provideCli } from '../support/built.ts';
@@ -41,20 +41,17 @@ describe('commands/progress', () => {
 
   it('shows the requests of check on a terminal, and only its report elsewhere', async () => {
     const simulator = await startSimulator();
-    try {
-      const variables = Object.entries(toEnvironment(simulator)).map(([name, value]) => `${name}=${value}`);
-      const env = `CI= TERM=xterm ${variables.join(' ')}`;
-      const command = `${env} '${process.execPath}' '${provideCli()}' check`;
-      const shown = await runCommand('script', ['-qec', command, '/dev/null']);
-      const [, first = '', second = ''] = shown.split('\u001b[K');
-      expect(first).toMatch(/^default: 1 of \d+, system-info\r$/);
-      expect(second).toMatch(/^default: 2 of /);
-      const piped = await runCommand('sh', ['-c', `${command} 2>&1`]);
-      expect(piped).not.toContain('\u001b');
-      expect(piped).toMatch(/^default {2}http/m);
-      expect(shown.slice(shown.lastIndexOf('\u001b[K') + 3).replaceAll('\r', '')).toBe(piped);
-    } finally {
-      await simulator.stop();
-    }
+    onTestFinished(() => simulator.stop());
+    const variables = Object.entries(toEnvironment(simulator)).map(([name, value]) => `${name}=${value}`);
+    const env = `CI= TERM=xterm ${variables.join(' ')}`;
+    const command = `${env} '${process.execPath}' '${provideCli()}' check`;
+    const shown = await runCommand('script', ['-qec', command, '/dev/null']);
+    const [, first = '', second = ''] = shown.split('\u001b[K');
+    expect(first).toMatch(/^default: 1 of \d+, system-info\r$/);
+    expect(second).toMatch(/^default: 2 of /);
+    const piped = await runCommand('sh', ['-c', `${command} 2>&1`]);
+    expect(piped).not.toContain('\u001b');
+    expect(piped).toMatch(/^default {2}http/m);
+    expect(shown.slice(shown.lastIndexOf('\u001b[K') + 3).replaceAll('\r', '')).toBe(piped);
   });
 });

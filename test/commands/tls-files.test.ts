@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Certificates, createCertificates, hasOpenssl, withoutOpenssl } from '../api/certificates.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { runHere } from './run-cli.ts';
@@ -66,13 +66,10 @@ describe.skipIf(!hasOpenssl)(`commands, with TLS files that cannot be used${with
     const folder = certificates?.folder ?? '';
     const yaml = "servers: [{ name: a, url: 'https://127.0.0.1:9', token_file: TOKEN }]\n";
     const daemon = await startDaemon({ yaml, token: 'k3y' });
-    try {
-      await expect(daemon.load(toYaml('TOKEN', folder))).rejects.toThrow(
-        /contains a key that does not belong[^]*no certificate/,
-      );
-      expect(await daemon.metrics()).toContain('automation_exporter_config_last_reload_successful 1');
-    } finally {
-      await daemon.stop();
-    }
+    onTestFinished(() => daemon.stop());
+    await expect(daemon.load(toYaml('TOKEN', folder))).rejects.toThrow(
+      /contains a key that does not belong[^]*no certificate/,
+    );
+    expect(await daemon.metrics()).toContain('automation_exporter_config_last_reload_successful 1');
   });
 });

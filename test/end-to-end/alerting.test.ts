@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { buildRules } from '../../alerts/generate.ts';
@@ -9,6 +8,7 @@ import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { type AlertHook, startAlertHook } from '../support/alert-hook.ts';
 import { type Child, startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
+import { makeSharedFolder } from '../support/folder.ts';
 import { type Prometheus, startAlertmanager, startPrometheus } from '../support/prometheus.ts';
 import { describeWithTools } from '../support/tools.ts';
 
@@ -20,7 +20,7 @@ type EvaluatedRule = {
 };
 
 describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools) => {
-  let dir: string;
+  const dir = makeSharedFolder();
   let url: string;
   let simulator: Simulator;
   let daemon: Child;
@@ -29,7 +29,6 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
   const endings: (() => Promise<unknown>)[] = [];
 
   beforeAll(async () => {
-    dir = mkdtempSync(join(tmpdir(), 'automation-exporter-alerting-'));
     // Enough threads that every started job runs at once, even at this speed.
     simulator = await startSimulator({ speed: 60, threadPoolSize: 500 });
     endings.push(() => simulator.stop());
@@ -63,7 +62,6 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
 
   afterAll(async () => {
     for (const end of endings.reverse()) await end();
-    rmSync(dir, { recursive: true, force: true });
   });
 
   it.each(dashboardNames)(

@@ -1,5 +1,4 @@
-import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
@@ -10,6 +9,7 @@ import { isAll } from '../support/all.ts';
 import { provideBuilt } from '../support/built.ts';
 import { type Child, startChild } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
+import { makeSharedFolder } from '../support/folder.ts';
 import { runCommand } from '../support/process.ts';
 
 // The cast has only the fields that are used.
@@ -17,11 +17,10 @@ const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '..', '..'
   readonly version: string;
 };
 const limitMs = 60_000;
-let directory: string;
+const directory = makeSharedFolder();
 let simulator: Simulator;
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'automation-exporter-bundle-'));
   // In a `node_modules` folder, as npm installs it.
   cpSync(provideBuilt(), home(), { recursive: true });
   simulator = await startSimulator({ scenario: 'quiet-day' });
@@ -34,7 +33,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await simulator.stop();
-  rmSync(directory, { recursive: true, force: true });
 });
 
 const home = (): string => join(directory, 'node_modules', 'automation-exporter');

@@ -198,19 +198,16 @@ describe('end-to-end/demo', () => {
 
   it('sends traces to a configured backend', async () => {
     const sink = await startSink((response) => accept(response));
-    try {
-      const env = {
-        OTEL_EXPORTER_OTLP_ENDPOINT: sink.url.replace('/v1/traces', ''),
-        OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
-      };
-      const { output, simulatorUrl } = await start({ env });
-      await eventually(async () => expect(sink.requests.length).toBeGreaterThan(0), { limitMs: 15_000 });
-      expect(sink.requests[0]?.body.toString('utf8')).toContain('"cicd.pipeline.run.id"');
-      expect(output()).not.toContain('/simulator/traces');
-      expect(await (await fetch(`${simulatorUrl}/simulator/traces`)).text()).toContain('None has come yet.');
-    } finally {
-      await sink.stop();
-    }
+    onTestFinished(() => sink.stop());
+    const env = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: sink.url.replace('/v1/traces', ''),
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    };
+    const { output, simulatorUrl } = await start({ env });
+    await eventually(async () => expect(sink.requests.length).toBeGreaterThan(0), { limitMs: 15_000 });
+    expect(sink.requests[0]?.body.toString('utf8')).toContain('"cicd.pipeline.run.id"');
+    expect(output()).not.toContain('/simulator/traces');
+    expect(await (await fetch(`${simulatorUrl}/simulator/traces`)).text()).toContain('None has come yet.');
   });
 
   it.each(['SIGINT', 'SIGTERM'] as const)('ends within a second of %s and leaves nothing behind', async (signal) => {

@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { type Child, startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
+import { makeSharedFolder } from '../support/folder.ts';
 import { type Prometheus, startPrometheus } from '../support/prometheus.ts';
 import { describeWithTools } from '../support/tools.ts';
 import { compareOverview } from './overview-truth.ts';
@@ -16,14 +16,13 @@ type Stored = {
 };
 
 describeWithTools('end-to-end/failing-night', ['prometheus'], (tools) => {
-  let directory: string;
+  const directory = makeSharedFolder();
   let simulator: Simulator;
   let daemon: Child;
   let prometheus: Prometheus;
   const endings: (() => Promise<unknown>)[] = [];
 
   beforeAll(async () => {
-    directory = mkdtempSync(join(tmpdir(), 'automation-exporter-night-'));
     simulator = await startSimulator({
       scenario: 'failing-night',
       speed: 60,
@@ -43,7 +42,6 @@ describeWithTools('end-to-end/failing-night', ['prometheus'], (tools) => {
 
   afterAll(async () => {
     for (const end of endings.reverse()) await end();
-    rmSync(directory, { recursive: true, force: true });
   });
 
   it('leaves the true totals in Prometheus when the daemon is killed in between', async () => {

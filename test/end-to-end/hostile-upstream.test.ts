@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { startServer } from '../api/auth/guarded-server.ts';
 import { startCli } from '../support/child.ts';
@@ -94,24 +94,21 @@ ${names.map((name) => `  ${name}: { enabled: true, every: 5s }`).join('\n')}
     ['serve', '--config.file=config.yaml', '--state.dir=state', '--web.listen-address=127.0.0.1:0'],
     { cwd: directory },
   );
-  try {
-    const [, url] = await daemon.waitFor(/msg=serving url=(\S+)/);
-    let slowestMs = 0;
-    await eventually(
-      async () => {
-        const begunTicks = performance.now();
-        const metrics = await (await fetch(`${url}/metrics`)).text();
-        slowestMs = Math.max(slowestMs, performance.now() - begunTicks);
-        expect(metrics).toMatch(/automation_exporter_collector_success\{server="well",collector="executions"\} 1/);
-        expect(asked).toBeGreaterThan(60);
-      },
-      { limitMs: 45_000, everyMs: 200 },
-    );
-    expect(slowestMs).toBeLessThan(5000);
-    expect(readMemory(daemon.pid, 'VmHWM')).toBeLessThan(256);
-  } finally {
-    await daemon.stop();
-    await hostile.stop();
-    await simulator.stop();
-  }
+  onTestFinished(() => simulator.stop());
+  onTestFinished(() => hostile.stop());
+  onTestFinished(() => daemon.stop());
+  const [, url] = await daemon.waitFor(/msg=serving url=(\S+)/);
+  let slowestMs = 0;
+  await eventually(
+    async () => {
+      const begunTicks = performance.now();
+      const metrics = await (await fetch(`${url}/metrics`)).text();
+      slowestMs = Math.max(slowestMs, performance.now() - begunTicks);
+      expect(metrics).toMatch(/automation_exporter_collector_success\{server="well",collector="executions"\} 1/);
+      expect(asked).toBeGreaterThan(60);
+    },
+    { limitMs: 45_000, everyMs: 200 },
+  );
+  expect(slowestMs).toBeLessThan(5000);
+  expect(readMemory(daemon.pid, 'VmHWM')).toBeLessThan(256);
 });

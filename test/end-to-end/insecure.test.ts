@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { startCli } from '../support/child.ts';
+import { makeSharedFolder } from '../support/folder.ts';
 
-let directory: string;
+const directory = makeSharedFolder();
 beforeAll(() => {
-  directory = mkdtempSync(join(tmpdir(), 'automation-exporter-insecure-'));
   writeFileSync(join(directory, 'token'), 'planted\n', { mode: 0o600 });
   const servers = ['open', 'checked'].map(
     (name) =>
@@ -17,7 +16,6 @@ beforeAll(() => {
     `servers:\n${servers.join('\n')}\nweb: { listen_address: '127.0.0.1:0' }\nlog: { format: json }\n`,
   );
 });
-afterAll(() => rmSync(directory, { recursive: true }));
 
 describe('end-to-end/insecure', () => {
   it('warns at the start of each server whose certificate is not verified, and of no other', async () => {

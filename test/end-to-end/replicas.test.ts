@@ -1,10 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { type Child, startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
+import { makeSharedFolder } from '../support/folder.ts';
 import { freePort } from '../support/listen.ts';
 import { type PostgresServer, startPostgres, writeReplicaConfig } from '../support/postgres.ts';
 import { describeWithTools } from '../support/tools.ts';
@@ -21,7 +20,7 @@ const takeoverMs = 30_000;
 describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], ({ postgresql }) => {
   let server: PostgresServer;
   let simulator: Simulator;
-  let folder: string;
+  const folder = makeSharedFolder();
   let finished = 0;
   const replicas: Replica[] = [];
 
@@ -30,7 +29,6 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
     simulator = await startSimulator({ scenario: 'empty', token: 'a-token' });
     simulator.control.createProject('shop');
     simulator.control.createJob('shop', { name: 'settle', group: 'nightly' }, 'settle');
-    folder = mkdtempSync(join(tmpdir(), 'automation-exporter-replicas-'));
     writeReplicaConfig(folder, server, simulator.url);
   }, 60_000);
   afterAll(async () => {
@@ -39,7 +37,6 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
       await child.stop();
     }
     await Promise.all([simulator.stop(), server.stop()]);
-    rmSync(folder, { recursive: true, force: true });
   }, 60_000);
 
   async function startReplica(): Promise<Replica> {

@@ -1,11 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pickPart } from '../support/all.ts';
 import { type Child, startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
+import { makeSharedFolder } from '../support/folder.ts';
 import { type RawServer, startRawServer } from '../support/raw-server.ts';
 import { answer, echoes } from './echoes.ts';
 
@@ -46,11 +46,10 @@ function echo(socket: Socket, head: string): void {
   socket.end(echoes[name]?.(token) ?? '');
 }
 
-let directory: string;
+const directory = makeSharedFolder();
 let upstream: RawServer;
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'automation-exporter-secrets-'));
   upstream = await startRawServer(echo);
   writeFileSync(join(directory, 'token'), `${canary}\n`, { mode: 0o600 });
   writeConfig('config', upstream.url, Object.keys(echoes), 'token_file: ./token');
@@ -58,7 +57,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await upstream?.stop();
-  rmSync(directory, { recursive: true, force: true });
 });
 
 function writeConfig(kind: string, url: string, names: readonly string[], credentials: string): string {

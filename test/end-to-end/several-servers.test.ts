@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { type Child, startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
@@ -100,25 +100,22 @@ describe('end-to-end/several-servers', () => {
 
   it('keeps two servers apart by their names', async () => {
     const other = await startSimulator({ scenario: 'empty', apiVersion: 41, token: simulator.token });
-    try {
-      other.control.setExecutionMode('passive');
-      const { url } = await start(`name: prod, url: '${simulator.url}'`, `name: test, url: '${other.url}'`);
+    onTestFinished(() => other.stop());
+    other.control.setExecutionMode('passive');
+    const { url } = await start(`name: prod, url: '${simulator.url}'`, `name: test, url: '${other.url}'`);
 
-      await eventually(async () => {
-        for (const [server, active] of [
-          ['prod', 1],
-          ['test', 0],
-        ] as const) {
-          const series = await scrape(url, server);
-          expect(series.get('automation_execution_mode{mode="active"}')).toBe(active);
-          expect([...series.keys()].filter((sample) => sample.startsWith('automation_server_info{'))).toEqual([
-            expect.stringContaining(`api_version="${active === 1 ? 47 : 41}"`) as string,
-          ]);
-        }
-      });
-    } finally {
-      await other.stop();
-    }
+    await eventually(async () => {
+      for (const [server, active] of [
+        ['prod', 1],
+        ['test', 0],
+      ] as const) {
+        const series = await scrape(url, server);
+        expect(series.get('automation_execution_mode{mode="active"}')).toBe(active);
+        expect([...series.keys()].filter((sample) => sample.startsWith('automation_server_info{'))).toEqual([
+          expect.stringContaining(`api_version="${active === 1 ? 47 : 41}"`) as string,
+        ]);
+      }
+    });
   });
 
   it('keeps the time of the last change of the mode across a kill', async () => {

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Daemon, startDaemon } from '../support/daemon.ts';
 import { fc } from '../support/property.ts';
 import { forAsLong, limitMs, mutated } from './budget.ts';
@@ -36,22 +36,19 @@ describe('fuzz/web', () => {
       const yaml =
         "servers: [{ name: prod, url: 'http://127.0.0.1:1', token_file: TOKEN }]\nweb: { enable_lifecycle: true }\n";
       const daemon = await startDaemon({ yaml, token: 'token-of-nobody' });
-      try {
-        await forAsLong((parameters) =>
-          fc.assert(
-            fc.asyncProperty(fc.array(mutated(samples, inserts), { minLength: 1, maxLength: 8 }), async (requests) => {
-              await Promise.all(requests.map((request) => send(daemon, request)));
-              const scrape = await fetch(`${daemon.url}/metrics`);
-              expect(scrape.status).toBe(200);
-              expect((await scrape.text()).endsWith('\n')).toBe(true);
-            }),
-            parameters,
-          ),
-        );
-        expect(daemon.logged.filter((line) => line.includes('request failed'))).toEqual([]);
-      } finally {
-        await daemon.stop();
-      }
+      onTestFinished(() => daemon.stop());
+      await forAsLong((parameters) =>
+        fc.assert(
+          fc.asyncProperty(fc.array(mutated(samples, inserts), { minLength: 1, maxLength: 8 }), async (requests) => {
+            await Promise.all(requests.map((request) => send(daemon, request)));
+            const scrape = await fetch(`${daemon.url}/metrics`);
+            expect(scrape.status).toBe(200);
+            expect((await scrape.text()).endsWith('\n')).toBe(true);
+          }),
+          parameters,
+        ),
+      );
+      expect(daemon.logged.filter((line) => line.includes('request failed'))).toEqual([]);
     },
     limitMs,
   );

@@ -1,5 +1,5 @@
 import perfHooks from 'node:perf_hooks';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { renderExposition } from '../../src/metrics/exposition.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 import { createSnapshots } from '../../src/metrics/snapshot.ts';
@@ -52,13 +52,10 @@ describe('metrics/self, an idle process', () => {
   it('wakes at most ten times a second to measure its event loop', () => {
     const timers = vi.spyOn(globalThis, 'setInterval');
     const monitors = vi.spyOn(perfHooks, 'monitorEventLoopDelay');
-    try {
-      createSelf({ version: '1', nodeVersion: '2' });
-      expect(monitors.mock.calls).toEqual([[{ resolution: 100 }]]);
-      expect(timers.mock.calls.map(([, everyMs = 0]) => everyMs).filter((everyMs) => everyMs < 60_000)).toEqual([]);
-    } finally {
-      timers.mockRestore();
-      monitors.mockRestore();
-    }
+    onTestFinished(() => monitors.mockRestore());
+    onTestFinished(() => timers.mockRestore());
+    createSelf({ version: '1', nodeVersion: '2' });
+    expect(monitors.mock.calls).toEqual([[{ resolution: 100 }]]);
+    expect(timers.mock.calls.map(([, everyMs = 0]) => everyMs).filter((everyMs) => everyMs < 60_000)).toEqual([]);
   });
 });

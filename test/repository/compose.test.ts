@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { runCli } from '../commands/run-cli.ts';
 import { load } from '../config/fixtures.ts';
+import { makeSharedFolder } from '../support/folder.ts';
 import { describeWithTools } from '../support/tools.ts';
 
 const top = join(import.meta.dirname, '..', '..');
@@ -92,12 +92,7 @@ describe('repository/compose', () => {
 });
 
 describeWithTools('repository/compose', ['amtool'], ({ amtool }) => {
-  let directory = '';
-
-  beforeAll(() => {
-    directory = mkdtempSync(join(tmpdir(), 'automation-exporter-compose-'));
-  });
-  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = makeSharedFolder();
 
   it('joins its two files into a configuration that Alertmanager accepts', () => {
     const parts = mounts.filter(([, target = '']) => target.startsWith('/etc/alertmanager/'));

@@ -1,21 +1,19 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { renderBashCompletion, renderZshCompletion } from '../../scripts/build/completion.ts';
 import { renderManual } from '../../scripts/build/man.ts';
+import { makeSharedFolder } from '../support/folder.ts';
 import { runCommand } from '../support/process.ts';
 import { describeWithTools } from '../support/tools.ts';
 
-let directory: string;
+const directory = makeSharedFolder();
 
 beforeAll(() => {
-  directory = mkdtempSync(join(tmpdir(), 'automation-exporter-terminal-'));
   writeFileSync(join(directory, 'bash'), renderBashCompletion());
   writeFileSync(join(directory, '_automation-exporter'), renderZshCompletion());
   writeFileSync(join(directory, 'manual.1'), renderManual('1.2.3'));
 });
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 /** The proposals of bash for the last of these words. */
 async function complete(...words: readonly string[]): Promise<readonly string[]> {

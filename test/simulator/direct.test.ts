@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createClock } from '../../simulator/clock.ts';
 import { answerDirectly } from '../../simulator/direct.ts';
 import { createService, startSimulator } from '../../simulator/simulator.ts';
@@ -23,21 +23,18 @@ describe('simulator/direct', () => {
     const [member] = world.members;
     if (member === undefined) throw new Error('a service has members');
     const headers = { accept: 'application/json', 'x-rundeck-auth-token': token };
-    try {
-      for (const path of paths) {
-        const answer = await fetch(`${simulator.url}${path}`, { headers });
-        const direct = answerDirectly(world, { path, headers, member });
-        expect({ path, status: direct.status, body: direct.body }).toEqual({
-          path,
-          status: answer.status,
-          body: await answer.text(),
-        });
-      }
-      const anonymous = answerDirectly(world, { path: '/api/47/projects', headers: {}, member });
-      expect(anonymous.status).toBe(403);
-    } finally {
-      await simulator.stop();
+    onTestFinished(() => simulator.stop());
+    for (const path of paths) {
+      const answer = await fetch(`${simulator.url}${path}`, { headers });
+      const direct = answerDirectly(world, { path, headers, member });
+      expect({ path, status: direct.status, body: direct.body }).toEqual({
+        path,
+        status: answer.status,
+        body: await answer.text(),
+      });
     }
+    const anonymous = answerDirectly(world, { path: '/api/47/projects', headers: {}, member });
+    expect(anonymous.status).toBe(403);
   });
 
   it.each([

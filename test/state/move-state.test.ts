@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '../../src/domain/system-clock.ts';
@@ -8,6 +6,7 @@ import { moveState } from '../../src/state/postgres/move-state.ts';
 import { openPostgresState } from '../../src/state/postgres/open-postgres.ts';
 import type { SpooledTrace } from '../../src/state/spool.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
+import { makeSharedFolder } from '../support/folder.ts';
 import { type PostgresServer, startPostgres, toSettings } from '../support/postgres.ts';
 import { describeWithTools } from '../support/tools.ts';
 
@@ -17,17 +16,15 @@ const keys = Array.from({ length: 250 }, (_, index) => String(index + 1));
 
 describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) => {
   let server: PostgresServer;
-  let parent: string;
+  const parent = makeSharedFolder();
   let dir: string;
   let schema: string;
   let schemas = 0;
 
   beforeAll(async () => {
     server = await startPostgres(postgresql, { fsync: 'off' });
-    parent = mkdtempSync(join(tmpdir(), 'automation-exporter-move-'));
   }, 60_000);
   afterAll(async () => {
-    rmSync(parent, { recursive: true, force: true });
     await server.stop();
   }, 60_000);
   beforeEach(async () => {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/domain/system-clock.ts';
 import {
   createConnections,
@@ -206,15 +206,12 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
       };
       return new Set(await Promise.all([1, 2, 3].map(() => connections.transact(readPid))));
     };
-    try {
-      const before = await pids();
-      expect(before.size).toBe(3);
-      expect(await pids()).toEqual(before);
-      await expect(connections.sql('SELECT pg_terminate_backend(pg_backend_pid())')).rejects.toThrow('being stopped');
-      expect([...(await pids())].filter((pid) => before.has(pid))).toEqual([]);
-    } finally {
-      await connections.close();
-    }
+    onTestFinished(() => connections.close());
+    const before = await pids();
+    expect(before.size).toBe(3);
+    expect(await pids()).toEqual(before);
+    await expect(connections.sql('SELECT pg_terminate_backend(pg_backend_pid())')).rejects.toThrow('being stopped');
+    expect([...(await pids())].filter((pid) => before.has(pid))).toEqual([]);
   });
 
   it('refuses a standby, a newer state, and a database of another encoding', async () => {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/domain/system-clock.ts';
 import { openPostgresState } from '../../src/state/postgres/open-postgres.ts';
 import { FencedError, type SharedState, UnansweredError } from '../../src/state/shared-state.ts';
@@ -189,25 +189,22 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     const b = await open('b');
     const script = fileURLToPath(new URL('../support/paused-owner.ts', import.meta.url));
     const paused = startChild(process.execPath, [script, String(server.port), server.password, schema]);
-    try {
-      await paused.waitFor(/within the transaction/);
-      const taken = await eventually(async () => {
-        const answer = await b.leases.acquire('prod', 60_000);
-        if (!answer.isOurs) throw new Error('it is not free yet');
-        return answer;
-      });
-      const young = b.owned('prod', taken.lease);
-      await young.ledger.commit('prod', { entries: [entry(7), entry(9)] });
+    onTestFinished(() => paused.kill('SIGKILL'));
+    await paused.waitFor(/within the transaction/);
+    const taken = await eventually(async () => {
+      const answer = await b.leases.acquire('prod', 60_000);
+      if (!answer.isOurs) throw new Error('it is not free yet');
+      return answer;
+    });
+    const young = b.owned('prod', taken.lease);
+    await young.ledger.commit('prod', { entries: [entry(7), entry(9)] });
 
-      paused.kill('SIGCONT');
-      await paused.ended;
-      expect(paused.output()).toMatch(/first: StateError: the state cannot be written: /);
-      expect(paused.output()).toMatch(/then: FencedError: epoch 1 no longer owns prod: nothing was written/);
-      expect((await young.ledger.find('prod', [7, 8, 9])).map(({ id }) => id)).toEqual([7, 9]);
-      expect(await young.ledger.size('prod')).toBe(2);
-    } finally {
-      paused.kill('SIGKILL');
-    }
+    paused.kill('SIGCONT');
+    await paused.ended;
+    expect(paused.output()).toMatch(/first: StateError: the state cannot be written: /);
+    expect(paused.output()).toMatch(/then: FencedError: epoch 1 no longer owns prod: nothing was written/);
+    expect((await young.ledger.find('prod', [7, 8, 9])).map(({ id }) => id)).toEqual([7, 9]);
+    expect(await young.ledger.size('prod')).toBe(2);
   });
 
   it('writes nothing to a database that has lost its last commits', async () => {

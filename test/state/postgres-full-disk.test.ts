@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/domain/system-clock.ts';
 import { openPostgresState } from '../../src/state/postgres/open-postgres.ts';
 import { type PostgresServer, startPostgres, toSettings } from '../support/postgres.ts';
@@ -29,45 +29,42 @@ describeWithTools('state/postgres on a full disk', ['postgresql'], ({ postgresql
     async () => {
       mkdirSync(small);
       await runCommand('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', small]);
-      try {
-        chmodSync(small, 0o777);
-        const location = join(small, 'tables');
-        await server.query(`COPY (SELECT 1) TO PROGRAM 'cat > /dev/null && mkdir ${location}'`);
-        await server.query(`CREATE TABLESPACE small LOCATION '${location}'`);
-        await server.query('ALTER ROLE postgres SET default_tablespace = small');
-        const shared = await openPostgresState({
-          settings: toSettings(server, 'full'),
-          replica: { owner: 'a', address: '' },
-          clock: systemClock,
-          units: ['prod'],
-        });
-        const state = shared.owned('prod', (await shared.leases.acquire('prod', 600_000)).lease);
-        let kept = 0;
-        const commit = async (): Promise<void> => {
-          const entries = Array.from({ length: 500 }, (_, index) => ({
-            project: 'pay',
-            id: kept + index,
-            startedAtMs: 1,
-            endedAtMs: 100,
-          }));
-          await state.ledger.commit('prod', { entries });
-          kept += 500;
-        };
-        const fill = async (): Promise<void> => {
-          for (let tries = 0; tries < 200; tries += 1) await commit();
-        };
-        await expect(fill()).rejects.toThrow('the state cannot be written: its disk is full; make room there');
-        expect(kept).toBeGreaterThan(500);
-        await expect(commit()).rejects.toThrow('its disk is full; make room there');
+      onTestFinished(async () => void (await runCommand('umount', [small])));
+      onTestFinished(() => server.halt());
+      chmodSync(small, 0o777);
+      const location = join(small, 'tables');
+      await server.query(`COPY (SELECT 1) TO PROGRAM 'cat > /dev/null && mkdir ${location}'`);
+      await server.query(`CREATE TABLESPACE small LOCATION '${location}'`);
+      await server.query('ALTER ROLE postgres SET default_tablespace = small');
+      const shared = await openPostgresState({
+        settings: toSettings(server, 'full'),
+        replica: { owner: 'a', address: '' },
+        clock: systemClock,
+        units: ['prod'],
+      });
+      const state = shared.owned('prod', (await shared.leases.acquire('prod', 600_000)).lease);
+      let kept = 0;
+      const commit = async (): Promise<void> => {
+        const entries = Array.from({ length: 500 }, (_, index) => ({
+          project: 'pay',
+          id: kept + index,
+          startedAtMs: 1,
+          endedAtMs: 100,
+        }));
+        await state.ledger.commit('prod', { entries });
+        kept += 500;
+      };
+      const fill = async (): Promise<void> => {
+        for (let tries = 0; tries < 200; tries += 1) await commit();
+      };
+      await expect(fill()).rejects.toThrow('the state cannot be written: its disk is full; make room there');
+      expect(kept).toBeGreaterThan(500);
+      await expect(commit()).rejects.toThrow('its disk is full; make room there');
 
-        await runCommand('mount', ['-o', 'remount,size=64m', small]);
-        await commit();
-        expect(await state.ledger.countEnds('prod', { projects: ['pay'], beginMs: 0, endMs: 100 })).toBe(kept);
-        await shared.close();
-      } finally {
-        await server.halt();
-        await runCommand('umount', [small]);
-      }
+      await runCommand('mount', ['-o', 'remount,size=64m', small]);
+      await commit();
+      expect(await state.ledger.countEnds('prod', { projects: ['pay'], beginMs: 0, endMs: 100 })).toBe(kept);
+      await shared.close();
     },
   );
 });

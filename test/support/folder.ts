@@ -1,11 +1,18 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { afterAll, onTestFinished } from 'vitest';
 
 /** Makes an empty folder, which is removed once the test has ended. */
 export function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Makes an empty folder for all tests of a file or of a `describe`; it is removed after them. */
+export function makeSharedFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
