@@ -10,7 +10,7 @@ import type { OtlpSettings } from '../tracing/deliver/settings.ts';
 import type { KeptPlans } from '../tracing/enrich/kept-plans.ts';
 import { createConnectionMemory } from './connect.ts';
 import { sendsTraces } from './server-settings.ts';
-import type { WatchOptions } from './server-targets.ts';
+import type { Address, WatchOptions } from './server-targets.ts';
 import type { Traces, TracesOptions } from './trace-pipeline.ts';
 import { type WatchedServer, watchServer } from './watch-server.ts';
 
@@ -78,7 +78,8 @@ export function startGeneration({ scheduler, watched, traces }: Watching): void 
 /** Builds everything that a configuration needs without starting it. */
 export function watchAll(parts: WatchOptions, before: Watching | undefined, toPollTimes?: ToPollTimes): Watching {
   const { config, log, clock, traces } = parts;
-  const shared = { ...parts, memoryOf: recallAddresses(before) };
+  const { memoryOf = recallAddresses(listAddresses(before)) } = parts;
+  const shared = { ...parts, memoryOf };
   const watched = new Map(
     config.servers.map((server) => [
       server.name,
@@ -95,8 +96,7 @@ type ToPollTimes = Parameters<typeof createScheduler>[1]['toPollTimes'];
  * Passes the state of each connection to at most one new target: the budget if the URL is the same, the breaker if the route is
  * the same too.
  */
-function recallAddresses(before: Watching | undefined): NonNullable<WatchOptions['memoryOf']> {
-  const left = [...(before?.watched.values() ?? [])].flatMap(({ toHandover }) => toHandover().addresses);
+export function recallAddresses(left: Address[]): NonNullable<WatchOptions['memoryOf']> {
   return ({ url, way }) => {
     const same = left.filter((address) => address.url === url);
     const known = same.find((address) => isDeepStrictEqual(address.way, way)) ?? same[0];
@@ -104,6 +104,10 @@ function recallAddresses(before: Watching | undefined): NonNullable<WatchOptions
     left.splice(left.indexOf(known), 1);
     return isDeepStrictEqual(known.way, way) ? known.memory : createConnectionMemory({ budget: known.memory.budget });
   };
+}
+
+export function listAddresses(before: Pick<Watching, 'watched'> | undefined): Address[] {
+  return [...(before?.watched.values() ?? [])].flatMap(({ toHandover }) => toHandover().addresses);
 }
 
 /** Stops everything. Errors are logged and do not stop the rest. */

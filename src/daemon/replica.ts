@@ -7,8 +7,18 @@ import type { PollStatus } from '../schedule/scheduler.ts';
 import type { SharedState } from '../state/shared-state.ts';
 import type { LeaseStatus } from '../status/status.ts';
 import { toWatcher } from '../status/watcher.ts';
-import { startGeneration, stopGeneration, type Watch, type Watching, type WatchParts, watchAll } from './generation.ts';
+import {
+  listAddresses,
+  recallAddresses,
+  startGeneration,
+  stopGeneration,
+  type Watch,
+  type Watching,
+  type WatchParts,
+  watchAll,
+} from './generation.ts';
 import { createLeaseNotes, listUnits } from './instruments.ts';
+import type { Address } from './server-targets.ts';
 import type { Traces } from './trace-pipeline.ts';
 
 type ReplicaOptions = WatchParts & {
@@ -129,6 +139,9 @@ type UnitsOptions = Omit<ReplicaOptions, 'config' | 'toTraces'> & {
 function createUnits(options: UnitsOptions) {
   const { shared, clock, log, self, snapshots, owned, note } = options;
   const watched = new Map<string, Unit>();
+  /** The addresses of units that ended, because a reload ends all of them. */
+  const left: Address[] = [];
+  const memoryOf = recallAddresses(left);
   const onFault = (error: unknown): void => log.error({ error }, 'work for a server did not end cleanly');
   return {
     all: () => [...watched.values()],
@@ -143,7 +156,7 @@ function createUnits(options: UnitsOptions) {
       const origin = lostCommits > 0 ? ({ kind: 'behind', lostCommits } as const) : owned.state.origin;
       const state = { ...owned.state, origin };
       const only = { ...config, servers: config.servers.filter(({ name }) => name === unit) };
-      const parts = { ...options, config: only, state, traces: options.traces(), snapshots: gate.snapshots };
+      const parts = { ...options, config: only, state, traces: options.traces(), snapshots: gate.snapshots, memoryOf };
       const watching = watchAll(parts, undefined, options.toPollTimes);
       watched.set(unit, { watching, shut: gate.shut });
       // Traces are shared by all servers, and keep running.
@@ -158,6 +171,7 @@ function createUnits(options: UnitsOptions) {
       if (ending === undefined) return;
       watched.delete(unit);
       const { watching, shut } = ending;
+      left.push(...listAddresses(watching));
       shut();
       for (const { key } of watching.scheduler.status()) watching.watched.get(unit)?.withdraw(key);
       await stopGeneration({ ...watching, traces: undefined }, onFault);

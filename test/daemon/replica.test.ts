@@ -153,6 +153,15 @@ describe('daemon/replica', () => {
     expect(told.slice(2)).toEqual(['stop', config, next, 'start', 'wake']);
   });
 
+  it('keeps what it knows about an address across a reload: its budget, its circuit and its session', async () => {
+    const { replica, config, toTraces } = await start();
+    const read = () => replica.watching().watched.get('prod')?.toHandover().addresses[0]?.memory;
+    const known = read();
+    await Promise.all([replica.goOver(config, toTraces), vi.advanceTimersByTimeAsync(5000)]);
+    expect(known?.budget).toBeDefined();
+    expect(read()).toBe(known);
+  });
+
   it('no longer counts the executions without a trace of a server that another replica took', async () => {
     const { replica, shared, pending } = await start();
     expect(pending()).toBe(1);
