@@ -1,4 +1,6 @@
-import type { Job } from '../../src/api/endpoints/jobs.ts';
+import type { Api } from '../../src/api/client.ts';
+import { projectExecutions } from '../../src/api/endpoints/executions.ts';
+import { type Job, jobForecast, jobInfo } from '../../src/api/endpoints/jobs.ts';
 import { askDoubts } from '../../src/expected-runs/ask-doubts.ts';
 import { createAsking } from '../../src/expected-runs/ask-jobs.ts';
 import { decide } from '../../src/expected-runs/deciding/decide.ts';
@@ -15,8 +17,8 @@ import {
 } from '../../src/expected-runs/deciding/watched-job.ts';
 import { createClearTimes, toSeenRuns } from '../../src/expected-runs/seen-runs.ts';
 import { someRun } from '../executions/some-execution.ts';
-import { answerFor } from './day-answers.ts';
-import { aheadOf, type Day, type DayJob, type DayRun, hourMs, isIn, marginMs, minuteMs } from './day-world.ts';
+import { timeAfter, timesWithin } from './day-schedules.ts';
+import { aheadOf, type Day, type DayJob, type DayRun, hourMs, isIn, marginMs, minuteMs, ruleAt } from './day-world.ts';
 
 /** Functions that a test replaces by faulty ones, to prove that the faults are detected. */
 export type Parts = {
@@ -241,3 +243,30 @@ function startedAt({ down, restart }: Day, nowMs: number): number {
   const starts = [down?.untilMs, restart?.untilMs].filter((time) => time !== undefined && time <= nowMs);
   return Math.max(-1, ...starts.map((time) => time ?? 0));
 }
+
+/**
+ * Returns the answers about the jobs of a day, by the schedules at that moment. All runs are visible, and no job allows several at once.
+ */
+function answerFor({ jobs, originMs }: Day, nowMs: () => number): Api {
+  const told: unknown[] = [{ total: 0, items: [], oddRows: [] }, { allowsSeveral: false }];
+  const get = async (endpoint: { readonly name: string }, input: Input): Promise<unknown> => {
+    const job = jobs.find(({ id }) => id === input.path.id);
+    if (endpoint.name === projectExecutions.name) return told[0];
+    if (job === undefined || (endpoint.name !== jobInfo.name && endpoint.name !== jobForecast.name)) return told[1];
+    const atMs = nowMs();
+    const rule = ruleAt(job, atMs);
+    if (isIn(job.off, atMs)) return {};
+    if (endpoint.name === jobInfo.name) return { nextRunMs: timeAfter(rule, originMs, atMs) };
+    const { time = '', max = 0, past = false } = input.query ?? {};
+    const spanMs = Number.parseInt(time, 10) * minuteMs;
+    const window = past ? { fromMs: atMs - spanMs, toMs: atMs } : { fromMs: atMs, toMs: atMs + spanMs };
+    return { timesMs: timesWithin(rule, originMs, window).slice(0, max) };
+  };
+  const getTimed = async (...asked: Parameters<typeof get>) => ({ answer: await get(...asked), tookMs: 1 });
+  return { get, getTimed, supports: async () => true } as object as Api;
+}
+
+type Input = {
+  readonly path: { readonly id?: string };
+  readonly query?: { readonly time?: string; readonly max?: number; readonly past?: boolean };
+};

@@ -8,7 +8,6 @@ import { playCard } from './cards.ts';
 import { createCollector } from './collector.ts';
 import { createDice } from './dice.ts';
 import { findEntry, judgeEnd } from './final.ts';
-import { createGentleness } from './gentleness.ts';
 import { findEver } from './memory-state.ts';
 import { type Climate, createNetwork, fairWeather } from './network.ts';
 import { createOperations, type Operations } from './operator.ts';
@@ -246,4 +245,27 @@ function toLastsMs(plan: Plan, { card, forMs }: PlayedCard): number {
   if (card === 'absence') return 2 * forMs;
   if (card === 'dense and slow') return denseMs({ plan });
   return card === 'long absence' && plan.catchUpLimitMs < hourMs ? plan.catchUpLimitMs + 33 * minuteMs : forMs;
+}
+
+type Gentleness = { readonly sent: (atMs: number, daemonSinceMs: number) => void; readonly ended: () => void };
+
+/** No window of a second has more requests than the budget allows. */
+function createGentleness({ requestsPerSecond }: Plan, onFault: (oracle: string, says: string) => void): Gentleness {
+  const starts = Math.max(1, Math.floor(requestsPerSecond));
+  const windowMs = (starts / requestsPerSecond) * 1000;
+  const recent: number[] = [];
+  let sinceMs = 0;
+  return {
+    sent: (atMs, daemonSinceMs) => {
+      if (daemonSinceMs !== sinceMs) recent.length = 0;
+      sinceMs = daemonSinceMs;
+      recent.push(atMs);
+      if (recent.length <= starts) return;
+      const first = recent.shift() ?? 0;
+      // The daemon's seconds differ a little from true seconds.
+      if (atMs - first < windowMs * 0.999 - 1)
+        onFault('requests within the budget', `${starts + 1} within ${(atMs - first).toFixed(1)} ms`);
+    },
+    ended: () => undefined,
+  };
 }

@@ -1,4 +1,5 @@
-import { createTokenCredentials } from '../../../src/api/auth/credentials.ts';
+import { readFileSync } from 'node:fs';
+import { createTokenCredentials, type SecretSource } from '../../../src/api/auth/credentials.ts';
 import { type Client, createClient } from '../../../src/api/client.ts';
 import { createProjectList } from '../../../src/api/project-list.ts';
 import { createTransport } from '../../../src/api/wire/transport.ts';
@@ -13,7 +14,6 @@ import { renderSamples } from '../../../src/metrics/render.ts';
 import type { CommitHook, Ledger } from '../../../src/state/ledger.ts';
 import { usual } from '../../executions/scene.ts';
 import { createHandClock, type HandClock } from './hand-clock.ts';
-import { readTokenFile } from './token-file.ts';
 
 export type WatchOptions = {
   readonly url: string;
@@ -123,4 +123,10 @@ function renderSamplesOf(rows: readonly Row[]): string {
   return shown
     .map((name) => renderSamples(rows.filter((row) => row.family.name === name && row.suffix !== '_bucket')))
     .join('');
+}
+
+/** A token from a file, read again after the server refused it. */
+function readTokenFile(path: string): SecretSource {
+  const value = readFileSync(path, 'utf8').trim();
+  return { reveal: () => value, reread: async () => readTokenFile(path) };
 }

@@ -6,11 +6,12 @@ import type { LogFields } from '../../../src/domain/log.ts';
 import { systemClock } from '../../../src/domain/system-clock.ts';
 import { createSelf, type Self } from '../../../src/metrics/self.ts';
 import type { State } from '../../../src/state/state.ts';
+import { PostFault } from '../../../src/tracing/deliver/observer.ts';
 import { createWait } from '../../../src/tracing/deliver/pause.ts';
+import type { Post } from '../../../src/tracing/deliver/post.ts';
 import { type OtlpEnvironment, readOtlpSettings } from '../../../src/tracing/deliver/settings.ts';
 import type { Trace } from '../conservation/composition.ts';
 import { followNames } from './names.ts';
-import { watchPost } from './watched-post.ts';
 
 /** How the process of the daemon creates and sends traces. */
 export type TracingOrder = {
@@ -112,4 +113,42 @@ async function readMetrics({ registry }: Self): Promise<Record<string, number>> 
   const pattern = /^automation_exporter_((?:traces|spans|spool)_\S*) (\S+)$/;
   const found = lines.map((line) => pattern.exec(line)).filter((match) => match !== null);
   return Object.fromEntries(found.map(([, name = '', value]) => [name, Number(value)]));
+}
+
+type Watching = {
+  readonly answered?: (() => void) | undefined;
+  readonly tell: (says: 'undelivered' | 'wrong', what: string) => void;
+};
+
+type WatchedPost = {
+  readonly of: (post: Post) => Post;
+  /** Called with every wait of the sender. */
+  readonly noteWait: (forMs: number) => void;
+};
+
+/** Reports each request without a response, and each request that was sent before the collector's Retry-After. */
+function watchPost({ answered, tell }: Watching): WatchedPost {
+  /** The Retry-After of the collector. */
+  let askedMs: number | undefined;
+  return {
+    of: (post) => ({
+      ...post,
+      send: async (content, signal) => {
+        if (askedMs !== undefined) tell('wrong', `sent again before the ${askedMs} ms were over`);
+        try {
+          const answer = await post.send(content, signal);
+          askedMs = answer.retryAfter === undefined ? undefined : 1000 * Number(answer.retryAfter);
+          answered?.();
+          return answer;
+        } catch (error) {
+          if (error instanceof PostFault) tell('undelivered', error.message);
+          throw error;
+        }
+      },
+    }),
+    noteWait: (forMs) => {
+      // Longer than every other wait.
+      if (askedMs !== undefined && forMs >= askedMs) askedMs = undefined;
+    },
+  };
 }

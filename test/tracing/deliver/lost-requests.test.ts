@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { SpooledTrace } from '../../../src/state/spool.ts';
 import { openSqliteState } from '../../../src/state/sqlite.ts';
@@ -7,8 +9,8 @@ import { createPost, type PostAnswer } from '../../../src/tracing/deliver/post.t
 import { createSender, type SenderOptions } from '../../../src/tracing/deliver/sender.ts';
 import { isAll } from '../../support/all.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
+import { listen } from '../../support/listen.ts';
 import { fc } from '../../support/property.ts';
-import { startGateway } from './gateway.ts';
 
 /** A trace of this size with any content. */
 function ofSize(id: number, bytes: number): SpooledTrace {
@@ -212,3 +214,37 @@ describe('tracing/sender, lost requests', () => {
     await fc.assert(property, { numRuns: isAll ? 25 : 8 });
   }, 300_000);
 });
+
+/** A proxy before a collector that silently closes the connection of every request with a larger body. */
+async function startGateway({ maxBytes }: { readonly maxBytes: number }) {
+  let taken = 0;
+  const sockets = new Set<Socket>();
+  const server = createServer((request, response) => {
+    let bytes = 0;
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > maxBytes) request.socket.resetAndDestroy();
+    });
+    request.on('end', () => {
+      if (bytes > maxBytes) return;
+      taken += bytes;
+      response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
+    });
+    request.on('error', () => {});
+  });
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+  });
+  const port = await listen(server);
+  return {
+    url: `http://127.0.0.1:${port}/v1/traces`,
+    /** The number of accepted bytes. */
+    taken: () => taken,
+    stop: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
