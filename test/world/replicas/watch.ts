@@ -27,6 +27,7 @@ export function createWatch({
   let lostMs = Number.NEGATIVE_INFINITY;
   let acquiredMs = Number.NEGATIVE_INFINITY;
   let unreachedUntilMs = Number.NEGATIVE_INFINITY;
+  let unreachedMs = 0;
   let isGap = true;
 
   function mayBeTwo(): boolean {
@@ -59,7 +60,7 @@ export function createWatch({
 
   function noteGap(ms: number): void {
     gaps.push(ms);
-    if (ms > maxGapMs) onFault('a server is watched again soon', `nobody showed it for ${ms} ms`);
+    if (ms > maxGapMs + unreachedMs) onFault('a server is watched again soon', `nobody showed it for ${ms} ms`);
   }
 
   return {
@@ -74,7 +75,9 @@ export function createWatch({
     },
     /** Until then a daemon may have no connection to the database. */
     noteUnreached: (forMs: number): void => {
+      const fromMs = Math.max(unreachedUntilMs, scene.time.nowMs());
       unreachedUntilMs = Math.max(unreachedUntilMs, scene.time.nowMs() + forMs);
+      unreachedMs += unreachedUntilMs - fromMs;
     },
     look: (processes: readonly Process[]): void => {
       const isPardoned = mayBeTwo();
@@ -90,14 +93,15 @@ export function createWatch({
       if (showing.length > 0) {
         if (isGap && shownAtMs > 0) noteGap(nowMs() - shownAtMs);
         shownAtMs = nowMs();
+        unreachedMs = Math.max(0, unreachedUntilMs - scene.time.nowMs());
       }
       isGap = showing.length === 0;
     },
   };
 }
 
-/** Leases expire and are acquired in far less time, but the database may be away for this long. */
-const maxGapMs = 75_000;
+/** Leases expire and are acquired in far less time, in addition to the time without a connection to the database. */
+const maxGapMs = 45_000;
 
 /** In each minute, at most the requests of one daemon and a tenth more. */
 export function judgeLoad(
