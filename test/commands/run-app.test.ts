@@ -126,10 +126,12 @@ describe.concurrent('commands/run-app', () => {
       expect(await read('/config')).toContain('name: two\n');
       await shows('0');
 
-      write('three', '');
+      write('three', ' }\nlog: { level: error');
       expect(await reload()).toEqual({ status: 200, text: 'reloaded\n' });
       expect(await read('/config')).toContain('name: three\n');
       await shows('1');
+      // At this level, the last one is not logged.
+      expect(daemon.output().match(/configuration reloaded/g)).toHaveLength(1);
     } finally {
       await daemon.stop();
       rmSync(directory, { recursive: true, force: true });
