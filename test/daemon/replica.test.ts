@@ -171,6 +171,17 @@ describe('daemon/replica', () => {
     expect(pending()).toBe(0);
   });
 
+  it('shows nothing of a server that another replica took, except that it was its owner once', async () => {
+    const { shared, self } = await start();
+    shared.take();
+    await vi.advanceTimersByTimeAsync(5000);
+    const lines = (await self.registry.metrics()).split('\n').filter((line) => line.includes('server="prod"'));
+    expect(lines.toSorted()).toEqual([
+      'automation_exporter_lease_owned{server="prod"} 0',
+      'automation_exporter_lease_takeovers_total{server="prod"} 1',
+    ]);
+  });
+
   it('keeps its servers if a reload fails', async () => {
     const { replica, told } = await start();
     const over = replica.goOver(await loadServer('other'), () => {
