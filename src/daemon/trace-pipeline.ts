@@ -48,7 +48,7 @@ export type TracesOptions = {
 };
 
 /** Creates the delivery of the spool; `pending` returns how many executions have no trace yet. */
-export type ToDelivery = (options: TracesOptions & { readonly wait: Wait }, pending: () => number) => Delivery;
+export type ToDelivery = (options: TracesOptions & { wait: Wait }, pending: () => number) => Delivery;
 
 export type Delivery = {
   readonly spooling: Spooling;
@@ -170,16 +170,7 @@ function toLogsOf({ logs, overrides }: Config['diagnosis']): EnricherOptions['lo
 function joinEnricher(
   { name }: ServerConfig,
   enricher: Enricher,
-  {
-    config,
-    self,
-    log,
-    clock,
-    wait,
-    attempts,
-    port,
-    isSent,
-  }: OfServer & Pick<Joined, 'port'> & { readonly isSent: boolean },
+  { config, self, log, clock, wait, attempts, port, isSent }: OfServer & Pick<Joined, 'port'> & { isSent: boolean },
 ): ServerTraces {
   const { maxAgeMs, spool } = config.traces;
   const onFault = (error: unknown): void => log.error({ server: name, error }, 'trace round failed, will be retried');

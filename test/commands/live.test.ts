@@ -184,9 +184,7 @@ describeWithTools('commands/probe-database', ['postgresql'], ({ postgresql }) =>
     await server.stop();
   }, 60_000);
 
-  async function probe(
-    settings: { readonly user?: string; readonly host?: string | undefined; readonly urlFile?: string } = {},
-  ) {
+  async function probe(settings: { user?: string; host?: string | undefined; urlFile?: string } = {}) {
     const report = await probeDatabase({
       state: {
         dir: '',

@@ -6,11 +6,7 @@ import { runCommand } from '../support/process.ts';
 import { toEnvironment } from './run-cli.ts';
 
 /** Everything that is written to a terminal of 20 columns, or to something else. */
-function draw(
-  terminal: { readonly isTTY?: boolean },
-  env: Readonly<Record<string, string>>,
-  ...texts: (string | undefined)[]
-) {
+function draw(terminal: { isTTY?: boolean }, env: Readonly<Record<string, string>>, ...texts: (string | undefined)[]) {
   let written = '';
   const progress = createProgress({ ...terminal, columns: 20, write: (text) => (written += text) }, env);
   for (const text of texts) progress(text);
