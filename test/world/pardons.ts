@@ -125,14 +125,15 @@ export function findPardon(scene: Truth, execution: Execution): string | undefin
 }
 
 /** Reports whether the daemon read the row before a time, and then ran long enough with a working disk. */
-function wasRead({ truth }: Truth, execution: Execution, beforeMs = never): boolean {
+function wasRead({ truth, time }: Truth, execution: Execution, beforeMs = never): boolean {
   const readAt = truth.readAt.get(execution) ?? [];
+  const untilMs = Math.min(beforeMs, time.nowMs() - countedWithinMs);
   const isInTheWay = (atMs: number): boolean =>
     truth.troubles.some(({ what, fromMs, toMs }) => {
       if (what !== 'daemon' && what !== 'disk' && what !== 'restored') return false;
       return atMs > fromMs - (what === 'restored' ? copiedEveryMs : countedWithinMs) && atMs < toMs;
     });
-  return readAt.some((atMs) => atMs < beforeMs && !isInTheWay(atMs));
+  return readAt.some((atMs) => atMs < untilMs && !isInTheWay(atMs));
 }
 
 export function isImport({ truth }: Pick<Scene, 'truth'>, { id, startedAtMs }: Execution): boolean {
