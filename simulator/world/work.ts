@@ -14,6 +14,8 @@ export type Step = {
   readonly seconds: number;
   readonly failureChance: number;
   readonly reason?: string;
+  /** How many lines its clean-up writes after it failed. */
+  readonly cleanupLines?: number;
   /** The path of the key with which it logs in to its nodes. */
   readonly key?: string;
   readonly handler?: Step;

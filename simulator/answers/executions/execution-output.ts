@@ -10,7 +10,7 @@ import { toDate } from '../dates.ts';
 import { openExecution, statusNow } from './execution.ts';
 import { programs, writeProgram } from './program-lines.ts';
 
-/** execution/{id}/output (API reference, "Output content"): the last lines, or all. */
+/** execution/{id}/output (API reference, "Output content"): the last lines, or those from an offset on; also of one step or node. */
 export function executionOutput(request: ApiRequest): Answer {
   const execution = openExecution(request);
   if ('status' in execution) return toRefusal(request, execution);
@@ -21,22 +21,40 @@ export function executionOutput(request: ApiRequest): Answer {
   // A log that was cut off by a crash has no mark of its end.
   const totalSize = size + (execution.ended && execution.lostAtMs === undefined && size > 0 ? endMark : 0);
   const lastModifiedMs = lines.at(-1)?.atMs ?? startedAt(execution);
-  const last = Math.floor(Number(request.query.get('lastlines') ?? 0));
-  // Real servers send one line more while the log grows.
-  const read = last > 0 ? lines.slice(-last - (execution.ended ? 0 : 1)) : lines;
+  const { read, offset } = choosePart(lines, request, { size, isGrowing: !execution.ended });
   // They write these numbers as text.
   const text = (value: number) => (request.world.release.asDocumented ? value : String(value));
   return ok({
     ...toCommon(request, execution),
     lastModified: text(lastModifiedMs),
     totalSize,
-    offset: text(size),
-    completed: execution.ended,
-    percentLoaded: totalSize === 0 ? 100 : (size / totalSize) * 100,
+    offset: text(offset),
+    completed: execution.ended && offset === size,
+    percentLoaded: totalSize === 0 ? 100 : (offset / totalSize) * 100,
     ...(totalSize === 0 ? { empty: true } : {}),
     compacted: false,
     entries: read.map((line) => toEntry(request, line, execution)),
   });
+}
+
+type Log = { readonly size: number; readonly isGrowing: boolean };
+
+/** The last lines are counted before the filter, `maxlines` after it. */
+function choosePart(lines: readonly LogLine[], { query }: ApiRequest, { size, isGrowing }: Log) {
+  const isWanted = (line: LogLine): boolean =>
+    [line.node, null].includes(query.get('nodename')) && [line.stepctx, null].includes(query.get('stepctx'));
+  const last = Math.floor(Number(query.get('lastlines') ?? 0));
+  // Real servers send one line more while the log grows.
+  if (last > 0) return { read: lines.slice(-last - (isGrowing ? 1 : 0)).filter(isWanted), offset: size };
+  const [fromByte, most] = [Number(query.get('offset') ?? 0), Number(query.get('maxlines') ?? 0)];
+  const read: LogLine[] = [];
+  let offset = 0;
+  for (const line of lines) {
+    if (most > 0 && read.length === most) break;
+    if (offset >= fromByte && isWanted(line)) read.push(line);
+    offset += sizeOf(line);
+  }
+  return { read, offset };
 }
 
 function sizeOf({ node, stepctx, level, log }: LogLine): number {
@@ -195,6 +213,9 @@ function collectNodes(step: StepRun, stepctx: string, { execution, release }: To
       if (run.state === 'FAILED' && run.reason === 'NonZeroResultCode')
         for (const log of toProgramLines(execution, step.step.text, node))
           lines.push(toLine(execution, run.endMs, { node, stepctx, level: 'WARN', log }));
+      if (run.state === 'FAILED')
+        for (let line = 0; line < (step.step.cleanupLines ?? 0); line += 1)
+          lines.push(toLine(execution, run.endMs, { node, stepctx, log: `removed /var/tmp/work/part-${line}` }));
       lines.push(toLine(execution, run.endMs, { node, stepctx, ...last }));
     }
   }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { command, work } from '../../../simulator/scenarios/build.ts';
 import { ask, settleId, startSmall } from '../caller.ts';
 
 describe('simulator/answers/execution-output', () => {
@@ -44,6 +45,35 @@ describe('simulator/answers/execution-output', () => {
     const growing = await count(4);
     await simulator.stop();
     expect([ended, growing]).toEqual([1, 2]);
+  });
+
+  it('returns the lines of a step on a node page by page, and the end of the whole log only unfiltered', async () => {
+    const simulator = await startSmall();
+    const noisy = { ...command('fails', 1, 1), cleanupLines: 1000 };
+    const id = simulator.control.createJob('pay', { name: 'noisy', work: work(['web01', 'web02'], [noisy]) });
+    simulator.control.runJob(id);
+    simulator.advance(10_000);
+    const read = async (query: string) => {
+      const { json } = await ask(simulator, `api/47/execution/3/output?${query}`);
+      return json as {
+        entries: { log: string; node: string }[];
+        offset: string;
+        completed: boolean;
+        totalSize: number;
+      };
+    };
+    const ofNode = 'nodename=web01&stepctx=1&maxlines=700';
+    const first = await read(ofNode);
+    const second = await read(`${ofNode}&offset=${first.offset}`);
+    const last = await read('lastlines=5');
+    const other = await read('stepctx=2&maxlines=10');
+    await simulator.stop();
+    expect([first.completed, second.completed, last.completed]).toEqual([false, true, true]);
+    expect([first, last, other].map(({ entries }) => entries.length)).toEqual([700, 5, 0]);
+    const lines = [...first.entries, ...second.entries];
+    expect(new Set(lines.map(({ node }) => node))).toEqual(new Set(['web01']));
+    expect(lines.filter(({ log }) => log.startsWith('removed ')).length).toBe(1000);
+    expect(new Set(lines.map(({ log }) => log)).size).toBe(lines.length);
   });
 
   it.each([
