@@ -152,7 +152,17 @@ export type LogLine = {
   /** The path of its step: `2/1`. */
   readonly context: string | undefined;
   readonly atMs: number | undefined;
+  /** The lines of its step on its node directly before it that are not shown; false if others were not even read. */
+  readonly gap?: { readonly lines: number; readonly isRead: boolean };
 };
+
+/**
+ * Returns the path of a step as logs have it. Logs do not contain parameters: `2@node=db03/1` is `2/1` in a log. In a log, the error handler of step 2 is `2e`; the state
+ * of the step, with its exit code, is that of its handler.
+ */
+export function toLogContext(context: string): string {
+  return context.replaceAll(/@[^/]*|e(?=\/|$)/g, '');
+}
 
 /** The things that jobs depend on, as far as they are read for the journal of changes. */
 export type Surroundings = {

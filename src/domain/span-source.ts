@@ -26,6 +26,8 @@ export type SpanSource = {
   readonly loggedReason?: string | undefined;
   /** The end of the log, if the failure is diagnosed by it. */
   readonly log?: readonly LogLine[] | undefined;
+  /** The size of the log, if only its end was read. */
+  readonly cutLogBytes?: number | undefined;
   readonly previousAttemptId?: number | undefined;
   readonly expectedAtMs?: number | undefined;
   /** Why the trace lacks some parts. */

@@ -50,9 +50,19 @@ describe('api/endpoints/execution-output', () => {
 
   it('recognizes a log that is still loading, and a lost one', () => {
     const pending = { message: 'Pending', pending: 'Waiting', completed: false, execCompleted: true, entries: [] };
-    expect(tail(pending)).toEqual({ isPending: true, isLost: false, failureReason: undefined, lines: [] });
+    expect(tail(pending)).toMatchObject({ isPending: true, isLost: false, failureReason: undefined, lines: [] });
     const lost = { error: 'gone', empty: true, offset: '0', completed: true, entries: [] };
-    expect(tail(lost)).toEqual({ isPending: false, isLost: true, failureReason: undefined, lines: [] });
+    expect(tail(lost)).toMatchObject({ isPending: false, isLost: true, failureReason: undefined, lines: [] });
+  });
+
+  it('reads where the next page begins, how large the log is, and how many entries it has', () => {
+    const entries = [
+      { level: 'VERBOSE', log: 'x' },
+      { level: 'NORMAL', log: 'y' },
+    ];
+    const read = { offset: 1532, bytes: 9000, count: 2, isComplete: false };
+    expect(tail({ completed: false, offset: '1532', totalSize: 9000, entries })).toMatchObject(read);
+    expect(tail({ completed: true, entries })).toMatchObject({ offset: undefined, isComplete: true });
   });
 
   it('skips entries in compact form', () => {

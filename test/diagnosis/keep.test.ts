@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { keepLines } from '../../src/diagnosis/lines/keep.ts';
 import { createScrub } from '../../src/diagnosis/lines/scrub.ts';
 import type { LogLine } from '../../src/domain/failure-class.ts';
@@ -80,4 +80,63 @@ it('does not let the key of one node end in the lines of another', () => {
   all.splice(1, 0, line('harmless', { node: 'db04' }), line('-----END PRIVATE KEY-----', { node: 'db04' }));
   const { lines } = keepLines(all, { ...cause, others }, createScrub());
   expect(lines.map(({ text }) => text).join()).not.toContain('QUJD');
+});
+
+describe('of a long step', () => {
+  const cleanup = Array.from({ length: 5000 }, (_, at) => line(`removed /var/tmp/part-${at}`));
+  const trace = [
+    'ERROR payment rejected',
+    '  at pay.Settle.run(Settle.java:41)',
+    'Caused by: java.io.IOException: gone',
+  ];
+  const begin = Array.from({ length: 300 }, (_, at) => line(`processed ${at}`));
+  const step = [...begin, ...trace.map((text) => line(text)), ...cleanup];
+  const tail = step.slice(-200);
+  const textsOf = (kept: ReturnType<typeof keepLines>) =>
+    kept.lines.map(({ text, gap }) => (gap === undefined ? text : `${gap.isRead ? '' : '?'}${gap.lines} ${text}`));
+
+  it('keeps the errors in the middle, then its last lines, and counts the lines between', () => {
+    const kept = keepLines(tail, cause, createScrub(), { step: { lines: step, isWhole: true }, isCut: true });
+    const texts = textsOf(kept);
+    expect(texts.slice(0, 4)).toEqual([`300 ${trace[0]}`, trace[1], trace[2], '4953 removed /var/tmp/part-4953']);
+    expect([texts.length, texts.at(-1), kept.leftOut]).toEqual([50, 'removed /var/tmp/part-4999', 5253]);
+  });
+
+  it('marks where lines were not read, and shows no line twice', () => {
+    const read = (count: number) => ({ step: { lines: step.slice(0, count), isWhole: false }, isCut: true });
+    const cut = textsOf(keepLines(tail, cause, createScrub(), read(1000)));
+    expect(cut.slice(2, 5)).toEqual([trace[2], '?850 removed /var/tmp/part-4953', 'removed /var/tmp/part-4954']);
+    const overlapping = textsOf(keepLines(tail, cause, createScrub(), read(5200)));
+    expect(overlapping.slice(2, 4)).toEqual([trace[2], '4953 removed /var/tmp/part-4953']);
+    const unread = textsOf(keepLines(tail, cause, createScrub(), { isCut: true }));
+    expect(unread[0]).toBe('?150 removed /var/tmp/part-4950');
+    const unnamed = tail.map((each) => ({ ...each, context: undefined }));
+    expect(textsOf(keepLines(unnamed, cause, createScrub(), { isCut: true }))[0]).toBe(
+      '?150 removed /var/tmp/part-4950',
+    );
+  });
+
+  it('keeps standard error if no line tells of an error, and leaves room for the end', () => {
+    const noisy = step.map((each, at) => (at === 310 ? { ...each, level: 'WARN' as const, text: 'sql: 3' } : each));
+    const silent = noisy.filter(({ text }) => !trace.includes(text));
+    const options = { step: { lines: silent, isWhole: true }, isCut: true };
+    expect(textsOf(keepLines(silent.slice(-200), cause, createScrub(), options))[0]).toBe('307 sql: 3');
+    const failing = [...cleanup.map(({ text }, at) => line(`ERROR ${at} ${text} ${'x'.repeat(900)}`)), ...begin];
+    const many = keepLines(failing.slice(-200), cause, createScrub(), { step: { lines: failing, isWhole: true } });
+    const texts = textsOf(many);
+    expect(texts.filter((text) => text.includes('ERROR')).length).toBe(8);
+    expect(texts.at(-1)).toBe('processed 299');
+  });
+
+  it('removes a key that begins above an error, and other secrets of it', () => {
+    const key = [
+      '-----BEGIN RSA PRIVATE KEY-----',
+      ...Array<string>(60).fill('QUJD'),
+      'error QUJD',
+      '-----END RSA PRIVATE KEY-----',
+    ];
+    const lines = [...key.map((text) => line(text)), line('error: password=hunter2'), ...cleanup];
+    const { lines: kept } = keepLines(lines.slice(-200), cause, createScrub(), { step: { lines, isWhole: true } });
+    expect(kept.slice(0, 2).map(({ text }) => text)).toEqual(['[removed]', 'error: password=[removed]']);
+  });
 });

@@ -4,7 +4,7 @@ import { chooseLines } from '../../src/diagnosis/lines/choose.ts';
 import { toFingerprint } from '../../src/diagnosis/lines/diagnoses.ts';
 import { keepLines } from '../../src/diagnosis/lines/keep.ts';
 import { createScrub } from '../../src/diagnosis/lines/scrub.ts';
-import { renderLines } from '../../src/http/pages/execution/execution-page.ts';
+import { renderLines } from '../../src/http/pages/execution/log-lines.ts';
 import { encodeLogs } from '../../src/tracing/deliver/encode.ts';
 import { toLineRecords } from '../../src/tracing/plan/log-records.ts';
 import { planRecorded } from '../tracing/recorded.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type LogLine, logLimit } from '../../domain/failure-class.ts';
 import { toTimestampMs } from '../../domain/time.ts';
 import { defineEndpoint, executionRead, largeListBytes } from '../endpoint.ts';
-import { flag, text } from '../lenient.ts';
+import { flag, number, text } from '../lenient.ts';
 import { isExitMessage, isLoginMessage, unendedCode } from './execution-state.ts';
 
 /** The end of a log. Its lines may contain anything, including secrets. */
@@ -11,6 +11,14 @@ export type LogTail = {
   readonly isPending: boolean;
   /** True if the member that answered does not have the log; another member may have it. */
   readonly isLost: boolean;
+  /** True if the answer reaches the end of the log. */
+  readonly isComplete: boolean;
+  /** Where the next page begins. */
+  readonly offset: number | undefined;
+  /** The size of the whole log. */
+  readonly bytes: number | undefined;
+  /** The number of entries, also of those that are not used. */
+  readonly count: number;
   /** Why the execution failed, from the error lines: one word, as in states. */
   readonly failureReason: string | undefined;
   /** Without debug levels, in which secure options appear. */
@@ -19,23 +27,37 @@ export type LogTail = {
 
 const entry = z.object({ log: text, level: text, stepctx: text, node: text, absolute_time: text });
 
-/** API reference, "Output content": the last lines of a log. A lost log answers 200 with `error` and no lines. */
+/**
+ * API reference, "Output content": the last lines of a log, or a page of the lines of a step. Without a limit, the answer would
+ * be the whole log. A lost log answers 200 with `error` and no lines.
+ */
 export const executionOutput = defineEndpoint({
   name: 'execution-output',
   path: 'execution/{id}/output',
-  query: ['lastlines'],
+  query: ['lastlines', 'offset', 'maxlines', 'nodename', 'stepctx'],
   maxBytes: largeListBytes,
   keepsLongTexts: true,
   since: 14,
   allowedBy: executionRead,
   body: z
-    .object({ pending: text, error: text, completed: flag, entries: z.array(z.unknown()).catch([]) })
-    .transform(({ pending, error, completed, entries }): LogTail => {
+    .object({
+      pending: text,
+      error: text,
+      completed: flag,
+      offset: number,
+      totalSize: number,
+      entries: z.array(z.unknown()).catch([]),
+    })
+    .transform(({ pending, error, completed, offset, totalSize, entries }): LogTail => {
       const lines = entries.flatMap((item) => entry.safeParse(item).data ?? []);
       const errors = lines.filter(({ level }) => level === 'ERROR');
       return {
         isPending: pending !== undefined && completed !== true,
         isLost: error !== undefined && entries.length === 0,
+        isComplete: completed === true,
+        offset,
+        bytes: totalSize,
+        count: entries.length,
         failureReason: findReason(errors),
         lines: lines.flatMap((line) => toLogLine(line) ?? []),
       };

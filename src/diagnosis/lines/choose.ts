@@ -1,4 +1,4 @@
-import type { FirstCause, LogLine } from '../../domain/failure-class.ts';
+import { type FirstCause, type LogLine, toLogContext } from '../../domain/failure-class.ts';
 
 /**
  * Chooses the lines that describe a failure: errors of the failed step on the failed node, otherwise its standard error,
@@ -28,21 +28,14 @@ export function linesOfStep(
 const lastErrors = 12;
 const lastOutput = 3;
 
-function isOfServer(text: string): boolean {
+export function isOfServer(text: string): boolean {
   return /^(Failed: [A-Za-z]{1,60}\b|Result: -?\d+$|Execution (failed|halted)\b|Log output limit exceeded:)/.test(text);
 }
 
 function isOfStep(line: LogLine, { node, context }: Pick<FirstCause, 'node' | 'context'>): boolean {
   if (context === undefined || line.context === undefined) return false;
   return (
-    toPlain(line.context) === toPlain(context) && (node === undefined || line.node === undefined || line.node === node)
+    toLogContext(line.context) === toLogContext(context) &&
+    (node === undefined || line.node === undefined || line.node === node)
   );
-}
-
-/**
- * Logs do not contain parameters: `2@node=db03/1` is `2/1` in a log. In a log, the error handler of step 2 is `2e`; the state
- * of the step, with its exit code, is that of its handler.
- */
-function toPlain(context: string): string {
-  return context.replaceAll(/@[^/]*|e(?=\/|$)/g, '');
 }

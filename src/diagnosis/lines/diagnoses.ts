@@ -6,6 +6,7 @@ import { type KeptLines, keepLines } from './keep.ts';
 import { normalise, toShown } from './normalise.ts';
 import type { Scrub } from './scrub.ts';
 import { addKnown, findOther, type KnownOfJob, refresh } from './seen.ts';
+import type { Read } from './step-log.ts';
 
 /** The findings in the log of a failure, with the documents to commit; call `done` after the commit. */
 export type Diagnosis = {
@@ -21,6 +22,8 @@ type Failed = {
   readonly endedAtMs: number;
   /** True if lines may be shown and sent. */
   readonly keepsLines?: boolean;
+  /** What was read beside the end of the log. */
+  readonly read?: Read;
 };
 
 const kind = 'fingerprints';
@@ -44,8 +47,12 @@ export function createDiagnoses(scrub: Scrub) {
     },
     /** Returns how often a job failed in this way, as known now. */
     refresh: (job: string, seen: Seen, endedAtMs: number): Seen => refresh(seen, jobs.get(job)?.known ?? [], endedAtMs),
-    note: ({ job, endedAtMs, keepsLines = false }: Failed, cause: FirstCause, lines: readonly LogLine[]): Diagnosis => {
-      const kept = keepsLines ? keepLines(lines, cause, scrub) : undefined;
+    note: (
+      { job, endedAtMs, keepsLines = false, read }: Failed,
+      cause: FirstCause,
+      lines: readonly LogLine[],
+    ): Diagnosis => {
+      const kept = keepsLines ? keepLines(lines, cause, scrub, read) : undefined;
       const chosen = chooseLines(lines, cause);
       const { texts } = scrub(chosen.map(({ text }) => toShown(text)));
       const used = key ?? randomBytes(32).toString('base64');

@@ -2,48 +2,163 @@ import type { FirstCause, LogLine } from '../../domain/failure-class.ts';
 import { linesOfStep } from './choose.ts';
 import { toShown, withoutAnsi } from './normalise.ts';
 import type { Scrub } from './scrub.ts';
+import { joinStep, type Read } from './step-log.ts';
+import { findTelling } from './telling.ts';
 
 /** The lines of a failure that may be shown and sent, and how many were omitted. */
 export type KeptLines = {
   readonly lines: readonly LogLine[];
-  /** The number of older lines of the step that were omitted. */
+  /** The number of lines of the step that were omitted. */
   readonly leftOut: number;
   /** The number of removed secrets. */
   readonly removed: number;
 };
 
 /**
- * Keeps the last lines of the failed step, the same number for each node where it failed; if the log names no step, lines of
- * the whole log. Secrets are removed first.
+ * Keeps the errors and the last lines of the failed step, and the same number of last lines for each other node where it failed;
+ * if the log names no step, lines of the whole log. Secrets are removed first.
  */
 export function keepLines(
   lines: readonly LogLine[],
   cause: Pick<FirstCause, 'node' | 'context' | 'others'>,
   scrub: Scrub,
+  read: Read = {},
 ): KeptLines {
-  const filled = lines.filter(({ text }) => text.trim() !== '');
-  const own = linesOfStep(filled, cause);
+  const filled = lines.filter(isFilled);
+  const first = read.step && { ...read.step, lines: linesOfStep(read.step.lines.filter(isFilled), cause) };
+  const step = joinStep(linesOfStep(filled, cause), { ...read, step: first });
   // A line without a node counts only for the first node.
   const others = (cause.others ?? []).map((place) =>
     linesOfStep(filled, place).filter(({ node }) => node !== undefined),
   );
-  const ofNodes = [own, ...others].filter(({ length }) => length > 0);
+  const ofNodes = [step.lines, ...others].filter(({ length }) => length > 0);
+  const places = ofNodes.length > 0 ? ofNodes : [filled];
   let removed = 0;
-  const said = (ofNodes.length > 0 ? ofNodes : [filled]).flatMap((lines) => {
-    // All lines of a node are scrubbed: a private key may begin above the first kept line, and lines of other nodes may be in
-    // between.
-    const clean = scrub(lines.map(({ text }) => withoutAnsi(toShown(text)).replaceAll(controls, '').toWellFormed()));
+  const said = places.flatMap((ofPlace) => {
+    const candidates = listCandidates(ofPlace);
+    const clean = scrubAround(ofPlace, candidates, scrub);
     removed += clean.removed;
-    return lines.map((line, index) => ({ line, text: shorten(clean.texts[index] ?? ''), newer: lines.length - index }));
+    return candidates.map(({ index, isTelling }) => {
+      const text = shorten(clean.texts.get(index) ?? '');
+      return { line: ofPlace[index], text, bytes: Buffer.byteLength(text), newer: ofPlace.length - index, isTelling };
+    });
   });
-  const kept = new Map<LogLine, LogLine>();
-  let bytes = 0;
-  for (const { line, text } of said.toSorted((one, other) => one.newer - other.newer)) {
-    bytes += Buffer.byteLength(text);
-    if (kept.size === maxLines || bytes > maxBytes) break;
-    kept.set(line, { ...line, text });
+  const kept = chooseWithin(said);
+  const gaps = new Map(
+    places.flatMap((ofPlace, place) => [
+      ...findGaps(ofPlace, kept, place === 0 ? step.unreadAt : read.isCut === true ? 0 : undefined),
+    ]),
+  );
+  const inOrder = [...step.lines.slice(0, step.added), ...filled];
+  const all = places.reduce((sum, { length }) => sum + length, 0);
+  return {
+    lines: inOrder.flatMap((line) => {
+      const [text, gap] = [kept.get(line), gaps.get(line)];
+      return text === undefined ? [] : { ...line, text, ...(gap === undefined ? {} : { gap }) };
+    }),
+    leftOut: all - kept.size,
+    removed,
+  };
+}
+
+function isFilled({ text }: LogLine): boolean {
+  return text.trim() !== '';
+}
+
+type Candidate = { readonly index: number; readonly isTelling: boolean };
+
+/** Lists the errors before the last lines, and the last lines. */
+function listCandidates(lines: readonly LogLine[]): readonly Candidate[] {
+  const last = Math.max(0, lines.length - maxLines);
+  const telling = last === 0 ? [] : findTelling(lines.slice(0, lines.length - fewLast));
+  const newest = lines.slice(last).map((_line, at) => ({ index: last + at, isTelling: false }));
+  const isNew = ({ index }: Candidate): boolean => !telling.includes(index);
+  return [...telling.map((index) => ({ index, isTelling: true })), ...newest.filter(isNew)];
+}
+
+/**
+ * Removes secrets, with the lines above the candidates: a private key may begin there, and lines of other nodes may be in
+ * between. The search takes too long for all lines of a long step.
+ */
+function scrubAround(lines: readonly LogLine[], candidates: readonly Candidate[], scrub: Scrub) {
+  const texts = new Map<number, string>();
+  let removed = 0;
+  const wanted = new Set<number>();
+  for (const { index } of candidates)
+    for (let at = Math.max(0, index - linesAbove); at <= index; at += 1) wanted.add(at);
+  for (const span of toSpans([...wanted].sort((one, other) => one - other))) {
+    const clean = scrub(
+      span.map((at) =>
+        withoutAnsi(toShown(lines[at]?.text ?? ''))
+          .replaceAll(controls, '')
+          .toWellFormed(),
+      ),
+    );
+    removed += clean.removed;
+    for (const [place, at] of span.entries()) texts.set(at, clean.texts[place] ?? '');
   }
-  return { lines: filled.flatMap((line) => kept.get(line) ?? []), leftOut: said.length - kept.size, removed };
+  return { texts, removed };
+}
+
+/** Joins consecutive numbers. */
+function toSpans(numbers: readonly number[]): readonly (readonly number[])[] {
+  const spans: number[][] = [];
+  for (const each of numbers) {
+    const last = spans.at(-1);
+    if (last?.at(-1) === each - 1) last.push(each);
+    else spans.push([each]);
+  }
+  return spans;
+}
+
+type Said = {
+  readonly line: LogLine | undefined;
+  readonly text: string;
+  readonly bytes: number;
+  readonly newer: number;
+  readonly isTelling: boolean;
+};
+
+/** Keeps errors in at most half of the room, and then the newest lines. */
+function chooseWithin(said: readonly Said[]): ReadonlyMap<LogLine, string> {
+  const kept = new Map<LogLine, string>();
+  let bytes = 0;
+  const keep = (lines: readonly Said[], most: number): void => {
+    for (const { line, text, bytes: size } of lines) {
+      if (line === undefined || kept.has(line)) continue;
+      if (kept.size === maxLines || bytes + size > most) break;
+      bytes += size;
+      kept.set(line, text);
+    }
+  };
+  keep(
+    said.filter(({ isTelling }) => isTelling),
+    maxBytes / 2,
+  );
+  keep(
+    said.toSorted((one, other) => one.newer - other.newer),
+    maxBytes,
+  );
+  return kept;
+}
+
+/** Counts the lines between kept ones. */
+function* findGaps(
+  lines: readonly LogLine[],
+  kept: ReadonlyMap<LogLine, string>,
+  unreadAt: number | undefined,
+): Generator<readonly [LogLine, NonNullable<LogLine['gap']>]> {
+  let omitted = 0;
+  let isRead = true;
+  for (const [index, line] of lines.entries()) {
+    if (index === unreadAt) isRead = false;
+    if (!kept.has(line)) {
+      omitted += 1;
+      continue;
+    }
+    if (omitted > 0 || !isRead) yield [line, { lines: omitted, isRead }];
+    [omitted, isRead] = [0, true];
+  }
 }
 
 /** Other control characters, and codes that choose a character set: inside a name, they would hide a secret from the search. */
@@ -57,3 +172,7 @@ function shorten(text: string): string {
 const maxLength = 2000;
 const maxLines = 50;
 const maxBytes = 16 * 1024;
+/** Errors among the last few lines are kept anyway. */
+const fewLast = 20;
+/** A private key of 8,192 bits has about 100 lines. */
+const linesAbove = 110;

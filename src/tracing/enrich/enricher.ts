@@ -1,8 +1,9 @@
 import type { Client } from '../../api/client.ts';
 import { ApiError } from '../../api/errors.ts';
 import type { Diagnoses, Diagnosis } from '../../diagnosis/lines/diagnoses.ts';
+import type { Read } from '../../diagnosis/lines/step-log.ts';
 import type { Clock } from '../../domain/clock.ts';
-import type { Cause, FailureClass, Seen } from '../../domain/failure-class.ts';
+import type { Cause, FailureClass, FirstCause, Seen } from '../../domain/failure-class.ts';
 import { toJobPath } from '../../domain/job.ts';
 import type { SpanSource } from '../../domain/span-source.ts';
 import type { Ledger } from '../../state/ledger.ts';
@@ -14,6 +15,7 @@ import { type Causes, createCauses, createLookup } from './causes.ts';
 import type { FailedRuns } from './commit-hook.ts';
 import { createWorkflows, gather, toBareExecution } from './gather.ts';
 import { type PendingTrace, readPending, toForgetting, toPendingKey } from './pending.ts';
+import { readStep } from './read-step.ts';
 import { createSendLines, type LineSending } from './send-lines.ts';
 import { createStepDurations, type StepDurations } from './step-durations.ts';
 import { createWaitingTraces, pendingRetryMs, type Waiting, type WaitingTraces } from './waiting-traces.ts';
@@ -187,6 +189,7 @@ function createFind(options: EnricherOptions, waiting: WaitingTraces) {
 function createSeal(options: EnricherOptions, { causes, steps }: { causes: Causes; steps: StepDurations }) {
   const { server, ledger, spooling, attempts, clock, observe } = options;
   const sendLines = spooling?.lines && createSendLines(spooling.lines, clock);
+  const diagnose = createDiagnose(options);
 
   function toSpooled(pending: PendingTrace, ...more: readonly string[]) {
     return {
@@ -202,14 +205,6 @@ function createSeal(options: EnricherOptions, { causes, steps }: { causes: Cause
     return { ...toSpooled(pending), encoding, spans: plan.trace.spans.length, bytes: encode(plan) };
   }
 
-  function diagnose(pending: PendingTrace, plan: Plan | undefined, { log }: SpanSource): Diagnosis | undefined {
-    const { project, job, endedAtMs } = pending;
-    if (plan?.failure === undefined || job?.name === undefined || log === undefined) return undefined;
-    const path = toJobPath({ project, group: job.group, name: job.name });
-    const keepsLines = options.logsOf(project) === 'lines';
-    return options.diagnoses?.note({ job: path, endedAtMs, keepsLines }, plan.failure, log);
-  }
-
   async function listSuspects(pending: PendingTrace, plan: Plan | undefined, { degraded }: SpanSource) {
     if (plan?.failure === undefined || degraded !== undefined) return [];
     return options.suspectsOf(pending, plan.failure.failureClass);
@@ -218,7 +213,7 @@ function createSeal(options: EnricherOptions, { causes, steps }: { causes: Cause
   return async (pending: PendingTrace, found: SpanSource): Promise<void> => {
     const source = { ...found, previousAttemptId: attempts.previousOf(pending) };
     const planned = await options.plan(source, pending.epoch);
-    const diagnosis = diagnose(pending, planned, found);
+    const diagnosis = await diagnose(pending, planned, found);
     const { seen, kept } = diagnosis ?? {};
     const suspects = await listSuspects(pending, planned, found);
     const described = planned && describeRoot(planned, { seen, suspects });
@@ -259,6 +254,26 @@ function createSeal(options: EnricherOptions, { causes, steps }: { causes: Cause
     diagnosis?.done();
     lines?.done();
     if (kept !== undefined) observe.redacted(kept.removed);
+  };
+}
+
+/** Recognises a failure by its log, and chooses the lines that are kept; of a long log, the lines of the failed step are read too. */
+function createDiagnose({ client, timeoutMs, diagnoses, logsOf }: EnricherOptions) {
+  async function readMore(id: number, cause: FirstCause, logBytes: number): Promise<Read> {
+    const api = client.within({ lane: 'enrichment', forMs: timeoutMs });
+    return { isCut: true, step: await readStep(api, id, cause, logBytes) };
+  }
+
+  return async (
+    { id, project, job, endedAtMs }: PendingTrace,
+    plan: Plan | undefined,
+    { log, cutLogBytes }: SpanSource,
+  ): Promise<Diagnosis | undefined> => {
+    if (plan?.failure === undefined || job?.name === undefined || log === undefined) return undefined;
+    const path = toJobPath({ project, group: job.group, name: job.name });
+    const keepsLines = logsOf(project) === 'lines';
+    const read = keepsLines && cutLogBytes !== undefined ? await readMore(id, plan.failure, cutLogBytes) : {};
+    return diagnoses?.note({ job: path, endedAtMs, keepsLines, read }, plan.failure, log);
   };
 }
 

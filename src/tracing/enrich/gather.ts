@@ -62,12 +62,14 @@ export async function gatherSteps(api: Api, execution: TracedExecution, options:
   const isLogWanted = options.readsLogs && hasTellingLog(execution);
   const tail = isLogWanted || needsReason(execution, state) ? await readTail(api, id, options) : undefined;
   const isLogPending = tail !== undefined && (tail === 'failed' || tail.isPending);
-  const { failureReason, lines } = tail === undefined || tail === 'failed' ? noTail : tail;
+  const { failureReason, lines, count, bytes = 0 } = tail === undefined || tail === 'failed' ? noTail : tail;
   // A reason in the state is closer to the cause than the log.
   const isTelling = needsReason(execution, state) || failureReason === logLimit;
   const loggedReason = isTelling ? failureReason : undefined;
   const log = isLogWanted ? lines : undefined;
-  return { source: { execution, state, workflow, loggedReason, log }, isPending: isStatePending || isLogPending };
+  const cutLogBytes = count < tailLines ? undefined : bytes;
+  const source = { execution, state, workflow, loggedReason, log, cutLogBytes };
+  return { source, isPending: isStatePending || isLogPending };
 }
 
 function isFinal(answer: ExecutionState | 'pending' | 'failed', { endedAtMs }: TracedExecution): boolean {
@@ -102,7 +104,12 @@ async function readWorkflow(
   });
 }
 
-const noTail: Pick<LogTail, 'failureReason' | 'lines'> = { failureReason: undefined, lines: [] };
+const noTail: Pick<LogTail, 'failureReason' | 'lines' | 'count' | 'bytes'> = {
+  failureReason: undefined,
+  lines: [],
+  count: 0,
+  bytes: undefined,
+};
 
 /** Reports whether the log of a failure may show its cause. It does not if the server or a limit ended the execution. */
 function hasTellingLog(execution: TracedExecution): boolean {

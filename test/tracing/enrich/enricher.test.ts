@@ -166,4 +166,15 @@ describe('tracing/enrich/enricher', () => {
     const asked = simulator.requests().filter(({ path }) => /\/execution\/\d+$/.test(path));
     expect(asked).toHaveLength(1);
   });
+
+  it('keeps the error of a failed step that then cleaned up for long', async () => {
+    const { run, plans } = await setUp({ cleanupLines: 1500 });
+    await run();
+    const lines = plans[0]?.lines ?? [];
+    expect(lines).toHaveLength(50);
+    expect(lines[0]?.text).not.toContain('removed');
+    expect(lines.map(({ text }) => text).at(-2)).toBe('removed /var/tmp/work/part-1499');
+    expect(lines.filter(({ gap }) => gap !== undefined && gap.lines > 1000)).toHaveLength(1);
+    expect(lines.every(({ gap }) => gap?.isRead !== false)).toBe(true);
+  });
 });

@@ -1,6 +1,8 @@
 import { onTestFinished } from 'vitest';
 import { command, work } from '../../../simulator/scenarios/build.ts';
 import { startSimulator } from '../../../simulator/simulator.ts';
+import { createDiagnoses } from '../../../src/diagnosis/lines/diagnoses.ts';
+import { createScrub } from '../../../src/diagnosis/lines/scrub.ts';
 import { createFailures } from '../../../src/executions/ledger/failures.ts';
 import { openSqliteState } from '../../../src/state/sqlite.ts';
 import { StateError } from '../../../src/state/state.ts';
@@ -28,6 +30,8 @@ type Setting = {
   backlogAgeMs?: number;
   hasNoTrace?: boolean;
   steps?: number;
+  /** The run fails, and cleans up with this number of lines. */
+  cleanupLines?: number;
 };
 
 /** A service with one finished run of a job, and the enricher of its trace; both end with the test. */
@@ -36,7 +40,9 @@ export async function setUp(given: Setting = {}) {
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
   onTestFinished(() => simulator.stop());
   simulator.control.createProject('pay', ['web01']);
-  const commands = Array.from({ length: given.steps ?? 1 }, () => command('true', 2, 0));
+  const { cleanupLines } = given;
+  const [failureChance, more] = cleanupLines === undefined ? [0, {}] : [1, { cleanupLines }];
+  const commands = Array.from({ length: given.steps ?? 1 }, () => command('true', 2, failureChance, more));
   simulator.control.runJob(
     simulator.control.createJob('pay', { name: 'settle', group: 'nightly', work: work(['web01'], commands) }),
   );
@@ -52,6 +58,7 @@ export async function setUp(given: Setting = {}) {
   onTestFinished(() => state.close());
   const pending: PendingTrace = {
     ...someRun({ id: run.id, startedAtMs: run.startedAtMs, endedAtMs: run.endedAtMs, succeededNodes: 1 }),
+    ...(cleanupLines === undefined ? {} : { status: 'failed', succeededNodes: 0, failedNodes: ['web01'] }),
     project: 'pay',
     job: { id: run.jobId, name: 'settle', group: 'nightly', averageDurationMs: undefined },
     epoch: 1,
@@ -65,9 +72,9 @@ export async function setUp(given: Setting = {}) {
   };
   const enricher = createEnricher({
     attempts: createAttempts(),
-    isDiagnosed: false,
-    diagnoses: undefined,
-    logsOf: () => 'none',
+    isDiagnosed: cleanupLines !== undefined,
+    diagnoses: cleanupLines === undefined ? undefined : createDiagnoses(createScrub()),
+    logsOf: () => (cleanupLines === undefined ? 'none' : 'lines'),
     suspectsOf: async () => [],
     failures: createFailures(),
     server: 'prod',

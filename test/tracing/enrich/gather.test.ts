@@ -82,6 +82,20 @@ describe('tracing/enrich/gather', () => {
   });
 
   it.each([
+    [199, undefined],
+    [200, 50_000],
+  ])('reports the size of a log only if its end has as many lines as requested: %i', async (count, bytes) => {
+    const { gatherOnce, server } = await start();
+    const entries = Array.from({ length: count }, (_, line) => ({ log: `detail ${line}`, level: 'VERBOSE' }));
+    server.answer({
+      'execution/7/state': { body: stateOf('{"executionState":"FAILED"}') },
+      'execution/7/output': { body: JSON.stringify({ completed: true, totalSize: 50_000, entries }) },
+    });
+    const { source } = await gatherOnce({ readsLogs: true, execution: { ...failed, job: someRun().job } });
+    expect(source.cutLogBytes).toBe(bytes);
+  });
+
+  it.each([
     ['Log output limit exceeded: Maximum Line count: 100, action: halt', 'LogLimitExceeded'],
     ['Failed: IOFailure: x', undefined],
   ])('uses the log of interrupted steps only to find its limit: %s', async (log, reason) => {

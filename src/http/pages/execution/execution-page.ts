@@ -1,8 +1,8 @@
 import type { Router } from 'express';
 import type { Explanation } from '../../../diagnosis/changes/explain.ts';
 import { toCauseText, toOften, toSentence } from '../../../diagnosis/lines/sentence.ts';
-import { toAge, toClock, toDuration, toLength, toMoment, toTime } from '../../../domain/ages.ts';
-import type { Cause, CauseKey, FailedRun, LogLine } from '../../../domain/failure-class.ts';
+import { toAge, toDuration, toLength, toMoment, toTime } from '../../../domain/ages.ts';
+import type { Cause, CauseKey, FailedRun } from '../../../domain/failure-class.ts';
 import { toWhy, toWord } from '../../../status/cause.ts';
 import type { Attempt, PastExecution } from '../../../status/past-execution.ts';
 import { isFailure, toStartsAtMs } from '../../../status/running.ts';
@@ -18,6 +18,7 @@ import { type FindSilence, renderSilence } from '../silence.ts';
 import { renderReadSteps } from '../traces/traces-page.ts';
 import { renderDurations } from './durations-chart.ts';
 import { renderMissing, type Tracing } from './execution-list.ts';
+import { renderLines } from './log-lines.ts';
 import { renderOutsideLinks, toServerAddress } from './outside-links.ts';
 import { renderWaterfall, toMood } from './waterfall.ts';
 
@@ -277,16 +278,4 @@ ${renderOutsideLinks({ traceId: undefined, link: undefined, permalink: toServerA
 function toStanding({ isWaiting, seenMs, serverNowMs }: RunningExecution, isSilent: boolean): string {
   if (isSilent) return `last seen ${isWaiting ? 'waiting' : 'running'} ${toTime(seenMs, serverNowMs)}`;
   return isWaiting ? 'waits to run' : 'still runs';
-}
-
-/** Renders the lines of a failure. Secrets must already be removed. */
-export function renderLines(lines: readonly LogLine[]): Html | undefined {
-  if (lines.length === 0) return undefined;
-  const isOfSeveral = new Set(lines.map(({ node }) => node)).size > 1;
-  const texts = lines.map(({ text, atMs, node }) => {
-    const time = atMs === undefined ? '' : `${toClock(atMs)} `;
-    return `${time}${isOfSeveral && node !== undefined ? `${node}: ` : ''}${text}`;
-  });
-  return html`<h2>The last lines of the failed step</h2>
-<pre><bdi>${texts.join('\n')}</bdi></pre>\n`;
 }

@@ -1,0 +1,42 @@
+import type { LogLine } from '../../domain/failure-class.ts';
+
+/** The first lines of a failed step, or all. */
+export type StepLog = { readonly lines: readonly LogLine[]; readonly isWhole: boolean };
+
+/** What was read beside the end of a log. */
+export type Read = {
+  readonly step?: StepLog | undefined;
+  /** True if the end is not the whole log. */
+  readonly isCut?: boolean;
+};
+
+type Joined = {
+  readonly lines: readonly LogLine[];
+  /** The number of these lines that are not in the end of the log. */
+  readonly added: number;
+  /** The line before which lines were not read. */
+  readonly unreadAt?: number | undefined;
+};
+
+/** Joins the first lines of a step and those in the end of the log, which may overlap. */
+export function joinStep(end: readonly LogLine[], { step, isCut = false }: Read): Joined {
+  const first = step?.lines ?? [];
+  if (step === undefined || first.length === 0) return { lines: end, added: 0, unreadAt: isCut ? 0 : undefined };
+  const common = step.isWhole ? Math.min(end.length, first.length) : countCommon(first, end);
+  const added = first.slice(0, first.length - common);
+  const isGap = !step.isWhole && common === 0;
+  return { lines: [...added, ...end], added: added.length, unreadAt: isGap ? added.length : undefined };
+}
+
+/** Returns how many of the last lines of one list are the first lines of the other. */
+function countCommon(one: readonly LogLine[], other: readonly LogLine[]): number {
+  for (let count = Math.min(one.length, other.length); count > 0; count -= 1) {
+    const from = one.length - count;
+    if (other.slice(0, count).every((line, at) => isSame(line, one[from + at]))) return count;
+  }
+  return 0;
+}
+
+function isSame(line: LogLine, other: LogLine | undefined): boolean {
+  return line.text === other?.text && line.atMs === other.atMs && line.level === other.level;
+}

@@ -1,0 +1,24 @@
+import { toClock } from '../../../domain/ages.ts';
+import type { LogLine } from '../../../domain/failure-class.ts';
+import { toCount } from '../../../domain/format.ts';
+import { type Html, html } from '../html.ts';
+
+/** Renders the lines of a failure. Secrets must already be removed. */
+export function renderLines(lines: readonly LogLine[]): Html | undefined {
+  if (lines.length === 0) return undefined;
+  const isOfSeveral = new Set(lines.map(({ node }) => node)).size > 1;
+  const texts = lines.flatMap(({ text, atMs, node, gap }) => {
+    const time = atMs === undefined ? '' : `${toClock(atMs)} `;
+    const place = isOfSeveral && node !== undefined ? `${node}: ` : '';
+    return [...(gap === undefined ? [] : [`${place}${toGapText(gap)}`]), `${time}${place}${text}`];
+  });
+  const hasEarlier = lines.some(({ gap }, index) => index > 0 && gap !== undefined);
+  return html`<h2>${hasEarlier && !isOfSeveral ? 'Errors and last lines of the failed step' : 'The last lines of the failed step'}</h2>
+<pre><bdi>${texts.join('\n')}</bdi></pre>\n`;
+}
+
+function toGapText({ lines, isRead }: NonNullable<LogLine['gap']>): string {
+  const shown = `${toCount(lines, 'line')} not shown`;
+  if (isRead) return `… ${shown} …`;
+  return lines === 0 ? '… lines that were not read …' : `… ${shown}, and lines that were not read …`;
+}

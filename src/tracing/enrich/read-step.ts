@@ -1,0 +1,48 @@
+import type { Api } from '../../api/client.ts';
+import { executionOutput, type LogTail } from '../../api/endpoints/execution-output.ts';
+import { ApiError } from '../../api/errors.ts';
+import type { StepLog } from '../../diagnosis/lines/step-log.ts';
+import { type FirstCause, type LogLine, toLogContext } from '../../domain/failure-class.ts';
+
+/**
+ * Reads the lines of a failed step on its node from the beginning, because the end of a long log may show only what ran after
+ * the failure. The number of pages and their size are limited; undefined if nothing was read.
+ */
+export async function readStep(
+  api: Api,
+  id: number,
+  { node, context }: Pick<FirstCause, 'node' | 'context'>,
+  logBytes: number,
+): Promise<StepLog | undefined> {
+  if (context === undefined || logBytes > maxLogBytes) return undefined;
+  const of = { ...(node && { nodename: node }), stepctx: toLogContext(context), maxlines: pageLines };
+  const lines: LogLine[] = [];
+  let [offset, chars] = [0, 0];
+  for (let page = 0; page < maxPages && chars < maxChars; page += 1) {
+    const answer = await readPage(() => api.get(executionOutput, { path: { id }, query: { ...of, offset } }));
+    if (answer === undefined || answer.isLost || answer.isPending) break;
+    lines.push(...answer.lines);
+    chars += answer.lines.reduce((sum, { text }) => sum + text.length, 0);
+    if (answer.isComplete) return { lines, isWhole: true };
+    // Without progress, the server would send the same page again.
+    if (answer.offset === undefined || answer.offset <= offset) break;
+    offset = answer.offset;
+  }
+  return lines.length === 0 ? undefined : { lines, isWhole: false };
+}
+
+/** A failed request only means that fewer lines are shown. */
+async function readPage(ask: () => Promise<LogTail>): Promise<LogTail | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
+}
+
+const pageLines = 1000;
+const maxPages = 5;
+const maxChars = 2 ** 20;
+/** The server searches the log from its beginning for lines of the step. */
+const maxLogBytes = 32 * 2 ** 20;
