@@ -13,7 +13,7 @@ export async function window(context: CommandContext): Promise<number> {
     render,
     toExitCode: ({ windows: [best], unknown }) => {
       if (best === undefined) return toExitCode(undefined);
-      return toExitCode(best.runs > 0 || (unknown === null ? false : undefined));
+      return toExitCode(best.runs > 0 || (unknown === null && best.jobs_without_times === 0 ? false : undefined));
     },
   });
 }

@@ -151,7 +151,9 @@ async function lookForWindows(options: RisksOptions, wish: WindowWish, pause: Pa
     isCritical: settings.isCriticalJob(toJobPath(job)),
   }));
   const coming =
-    passive === undefined ? [...expected.map((one) => toExpectedJob(one, settings)), ...listOneTime(options)] : [];
+    passive === undefined
+      ? [...expected.map((one) => toExpectedJob(one, settings)), ...listUntimed(options), ...listOneTime(options)]
+      : [];
   const throughMs = nowMs + wish.withinMs + wish.forMs;
   const there = [...jobs.all.values()].filter(({ goneAtMs }) => goneAtMs === undefined);
   return {
@@ -170,7 +172,23 @@ const minuteMs = 60_000;
 
 function toExpectedJob({ job, timetable, durationMs }: Expected, settings: RisksOptions['settings']): ExpectedJob {
   const isCritical = settings.isCriticalJob(toJobPath(job));
-  return { job, isCritical, durationMs, startsWithin: (fromMs, toMs) => timesWithin(timetable, fromMs, toMs) };
+  return {
+    job,
+    isCritical,
+    durationMs,
+    isTimedUntil: (toMs) => isTimedUntil(timetable, toMs),
+    startsWithin: (fromMs, toMs) => timesWithin(timetable, fromMs, toMs),
+  };
+}
+
+/** Lists the jobs that may start at any time, because their schedule was not read yet. */
+function listUntimed({ jobs, notes, settings }: RisksOptions): readonly ExpectedJob[] {
+  return [...jobs.all.values()].flatMap((job) => {
+    const isQuiet = job.goneAtMs !== undefined || isOff(job) || isProjectOff(notes.all(), job.project);
+    if (job.timetable !== undefined || isQuiet) return [];
+    const isCritical = settings.isCriticalJob(toJobPath(job));
+    return [{ job, isCritical, durationMs: undefined, isTimedUntil: () => false, startsWithin: () => [] }];
+  });
 }
 
 /** Lists runs that a person scheduled for one time. */
@@ -181,7 +199,8 @@ function listOneTime({ port, settings }: RisksOptions): readonly ExpectedJob[] {
     const durationMs = port.durationMs(project, names.group, names.name);
     const startsWithin = (fromMs: number, toMs: number) =>
       startedAtMs > fromMs && startedAtMs <= toMs ? [startedAtMs] : [];
-    return [{ job: names, isCritical: settings.isCriticalJob(toJobPath(names)), durationMs, startsWithin }];
+    const isCritical = settings.isCriticalJob(toJobPath(names));
+    return [{ job: names, isCritical, durationMs, isTimedUntil: () => true, startsWithin }];
   });
 }
 

@@ -32,6 +32,8 @@ export type WindowText = {
   readonly end: string;
   readonly runs: number;
   readonly critical: number;
+  /** The number of jobs whose starts are not all known up to the end of the window. */
+  readonly jobs_without_times: number;
   readonly touches: readonly TouchedText[];
   readonly touches_left_out: number;
   readonly next: { readonly at: string; readonly job: string } | null;
@@ -99,19 +101,22 @@ function toSentence({ nowMs, passive, running, overdue }: WindowsAhead, { lastMs
 }
 
 function toText(window: QuietWindow, nowMs: number): WindowText {
-  const { startMs, endMs, runs, critical, touched, next } = window;
+  const { startMs, endMs, runs, critical, unknown, touched, next } = window;
   const nextJob = next && toJobPath(next.job);
-  const what = runs === 0 ? 'no run' : `${toCount(runs, 'run')}${critical === 0 ? '' : `, ${critical} critical`}`;
+  const none = unknown === 0 ? 'no run' : 'no known run';
+  const what = runs === 0 ? none : `${toCount(runs, 'run')}${critical === 0 ? '' : `, ${critical} critical`}`;
   const then = next === undefined ? '' : `; then ${nextJob} at ${toTime(next.atMs, nowMs)}`;
+  const also = unknown === 0 ? '' : ` (the times of ${toCount(unknown, 'job')} are unknown)`;
   return {
     start: toIso(startMs),
     end: toIso(endMs),
     runs,
     critical,
+    jobs_without_times: unknown,
     touches: touched.slice(0, maxTouched).map(toTouched),
     touches_left_out: Math.max(0, touched.length - maxTouched),
     next: next === undefined ? null : { at: toIso(next.atMs), job: toJobPath(next.job) },
-    sentence: `${toTime(startMs, nowMs)} to ${toTime(endMs, nowMs)} affects ${what}${then}`,
+    sentence: `${toTime(startMs, nowMs)} to ${toTime(endMs, nowMs)} affects ${what}${also}${then}`,
   };
 }
 

@@ -24,6 +24,7 @@ const found: WindowsAhead = {
       startMs: nowMs + 10 * minuteMs,
       endMs: nowMs + 40 * minuteMs,
       runs: 31,
+      unknown: 0,
       critical: 1,
       touched: [
         { job: settle, isCritical: true, count: 1 },
@@ -61,6 +62,19 @@ describe('http/windows', () => {
       'pay/heartbeat | 30',
       'Unknown: the times of 1 job; the duration of 2 jobs, so only their starts are included.',
     ]);
+  });
+
+  it('does not call a window free of runs if the times of some jobs are unknown then', async () => {
+    const [best] = found.windows;
+    const windows = best === undefined ? [] : [{ ...best, runs: 0, critical: 0, touched: [], unknown: 25 }];
+    const { ask, url } = await serveWindows({ prod: { ...found, windows } });
+    const sentence =
+      '18:10 UTC to 18:40 UTC affects no known run (the times of 25 jobs are unknown); then pay/nightly/settle at 19:00 UTC';
+    expect(toText((await ask('/windows/prod')).body).split('\n')[0]).toBe(`!Best time to restart prod: ${sentence}`);
+    expect(JSON.parse((await ask('/api/windows?server=prod')).body)).toMatchObject({
+      windows: [{ runs: 0, jobs_without_times: 25, sentence }],
+    });
+    expect((await runHere(['window', 'prod', `--url=${url}`])).code).toBe(2);
   });
 
   it('counts the affected jobs that it does not list', async () => {

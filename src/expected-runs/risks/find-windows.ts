@@ -7,6 +7,8 @@ export type ExpectedJob = {
   readonly isCritical: boolean;
   /** Undefined if not known: then runs count only for the moment of their start. */
   readonly durationMs: number | undefined;
+  /** Reports whether all starts up to a time are known. */
+  readonly isTimedUntil: (toMs: number) => boolean;
   /** Returns the expected starts after `fromMs`, up to and including `toMs`. */
   readonly startsWithin: (fromMs: number, toMs: number) => readonly number[];
 };
@@ -34,6 +36,8 @@ export type QuietWindow = {
   readonly endMs: number;
   readonly runs: number;
   readonly critical: number;
+  /** The number of jobs whose starts are not all known up to its end. */
+  readonly unknown: number;
   /** Critical jobs first, then by the number of runs. */
   readonly touched: readonly Touched[];
   /** The first start at the end of the window or later, if there is one within a day. */
@@ -42,7 +46,7 @@ export type QuietWindow = {
 
 /**
  * Finds the windows that affect the fewest critical runs, then the fewest runs, then the earliest ones; none overlaps a better
- * one. Windows start at full minutes.
+ * one. A job whose starts are not known counts like a run. Windows start at full minutes.
  */
 export async function findWindows(input: WindowsInput, pause: Pause): Promise<readonly QuietWindow[]> {
   const { nowMs, withinMs, forMs, count } = input;
@@ -84,14 +88,30 @@ async function countTouched({ jobs, running, nowMs, forMs }: WindowsInput, { fir
     }
   };
   for (const { endMs, isCritical } of running) add(nowMs, endMs, isCritical);
-  for (const { startsWithin, durationMs, isCritical } of jobs) {
+  const lastMs = firstMs + minutes * minuteMs + forMs;
+  for (const { startsWithin, durationMs, isCritical, isTimedUntil } of jobs) {
     await pause();
-    for (const atMs of startsWithin(nowMs, firstMs + minutes * minuteMs + forMs))
-      add(atMs, toEnd(atMs, durationMs), isCritical);
+    if (!isTimedUntil(lastMs)) {
+      const unknown = findFirst(minutes, (minute) => !isTimedUntil(firstMs + minute * minuteMs + forMs));
+      const unknownMs = firstMs + unknown * minuteMs + forMs;
+      add(unknownMs - 1, lastMs + forMs, isCritical);
+    }
+    for (const atMs of startsWithin(nowMs, lastMs)) add(atMs, toEnd(atMs, durationMs), isCritical);
   }
   for (const counts of [all, critical])
     for (let minute = 1; minute < minutes; minute++) counts[minute] = (counts[minute] ?? 0) + (counts[minute - 1] ?? 0);
   return { all, critical };
+}
+
+/** Returns the first number below `count` for which a condition holds; it then holds for all greater ones. */
+function findFirst(count: number, holds: (number: number) => boolean): number {
+  let [low, high] = [0, count];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
 function toEnd(atMs: number, durationMs: number | undefined): number {
@@ -106,10 +126,12 @@ async function describe(startMs: number, input: WindowsInput, pause: Pause): Pro
     const key = JSON.stringify([job.project, job.group, job.name]);
     touched.set(key, { job, isCritical, count: (touched.get(key)?.count ?? 0) + count });
   };
+  let unknown = 0;
   for (const run of running) if (run.endMs > startMs) touch(run, 1);
   for (const each of jobs) {
     await pause();
-    const { startsWithin, durationMs } = each;
+    const { startsWithin, durationMs, isTimedUntil } = each;
+    if (!isTimedUntil(endMs)) unknown += 1;
     // A run that ended when the window starts is not affected, nor one that starts at its end.
     const fromMs = Math.max(nowMs, startMs - Math.max(durationMs ?? 0, 1));
     const own = startsWithin(fromMs, endMs - 1);
@@ -121,6 +143,7 @@ async function describe(startMs: number, input: WindowsInput, pause: Pause): Pro
     endMs,
     runs: all.reduce((sum, { count }) => sum + count, 0),
     critical: all.reduce((sum, { count, isCritical }) => sum + (isCritical ? count : 0), 0),
+    unknown,
     touched: all.sort((one, other) => Number(other.isCritical) - Number(one.isCritical) || other.count - one.count),
     next: await findNext(jobs, endMs, pause),
   };

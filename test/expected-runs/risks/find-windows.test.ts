@@ -4,16 +4,23 @@ import { noPause } from '../../../src/domain/pause.ts';
 import { type ExpectedJob, findWindows, type RunGoingOn } from '../../../src/expected-runs/risks/find-windows.ts';
 import { minuteMs, nowMs } from './some-risks.ts';
 
-type Starts = { readonly name: string; readonly inMs: readonly number[]; readonly durationMs: number | undefined };
+type Starts = {
+  readonly name: string;
+  readonly inMs: readonly number[];
+  readonly durationMs: number | undefined;
+  /** The last time that is known; by default, all are. */
+  readonly untilMs?: number;
+};
 
 const toNames = (name: string) => ({ project: 'pay', group: '', name });
 const isCritical = (name: string): boolean => name.startsWith('critical');
 
-function toJob({ name, inMs, durationMs }: Starts): ExpectedJob {
+function toJob({ name, inMs, durationMs, untilMs = 1e9 }: Starts): ExpectedJob {
   return {
     job: toNames(name),
     isCritical: isCritical(name),
     durationMs,
+    isTimedUntil: (toMs) => toMs <= nowMs + untilMs,
     startsWithin: (fromMs, toMs) => inMs.map((ms) => nowMs + ms).filter((atMs) => atMs > fromMs && atMs <= toMs),
   };
 }
@@ -45,6 +52,19 @@ describe('expected-runs/risks/find-windows', () => {
     const atEnd: Starts = { name: 'at its end', inMs: [16 * minuteMs], durationMs: 30_000 };
     const [sooner] = await find([beat, atEnd], { forMs: 10 * minuteMs, withinMs: 60 * minuteMs });
     expect(sooner).toMatchObject({ startMs: nowMs + 6 * minuteMs, runs: 0, next: { job: { name: 'at its end' } } });
+  });
+
+  it('prefers a window in which all times are known to one that only seems to be quiet', async () => {
+    const often = { ...beat, inMs: [1, 2, 3, 4, 20].map((minute) => minute * minuteMs) };
+    const known = { ...often, untilMs: 30 * minuteMs };
+    const [first] = await find([known, beat], { forMs: 10 * minuteMs, withinMs: 60 * minuteMs });
+    expect(first).toMatchObject({ startMs: nowMs + 6 * minuteMs, runs: 0, unknown: 0 });
+    const early = { ...often, untilMs: 5 * minuteMs };
+    const [busy] = await find([early, beat], { forMs: 20 * minuteMs, withinMs: 10 * minuteMs });
+    expect(busy).toMatchObject({ startMs: nowMs + 6 * minuteMs, runs: 1, unknown: 1 });
+    const critical = { ...beat, name: 'critical', inMs: [2 * minuteMs], untilMs: 20 * minuteMs };
+    const [safe] = await find([beat, critical], { forMs: 10 * minuteMs, withinMs: 60 * minuteMs });
+    expect(safe).toMatchObject({ startMs: nowMs + 6 * minuteMs, unknown: 0 });
   });
 
   it('lists the jobs that the best possible window affects, frequent ones as one line', async () => {
