@@ -46,7 +46,7 @@ export type QuietWindow = {
 
 /**
  * Finds the windows that affect the fewest critical runs, then the fewest runs, then the earliest ones; none overlaps a better
- * one. A job whose starts are not known counts like a run. Windows start at full minutes.
+ * one. A job whose starts are not known counts with as many runs as before. Windows start at full minutes.
  */
 export async function findWindows(input: WindowsInput, pause: Pause): Promise<readonly QuietWindow[]> {
   const { nowMs, withinMs, forMs, count } = input;
@@ -77,14 +77,14 @@ type Grid = { readonly firstMs: number; readonly minutes: number };
 async function countTouched({ jobs, running, nowMs, forMs }: WindowsInput, { firstMs, minutes }: Grid, pause: Pause) {
   const all = new Int32Array(minutes + 1);
   const critical = new Int32Array(minutes + 1);
-  const add = (startMs: number, endMs: number, isCritical: boolean): void => {
+  const add = (startMs: number, endMs: number, isCritical: boolean, weight = 1): void => {
     // A window that ends when a run starts, or starts when it ends, does not affect the run.
     const from = Math.max(0, Math.floor((startMs - forMs - firstMs) / minuteMs) + 1);
     const to = Math.min(minutes, Math.ceil((endMs - firstMs) / minuteMs));
     if (from >= to) return;
     for (const counts of isCritical ? [all, critical] : [all]) {
-      counts[from] = (counts[from] ?? 0) + 1;
-      counts[to] = (counts[to] ?? 0) - 1;
+      counts[from] = (counts[from] ?? 0) + weight;
+      counts[to] = (counts[to] ?? 0) - weight;
     }
   };
   for (const { endMs, isCritical } of running) add(nowMs, endMs, isCritical);
@@ -94,7 +94,8 @@ async function countTouched({ jobs, running, nowMs, forMs }: WindowsInput, { fir
     if (!isTimedUntil(lastMs)) {
       const unknown = findFirst(minutes, (minute) => !isTimedUntil(firstMs + minute * minuteMs + forMs));
       const unknownMs = firstMs + unknown * minuteMs + forMs;
-      add(unknownMs - 1, lastMs + forMs, isCritical);
+      const usual = (startsWithin(nowMs, unknownMs).length * forMs) / (unknownMs - nowMs);
+      add(unknownMs - 1, lastMs + forMs, isCritical, Math.max(1, Math.ceil(usual)));
     }
     for (const atMs of startsWithin(nowMs, lastMs)) add(atMs, toEnd(atMs, durationMs), isCritical);
   }

@@ -62,6 +62,10 @@ describe('expected-runs/risks/find-windows', () => {
     const early = { ...often, untilMs: 5 * minuteMs };
     const [busy] = await find([early, beat], { forMs: 20 * minuteMs, withinMs: 10 * minuteMs });
     expect(busy).toMatchObject({ startMs: nowMs + 6 * minuteMs, runs: 1, unknown: 1 });
+    // After the known times, it probably starts as often as before.
+    const frequent = { ...beat, inMs: Array.from({ length: 30 }, (_, at) => at * minuteMs), untilMs: 30 * minuteMs };
+    const [soon] = await find([frequent], { forMs: 10 * minuteMs, withinMs: 60 * minuteMs });
+    expect(soon).toMatchObject({ startMs: nowMs, runs: 9, unknown: 0 });
     const critical = { ...beat, name: 'critical', inMs: [2 * minuteMs], untilMs: 20 * minuteMs };
     const [safe] = await find([beat, critical], { forMs: 10 * minuteMs, withinMs: 60 * minuteMs });
     expect(safe).toMatchObject({ startMs: nowMs + 6 * minuteMs, unknown: 0 });
