@@ -28,6 +28,17 @@ describe('expected-runs, while the previous run is in progress', () => {
     expect(shown('scheduler_expected_running').map((line) => line.split(' ').at(-1))).toEqual(['1', '1']);
   });
 
+  it('counts the run in progress once, although two lists have it', async () => {
+    const { minutes, find } = createSlow();
+    const facts = new Set<string>();
+    for (let minute = 0; minute < 130; minute += 1) {
+      await minutes(1);
+      for (const verdict of find('pay/settle')?.job.verdicts ?? [])
+        if (verdict.is === 'missed') for (const { fact } of verdict.facts) facts.add(fact.replace(/\d+/, 'N'));
+    }
+    expect([...facts]).toEqual(['the run #N was still running']);
+  });
+
   it('finds it without a request if definitions cannot be read as JSON', async () => {
     const { minutes, shown, asked } = createSlow({ apiVersion: 43 });
     await minutes(40);

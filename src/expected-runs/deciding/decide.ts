@@ -210,7 +210,14 @@ const maxWaitMs = 900_000;
 
 function joinRuns(ended: readonly SeenRun[], running: readonly SeenRun[]): readonly SeenRun[] {
   const known = new Set(ended.map(({ id }) => id));
-  return [...ended, ...running.filter(({ id, kind }) => kind === 'waiting' || !known.has(id))];
+  const joined = [...ended];
+  for (const run of running) {
+    if (run.kind !== 'waiting' && known.has(run.id)) continue;
+    // Several lists may have the same run.
+    if (run.kind !== 'waiting') known.add(run.id);
+    joined.push(run);
+  }
+  return joined;
 }
 
 type After = { readonly decidedMs: number; readonly used: ReadonlySet<number>; readonly held: readonly Missed[] };
