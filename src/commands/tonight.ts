@@ -42,7 +42,8 @@ function renderRisks(risks: RisksTonight): readonly string[] {
         .slice(0, maxShown)
         .map((run) => {
           const count = run.count === 1 ? '' : ` ×${run.count}`;
-          const also = run.reasons.length === 1 ? '' : ` (also ${run.reasons.slice(1).join(', ')})`;
+          const also =
+            run.reasons.length === 1 ? '' : ` (also ${run.reasons.slice(1).join(', ').replaceAll('_', ' ')})`;
           return `  ${run.first}  ${toJobPath(run)}${count}${run.critical ? ' [critical]' : ''}${also}`;
         }),
     ]),

@@ -41,6 +41,14 @@ function sentence(
 const seen = Date.UTC(2026, 10, 21, 14, 2);
 
 describe('expected-runs/deciding/why', () => {
+  it('shows how long the last run took as pages do, so that 1.7 s are not 1 s', () => {
+    const ran = { is: 'ran', expectedMs: two, delayMs: 0, runId: 4711 } as const;
+    const last = { ...lastRun, seconds: 1.74 };
+    expect(sentence(ran, {}, new Map(), { last })).toContain(
+      'It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 1.7 s).',
+    );
+  });
+
   it('explains what was off, when that was seen, and what to do', () => {
     const off = [{ what: 'schedule', sinceMs: seen, seenAtMs: seen }] as const;
     const facts = [{ fact: 'the schedule of the job was switched off', atMs: seen, source: 'project-jobs' }];

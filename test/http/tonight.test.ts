@@ -91,6 +91,16 @@ describe('http/tonight', () => {
     });
   });
 
+  it('has words without underscores in the command too', async () => {
+    const failing = { consecutiveFailures: 3, failedMs: [3, 2, 1], lastFailedId: 4711, lastFailedMs: 3 };
+    const risks = await risksOf([job('settle', [60])], { sources: passive, factsOf: () => failing });
+    const { url } = await serve([
+      tonightRoutes({ servers: () => ['prod'], risks: async () => risks, skipped: async () => undefined, silence }),
+    ]);
+    const { stdout } = await runHere(['tonight', `--url=${url}`]);
+    expect(stdout).toContain('pay/settle (also job failing)\n');
+  });
+
   it('counts the risks and the runs that it does not list', async () => {
     const jobs = Array.from({ length: 510 }, (_, index) => job(`j${index}`, [1], { nodes: {} }));
     const { troubles, ...risks } = await risksOf(jobs, { sources: passive });

@@ -1,4 +1,4 @@
-import { toDuration, toTime } from '../../domain/ages.ts';
+import { toDuration, toLength, toTime } from '../../domain/ages.ts';
 import { toCapital } from '../../domain/format.ts';
 import { type Blocker, findBlockers, planAnew } from './blockers.ts';
 import { toDelay } from './hours.ts';
@@ -137,7 +137,7 @@ function toWhen({ atMs }: Fact, expectedMs: number, nowMs: number): string {
 
 function toLastRun(run: LastRun | undefined, nowMs: number): string {
   if (run === undefined) return 'No run has been seen.';
-  const took = run.seconds === undefined ? '' : `, ${toDuration(run.seconds * 1000)}`;
+  const took = run.seconds === undefined ? '' : `, ${toLength(run.seconds * 1000)}`;
   return `It last ran ${toTime(Date.parse(run.started), nowMs)} (#${run.id}, ${run.status}${took}).`;
 }
 
