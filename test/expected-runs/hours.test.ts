@@ -238,6 +238,7 @@ describe('expected-runs/showing/server-schedule', () => {
       blockers: [passive],
       jobCount: 2,
       offCount: 2,
+      untimedCount: 0,
       hours: 13,
       openCount: 1,
       notable: [
@@ -256,7 +257,9 @@ describe('expected-runs/showing/server-schedule', () => {
     const times = Array.from({ length: 501 }, (_, index) => at(18) - index * 1000);
     const jobs = times.map((time) => job({ timetable: { ...timetable, timesMs: [time] } }));
     const input = { server: 'prod', jobs, hours: [], nowMs: at(7), ahead: undefined, sources: new Map() };
-    const { next } = await toServerSchedule(input, noPause);
+    const { next, untimedCount } = await toServerSchedule(input, noPause);
+    // They are known for less than a day.
+    expect(untimedCount).toBe(501);
     expect(next.map(({ atMs }) => atMs)).toEqual(times.slice(-50).toReversed());
   });
 });

@@ -62,6 +62,10 @@ describe('http/schedule', () => {
     expect(lines).toContain(
       '07:00 UTC | ✗ 14 | 07:00 UTC | pay/nightly/settle, search/index, pay (ad hoc) and 11 more',
     );
+    // Not every 0 of the coming hours is known.
+    expect(lines).toContain(
+      'Computed at 03:19 UTC, with the usual duration of each job. Not included: manual runs, and starts of 2 jobs whose scheduled times are not all known.',
+    );
     expect(lines.slice(-2)).toEqual([
       'pay/nightly/settle | 03:29:40 UTC | in 10 min',
       'search/index | 04:19:40 UTC | in 60 min',

@@ -121,6 +121,7 @@ export function someSchedule(longWord = 'index'): ServerSchedule {
     blockers: [],
     jobCount: 3,
     offCount: 1,
+    untimedCount: 2,
     hours: Array.from({ length: 13 }, (_, place) => {
       const startMs = thisHourMs - (12 - place) * hourMs;
       const openCount = place === 12 ? 2 : 0;

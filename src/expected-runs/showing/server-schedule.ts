@@ -4,6 +4,7 @@ import { type Blocker, findBlockers, findServerBlockers } from '../deciding/bloc
 import { type HourOfTimes, hourMs, isLate, lastHours, toHour } from '../deciding/hours.ts';
 import type { HourAhead } from '../deciding/hours-ahead.ts';
 import { isProjectOff, type Sources } from '../deciding/sources.ts';
+import { isTimedUntil } from '../deciding/timetable.ts';
 import { isOff, nextTime, type Verdict, type WatchedJob } from '../deciding/watched-job.ts';
 
 /** The last computed plan of the next 24 hours. */
@@ -18,6 +19,8 @@ export type ServerSchedule = {
   /** The number of watched jobs, and of those that are off, or whose project is. */
   readonly jobCount: number;
   readonly offCount: number;
+  /** The number of the others whose starts within the next day are not all known. */
+  readonly untimedCount: number;
   /** The last twelve hours and the present one; undefined for an unknown hour. */
   readonly hours: readonly {
     readonly startMs: number;
@@ -52,7 +55,7 @@ export async function toServerSchedule(
   pause: Pause,
 ): Promise<ServerSchedule> {
   const fromMs = toHour(nowMs) - 12 * hourMs;
-  const counts = { jobs: 0, off: 0, notable: 0, open: new Map<number, number>() };
+  const counts = { jobs: 0, off: 0, untimed: 0, notable: 0, open: new Map<number, number>() };
   const notable: TimeOfJob[] = [];
   const next: Start[] = [];
   for (const job of jobs) {
@@ -60,6 +63,7 @@ export async function toServerSchedule(
     if (job.goneAtMs !== undefined) continue;
     counts.jobs += 1;
     if (isOff(job) || isProjectOff(sources, job.project)) counts.off += 1;
+    else if (!isTimedUntil(job.timetable, nowMs + 24 * hourMs)) counts.untimed += 1;
     countOpen(job, nowMs, counts.open);
     const times = job.verdicts.filter((verdict) => verdict.expectedMs >= fromMs && isNotable(verdict));
     counts.notable += times.length;
@@ -78,6 +82,7 @@ export async function toServerSchedule(
     blockers: findServerBlockers(sources, nowMs),
     jobCount: counts.jobs,
     offCount: counts.off,
+    untimedCount: counts.untimed,
     hours: lastHours(hours, nowMs, 13).map((hour) => ({ ...hour, openCount: counts.open.get(hour.startMs) ?? 0 })),
     openCount: [...counts.open.values()].reduce((sum, count) => sum + count, 0),
     notable: notable.sort(byTime).slice(0, maxNotable),

@@ -10,7 +10,7 @@ import { type Html, html, numberHead, toTable } from '../html.ts';
 import { toFacts } from '../jobs/job-page.ts';
 
 /** Draws the next 24 hours: expected concurrent runs, the number of threads, and jobs that start together. */
-export function renderAhead({ server, ahead, blockers, nowMs }: ServerSchedule, root: string): Html {
+export function renderAhead({ server, ahead, blockers, untimedCount, nowMs }: ServerSchedule, root: string): Html {
   const title = html`<section>
 <h2>Next 24 hours</h2>
 `;
@@ -33,8 +33,10 @@ export function renderAhead({ server, ahead, blockers, nowMs }: ServerSchedule, 
     line: threads,
     least: 1,
   });
+  const untimed =
+    untimedCount === 0 ? '' : `, and starts of ${toCount(untimedCount, 'job')} whose scheduled times are not all known`;
   const none = html`<p class="off">– ${toFacts(blockers)}: while this lasts, no run starts.</p>\n`;
-  return html`${title}${blockers.length === 0 ? undefined : none}${chart}${threads === undefined ? undefined : renderExceeded(exceeded, { server, root, nowMs })}${renderAll(hours, nowMs)}<p class="note">Computed at ${toTime(ahead.atMs, nowMs)}, with the usual duration of each job. Manual runs are not included.</p>
+  return html`${title}${blockers.length === 0 ? undefined : none}${chart}${threads === undefined ? undefined : renderExceeded(exceeded, { server, root, nowMs })}${renderAll(hours, nowMs)}<p class="note">Computed at ${toTime(ahead.atMs, nowMs)}, with the usual duration of each job. Not included: manual runs${untimed}.</p>
 </section>
 `;
 }
