@@ -20,3 +20,21 @@ it('finds the last success of a job that failed later, even if the success is no
 it('makes no claim about a period whose missed starts are already deleted', () => {
   expect(toSkippedWish(all, nowMs, undefined)).toMatchObject({ sinceMs: nowMs - 7 * 24 * hourMs, untilMs: nowMs });
 });
+
+it('finds the successes of a job by its id, not those of another job that has its name now', () => {
+  const names = { project: 'pay', group: '', name: 'beat', ending: 'succeeded' } as const;
+  const recent = [
+    { ...names, id: 3, jobId: 'j2', startedAtMs: 30, endedAtMs: 31 },
+    { ...names, id: 2, jobId: 'j1', name: 'old', startedAtMs: 20, endedAtMs: 21 },
+    // A run that an earlier release stored.
+    { ...names, id: 1, startedAtMs: 10, endedAtMs: 11 },
+  ];
+  // This cast is safe, because only these fields are read.
+  const status = { recent, jobs: new Map() } as unknown as ReturnType<Executions['status']>;
+  const { successes } = toSkippedWish(all, nowMs, { status: () => status });
+  expect([...successes]).toEqual([
+    ['j2', [{ id: 3, startedAtMs: 30 }]],
+    ['j1', [{ id: 2, startedAtMs: 20 }]],
+    ['pay/beat', [{ id: 1, startedAtMs: 10 }]],
+  ]);
+});

@@ -1,6 +1,5 @@
-import type { JobFacts } from '../../domain/job.ts';
-import { toJobPath } from '../../domain/job.ts';
-
+import type { JobNames } from '../../domain/execution.ts';
+import { type JobFacts, toJobPath } from '../../domain/job.ts';
 import type { Executions } from '../../executions/executions.ts';
 import type { Success } from '../../expected-runs/risks/find-skipped.ts';
 import type { SkippedWish, TimeOrAge } from '../../http/pages/tonight/skipped-page.ts';
@@ -22,13 +21,13 @@ const keptMs = 7 * 86_400_000;
 /** The newest finished runs, and the last success of each job, which may be older. */
 function listSuccesses(status: ReturnType<Executions['status']> | undefined): ReadonlyMap<string, readonly Success[]> {
   const known = new Map<string, Success[]>();
-  const add = (path: string, success: Success): void => {
-    known.set(path, [...(known.get(path) ?? []), success]);
+  const add = (of: JobNames & { readonly jobId?: string | undefined }, success: Success): void => {
+    const key = of.jobId ?? toJobPath(of);
+    known.set(key, [...(known.get(key) ?? []), success]);
   };
-  for (const { id, startedAtMs, ending, ...names } of status?.recent ?? [])
-    if (ending === 'succeeded') add(toJobPath(names), { id, startedAtMs });
-  for (const facts of status?.jobs.values() ?? [])
-    for (const success of toLastSuccess(facts)) add(toJobPath(facts), success);
+  for (const { id, startedAtMs, ending, ...job } of status?.recent ?? [])
+    if (ending === 'succeeded') add(job, { id, startedAtMs });
+  for (const facts of status?.jobs.values() ?? []) for (const success of toLastSuccess(facts)) add(facts, success);
   for (const successes of known.values()) successes.sort((one, other) => one.startedAtMs - other.startedAtMs);
   return known;
 }

@@ -10,7 +10,7 @@ export type SkippedInput = {
   readonly jobs: Iterable<WatchedJob>;
   readonly sinceMs: number;
   readonly untilMs: number;
-  /** By job path: the known successes, sorted by start. */
+  /** The known successes, sorted by start, by the id of their job; by its path, if the id is not known. */
   readonly successes: ReadonlyMap<string, readonly Success[]>;
   readonly isCritical: (path: string) => boolean;
   readonly isProjectOff: (project: string) => boolean;
@@ -97,7 +97,9 @@ function toRuns(
 ): readonly SkippedRuns[] {
   const job = { project, group, name };
   const path = toJobPath(job);
-  const known = successes.get(path) ?? [];
+  const known = [...(successes.get(id) ?? []), ...(successes.get(path) ?? [])].sort(
+    (one, other) => one.startedAtMs - other.startedAtMs,
+  );
   const byEnd = Map.groupBy(timesMs, (time) => known.find(({ startedAtMs }) => startedAtMs > time));
   return [...byEnd].map(([recovered, times]) => ({
     job,
