@@ -202,6 +202,25 @@ describe('http/jobs', () => {
     expect(body).toContain('title="2026-11-22 05:00 UTC: undecided (60 starts in this hour)"');
   });
 
+  it('shows the earlier name of a job, because links to it lead here', async () => {
+    const known = { nowMs, runs: [], running: [], usualMs: undefined, overdueMs: undefined, schedule: undefined };
+    const times = {
+      project: 'pay',
+      subject: 'pay/daily/settle',
+      afterMs: nowMs - 2 * hourMs,
+      beforeMs: nowMs - hourMs,
+    };
+    const changes = [
+      { ...times, kind: 'switch', what: 'schedule switched off' },
+      { ...times, kind: 'job', what: 'moved, was nightly/settle' },
+    ] as const;
+    const find = (server: string, path: string) => ({ server, path, changes, ...known });
+    const { ask } = await serve([jobPageRoute({ find, silence })]);
+    expect(toText((await ask('/jobs/prod/pay/daily/settle')).body)).toContain(
+      'Earlier name: pay/nightly/settle, until between 06:00 UTC and 07:00 UTC',
+    );
+  });
+
   it('shows the last runs of a job with its usual duration and the duration from which a run is overdue', async () => {
     const { ask } = await serve(someJobPages('index'));
     const { body } = await ask('/jobs/prod/pay/nightly/settle');

@@ -1,4 +1,5 @@
 import type { Router } from 'express';
+import { toFormerPath } from '../../../diagnosis/changes/deciding/kinds.ts';
 import { toCauseText, toSentence } from '../../../diagnosis/lines/sentence.ts';
 import { toAge, toDuration, toLength, toScheduled, toTime, toWait } from '../../../domain/ages.ts';
 import { toCount } from '../../../domain/format.ts';
@@ -108,8 +109,14 @@ function renderFacts(job: ShownJob, root: string, isSilent: boolean): Html {
   const next = schedule?.job.nextMs;
   const success = toSuccess(runs, nowMs);
   const blockers = schedule?.job.blockers ?? [];
+  const renamed = job.changes?.find((change) => toFormerPath(change) !== undefined);
   const facts: readonly (readonly [string, Html | string | undefined])[] = [
     ...toAboutFacts(job.about ?? {}),
+    [
+      'Earlier name',
+      renamed &&
+        html`<bdi>${toFormerPath(renamed) ?? ''}</bdi>, until between ${toTime(renamed.afterMs, nowMs)} and ${toTime(renamed.beforeMs, nowMs)}`,
+    ],
     [
       isSilent && seenMs !== undefined ? `Last seen running ${toTime(seenMs, nowMs)}` : 'Runs now',
       links.length === 0 ? undefined : html`${links}`,
