@@ -42,4 +42,4 @@ state: { dir: ${join(dir, 'state')} }
   expect([status, headers.get('location')]).toEqual([302, '../../../../jobs/prod/pay/hourly/all/balance']);
   expect(await (await fetch(`${url}/jobs/prod/pay/nightly/settle`)).text()).toContain('2 runs kept');
   expect((await ask('pay/nightly/other')).status).toBe(404);
-}, 60_000);
+}, 120_000);
