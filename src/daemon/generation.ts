@@ -45,6 +45,8 @@ export type Watch = {
   readonly goOver: (config: Config, toTraces: ToTraces) => Promise<void>;
   /** Returns the servers that are owned now, because scrapes show only these; undefined without replicas. */
   readonly toOwned: () => ReadonlySet<string> | undefined;
+  /** Returns the epoch in which a server is owned; undefined without replicas. */
+  readonly epochOf: (server: string) => number | undefined;
   /** Lists the addresses of replicas whose configuration has differed for a while. */
   readonly differing: () => readonly string[];
   /** Returns since when and why the shared database does not respond; undefined while it answers. */

@@ -99,6 +99,7 @@ export function createReplica(options: ReplicaOptions): Replica {
       ownership.check();
       return new Set(ownership.owned().keys());
     },
+    epochOf: (server) => ownership.owned().get(server),
     differing: notes.differing,
     away: () => {
       ownership.check();

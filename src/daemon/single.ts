@@ -73,6 +73,7 @@ export function createSingle(options: WatchParts & { readonly state: State }): W
       toTraces = nextToTraces;
     },
     toOwned: () => undefined,
+    epochOf: () => undefined,
     differing: () => [],
     away: () => undefined,
     leaseOf: () => undefined,

@@ -25,6 +25,8 @@ export type PusherOptions = {
   readonly post: Post;
   /** For delta: stores the last sent state for each server. */
   readonly memories: Memories;
+  /** With replicas, the epoch in which a server is owned: another replica may have pushed before it. */
+  readonly epochOf?: ((server: string) => number | undefined) | undefined;
   readonly clock: Clock;
   readonly log: Pick<Log, 'warn' | 'info'>;
   readonly observe: (result: PushResult) => void;
@@ -45,7 +47,7 @@ export function createPusher(options: PusherOptions): Pusher {
   const note = createNotes(options);
   const startedMs = clock.now();
   const pause = createPause(clock);
-  const sums = settings.isDelta ? createSentSums(options.memories, startedMs, pause) : undefined;
+  const sums = settings.isDelta ? createSentSums(options, startedMs, pause) : undefined;
   const stopping = new AbortController();
   const cutOff = new AbortController();
   let cancel: Cancel | undefined;

@@ -3,6 +3,8 @@ import type { Memories } from '../domain/memory.ts';
 import type { Pause } from '../domain/pause.ts';
 import type { Point, PointHistogram, PointNative, ScrapedFamily } from './read-families.ts';
 
+type Stored = { readonly memories: Memories; readonly epochOf?: ((server: string) => number | undefined) | undefined };
+
 type Unit = {
   readonly firstMs: number;
   /** Sorted by the last scrape with the series, oldest first. */
@@ -11,6 +13,7 @@ type Unit = {
   usedMs: number;
   used: number;
   stored: string;
+  epoch: number | undefined;
 };
 
 /** The next point begins where this one ended, because a receiver restarts its sum after a gap. */
@@ -21,12 +24,14 @@ type Kept = { readonly sent: Sent; readonly atMs: number };
  * increase. Sums are stored with their server, and so move with it to another replica; the exporter's own counters restart with
  * each process.
  */
-export function createSentSums({ recall, remember }: Memories, startedMs: number, pause: Pause) {
+export function createSentSums({ memories, epochOf }: Stored, startedMs: number, pause: Pause) {
+  const { recall, remember } = memories;
   const units = new Map<string, Unit>([['', toUnit({}, startedMs)]]);
   let undo: (() => void)[] = [];
 
   async function open(server: string): Promise<Unit> {
-    const unit = toUnit((await recall({ server, collector })) ?? {}, startedMs);
+    const epoch = epochOf?.(server);
+    const unit = { ...toUnit((await recall({ server, collector })) ?? {}, startedMs), epoch };
     units.set(server, unit);
     return unit;
   }
@@ -35,7 +40,10 @@ export function createSentSums({ recall, remember }: Memories, startedMs: number
     /** Returns the increase since the point was last sent; undefined if there is none. Later calls count the increase as sent. */
     take: async (family: ScrapedFamily, point: Point, nowMs: number): Promise<Point | undefined> => {
       const server = family.name.startsWith(own) ? '' : (point.labels['server'] ?? '');
-      const unit = units.get(server) ?? (await open(server));
+      const known = units.get(server);
+      const isOwn =
+        known !== undefined && (known.usedMs === nowMs || server === '' || known.epoch === epochOf?.(server));
+      const unit = isOwn ? known : await open(server);
       unit.used = unit.usedMs === nowMs ? unit.used + 1 : 1;
       unit.usedMs = nowMs;
       const key = toSeriesKey(family, point);
@@ -92,6 +100,7 @@ function toUnit({ firstMs, sums = '[]' }: Readonly<Record<string, unknown>>, sta
     usedMs: Number.NaN,
     used: 0,
     stored: String(sums),
+    epoch: undefined,
   };
 }
 

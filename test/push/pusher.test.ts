@@ -364,6 +364,19 @@ describe('push/pusher', () => {
     expect(totalOf(receiver.points, 'pay')).toBe(7);
   });
 
+  it('sends nothing twice if another replica watched the server between two pushes', async () => {
+    const scene = createScene(receiver.url, delta);
+    const [one, other] = [scene.createPusher(), scene.createPusher()];
+    for (const pusher of [one, other, one]) {
+      scene.acquire();
+      scene.later(10_000);
+      scene.run('pay', 4, 5);
+      await scene.publish();
+      await pusher.push();
+    }
+    expect(totalOf(receiver.points, 'pay')).toBe(15);
+  });
+
   it('sends nothing, and loses nothing, while the sums cannot be stored', async () => {
     const scene = createScene(receiver.url, delta);
     const pusher = scene.createPusher();

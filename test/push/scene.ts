@@ -79,6 +79,7 @@ export function createScene(url: string, env: Readonly<Record<string, string>> =
   const logged: string[] = [];
   const lost: { [Reason in LostReason]?: number } = {};
   let isFull = false;
+  let epoch = 1;
   const snapshots = createSnapshots(clock);
   const { registry, collectorSuccess } = createSelf({ version: '1', nodeVersion: '1', measuresProcess: false });
   collectorSuccess.set({ server: 'prod', collector: 'projects' }, 1);
@@ -129,6 +130,7 @@ export function createScene(url: string, env: Readonly<Record<string, string>> =
           memories.set(JSON.stringify(key), memory);
         },
       },
+      epochOf: () => epoch,
       clock,
       log: { warn: (_fields, message) => logged.push(message), info: (_fields, message) => logged.push(message) },
       observe: (result) => results.push(result),
@@ -149,6 +151,10 @@ export function createScene(url: string, env: Readonly<Record<string, string>> =
     nowMs: () => nowMs,
     isFull: (is: boolean) => {
       isFull = is;
+    },
+    /** Another replica acquires the server, or this one acquires it again. */
+    acquire: () => {
+      epoch += 1;
     },
     later: (ms: number) => {
       nowMs += ms;
