@@ -4,6 +4,9 @@ export type Memory = Readonly<Record<string, string | number>>;
 /** The owner of a memory; for a cluster member it is `SERVER/MEMBER`. */
 export type MemoryKey = { readonly server: string; readonly collector: string };
 
+/** The owner of the sums that were pushed. A restored copy does not have the last ones: these increases would be pushed again. */
+export const sentSumsOwner = 'otlp-metrics';
+
 export type Memories = {
   readonly recall: (key: MemoryKey) => Promise<Memory | undefined>;
   readonly remember: (key: MemoryKey, memory: Memory) => Promise<void>;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Memories } from '../domain/memory.ts';
+import { type Memories, sentSumsOwner as collector } from '../domain/memory.ts';
 import type { Pause } from '../domain/pause.ts';
 import type { Point, PointHistogram, PointNative, ScrapedFamily } from './read-families.ts';
 
@@ -125,7 +125,6 @@ async function toText(sums: ReadonlyMap<string, Kept>, pause: Pause): Promise<st
 }
 
 const entriesPerPiece = 500;
-const collector = 'otlp-metrics';
 const own = 'automation_exporter_';
 
 /** The last sent state of a series: its start, and its sum or the parts of its histogram. */

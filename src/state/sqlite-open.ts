@@ -15,6 +15,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { findDangerAbove } from '../domain/directory-danger.ts';
+import { sentSumsOwner } from '../domain/memory.ts';
 import { corrupt, isDamage } from './explain-fault.ts';
 import type { RestoredMark } from './ledger.ts';
 import { migrate, readVersion, refuseNewer } from './migrations.ts';
@@ -57,12 +58,14 @@ export function restore(file: string, copy: string, isSound: IsSound | undefined
 }
 
 /**
- * Marks all servers as restored. Perhaps only a later process reads them, because a server that does not respond is not read.
+ * Marks all servers as restored, and forgets what was pushed. Perhaps only a later process reads the marks, because a server that
+ * does not respond is not read.
  */
 export function markRestored(database: DatabaseSync): void {
   const kind: RestoredMark['kind'] = 'restored';
   const keys: readonly RestoredMark['key'][] = ['executions', 'changes'];
   try {
+    database.prepare('DELETE FROM collector_memory WHERE collector = ?').run(sentSumsOwner);
     for (const key of keys) {
       const mark = `'${kind}', '${key}', 'true'`;
       database.exec(

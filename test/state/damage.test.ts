@@ -3,6 +3,7 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSyn
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { sentSumsOwner } from '../../src/domain/memory.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import { makeMemoryFolder } from '../support/memory-folder.ts';
 
@@ -53,6 +54,23 @@ describe('state/damage', () => {
 
     expect(state.origin.kind).toBe('restored');
     expect(await state.ledger.size('prod')).toBe(40_000);
+    await state.close();
+  });
+
+  it('forgets which increases were pushed before the backup, also over a restart before the next push', async () => {
+    const pushed = { server: 'prod', collector: sentSumsOwner };
+    const polled = { server: 'prod', collector: 'execution-mode' };
+    const before = openSqliteState({ dir });
+    for (const key of [pushed, polled]) await before.remember(key, { sum: 8 });
+    await before.backUp();
+    await before.close();
+    truncateSync(file, 0);
+    await openSqliteState({ dir }, clock).close();
+    const state = openSqliteState({ dir });
+
+    expect(state.origin.kind).toBe('usual');
+    expect(await state.recall(pushed)).toBeUndefined();
+    expect(await state.recall(polled)).toEqual({ sum: 8 });
     await state.close();
   });
 
