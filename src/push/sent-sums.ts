@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Memories, sentSumsOwner as collector } from '../domain/memory.ts';
+import { sentSumsOwner as collector, type Memories } from '../domain/memory.ts';
 import type { Pause } from '../domain/pause.ts';
 import type { Point, PointHistogram, PointNative, ScrapedFamily } from './read-families.ts';
 

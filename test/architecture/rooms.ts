@@ -47,7 +47,11 @@ export const rooms: readonly Room[] = [
   { room: 'state/sqlite', knows: ['state', 'domain/system-clock'], packages: ['node:sqlite'] },
   { room: 'state/sqlite-commits', knows: ['state'], types: ['node:sqlite'], packages: ['node:fs'] },
   { room: 'state/sqlite-file', knows: ['state'], packages: ['node:sqlite'] },
-  { room: 'state/sqlite-open', knows: ['state', 'domain/directory-danger'], packages: ['node:sqlite'] },
+  {
+    room: 'state/sqlite-open',
+    knows: ['state', 'domain/directory-danger', 'domain/memory'],
+    packages: ['node:sqlite'],
+  },
   { room: 'state/sqlite-health', knows: ['state'], packages: ['node:sqlite'] },
 
   { room: 'ownership', knows: ['domain', 'state/shared-state', 'state/state'] },
