@@ -230,9 +230,12 @@ export function endedAt(execution: Execution): number {
 }
 
 /** Returns how a run dates a true time: each start and end of a step has the clock of its moment. */
-export function toShown({ fitMs, skewMs, member }: Execution, atMs: number): number {
+export function toShown({ fitMs, skewMs, member, startedAtMs }: Execution, atMs: number): number {
   if (fitMs !== undefined) return atMs + skewMs;
-  const earlier = member.earlierSkews.find(({ untilMs }) => atMs < untilMs);
+  // At the moment of a change, what has happened is dated already, and what starts has the new clock.
+  const earlier = member.earlierSkews.find(
+    ({ untilMs }) => atMs < untilMs || (atMs === untilMs && startedAtMs < untilMs),
+  );
   return atMs + (earlier ?? member).skewMs;
 }
 

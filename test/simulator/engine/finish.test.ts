@@ -38,6 +38,19 @@ describe('simulator/engine/finish', () => {
     expect(json).not.toHaveProperty('retriedExecution');
   });
 
+  it('keeps the times of a run that ended at the moment at which the clock is set back', async () => {
+    const simulator = await startOneJob({ timeoutMs: 4000 });
+    simulator.control.runJob('job-1');
+    simulator.advance(4000);
+    const read = async () => (await ask(simulator, 'api/47/project/p/executions')).json;
+    const before = await read();
+    simulator.control.setClockSkew(-60_000);
+    const after = await read();
+    await simulator.stop();
+    expect(before).toMatchObject({ executions: [{ status: 'timedout' }] });
+    expect(after).toEqual(before);
+  });
+
   it('ends a run at its timeout: its workflow failed, and its step too, or it was closed', async () => {
     const simulator = await startOneJob({ timeoutMs: 4000 });
     simulator.control.runJob('job-1');
