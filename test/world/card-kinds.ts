@@ -103,7 +103,7 @@ export function leaveOut(of: LeftOut['of'], by: LeftOut['by'], name: string): Ca
     truth.excluded.push(leftOut);
     change();
     return () => {
-      leftOut.toMs = time.nowMs();
+      leftOut.toMs = Math.min(leftOut.toMs, time.nowMs());
       change();
     };
   });

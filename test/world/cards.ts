@@ -75,6 +75,10 @@ const cards = {
       const before = place.name;
       if (!scene.service.world.projects.has(before)) return;
       place.name = `${before}r`;
+      // A pattern of the old name excludes nothing any longer.
+      for (const left of scene.truth.excluded)
+        if (left.by === 'configuration' && `${left.name}/`.startsWith(`${before}/`))
+          left.toMs = Math.min(left.toMs, scene.time.nowMs());
       place.namedAtMs = scene.time.nowMs();
       scene.service.control.renameProject(before, place.name);
       scene.truth.gone.set(before, scene.time.nowMs());
