@@ -57,6 +57,15 @@ it('removes secrets that colours hide, and keys that begin above the first kept 
   expect(removed).toBe(63);
 });
 
+it.each([
+  ['of a private key', '-----BEGIN RSA PRIVATE KEY-----', 'QUJD'],
+  ['of a value of YAML', 'password: |', '  correct horse'],
+])('removes the end %s that begins 199 lines above it', (_what, begin, text) => {
+  const before = Array.from({ length: 200 }, (_, at) => line(`work ${at}`));
+  const { lines } = keep([...before, line(begin), ...Array.from({ length: 199 }, () => line(text))]);
+  expect(new Set(lines.map(({ text }) => text.trim()))).toEqual(new Set(['[removed]']));
+});
+
 it('keeps the same number of lines for each node on which the step failed, in the order of the log', () => {
   const others = ['db04', 'db05'].map((node) => ({ node, context: `2@node=${node}/1` }));
   const long = Array.from({ length: 80 }, (_, at) => line(`db03 ${at}`));

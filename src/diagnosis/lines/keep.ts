@@ -1,7 +1,7 @@
 import type { FirstCause, LogLine } from '../../domain/failure-class.ts';
 import { linesOfStep } from './choose.ts';
 import { toShown, withoutAnsi } from './normalise.ts';
-import type { Scrub } from './scrub.ts';
+import { maxSecretLines, type Scrub } from './scrub.ts';
 import { joinStep, type Read } from './step-log.ts';
 import { findTelling } from './telling.ts';
 
@@ -85,7 +85,7 @@ function scrubAround(lines: readonly LogLine[], candidates: readonly Candidate[]
   let removed = 0;
   const wanted = new Set<number>();
   for (const { index } of candidates)
-    for (let at = Math.max(0, index - linesAbove); at <= index; at += 1) wanted.add(at);
+    for (let at = Math.max(0, index - maxSecretLines); at <= index; at += 1) wanted.add(at);
   for (const span of toSpans([...wanted].sort((one, other) => one - other))) {
     const clean = scrub(
       span.map((at) =>
@@ -174,5 +174,3 @@ const maxLines = 50;
 const maxBytes = 16 * 1024;
 /** Errors among the last few lines are kept anyway. */
 const fewLast = 20;
-/** A private key of 8,192 bits has about 100 lines. */
-const linesAbove = 110;

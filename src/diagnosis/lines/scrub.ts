@@ -41,7 +41,7 @@ export function createScrub(isRefused: (text: string) => boolean = () => false):
         return count(removedMark);
       }
       if (keyBegin.test(text.replaceAll(wholeKey, ''))) {
-        keyLines = maxKeyLines;
+        keyLines = maxSecretLines;
         return count(removedMark);
       }
       if (isInside?.(text) === true) return text.trim() === '' ? text : count(removedMark);
@@ -86,7 +86,7 @@ function countBegun(lines: readonly string[]): number {
 function toBlock(text: string, blockKey: RegExp): ((next: string) => boolean) | undefined {
   if (!/(?:[:{|>+-]|\d|<<.*|#.*)\s*$/.test(text)) return undefined;
   const word = heredoc.exec(text)?.[1];
-  let left = maxBlockLines;
+  let left = maxSecretLines;
   if (word !== undefined) {
     let isOver = false;
     return (next) => {
@@ -110,8 +110,8 @@ function toBlock(text: string, blockKey: RegExp): ((next: string) => boolean) | 
 }
 
 const maxLength = 16_384;
-const maxBlockLines = 200;
-const maxKeyLines = 200;
+/** The most lines of a private key, or of a block of YAML. */
+export const maxSecretLines = 200;
 const keyBegin = /-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY/;
 const keyEnd = /-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY/;
 
