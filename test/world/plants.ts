@@ -66,7 +66,7 @@ export const plants: readonly Plant[] = [
         replace: 'if (error.details.isOwnLimit !== true && unasked.length > 0) {',
       },
     ],
-    shownBy: '--seed=6 --cards= --length=300000 --projects=4 --traces=nodes',
+    shownBy: '--seed=6 --cards= --length=300000 --projects=16 --traces=nodes',
   },
   {
     name: 'a shared list is dated now',
