@@ -19,6 +19,7 @@ const onlyWithAll = [
   'test/end-to-end/passive-night.test.ts',
   'test/image.test.ts',
   'test/newcomer.test.ts',
+  'test/repository/chart.test.ts',
 ];
 
 const leftOut = isAll ? [] : onlyWithAll;

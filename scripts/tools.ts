@@ -71,6 +71,7 @@ export const tools = [
     packages: [],
     go: 'helm.sh/helm/v3/cmd/helm@v3.22.0',
     usedBy: 'the tests of the chart and of the plain manifests',
+    isForAll: true,
   },
   {
     name: 'kubernetes-validate',
@@ -78,6 +79,7 @@ export const tools = [
     packages: ['python3', 'python3-venv'],
     python: 'kubernetes-validate==1.37.0',
     usedBy: 'the tests that hold the chart against the schemas of Kubernetes',
+    isForAll: true,
   },
   {
     name: 'lintian',
