@@ -82,11 +82,14 @@ describe('http/schedule', () => {
     expect(body).toContain('<a href="./schedule/a%2Fb">');
     expect(toText((await read('/schedule/a%2Fb', schedules)).body)).toContain('Its schedules are not watched');
     expect((await read('/schedule/other', schedules)).status).toBe(404);
-    // The runs that a silent server missed are unknown.
-    const idle = { ...someSchedule(), hours: [] };
+    // The runs that a silent server missed are unknown, and so are those of a server that is new here.
+    const idle = { ...someSchedule(), hours: someSchedule().hours.slice(-2, -1), ahead: undefined };
+    const fresh = { ...idle, hours: [], next: [] };
     const silent = { prod: { server: 'prod', state: 'down', sinceMs: atMs, nowMs: atMs } } as const;
-    const text = toText((await read('/schedule', { prod: idle, test: idle }, silent)).body);
-    expect(text).toMatch(/\nprod \| 3 \| none known \| .*\ntest \| 3 \| none \| /);
+    const text = toText((await read('/schedule', { prod: idle, test: idle, fresh }, silent)).body);
+    expect(text).toMatch(
+      /\nprod \| 3 \| none known \| .*\ntest \| 3 \| none \| .* \| unknown\nfresh \| 3 \| none known \| unknown \| /,
+    );
   });
 
   it('reports that a passive server starts nothing, on every page that names starts', async () => {

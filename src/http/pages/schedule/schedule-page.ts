@@ -66,19 +66,23 @@ function renderRow(name: string, { schedule, isSilent, root }: Row): Html {
   const link = html`<th scope="row"><a href="${root}${toScheduleAddress(name)}"><bdi>${name}</bdi></a></th>`;
   if (schedule === undefined) return html`<tr>${link}<td colspan="4">not watched</td></tr>\n`;
   const missed = sumMissed(schedule);
-  const exceeded = schedule.ahead?.hours.find((hour) => hour.exceeded !== undefined)?.exceeded;
+  const { hours = [], threads } = schedule.ahead ?? {};
+  const exceeded = hours.find((hour) => hour.exceeded !== undefined)?.exceeded;
+  const none = threads === undefined ? 'unknown' : 'not expected';
+  const isMissedKnown = !isSilent && schedule.hours.some(({ known }) => known !== undefined);
   const [next] = schedule.next;
   return html`<tr>${link}<td data-is="Jobs" class="number">${schedule.jobCount}</td><td data-is="Missed in 12 h">${
-    missed === 0 ? (!isSilent ? 'none' : 'none known') : html`<strong class="bad">✗ ${missed}</strong>`
+    missed === 0 ? (isMissedKnown ? 'none' : 'none known') : html`<strong class="bad">✗ ${missed}</strong>`
   }</td><td data-is="Next start" class="brief">${renderStart(next, schedule)}</td><td data-is="More runs than threads" class="brief">${
-    exceeded === undefined ? 'not expected' : html`<span class="off">! ${toTime(exceeded.atMs, schedule.nowMs)}</span>`
+    exceeded === undefined ? none : html`<span class="off">! ${toTime(exceeded.atMs, schedule.nowMs)}</span>`
   }</td></tr>\n`;
 }
 
 /** Describes when the next job starts, or what keeps all jobs from starting. */
-function renderStart(next: NextStart | undefined, { blockers, nowMs }: ServerSchedule): Html | string {
+function renderStart(next: NextStart | undefined, { blockers, untimedCount, nowMs }: ServerSchedule): Html | string {
   if (blockers.length > 0) return renderObstacles(blockers);
-  return next === undefined ? 'none' : toWait(next.atMs, nowMs);
+  if (next !== undefined) return toWait(next.atMs, nowMs);
+  return untimedCount === 0 ? 'none' : 'unknown';
 }
 
 function renderObstacles(blockers: NextStart['blockers']): Html {
