@@ -79,7 +79,7 @@ export function createPoll(options: PollOptions) {
     }
     const tookMs = clock.ticks() - startedTicks;
     report(outcome, tookMs / 1000);
-    if (collector.vital) vitality(fault);
+    if (collector.vital) vitality(fault, startedTicks);
     pollLog.note(outcome, fault);
     if (!collector.vital && outcome.result === 'off') restsUntilTicks = startedTicks + retryMs;
     const endedAtMs = clock.now();

@@ -22,6 +22,7 @@ export function createVitality(
 ) {
   let isRefused = false;
   let wasLate = false;
+  let answeredTicks = 0;
   let seen: Seen | undefined;
   const listeners: ((before: Seen) => void)[] = [];
 
@@ -41,16 +42,20 @@ export function createVitality(
     onBack: (listener: (before: Seen) => void) => {
       listeners.push(listener);
     },
-    /** Call at the end of each vital poll, with its error if it failed. */
-    ended: (fault?: unknown) => {
+    /** Call at the end of each vital poll, with its error if it failed, and with its start. */
+    ended: (fault?: unknown, startedTicks = 0) => {
       // An error of the exporter is not the server's, and neither is an endpoint that its version lacks.
       if (fault !== undefined && !(fault instanceof ApiError)) return;
       if (fault?.kind === 'unsupported_version' && fault.details.status === undefined) return;
       if (fault?.details.isOwnLimit === true) return;
+      const isAnswer = fault === undefined || isAuthenticatedAnswer(fault);
+      // Polls overlap: an older one that fails now does not describe a server that has answered a newer one.
+      if (!isAnswer && startedTicks < answeredTicks) return;
       const isFirstLate = fault?.kind === 'timeout' && !wasLate;
       wasLate = fault?.kind === 'timeout';
       if (isFirstLate && seen?.state === 'up') return;
-      if (fault === undefined || isAuthenticatedAnswer(fault)) {
+      if (isAnswer) {
+        answeredTicks = Math.max(answeredTicks, startedTicks);
         note('up', undefined);
         self.credentialsAccepted.set(key, 1);
         isRefused = false;

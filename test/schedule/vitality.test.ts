@@ -51,6 +51,15 @@ describe('schedule/vitality', () => {
     expect(scene.seen()?.state).toBe('up');
   });
 
+  it('ignores an error of a poll that began before the one that was answered last', () => {
+    const scene = setUp();
+    scene.ended(undefined, 2000);
+    scene.ended(fault('server', 503), 1000);
+    expect(scene.seen()?.state).toBe('up');
+    scene.ended(fault('server', 503), 3000);
+    expect(scene.seen()?.state).toBe('down');
+  });
+
   it('does not count one late answer as an outage, but two in a row', () => {
     const scene = setUp();
     const states = [undefined, 'late', undefined, 'late', 'late', undefined, 'late', undefined].map((end) => {
