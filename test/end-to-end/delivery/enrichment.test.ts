@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Simulator } from '../../../simulator/simulator.ts';
 import { pickPart } from '../../support/all.ts';
 import { runTraced, type TracedRun } from './traced-world.ts';
@@ -20,6 +20,8 @@ const troubles: readonly [string, Trouble, readonly string[], number][] = [
   ['never answered', fault({ kind: 'hang', path: ofExecution }), ['backlog'], 20],
   ['dripping', fault({ kind: 'drip', ms: 400, path: ofState }), ['backlog'], 20],
 ];
+
+vi.setConfig({ testTimeout: 180_000 });
 
 let untraced: TracedRun;
 

@@ -111,17 +111,19 @@ export async function runTraced({ trouble }: Given): Promise<TracedRun> {
     const askedMeanwhile = asked;
     control.setExecutionMode('passive');
     for (let count = 0; count < 20; count += 1) await round(roundMs);
-    let before = Number.NaN;
+    let [before, unchanged] = ['', 0];
     await eventually(
       async () => {
         const { pending, spooled } = (await tracing?.look()) ?? { pending: 0, spooled: 0 };
         if (pending + spooled === 0) return;
+        const now = `${pending} pending, ${spooled} spooled`;
+        unchanged = now === before ? unchanged + 1 : 0;
         // No more traces become complete by themselves: the others need a later time.
-        if (pending === before) await round(sealTimeoutMs + 60_000);
-        before = pending;
-        throw new Error(`${pending} pending, ${spooled} spooled`);
+        if (unchanged >= 20) await round(sealTimeoutMs + 60_000);
+        before = now;
+        throw new Error(now);
       },
-      { limitMs: 40_000 },
+      { limitMs: 120_000 },
     );
     const { executions } = simulator.truth();
     const contract = { countedFromMs: birthMs, hiddenJobs: [], gone: new Set<string>(), newDatabasesAt: [] };
