@@ -3,6 +3,8 @@ import { toDuration } from '../domain/ages.ts';
 import { earliestGauge, gauge } from '../metrics/family.ts';
 import { defineCollector } from '../schedule/collector.ts';
 
+type Token = { readonly expiration?: number | undefined; readonly expired?: boolean | undefined };
+
 /** The same limit as the alert. */
 const soonMs = 7 * 86_400_000;
 const maxNamed = 5;
@@ -16,7 +18,7 @@ export const tokensCollector = defineCollector({
   metrics: {
     expiration: earliestGauge(
       'automation_token_expiration_timestamp_seconds',
-      'Expiration time of an API token; the earliest for tokens with the same name or without a name [tokens, expiration].',
+      'Expiration time of an API token; of several with the same or no name the earliest valid one, else the latest [tokens, expiration].',
       'name',
     ),
     tokens: gauge(
@@ -35,11 +37,15 @@ export const tokensCollector = defineCollector({
     return [...new Set(soon)].slice(0, maxNamed);
   },
   map: ({ answer, midRequestMs }, { expiration, tokens: count }) => {
-    const expired = answer.filter((token) => token.expired ?? (token.expiration ?? Infinity) <= midRequestMs).length;
+    const isExpired = (token: Token): boolean => token.expired ?? (token.expiration ?? Infinity) <= midRequestMs;
+    const expired = answer.filter(isExpired).length;
     return [
       ...[...Map.groupBy(answer, ({ name }) => name ?? '')].flatMap(([name, sameName]) => {
-        const dates = sameName.flatMap((token) => token.expiration ?? []);
-        return expiration.rows(dates.length === 0 ? undefined : Math.min(...dates) / 1000, { name });
+        const valid = sameName.filter((token) => !isExpired(token)).flatMap(({ expiration: ms }) => ms ?? []);
+        const over = sameName.filter(isExpired).flatMap(({ expiration: ms }) => ms ?? []);
+        // A replaced token stays in the list after its end, and must not hide the one that replaced it.
+        const ms = valid.length > 0 ? Math.min(...valid) : Math.max(...over);
+        return expiration.rows(Number.isFinite(ms) ? ms / 1000 : undefined, { name });
       }),
       ...count.rows(answer.length - expired, { state: 'valid' }),
       ...count.rows(expired, { state: 'expired' }),

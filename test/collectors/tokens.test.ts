@@ -39,6 +39,17 @@ describe('collectors/tokens', () => {
         automation_tokens{server="prod",state="valid"} 5`);
   });
 
+  it('shows the valid token beside expired ones with its name, because the alert is about the valid one', async () => {
+    const body = `[
+      {"id":"1","user":"a","name":"ci","expiration":"2024-05-01T00:00:00Z","expired":true},
+      {"id":"2","user":"a","name":"ci","expiration":"2024-05-22T00:00:00Z","expired":false},
+      {"id":"3","user":"a","name":"old","expiration":"2024-04-01T00:00:00Z","expired":true},
+      {"id":"4","user":"a","name":"old","expiration":"2024-05-02T00:00:00Z","expired":true}]`;
+    const { text } = await scrape({ answers: { tokens: { body } }, nowMs });
+    expect(text).toContain('automation_token_expiration_timestamp_seconds{server="prod",name="ci"} 1716336000\n');
+    expect(text).toContain('automation_token_expiration_timestamp_seconds{server="prod",name="old"} 1714608000\n');
+  });
+
   it('uses the date if the server does not report whether a token has expired', async () => {
     const body = `[
       {"id":"1","user":"a","name":"past","expiration":"2024-05-20T10:13:20Z"},
