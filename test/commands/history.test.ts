@@ -185,12 +185,26 @@ describe('commands/history', () => {
     expect(all).toEqual([
       [sinceMs, 0],
       ...Array.from({ length: 25 }, (_, at) => [changeMs + (at - 12) * 300_000, at < 12 ? 0 : 1]),
-      [untilMs, 1],
+      [untilMs - 1, 1],
     ]);
     for (const [one, times] of samples) {
       expect([one, times.at(0)]).toEqual([one, [sinceMs, 0]]);
-      expect(times.at(-1)?.[0]).toBe(untilMs);
+      expect(times.at(-1)?.[0]).toBe(untilMs - 1);
       expect(times.every(([atMs], at) => at === 0 || atMs > (times[at - 1]?.[0] ?? 0))).toBe(true);
+    }
+  });
+
+  it('has each execution and each sample once if one file begins where another ends', async () => {
+    const middle = toIso(sinceMs + 30 * hourMs);
+    const files = [
+      (await run(['prod', span[0] ?? '', `--until=${middle}`])).file,
+      (await run(['prod', `--since=${middle}`, span[1] ?? ''])).file,
+    ].map(read);
+    const failed = files.map((one) => valueAt(one, /^automation_executions_total.*settle.*failed"/, untilMs));
+    expect(failed).toEqual([0, 1]);
+    for (const [name, all] of files[0] ?? []) {
+      const [first] = files[1]?.get(name) ?? [];
+      expect([name, first?.[1] ?? 0, (first?.[0] ?? untilMs) > (all.at(-1)?.[0] ?? 0)]).toEqual([name, 0, true]);
     }
   });
 

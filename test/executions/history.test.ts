@@ -7,7 +7,7 @@ import { someRun } from './some-execution.ts';
 it('counts a duration that is a bound in its bucket, as live buckets do', () => {
   const family = histogram('demo_seconds', 'Durations.');
   const series = [{ family, lines: ['le60', 'inf', 'sum', 'count'], changes: [1000, 60] }];
-  const text = [...renderHistory(series, { bounds: [60], sinceMs: 0, untilMs: 2000 })].join('');
+  const text = [...renderHistory(series, { bounds: [60], sinceMs: 0, untilMs: 2001 })].join('');
   expect(text.match(/^(le|inf|sum|count).* 2$/gm)).toEqual(['le601 2', 'inf1 2', 'sum60 2', 'count1 2']);
 });
 

@@ -14,7 +14,7 @@ import type { State } from '../../state/state.ts';
 import { connectServer } from '../connect.ts';
 import { toExecutionSettings } from '../server-settings.ts';
 
-/** Executions that ended after `sinceMs` and before `untilMs`. */
+/** Executions that ended at `sinceMs` or later, and before `untilMs`: one file may begin where another ends. */
 export type Span = { readonly sinceMs: number; readonly untilMs: number };
 
 type HistoryWish = {
@@ -90,7 +90,7 @@ async function readExecutions(ledger: Ledger, span: Span, { server, config, cloc
       server: server.name,
       api,
       projects: projects.map(({ name }) => name),
-      window: { beginMs: span.sinceMs + 1, endMs: span.untilMs - 1 },
+      window: { beginMs: span.sinceMs, endMs: span.untilMs - 1 },
       ledger,
       settings: toExecutionSettings(server, config),
       clock,

@@ -6,8 +6,10 @@ type Span = { readonly sinceMs: number; readonly untilMs: number };
 /**
  * Returns the times of samples: every five minutes from an hour before each change to an hour after it, and both ends.
  * Prometheus computes increases from samples that are close together; samples at changes alone would give a wrong increase.
+ * The last sample is before the end, where the next file has its first one.
  */
 function* sampleTimes(changes: readonly number[], { sinceMs, untilMs }: Span): Generator<number> {
+  const lastMs = untilMs - 1;
   yield sinceMs;
   let nextMs = sinceMs + 1;
   for (let at = 0; at < changes.length; at += 2) {
@@ -15,12 +17,12 @@ function* sampleTimes(changes: readonly number[], { sinceMs, untilMs }: Span): G
     nextMs = Math.max(nextMs, changeMs - marginMs);
     for (
       nextMs = Math.ceil(nextMs / stepMs) * stepMs;
-      nextMs < Math.min(changeMs + marginMs + stepMs, untilMs);
+      nextMs < Math.min(changeMs + marginMs + stepMs, lastMs);
       nextMs += stepMs
     )
       yield nextMs;
   }
-  yield untilMs;
+  yield lastMs;
 }
 
 const stepMs = 300_000;
@@ -57,7 +59,9 @@ export function* renderHistory(
     const values = one.family.type === 'histogram' ? createHistogramValues(bounds) : createCounterValue();
     let at = 0;
     for (const timeMs of sampleTimes(one.changes, span)) {
-      for (; (one.changes[at] ?? Number.POSITIVE_INFINITY) <= timeMs; at += 2) values.add(one.changes[at + 1] ?? 0);
+      // Every series begins at 0, otherwise the executions of the first millisecond would not be an increase.
+      for (; timeMs > span.sinceMs && (one.changes[at] ?? Number.POSITIVE_INFINITY) <= timeMs; at += 2)
+        values.add(one.changes[at + 1] ?? 0);
       const end = ` ${timeMs / 1000}\n`;
       for (const [index, start] of one.lines.entries()) text += `${start}${values.of(index)}${end}`;
       if (text.length < pieceLength) continue;
