@@ -3,6 +3,7 @@ import { parseDuration } from '../config/values/duration.ts';
 import { type LabelPair, labels as labelsType } from '../config/values/maps.ts';
 import { checkValue } from '../config/values/value-type.ts';
 import { type HistoryReport, type Span, writeHistory } from '../daemon/outputs/write-history.ts';
+import { sleep } from '../domain/clock.ts';
 import { toCount, toSize } from '../domain/format.ts';
 import { systemClock } from '../domain/system-clock.ts';
 import { toTimestampMs } from '../domain/time.ts';
@@ -29,14 +30,27 @@ export async function history(context: CommandContext): Promise<number> {
   const nowMs = systemClock.now();
   const sinceMs = readTime(given.flags.get('since')?.toString() ?? '30d', nowMs);
   const wantedMs = given.flags.get('until')?.toString();
-  const untilMs = wantedMs === undefined ? await findSeam(context, server.name, nowMs) : readTime(wantedMs, nowMs);
+  const output = given.flags.get('output')?.toString() ?? 'history.om';
+  const { overlapMs } = config.executions;
+  const seam =
+    wantedMs === undefined
+      ? await findSeam(context, { server: server.name, output, latestMs: nowMs - overlapMs })
+      : { untilMs: readTime(wantedMs, nowMs) };
   if (sinceMs === undefined) return fail('--since: is neither a time nor a duration');
+  const untilMs = seam?.untilMs;
   if (untilMs === undefined)
     return wantedMs === undefined ? exitCodes.misconfigured : fail('--until: is neither a time nor a duration');
   if (sinceMs >= untilMs) return fail(`--since: is not before the end (${toIso(untilMs)})`);
-  const output = given.flags.get('output')?.toString() ?? 'history.om';
   try {
-    const report = toReport(context, output, server.budget.requestsPerSecond);
+    if (untilMs <= nowMs && untilMs + overlapMs > nowMs) {
+      context.progress?.('waiting for executions that the server shows late');
+      await sleep(systemClock, untilMs + overlapMs - nowMs);
+    }
+    const report = toReport(context, {
+      output,
+      requestsPerSecond: server.budget.requestsPerSecond,
+      advise: seam?.advise,
+    });
     const wish = { server, config, span: { sinceMs, untilMs }, labels, output, clock: systemClock, report };
     const { span, executions, complaints } = await writeHistory(wish);
     context.progress?.();
@@ -46,13 +60,22 @@ export async function history(context: CommandContext): Promise<number> {
   } catch (error) {
     context.progress?.();
     if (!(error instanceof ApiError || error instanceof StateError || isOfFile(error))) throw error;
-    complain(`${error.message}\nThe same command continues where this one stopped\n`);
+    const says = error.message.replaceAll('`state.dir`', '`--output`');
+    complain(`${says}\nThe same command continues where this one stopped\n`);
     return exitCodes.failed;
   }
 }
 
-/** Returns the time at which the counters of the running daemon begin; without a daemon, the present time. */
-async function findSeam(context: CommandContext, server: string, nowMs: number): Promise<number | undefined> {
+type Seam = {
+  readonly untilMs: number | undefined;
+  /** Returns what to do if the file ends at this time: an interrupted run continues with its own end. */
+  readonly advise?: (endMs: number) => string | undefined;
+};
+
+type SeamWish = { readonly server: string; readonly output: string; readonly latestMs: number };
+
+/** Finds the time at which the counters of the running daemon begin; without a daemon, the file ends at `latestMs`. */
+async function findSeam(context: CommandContext, { server, output, latestMs }: SeamWish): Promise<Seam | undefined> {
   const daemon = await findDaemon(context);
   if (daemon === undefined) return undefined;
   const answer = await askDaemon({ ...daemon, path: '/api/status' });
@@ -61,28 +84,39 @@ async function findSeam(context: CommandContext, server: string, nowMs: number):
     return undefined;
   }
   if (answer.kind === 'unreachable') {
-    const when = toIso(nowMs);
-    context.complain(
-      `${daemon.url}: ${answer.says}\nThe file ends now, so counting must begin now: before the first start, set executions.count_from to ${when}\n`,
-    );
-    return nowMs;
+    const advise = (endMs: number): string =>
+      `${daemon.url}: ${answer.says}\nCounting must begin where the file ends: before the first start, set executions.count_from to ${toIso(endMs)}`;
+    return { untilMs: latestMs, advise };
   }
-  const sinceMs = toTimestampMs(findCountedSince(answer.content, server));
-  if (sinceMs === undefined)
-    context.complain(
-      `${daemon.url}: it is unknown when this daemon began to count executions of ${server}: set --until to the time of its first scrape\n`,
-    );
-  return sinceMs;
+  const { executions, lease } = findServer(answer.content, server);
+  const sinceMs = toTimestampMs(executions?.counted_since);
+  if (sinceMs === undefined) {
+    const says =
+      lease?.owned === false
+        ? `another exporter watches ${server}: set --url to ${String(lease.owner)}`
+        : `it is unknown when this daemon began to count executions of ${server}: set --until to the time of its first scrape`;
+    context.complain(`${daemon.url}: ${says}\n`);
+    return undefined;
+  }
+  const advise = (endMs: number): string | undefined =>
+    endMs === sinceMs
+      ? undefined
+      : `${output}.read is of a run whose file ends at ${toIso(endMs)}, but the counters of the daemon begin at ${toIso(sinceMs)}: remove it, and start again`;
+  return { untilMs: sinceMs, advise };
 }
 
-/** The answer of another program does not have this field. */
-function findCountedSince(content: unknown, server: string): unknown {
+/** The answer of another program does not have these fields. */
+function findServer(content: unknown, server: string): NonNullable<Answered> {
   const { servers } = (content ?? {}) as { servers?: unknown };
   const all = Array.isArray(servers) ? (servers as readonly Answered[]) : [];
-  return all.find((one) => one?.name === server)?.executions?.counted_since;
+  return all.find((one) => one?.name === server) ?? {};
 }
 
-type Answered = { name?: unknown; executions?: { counted_since?: unknown } | null } | null;
+type Answered = {
+  name?: unknown;
+  executions?: { counted_since?: unknown } | null;
+  lease?: { owned?: unknown; owner?: unknown } | null;
+} | null;
 
 /** Reads a time, or how long ago. */
 function readTime(text: string, nowMs: number): number | undefined {
@@ -100,10 +134,17 @@ function readLabels({ arguments: { flags } }: CommandContext, taken: readonly st
   return twice === undefined ? read.value : `${twice[0]} is already a label of these series`;
 }
 
-function toReport({ write, progress }: CommandContext, output: string, requestsPerSecond: number): HistoryReport {
+function toReport(
+  { write, complain, progress }: CommandContext,
+  { output, requestsPerSecond, advise }: { output: string; requestsPerSecond: number; advise: Seam['advise'] },
+): HistoryReport {
   let total = 0;
   let size = 0;
   return {
+    begun: ({ untilMs }) => {
+      const advice = advise?.(untilMs);
+      if (advice !== undefined) complain(`${advice}\n`);
+    },
     reading: (span, executions) => {
       total = executions;
       const requests = Math.ceil(executions / 500);

@@ -81,6 +81,7 @@ const toVariables = () => ({
   AUTOMATION_EXPORTER_NAME: 'prod',
   AUTOMATION_EXPORTER_LABELS: 'site=eu',
   AUTOMATION_EXPORTER_PROJECTS_EXCLUDE: 'secret',
+  AUTOMATION_EXPORTER_EXECUTIONS_OVERLAP: '5s',
 });
 
 async function run(words: readonly string[], name = 'history.om'): Promise<Omit<CliRun, 'left'> & { file: string }> {
@@ -247,6 +248,38 @@ collectors: { executions: { every: 2s } }
     expect(again.file === whole.file).toBe(true);
   });
 
+  it('continues up to the end of the interrupted run, and prints this time as the start of counting', async () => {
+    const offline = '--url=http://127.0.0.1:9';
+    const start = /set executions\.count_from to (\S+)/;
+    refuseFrom = requests + 6;
+    const stopped = await run(['prod', '--since=90h', offline], 'offline.om');
+    refuseFrom = Number.POSITIVE_INFINITY;
+    simulator.control.clearFaults();
+    const [, printed = ''] = start.exec(stopped.stderr) ?? [];
+    expect([stopped.code, Date.parse(printed) < Date.now() - 1000]).toEqual([1, true]);
+    const { url } = await serve([
+      createRoutes().get('/api/status', (_request, response) => {
+        response.json({ servers: [{ name: 'prod', executions: { counted_since: toIso(untilMs) } }] });
+      }),
+    ]);
+    refuseFrom = requests + 1;
+    expect((await run(['prod', '--since=90h', `--url=${url}`], 'offline.om')).stderr).toContain(
+      `is of a run whose file ends at ${printed}, but the counters of the daemon begin at ${toIso(untilMs)}: remove it`,
+    );
+    refuseFrom = Number.POSITIVE_INFINITY;
+    simulator.control.clearFaults();
+    const again = await run(['prod', '--since=90h', offline], 'offline.om');
+    expect([again.code, start.exec(again.stderr)?.[1]]).toEqual([0, printed]);
+    expect(again.stdout).toContain(` to ${printed}\n`);
+  });
+
+  it('has executions that ended before its end, although the server shows them late', async () => {
+    const times = { startedAtMs: Date.now() - 2000, endedAtMs: Date.now() - 1000 };
+    setTimeout(() => simulator.control.addFinished('idle', { ...times, status: 'succeeded' }), 4000);
+    const { file } = await run(['prod', '--since=1h', '--until=0s']);
+    expect(valueAt(read(file), /^automation_executions_total.*idle/, Date.now())).toBe(1);
+  });
+
   it('does not treat a file as complete if the disk is too full for its end', async () => {
     const { file } = await run(['prod', ...span]);
     const output = join(dir, 'short.om');
@@ -300,5 +333,14 @@ collectors: { executions: { every: 2s } }
       const { code, stderr } = await run(['prod', '--since=1h', `--url=${url}`], 'now.om');
       expect([code, stderr]).toEqual([2, expect.stringContaining('it is unknown when this daemon began')]);
     }
+    const lease = { owned: false, owner: 'http://exporter-1:9720' };
+    const { url } = await serve([
+      createRoutes().get('/api/status', (_request, response) => {
+        response.json({ servers: [{ name: 'prod', executions: null, lease }] });
+      }),
+    ]);
+    expect((await run(['prod', '--since=1h', `--url=${url}`], 'now.om')).stderr).toBe(
+      `${url}: another exporter watches prod: set --url to http://exporter-1:9720\n`,
+    );
   });
 });

@@ -78,6 +78,7 @@ metrics: { hold_new_series: 6s }
           AUTOMATION_EXPORTER_NAME: 'prod',
           AUTOMATION_EXPORTER_URL: simulator.url,
           AUTOMATION_EXPORTER_TOKEN_FILE: join(dir, 'token'),
+          AUTOMATION_EXPORTER_EXECUTIONS_OVERLAP: '2s',
         },
       },
     );

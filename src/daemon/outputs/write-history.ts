@@ -30,6 +30,8 @@ type HistoryWish = {
 };
 
 export type HistoryReport = {
+  /** Called before the first request with the span of the file. */
+  readonly begun: (span: Span) => void;
   readonly reading: (span: Span, executions: number) => void;
   readonly read: (executions: number) => void;
   readonly writing: (size: { readonly lines: number; readonly bytes: number }) => void;
@@ -59,6 +61,7 @@ async function readPages({ ledger, close }: State, wish: HistoryWish) {
   const { name } = wish.server;
   try {
     const span = await keepSpan(ledger, name, wish.span);
+    wish.report.begun(span);
     const complaints = await readExecutions(ledger, span, wish);
     const executions = await ledger.size(name);
     const pages = (await ledger.load(name, [pageKind])).filter(({ kind }) => kind === pageKind);
