@@ -156,12 +156,25 @@ export type LogLine = {
   readonly gap?: { readonly lines: number; readonly isRead: boolean };
 };
 
+type Place = Pick<FirstCause, 'node' | 'context'>;
+
 /**
- * Returns the path of a step as logs have it. Logs do not contain parameters: `2@node=db03/1` is `2/1` in a log. In a log, the error handler of step 2 is `2e`; the state
- * of the step, with its exit code, is that of its handler.
+ * Reports whether a line belongs to a step on its node. In a log, the error handler of step 2 is `2e`; the state of the step,
+ * with its exit code, is that of its handler. Some logs do not contain parameters: `2@node=db03/1` is `2/1`.
  */
-export function toLogContext(context: string): string {
-  return context.replaceAll(/@[^/]*|e(?=\/|$)/g, '');
+export function isOfStep(line: Pick<LogLine, 'node' | 'context'>, { node, context }: Place): boolean {
+  if (context === undefined || line.context === undefined) return false;
+  const [logged, step] = [withoutHandlers(line.context), withoutHandlers(context)];
+  const isAtNode = node === undefined || line.node === undefined || line.node === node;
+  return isAtNode && (logged === step || logged === withoutParameters(step));
+}
+
+export function withoutHandlers(context: string): string {
+  return context.replaceAll(/(?<=(?:^|\/)\d+)e(?=[@/]|$)/g, '');
+}
+
+export function withoutParameters(context: string): string {
+  return context.replaceAll(/@(?:\\.|[^/])*/g, '');
 }
 
 /** The things that jobs depend on, as far as they are read for the journal of changes. */

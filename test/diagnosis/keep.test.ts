@@ -83,6 +83,18 @@ it('keeps the same number of lines for each node on which the step failed, in th
   expect(leftOut).toBe(113);
 });
 
+it('keeps no lines of a run of the workflow for another node, whose steps may run on the same one', () => {
+  const of = (node: string) =>
+    [1, 2].map((at) => line(`${node} ${at}`, { node: 'server', context: `2@node=${node}/1` }));
+  const first = { node: 'server', context: '2@node=db03/1' };
+  const { lines } = keepLines([...of('db03'), ...of('ape')], first, createScrub());
+  expect(lines.map(({ text }) => text)).toEqual(['db03 1', 'db03 2']);
+  // The error handler of the step, and a name that ends like one.
+  const handled = line('handled', { node: 'server', context: '2e@node=ape/1e' });
+  const ape = { node: 'server', context: '2@node=ape/1' };
+  expect(keepLines([...of('db03'), handled], ape, createScrub()).lines).toEqual([handled]);
+});
+
 it('does not let the key of one node end in the lines of another', () => {
   const others = [{ node: 'db04', context: '2/1' }];
   const all = ['-----BEGIN PRIVATE KEY-----', 'QUJD', '-----END PRIVATE KEY-----'].map((text) => line(text));

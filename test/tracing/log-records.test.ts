@@ -14,6 +14,7 @@ const lines: readonly LogLine[] = [
   { level: 'WARN', text: 'disk full', node: 'db03', context: '1', atMs: 1_700_000_000_123 },
   { level: 'ERROR', text: 'Failed: NonZeroResultCode', node: 'db03', context: '1', atMs: undefined },
 ];
+const emptyLine = { level: 'WARN', text: 'disk full', node: 'db03', context: '1', atMs: undefined } as const;
 const plan = planRecorded('failed-node');
 const read = (bytes: Uint8Array) => readLogRequest(Buffer.from(bytes));
 const encoded = (format: 'protobuf' | 'json', traced = plan) =>
@@ -52,6 +53,27 @@ describe('tracing/plan/log-records', () => {
     expect(records.map(({ spanId }) => spanId)).toEqual(
       runs.map((run) => plan.trace.spans.find(({ attributes }) => attributes[conventional.taskRunId] === run)?.id),
     );
+  });
+
+  it('adds lines to the run of a workflow for their node, also if its steps run on the server', () => {
+    const [context, other] = ['1@node=web01/1', '1@node=web02/1'];
+    const failure = {
+      failureClass: 'work',
+      node: 'node0',
+      context,
+      others: [{ node: 'node0', context: other }],
+    } as const;
+    const own = [other, context].map((each): LogLine => ({ ...emptyLine, node: 'node0', context: each }));
+    const [root] = plan.trace.spans;
+    const spans =
+      root === undefined
+        ? []
+        : [context, other].map((each) => {
+            const attributes = { [conventional.taskRunId]: `${each}@node0` };
+            return { ...root, id: each, attributes };
+          });
+    const traced = { ...plan, failure, lines: own, trace: { ...plan.trace, spans } };
+    expect(toLineRecords(traced, 5000).records.map(({ span }) => span?.spanId)).toEqual([other, context]);
   });
 
   it('gives lines to the root where a trace has no steps', () => {

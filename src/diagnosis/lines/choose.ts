@@ -1,4 +1,4 @@
-import { type FirstCause, type LogLine, toLogContext } from '../../domain/failure-class.ts';
+import { type FirstCause, isOfStep, type LogLine } from '../../domain/failure-class.ts';
 
 /**
  * Chooses the lines that describe a failure: errors of the failed step on the failed node, otherwise its standard error,
@@ -30,12 +30,4 @@ const lastOutput = 3;
 
 export function isOfServer(text: string): boolean {
   return /^(Failed: [A-Za-z]{1,60}\b|Result: -?\d+$|Execution (failed|halted)\b|Log output limit exceeded:)/.test(text);
-}
-
-function isOfStep(line: LogLine, { node, context }: Pick<FirstCause, 'node' | 'context'>): boolean {
-  if (context === undefined || line.context === undefined) return false;
-  return (
-    toLogContext(line.context) === toLogContext(context) &&
-    (node === undefined || line.node === undefined || line.node === node)
-  );
 }

@@ -2,7 +2,7 @@ import type { Api } from '../../api/client.ts';
 import { executionOutput, type LogTail } from '../../api/endpoints/execution-output.ts';
 import { ApiError } from '../../api/errors.ts';
 import type { StepLog } from '../../diagnosis/lines/step-log.ts';
-import { type FirstCause, type LogLine, toLogContext } from '../../domain/failure-class.ts';
+import { type FirstCause, type LogLine, withoutHandlers } from '../../domain/failure-class.ts';
 
 /**
  * Reads the lines of a failed step on its node from the beginning, because the end of a long log may show only what ran after
@@ -15,7 +15,7 @@ export async function readStep(
   logBytes: number,
 ): Promise<StepLog | undefined> {
   if (context === undefined || logBytes > maxLogBytes) return undefined;
-  const of = { ...(node && { nodename: node }), stepctx: toLogContext(context), maxlines: pageLines };
+  const of = { ...(node && { nodename: node }), stepctx: withoutHandlers(context), maxlines: pageLines };
   const lines: LogLine[] = [];
   let [offset, chars] = [0, 0];
   for (let page = 0; page < maxPages && chars < maxChars; page += 1) {

@@ -1,5 +1,5 @@
 import type { FirstCause } from '../../domain/failure-class.ts';
-import { isFailure, toFailureClass } from '../../domain/failure-class.ts';
+import { isFailure, toFailureClass, withoutParameters } from '../../domain/failure-class.ts';
 import type { SpanSource } from '../../domain/span-source.ts';
 import { type Draft, listByEnd, listFailedLeaves } from './draft.ts';
 import { chooseReason, timeout } from './failure-reason.ts';
@@ -32,7 +32,7 @@ function listOthers([first, ...failed]: readonly Draft[]): FirstCause['others'] 
 
 /** Compares steps. If a workflow runs for each node separately, its steps name the node: `2@node=db03/1`. */
 function isSameStep(context: string | undefined, other: string): boolean {
-  return context?.replaceAll(/@[^/]*/g, '') === other.replaceAll(/@[^/]*/g, '');
+  return context !== undefined && withoutParameters(context) === withoutParameters(other);
 }
 
 /** No more lines of a failure are stored. */

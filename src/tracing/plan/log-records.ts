@@ -1,4 +1,4 @@
-import type { FirstCause, LogLine } from '../../domain/failure-class.ts';
+import { type FirstCause, isOfStep, type LogLine } from '../../domain/failure-class.ts';
 import { conventional, own } from './attribute-names.ts';
 import type { Plan } from './plan-trace.ts';
 import type { Attributes, Trace } from './span.ts';
@@ -33,15 +33,16 @@ export function toLineRecords({ trace, failure, lines = [] }: Plan, observedMs: 
     };
   };
   const first = describe(failure);
-  const ofNodes = new Map(failure?.others?.map((place) => [place.node, describe(place)]));
+  const places = [failure ?? {}, ...(failure?.others ?? [])].map((place) => ({ place, about: describe(place) }));
   return {
     resource: {
       ...pick(resource, [conventional.service]),
       ...(root[own.project] === undefined ? {} : { [conventional.namespace]: root[own.project] }),
     },
     scope,
-    records: lines.map(({ text, level, atMs, node }, index) => {
-      const { shared, ...of } = ofNodes.get(node) ?? first;
+    records: lines.map(({ text, level, atMs, ...where }, index) => {
+      const own = places.find(({ place }) => where.node === place.node && isOfStep(where, place));
+      const { shared, ...of } = own?.about ?? first;
       // If the same log is delivered or read twice, the records have the same ids.
       const attributes = { ...shared, [conventional.recordId]: `${traceId}-${index + 1}` };
       return { atMs, observedMs, level, body: text, ...of, attributes };

@@ -33,8 +33,8 @@ describe('tracing/enrich/read-step', () => {
     const { found, asked } = await read([{ lines: 1000 }, { lines: 12, completed: true }]);
     expect(found).toEqual([1012, true]);
     expect(asked).toEqual([
-      'GET /api/47/execution/7/output?offset=0&maxlines=1000&nodename=db+03&stepctx=2%2F1',
-      'GET /api/47/execution/7/output?offset=100&maxlines=1000&nodename=db+03&stepctx=2%2F1',
+      'GET /api/47/execution/7/output?offset=0&maxlines=1000&nodename=db+03&stepctx=2%40node%3Ddb03%2F1',
+      'GET /api/47/execution/7/output?offset=100&maxlines=1000&nodename=db+03&stepctx=2%40node%3Ddb03%2F1',
     ]);
   });
 
