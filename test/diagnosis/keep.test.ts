@@ -137,6 +137,19 @@ describe('of a long step', () => {
     );
   });
 
+  it('keeps the error before a long error handler, whose lines are not those of the step alone', () => {
+    const failed = [...begin, line('ERROR payment rejected')];
+    const handler = cleanup.map((each) => ({ ...each, context: '2/1e' }));
+    const read = { step: { lines: failed, isWhole: true }, isCut: true };
+    expect(textsOf(keepLines(handler.slice(-200), cause, createScrub(), read)).slice(0, 2)).toEqual([
+      '300 ERROR payment rejected',
+      '?151 removed /var/tmp/part-4951',
+    ]);
+    const end = [...failed, ...handler.slice(0, 190)].slice(-200);
+    const texts = textsOf(keepLines(end, cause, createScrub(), read));
+    expect(texts.slice(0, 2)).toEqual(['300 ERROR payment rejected', '141 removed /var/tmp/part-141']);
+  });
+
   it('keeps standard error if no line tells of an error, and leaves room for the end', () => {
     const noisy = step.map((each, at) => (at === 310 ? { ...each, level: 'WARN' as const, text: 'sql: 3' } : each));
     const silent = noisy.filter(({ text }) => !trace.includes(text));

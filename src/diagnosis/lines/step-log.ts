@@ -22,10 +22,17 @@ type Joined = {
 export function joinStep(end: readonly LogLine[], { step, isCut = false }: Read): Joined {
   const first = step?.lines ?? [];
   if (step === undefined || first.length === 0) return { lines: end, added: 0, unreadAt: isCut ? 0 : undefined };
-  const common = step.isWhole ? Math.min(end.length, first.length) : countCommon(first, end);
+  const common = step.isWhole ? Math.min(countListed(first, end), first.length) : countCommon(first, end);
   const added = first.slice(0, first.length - common);
-  const isGap = !step.isWhole && common === 0;
+  const isGap = common === 0 && (!step.isWhole || (isCut && end.length > 0));
   return { lines: [...added, ...end], added: added.length, unreadAt: isGap ? added.length : undefined };
+}
+
+/** Counts the lines that the log of a step can contain; the end has those of its error handler too. */
+function countListed(first: readonly LogLine[], end: readonly LogLine[]): number {
+  const toPlace = ({ context, node }: LogLine): string => JSON.stringify([context, node]);
+  const places = new Set(first.map(toPlace));
+  return end.filter((line) => places.has(toPlace(line))).length;
 }
 
 /** Returns how many of the last lines of one list are the first lines of the other. */
