@@ -87,6 +87,26 @@ describe('diagnosis/lines/diagnoses', () => {
   });
 });
 
+it('does not recognise a step that wrote nothing by what the server writes about the next one', () => {
+  const line = (text: string, more: Partial<LogLine> = {}): LogLine => ({
+    level: 'ERROR',
+    text,
+    node: 'node0',
+    context: undefined,
+    atMs: undefined,
+    ...more,
+  });
+  const next =
+    "[wf:39e90280-67f7-4c66-b645-d5211153e7be] Step [2] did not run. start conditions: [(after.step.1 == 'true')]";
+  const lines = [
+    line('Result: 3', { context: '1' }),
+    line('Failed: NonZeroResultCode: Result code was 3', { context: '1' }),
+    line(next, { level: 'WARN' }),
+    line('Execution failed: 187 in project alpha: [Workflow result: , step failures: {1=Dispatch failed on 1 nodes'),
+  ];
+  expect(chooseLines(lines, { node: 'node0', context: '1' })).toEqual([]);
+});
+
 describe('diagnosis/lines/seen', () => {
   it.each([
     ['in order', [1, 2, 3, 4]],

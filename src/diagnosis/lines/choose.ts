@@ -29,5 +29,7 @@ const lastErrors = 12;
 const lastOutput = 3;
 
 export function isOfServer(text: string): boolean {
-  return /^(Failed: [A-Za-z]{1,60}\b|Result: -?\d+$|Execution (failed|halted)\b|Log output limit exceeded:)/.test(text);
+  return /^(Failed: [A-Za-z]{1,60}\b|Result: -?\d+$|Execution (failed|halted)\b|Log output limit exceeded:|\[wf:[\da-f-]{36}\] )/.test(
+    text,
+  );
 }
