@@ -47,6 +47,36 @@ describe('tracing/failure', () => {
     expect(classOf([step('1', { nodes: [open, node('web02', 'HostNotFound', 4)] })])).toBe('target');
   });
 
+  it.each([
+    ['timed out', { status: 'timedout' }, { failureClass: 'stopped', reason: 'timeout' }],
+    ['was cut off', { status: 'other', customStatus: 'incomplete' }, { failureClass: 'system', reason: undefined }],
+  ] as const)('names the step in which an execution %s, not one that had failed before', (_how, status, cause) => {
+    const execution = toBareExecution({
+      ...someRun({ ...status, endedAtMs: beginMs + 60_000 }),
+      project: 'pay',
+      epoch: 1,
+      seenAtMs: 0,
+    });
+    const earlier = step('1', { nodes: [node('web01', 'IOFailure', 3, { exitCode: 5 })] });
+    const handled = step('2', { condition: 'succeeded', failureReason: 'IOFailure', hadHandler: true });
+    for (const condition of ['aborted', 'running'] as const) {
+      const endedAtMs = condition === 'running' ? undefined : beginMs + 60_000;
+      const last = step('3', {
+        condition,
+        endedAtMs,
+        nodes: ['a', 'b'].map((name) => ({ ...step(''), node: name, condition, endedAtMs })),
+      });
+      expect(failureOf([earlier, handled, last], { execution })).toMatchObject({
+        ...cause,
+        exitCode: undefined,
+        node: 'b',
+        step: '3',
+        others: [{ node: 'a' }],
+      });
+      expect(failureOf([handled], { execution })?.step).toBeUndefined();
+    }
+  });
+
   it('names the limit of an execution that timed out, not the reason of the step that it interrupted', () => {
     const run = {
       ...someRun({ status: 'timedout', endedAtMs: beginMs + 4000 }),

@@ -1,8 +1,8 @@
 import type { FirstCause } from '../../domain/failure-class.ts';
 import { isFailure, toFailureClass, withoutParameters } from '../../domain/failure-class.ts';
 import type { SpanSource } from '../../domain/span-source.ts';
-import { type Draft, listByEnd, listFailedLeaves } from './draft.ts';
-import { chooseReason, timeout } from './failure-reason.ts';
+import { type Draft, hasFailed, listByEnd, listFailedLeaves } from './draft.ts';
+import { chooseReason, incomplete, timeout } from './failure-reason.ts';
 
 /** Returns why an execution failed; undefined if it did not fail. */
 export function toFailure(
@@ -10,8 +10,10 @@ export function toFailure(
   steps: readonly Draft[],
 ): FirstCause | undefined {
   if (!isFailure(execution)) return undefined;
-  const failed = listFailedLeaves(steps);
-  const first = failed[0] ?? listByEnd(steps, isHandled)[0];
+  // If a limit or the server ended the run, earlier failures did not.
+  const isCutOff = execution.status === 'timedout' || execution.customStatus === incomplete;
+  const failed = isCutOff ? listUnfinished(steps).toReversed() : listFailedLeaves(steps);
+  const first = failed[0] ?? (isCutOff ? undefined : listByEnd(steps, isHandled)[0]);
   // The step that the limit interrupted has a reason of its own.
   const reason = execution.status === 'timedout' ? timeout : chooseReason(first?.outcome.word, loggedReason);
   const failureClass = toFailureClass({
@@ -51,6 +53,13 @@ function isHandled({ outcome, task }: Draft): boolean {
   return (
     outcome.word !== undefined && (outcome.isRecovered || outcome.result === 'success' || task?.isHandler === true)
   );
+}
+
+/** Lists the steps that did not succeed; the last one is the one that ran when a run was ended. */
+function listUnfinished(steps: readonly Draft[]): readonly Draft[] {
+  const isUnfinished = (draft: Draft): boolean =>
+    hasFailed(draft) || draft.outcome.result === 'cancellation' || draft.outcome.errorType === incomplete;
+  return listByEnd(steps, (draft) => isUnfinished(draft) && !draft.children.some(isUnfinished));
 }
 
 function hasAborted({ outcome, children }: Draft): boolean {
