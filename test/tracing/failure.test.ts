@@ -77,6 +77,18 @@ describe('tracing/failure', () => {
     }
   });
 
+  it('does not name a parallel step that the first failure interrupted in the same second', () => {
+    const parallel = step('1', {
+      nodes: [
+        node('web01', 'Interrupted', 4),
+        { ...node('web02', 'NonZeroResultCode', 4), startedAtMs: beginMs + 1000 },
+      ],
+    });
+    const planned = planOf([parallel]);
+    expect(planned.failure).toMatchObject({ failureClass: 'work', node: 'web02' });
+    expect(planned.trace.spans[0]?.attributes['error.type']).toBe('NonZeroResultCode');
+  });
+
   it('names the limit of an execution that timed out, not the reason of the step that it interrupted', () => {
     const run = {
       ...someRun({ status: 'timedout', endedAtMs: beginMs + 4000 }),

@@ -81,7 +81,10 @@ function listFailures(drafts: readonly Draft[]): readonly Draft[] {
   return listByEnd(drafts, hasFailed, ({ outcome }) => !outcome.isRecovered);
 }
 
-/** Lists spans by their end; for equal ends, by their start, then in the order of the workflow. Unknown times come last. */
+/**
+ * Lists spans by their end; for equal ends, by their start, then in the order of the workflow. Unknown times come last. A failure
+ * may interrupt parallel steps in the same second.
+ */
 export function listByEnd(
   drafts: readonly Draft[],
   isWanted: (draft: Draft) => boolean,
@@ -94,7 +97,11 @@ export function listByEnd(
     return isWanted(draft) ? [draft, ...below] : below;
   };
   const found = drafts.flatMap(collect);
-  return found.toSorted((one, other) => toEnd(one) - toEnd(other) || toStart(one) - toStart(other));
+  const isInterrupted = ({ outcome }: Draft): number => Number(outcome.word === 'Interrupted');
+  return found.toSorted(
+    (one, other) =>
+      toEnd(one) - toEnd(other) || isInterrupted(one) - isInterrupted(other) || toStart(one) - toStart(other),
+  );
 }
 
 /** A step is not a cause if it failed only because a step below it failed. */
