@@ -72,7 +72,10 @@ export function createBudget(options: BudgetOptions) {
     );
   }
 
-  /** Other requests free places; the rate and a pause need a timer. */
+  /**
+   * Sets a timer for the end of a pause or of the limit of the rate; a place becomes free when another request ends, without
+   * a timer.
+   */
   function wakeUp(nowTicks: number): void {
     cancelWakeUp?.();
     cancelWakeUp = undefined;

@@ -67,9 +67,9 @@ export function isUnaskable({ kind, details }: ApiError): boolean {
 }
 
 /**
- * Reports whether the answer to a request for all projects (`*`) proves nothing about single projects (rundeck dialect): 4.14
- * to 4.17 report a missing project with this name, 3.2.6 to 3.3.0 fail, and from 3.4.5 on one project that cannot be read
- * makes the server refuse all.
+ * Reports whether the answer to a request for all projects (`*`) proves nothing about single projects (rundeck dialect):
+ * releases 4.14 to 4.17 report a missing project with this name, releases 3.2.6 to 3.3.0 fail, and from release 3.4.5 on,
+ * servers refuse all projects if one of them cannot be read.
  */
 export function isUnknownStar(error: unknown, release = ''): boolean {
   if (!(error instanceof ApiError)) return false;

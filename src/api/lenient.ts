@@ -21,7 +21,9 @@ export function section<const Shape extends z.ZodRawShape>(shape: Shape) {
     .prefault({});
 }
 
-/** Decodes a list. The first wrong item ends it, because a long list of wrong items would give a million complaints. */
+/**
+ * Decodes a list. Decoding ends at the first wrong item, because a long list of wrong items would give a million complaints.
+ */
 export function list<Item>(item: z.ZodType<Item>) {
   return z.array(z.unknown()).transform((values, context): Item[] => {
     const items: Item[] = [];

@@ -28,7 +28,7 @@ type PagingOptions<Item> = {
 export type Part<Item> = {
   readonly items: readonly Item[];
   readonly total: number;
-  /** The number of rows that this part has finished, shown or not; later parts count the others. */
+  /** The number of rows that need not be read again, shown or not; later parts count the other rows. */
   readonly counted: number;
   /** The windows that are still to be read, oldest first. A reader that stops can continue with them later. */
   readonly rest: readonly Window[];
@@ -120,8 +120,8 @@ function divide<Item>(
 }
 
 /**
- * Chooses where to cut a window of which only the total is known, so that the older part probably has a few pages. If the rows
- * of this part would fill little of its time at the density of newer rows, they are probably at its end.
+ * Chooses where to cut a window of which only the total is known, so that the older part probably has a few pages. If this
+ * part has much fewer rows than its length suggests by the density of newer rows, its rows are probably near its end.
  */
 function toCutMs(
   { beginMs, endMs }: Window,

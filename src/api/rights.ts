@@ -97,7 +97,7 @@ function listMissing(right: AccessRight, projects: readonly string[], answers: A
   const name = right.type === 'resource' ? right.kind : right.type;
   if (right.type === 'node') return [];
   const isViewEnough = name === 'job' && right.isExact !== true;
-  // In projects, only the literal right counts.
+  // A right of administrators does not include the rights in projects.
   const ofAdmins = literal.includes(name) ? [] : administration;
   const enough = [right.allow, ...ofAdmins, ...(isViewEnough ? ['view'] : [])];
   return ['', ...projects].flatMap((project) => {

@@ -68,7 +68,10 @@ async function readJobs(api: Api, project: ProjectToAsk, watch: Watch): Promise<
   return facts;
 }
 
-/** Divides a limit evenly. What one project does not need, the others may use; a project that was not read yet keeps its part. */
+/**
+ * Divides a limit evenly. Other projects may use the part that a project does not need; a project that was not read yet keeps
+ * its part.
+ */
 function toShare(limit: number, { needs }: ProjectToAsk): number {
   const known = [...needs.values()].map((need = limit / needs.size) => need).toSorted((one, other) => one - other);
   let left = limit;

@@ -74,8 +74,8 @@ export const allocatorSettings = {
 } as const;
 
 /**
- * Restarts this process under the same id with the settings for a small daemon. Not if settings of the allocator exist, because
- * a person or an earlier restart has set them; and not if systemd passed a socket, which a restart would close.
+ * Restarts this process under the same id with the settings for a small daemon. Does nothing if settings of the allocator
+ * exist, because a person or an earlier restart has set them, or if systemd passed a socket, which a restart would close.
  */
 function settleProcess(): void {
   const isSettled = Object.keys(allocatorSettings).some((name) => process.env[name] !== undefined);

@@ -13,9 +13,9 @@ type Options = {
 };
 
 /**
- * Resolves at the first stop signal. The signal may arrive twice, because npm forwards signals that its process group also gets.
- * So signals within a moment count as one, and one more is ignored for a while: a stop that is cut short loses the backup of
- * the state and keeps its leases.
+ * Resolves at the first stop signal. The signal may arrive twice, because npm forwards signals that its process group also
+ * gets. So signals at almost the same time count as one, and one later signal is ignored for a while: a stop that is
+ * interrupted loses the backup of the state and does not release its leases.
  */
 export function awaitStopSignal({ log, clock, leaveNow, source = process }: Options): Promise<NodeJS.Signals> {
   let firstTicks: number | undefined;

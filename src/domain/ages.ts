@@ -83,7 +83,7 @@ export function setTimeZone(timeZone: string): void {
 function createZone(timeZone: string): (atMs: number) => Zoned {
   const inDigits = { year: 'numeric', month: '2-digit', day: '2-digit' } as const;
   const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
-  // Each locale knows the abbreviations of its part of the world, such as CET and EST.
+  // Each locale has the abbreviations of its part of the world, such as CET and EST.
   const formats = ['en-GB', 'en-US', 'en-AU'].map(
     (locale) => new Intl.DateTimeFormat(locale, { timeZone, timeZoneName: 'short', ...inDigits, ...clock }),
   );

@@ -103,7 +103,10 @@ export function isSameRun(one: RunTimes, other: RunTimes): boolean {
   return changesZone(Math.min(one.endedAtMs, other.endedAtMs));
 }
 
-/** Reports whether clocks of any country change soon enough after an end to affect later answers about the run. */
+/**
+ * Reports whether daylight saving time begins or ends anywhere so soon after the end of a run that later answers may shift
+ * its start.
+ */
 function changesZone(endedAtMs: number): boolean {
   zones ??= zoneNames.map((timeZone) => new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' }));
   const toOffset = (zone: Intl.DateTimeFormat, atMs: number): string | undefined =>

@@ -138,7 +138,7 @@ export type FailedRun = FirstCause & {
   readonly job: string | undefined;
   readonly endedAtMs: number;
   readonly seen?: Seen | undefined;
-  /** How many nodes failed beside that of the first failure. */
+  /** The number of failed nodes, without that of the first failure. */
   readonly otherNodes?: number | undefined;
 };
 
@@ -152,7 +152,10 @@ export type LogLine = {
   /** The path of its step: `2/1`. */
   readonly context: string | undefined;
   readonly atMs: number | undefined;
-  /** The lines of its step on its node directly before it that are not shown; false if others were not even read. */
+  /**
+   * How many lines of the same step and node directly before this line are not shown; `isRead` is false if some of them were
+   * not read either.
+   */
   readonly gap?: { readonly lines: number; readonly isRead: boolean };
 };
 

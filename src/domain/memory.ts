@@ -4,7 +4,10 @@ export type Memory = Readonly<Record<string, string | number>>;
 /** The owner of a memory; for a cluster member it is `SERVER/MEMBER`. */
 export type MemoryKey = { readonly server: string; readonly collector: string };
 
-/** The owner of the sums that were pushed. A restored copy does not have the last ones: these increases would be pushed again. */
+/**
+ * The owner of the sums that were pushed. A restored copy lacks the last of these sums, so that their increases would be
+ * pushed again.
+ */
 export const sentSumsOwner = 'otlp-metrics';
 
 export type Memories = {

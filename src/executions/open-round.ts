@@ -52,7 +52,8 @@ export async function openRound(
   const recount = createRecount({ ...options, cache, activities, reading, overlap });
   const restoreGap = createRestoreGap(cache, failures);
   await restoreGap.open(options.isRestored === true);
-  // Done before the first round: without an answer no round starts, and a reload may include the projects again.
+  // Excluded projects are put on hold before the first round, because a round needs an answer, and a reload may include these
+  // projects again before there is one.
   const nowMs = Math.floor(clock.now() + (cache.facts().skewMs ?? 0));
   await cache.update(async () => planExcluded({ states: cache.states, facts: cache.facts(), nowMs, isWanted }));
   // Must precede counting: runs of a job that loses its slot count for `__other__`.

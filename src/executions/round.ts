@@ -103,7 +103,8 @@ async function followClock({ found, activities, activityHint, options }: Round, 
     found.overlap.noteReached(reachedMs);
   }
   found.overlap.noteLeap(leap);
-  // Executions that ended meanwhile may be read only now: without the clock, they would look like imports.
+  // Executions that ended meanwhile may be read only now, and would look like imports if their clock were not known to be
+  // slow.
   const serverTimes = [time.doubtedMs ?? time.nowMs - wasBehindMs];
   await noteSlowClocks(found.cache, { serverTimes, nowMs: time.nowMs, ownMs });
   await keep(found.overlap.reachedMs(time.nowMs));
@@ -202,7 +203,7 @@ async function readOne(round: Round, planned: PlannedRead, nowMs: number): Promi
   const { readAtMs = 0 } = activities.all.get(project) ?? {};
   activities.note(project, { readAtMs: nowMs }, nowMs);
   const read = await found.reading.read(within(round), planned, nowMs).catch((error: unknown) => {
-    // Without a request, its turn is in the next round.
+    // If no request was sent, the project is read in the next round.
     if (error instanceof ApiError && error.details.isOwnLimit === true) activities.note(project, { readAtMs }, nowMs);
     throw error;
   });

@@ -32,7 +32,7 @@ export type OpenedFile = {
   readonly database: DatabaseSync;
   readonly origin: StateOrigin;
   readonly commit: Commit;
-  /** Writes the backup that replaces a damaged file. An incomplete backup never does. */
+  /** Writes the backup that replaces a damaged file. An incomplete backup never replaces it. */
   readonly backUp: () => Promise<void>;
   /** Reports whether the path still leads to the open file. */
   readonly isInPlace: () => boolean;

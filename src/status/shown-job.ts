@@ -37,7 +37,10 @@ export type ShownJob = {
   readonly shifts?: readonly ShownShift[];
 };
 
-/** `explanation` has the changes around its beginning; without `step`, it is of the job. */
+/**
+ * A lasting change of durations, of a step or (without `step`) of the whole job; `explanation` has what else changed when it
+ * began.
+ */
 export type ShownShift = Shift & { readonly step?: string; readonly explanation: Explanation | undefined };
 
 export type ScheduleOfJob = TimesOfJob & { readonly job: ScheduledJob; readonly why: Why };

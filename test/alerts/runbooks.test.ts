@@ -44,7 +44,7 @@ describe('alerts/runbooks', () => {
     },
   );
 
-  it.each(pages)('names options and commands as the configuration and a package do in %s', (page) => {
+  it.each(pages)('names in %s only existing options, and commands as a package has them', (page) => {
     const text = readPage(page);
     expect(text).not.toContain('npm start');
     const options = [...text.matchAll(/`(alerts\.[a-z_.]+)`/g)].map((match) => `\`${match[1]}\``);

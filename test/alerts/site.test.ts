@@ -33,7 +33,7 @@ const changed = `{
 }`;
 
 describe('alerts/site', () => {
-  it('knows every alert, and changes nothing by default', async () => {
+  it('has every alert, and changes nothing by default', async () => {
     expect([...alertNames].toSorted()).toEqual(
       allAlerts()
         .map(({ alert }) => alert)

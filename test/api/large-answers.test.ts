@@ -52,7 +52,7 @@ describe('api/large-answers', () => {
     expect(read[19_999]).toMatchObject({ name: 'settle 19999', group: 'nightly' });
   });
 
-  it('reads one after the other', async () => {
+  it('reads large answers one after the other', async () => {
     const api = await ask(JSON.stringify(jobs));
     const read = await Promise.all([1, 2, 3].map(() => api.get(projectJobs, { path })));
     expect(read.map((list) => list.length)).toEqual([20_000, 20_000, 20_000]);

@@ -43,7 +43,7 @@ const ofRows = { apiEndpoint: 'rows', endOf: ({ endMs }: Row) => endMs };
 const hour: Window = { beginMs: 0, endMs: 3_600_000 };
 
 describe('api/paging', () => {
-  it('sends one request if one page holds the window', async () => {
+  it('sends one request if one page has the whole window', async () => {
     const list = createList([{ id: 1, endMs: 5, hidden: false }]);
 
     expect(await readIds(list, hour, 500)).toEqual([1]);
@@ -167,7 +167,7 @@ describe('api/paging', () => {
     expect(await readIds(disordered, { beginMs: 0, endMs: 5999 }, 20)).toHaveLength(60);
   });
 
-  it.each([-3_600_000, 3_600_000])('finds every row of a server whose ends are shown %s ms off', async (shiftMs) => {
+  it.each([-3_600_000, 3_600_000])('finds every row if the server shows all ends wrong by %s ms', async (shiftMs) => {
     const beginMs = 7_200_000;
     const rows = Array.from({ length: 1000 }, (_, id) => ({ id, endMs: beginMs + id * 900, hidden: false }));
     const list = createList(rows);

@@ -169,7 +169,7 @@ describe('api/requester', () => {
     expect([seen, circuit]).toEqual([[], []]);
   });
 
-  it('reports a request whose turn did not come, without blame for the server', async () => {
+  it('reports a request that was not admitted in time, and does not blame the server', async () => {
     const { ask, circuit } = setUp([active], { requestsPerSecond: 1 });
     await ask();
     for (let count = 0; count < 6; count += 1) {
@@ -184,7 +184,7 @@ describe('api/requester', () => {
     expect(circuit).toEqual([]);
   });
 
-  it('does not claim that the server asked for a pause if a turn came late', async () => {
+  it('does not report a requested pause if a request was only admitted too late', async () => {
     const { ask } = setUp([active], { requestsPerSecond: 1, lateTicks: 0.4 });
     await ask();
     const asking = ask({ forMs: 100 });
@@ -280,7 +280,7 @@ describe('api/requester', () => {
     expect(seen).toEqual(Array.from({ length: 10 }, () => 'execution-mode none'));
   });
 
-  it('ends a wait before the next try with its poll', async () => {
+  it('ends the wait before the next try when the poll ends', async () => {
     const { ask, asked, budget } = setUp(['network'], { random: 1 });
     const ending = new AbortController();
     const asking = ask({ signal: ending.signal });

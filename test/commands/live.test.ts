@@ -146,7 +146,7 @@ describe('commands/check --live', () => {
     expect(live[2]).toMatch(/^clock \| default \| warning \| the clock of the server is 9\d s behind$/);
   });
 
-  it('does not know the expiry of a token that it cannot see', async () => {
+  it('reports the expiry of an invisible token as unknown', async () => {
     const simulator = await start();
     const token = 'a-token-that-somebody-else-created';
     simulator.control.addToken({ token, user: 'watcher', creator: 'admin', expiresAtMs: Date.now() + 86_400_000 });

@@ -11,7 +11,7 @@ describe('commands/process-settings', () => {
     expect(scripts['start']).toBe(`${settings.join(' ')} exec node ${nodeFlags.join(' ')} src/cli.ts`);
   });
 
-  it('apply to the Debian package, which starts Node once, and not if a person chose others', () => {
+  it('apply to the Debian package, which starts Node once, unless a person has set other values', () => {
     expect(renderStart()).toBe(`#!/bin/sh
 export MALLOC_ARENA_MAX="\${MALLOC_ARENA_MAX-1}" MALLOC_MMAP_THRESHOLD_="\${MALLOC_MMAP_THRESHOLD_-131072}" MALLOC_TRIM_THRESHOLD_="\${MALLOC_TRIM_THRESHOLD_-131072}"
 exec /usr/lib/automation-exporter/node --disable-sigusr1 --max-semi-space-size=1 --optimize-for-size /usr/lib/automation-exporter/cli.js "$@"

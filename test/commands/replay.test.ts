@@ -109,7 +109,7 @@ describe('commands/replay-from-server', () => {
     });
   });
 
-  it('uses the configured namespace for ids, or another given one', async () => {
+  it('uses the configured namespace for ids, or the given one', async () => {
     const { simulator, id } = await start();
     const env = { AUTOMATION_EXPORTER_NAMESPACE: 'https://automation.example.org' };
     const titleOf = async (...words: string[]) => (await replay(simulator, words, env)).stdout.split(',')[0];

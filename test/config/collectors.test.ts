@@ -9,7 +9,7 @@ const collectors = [
 ];
 
 describe('config/collectors', () => {
-  it('limits the series of each', async () => {
+  it('limits the series of each collector', async () => {
     const { config } = await load({
       yaml: 'collectors: { project-nodes: { max_series: 50000 }, system-info: { max_series: 7 } }',
       argv: ['--collector.system-info.max-series=1'],

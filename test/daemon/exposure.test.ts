@@ -131,7 +131,7 @@ describe('daemon/exposure', () => {
     expect(describeNames(web)).toBe(expected);
   });
 
-  it('ignores the files of a secret from the environment, and unreadable ones', () => {
+  it('ignores secrets from the environment, which have no file, and unreadable files', () => {
     expect(list({ token: new Secret('planted', { environment: 'TOKEN' }) }, 0o644)).toEqual([]);
     expect(listExposures({ ...base, token: new Secret('x', { file: '/nowhere/at/all' }) })).toEqual([]);
   });

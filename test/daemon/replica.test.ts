@@ -153,7 +153,7 @@ describe('daemon/replica', () => {
     expect(told.slice(2)).toEqual(['stop', config, next, 'start', 'wake']);
   });
 
-  it('keeps what it knows about an address across a reload: its budget, its circuit and its session', async () => {
+  it('keeps the budget, the circuit and the session of an address across a reload', async () => {
     const { replica, config, toTraces } = await start();
     const read = () => replica.watching().watched.get('prod')?.toHandover().addresses[0]?.memory;
     const known = read();
@@ -171,7 +171,7 @@ describe('daemon/replica', () => {
     expect(pending()).toBe(0);
   });
 
-  it('shows nothing of a server that another replica took, except that it was its owner once', async () => {
+  it('shows nothing of a server that another replica took, except that this replica once owned it', async () => {
     const { shared, self } = await start();
     shared.take();
     await vi.advanceTimersByTimeAsync(5000);

@@ -85,7 +85,7 @@ describe('diagnosis/common-cause', () => {
     expect(shown().join()).not.toContain('common_cause');
   });
 
-  it('does not claim that no success has a node if some ran on more nodes than are known', async () => {
+  it('names no node that a success on more nodes than are stored may have used', async () => {
     const made = createScene();
     const { control, commonCause, minutes } = made;
     const nodes = Array.from({ length: 25 }, (_none, index) => `db${index + 10}`);
@@ -101,7 +101,7 @@ describe('diagnosis/common-cause', () => {
     expect(commonCause()).toBeUndefined();
   });
 
-  it('names a node that comes before the last known node of a success on many nodes, and none after it', () => {
+  it('names a node only if it comes before the last stored node of a success on many nodes', () => {
     const toFactors = (...nodes: readonly string[]) => nodes.map((subject) => ({ kind: 'node', subject }) as const);
     const toCause = (failedOn: string) =>
       findCommonCause(
@@ -147,7 +147,7 @@ describe('diagnosis/common-cause', () => {
     }
   });
 
-  it('names a planted node in nine of ten worlds, and hardly ever a cause in worlds without one', () => {
+  it('names a planted node in nine of ten worlds, and almost never a cause in worlds without a planted node', () => {
     const worlds = 20;
     const { right, wrong, without } = countCommonCauses(worlds);
     expect(right).toBeGreaterThanOrEqual(0.9 * worlds - 1);

@@ -90,7 +90,7 @@ describe('diagnosis/journal', () => {
     ]);
   });
 
-  it('counts changes from 0 again after a restore, also if it is opened only after a further restart', async () => {
+  it('counts changes from 0 again after a restore, even if the state is opened only after a further restart', async () => {
     const stored = new Map(
       [
         { kind: 'restored', key: 'changes', body: 'true' },
@@ -187,7 +187,7 @@ describe('diagnosis/journal', () => {
     expect(scene.shown()).toEqual(['automation_changes_total{project="pay",kind="switch"} 2']);
   });
 
-  it('forgets a job that has not been listed for a month, and keeps the definition of one that is', async () => {
+  it('forgets a job that has not been listed for a month, and keeps the definition of a listed job', async () => {
     const id = await begin();
     const other = scene.control.createJob('pay', { name: 'other' });
     const definitions = async (): Promise<readonly string[]> =>

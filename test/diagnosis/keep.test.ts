@@ -116,7 +116,7 @@ describe('of a long step', () => {
   const textsOf = (kept: ReturnType<typeof keepLines>) =>
     kept.lines.map(({ text, gap }) => (gap === undefined ? text : `${gap.isRead ? '' : '?'}${gap.lines} ${text}`));
 
-  it('keeps the errors in the middle, then its last lines, and counts the lines between', () => {
+  it('keeps the errors in the middle and the last lines, and counts the lines in between', () => {
     const kept = keepLines(tail, cause, createScrub(), { step: { lines: step, isWhole: true }, isCut: true });
     const texts = textsOf(kept);
     expect(texts.slice(0, 4)).toEqual([`300 ${trace[0]}`, trace[1], trace[2], '4953 removed /var/tmp/part-4953']);
@@ -150,7 +150,7 @@ describe('of a long step', () => {
     expect(texts.slice(0, 2)).toEqual(['300 ERROR payment rejected', '141 removed /var/tmp/part-141']);
   });
 
-  it('keeps standard error if no line tells of an error, and leaves room for the end', () => {
+  it('keeps standard error if no line reports an error, and leaves room for the end', () => {
     const noisy = step.map((each, at) => (at === 310 ? { ...each, level: 'WARN' as const, text: 'sql: 3' } : each));
     const silent = noisy.filter(({ text }) => !trace.includes(text));
     const options = { step: { lines: silent, isWhole: true }, isCut: true };
@@ -162,7 +162,7 @@ describe('of a long step', () => {
     expect(texts.at(-1)).toBe('processed 299');
   });
 
-  it('removes a key that begins above an error, and other secrets of it', () => {
+  it('removes a key that begins above an error, and other secrets in the error', () => {
     const key = [
       '-----BEGIN RSA PRIVATE KEY-----',
       ...Array<string>(60).fill('QUJD'),

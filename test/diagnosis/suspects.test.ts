@@ -78,7 +78,7 @@ describe('diagnosis/suspects', () => {
     expect(explain(failed(times)).suspects).toEqual([]);
   });
 
-  it('names the start of a run only for a run that was started in this way', async () => {
+  it('names how a run was started only if this run was started unlike earlier ones', async () => {
     const { control, minutes, explain, truth, id } = await begin();
     const find = async (given: { readonly user?: string } = {}) => {
       control.runJob(id, given);
@@ -180,7 +180,7 @@ describe('diagnosis/suspects', () => {
     expect(unchanged).toEqual(['its name and switches', 'nodes', 'the project']);
   });
 
-  it('does not call keys unchanged if a folder of them was first read after the success', async () => {
+  it('does not list keys as unchanged if one of their folders was first read after the success', async () => {
     const { control, minutes, explain } = await begin();
     control.writeKey('keys/new/folder/a.pem', { user: 'lee' });
     await minutes(68);

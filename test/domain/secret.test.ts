@@ -52,7 +52,7 @@ const attempts: readonly [string, () => string, string][] = [
 ];
 
 describe('config/secret', () => {
-  it.each(attempts)('reveals nothing to %s', (_, attempt, expected) => {
+  it.each(attempts)('shows nothing to %s', (_, attempt, expected) => {
     expect(attempt()).toBe(expected);
     expect(attempt()).not.toContain(canary);
   });

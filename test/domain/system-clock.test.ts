@@ -47,7 +47,7 @@ describe('api/wait-for', () => {
     expect([vi.getTimerCount(), getEventListeners(signal, 'abort').length]).toEqual([0, 0]);
   });
 
-  it.each([true, false])('stops waiting with its poll (ended before: %s)', async (isBefore) => {
+  it.each([true, false])('stops waiting when the poll ends (ended before the wait: %s)', async (isBefore) => {
     const ending = new AbortController();
     if (isBefore) ending.abort();
     const waiting = waitFor(new Promise(() => {}), { forMs: 100, signal: ending.signal, orElse, clock: systemClock });

@@ -172,7 +172,7 @@ describe('end-to-end, bundle', () => {
   }, 120_000);
 
   it.each(isAll ? ['npx'] : [])(
-    'runs by %s from its archive',
+    'runs with %s from its archive',
     async () => {
       // Without the Node of the package and with an empty cache, because neither is needed.
       const env = {

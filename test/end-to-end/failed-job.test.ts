@@ -19,7 +19,7 @@ const toLogs =
   () => ({ OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json', OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: url.replace('traces', 'logs') });
 
 describe('end-to-end/failed-job', { timeout: 60_000 }, () => {
-  it('explains a failure by its first cause and whether it came before', async () => {
+  it('explains a failure by its first cause, and whether the job failed in this way before', async () => {
     const { simulator, daemon } = await watchExecutions('db03', {
       simulated,
       yaml: "jobs: { overrides: [{ match: 'pay/nightly/job 0', owner: payments }] }\n",

@@ -188,7 +188,7 @@ describe.skipIf(!hasOpenssl)(`end-to-end/web-config${withoutOpenssl}`, () => {
     },
   );
 
-  it('speaks no older TLS than configured', async () => {
+  it('accepts no older version of TLS than configured', async () => {
     const { url } = await start(`tls_server_config: { ${tls}, min_version: TLS13 }\n`);
     await expect(ask(url, { maxVersion: 'TLSv1.2' })).rejects.toThrow(/protocol version/);
     expect((await ask(url, { maxVersion: 'TLSv1.3' })).status).toBe(200);

@@ -39,7 +39,7 @@ describe('executions/activity-hint', () => {
     expect(hint.searchedSinceMs()).toBe(2 * roundMs);
   });
 
-  it('searches for a run that ended during a search, even if another read found the first one', async () => {
+  it('searches for a run that ended during a search, even if another read found the run that it began for', async () => {
     const { hint, check, readAll } = createScene();
     await check({ total: 1 });
     readAll();
@@ -61,7 +61,7 @@ describe('executions/activity-hint', () => {
     expect(hint.searchedSinceMs()).toBeUndefined();
   });
 
-  it('learns which part of the total cannot be read', async () => {
+  it('finds out which part of the total cannot be read', async () => {
     const { hint, check, readAll } = createScene();
     await check({ total: 9, known: 2 });
     readAll();

@@ -42,7 +42,7 @@ describe('executions/count-executions', () => {
     expect(traced.slice(2)).toEqual(['1 in 2', '2 in 2', '3 in 2', '3 in 3', '4 in 3']);
   });
 
-  it('begins series where reading began, so that read history does not look like a sudden increase', async () => {
+  it('dates the start of series to the time from which executions are read, so that the past does not look like a sudden increase', async () => {
     const { accept, starts } = await createScene(50 * hourMs);
     await accept([run(990, 100)]);
     expect([...new Set(starts())]).toEqual([50 * 3600]);

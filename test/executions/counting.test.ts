@@ -206,7 +206,7 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('does not mistake an import of yesterday, newest first, for a new database', async () => {
+  it('does not mistake executions that were imported yesterday, newest first, for a new database', async () => {
     const { control, finish, counted, rounds, told, nowMs } = await play({ settings: { backfillMs: 7 * dayMs } });
     finish('pay', { agoMs: 5 * dayMs });
     await rounds(10);

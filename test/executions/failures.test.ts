@@ -126,7 +126,7 @@ describe('executions/failures', () => {
     expect(held()).toBe(0);
   });
 
-  it('stays behind after a restart', async () => {
+  it('still lists a project as behind after a restart', async () => {
     const { ledger, open, commit } = await setScene();
     const { failures } = await open();
     failures.follow(() => true);

@@ -4,14 +4,14 @@ import { renderHistory } from '../../src/executions/history/write-series.ts';
 import { histogram } from '../../src/metrics/family.ts';
 import { someRun } from './some-execution.ts';
 
-it('counts a duration that is a bound in its bucket, as live buckets do', () => {
+it('counts a duration equal to a bound in the bucket of this bound, as rounds do', () => {
   const family = histogram('demo_seconds', 'Durations.');
   const series = [{ family, lines: ['le60', 'inf', 'sum', 'count'], changes: [1000, 60] }];
   const text = [...renderHistory(series, { bounds: [60], sinceMs: 0, untilMs: 2001 })].join('');
   expect(text.match(/^(le|inf|sum|count).* 2$/gm)).toEqual(['le601 2', 'inf1 2', 'sum60 2', 'count1 2']);
 });
 
-it('remembers that a run has no known start', () => {
+it('stores that a run has no known start', () => {
   const page = toPage('pay', [someRun({ lacksStart: true }), someRun({ id: 2 })]);
   expect([...readPage(page)].map(([, { lacksStart }]) => lacksStart)).toEqual([true, undefined]);
 });

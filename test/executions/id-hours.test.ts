@@ -29,7 +29,7 @@ describe('executions/id-hours', () => {
     expect(isOfSlowClock({ id: 65, startedAtMs: 0, endedAtMs: 0 }, [])).toBe(false);
   });
 
-  it('notices that ids start again when an id is below one that started over a day before', () => {
+  it('notices that ids start again when a run has a lower id than a run that started more than a day earlier', () => {
     const { startsAgain } = createIdOrder(hours([100, 50, 60]), laterMs);
     expect(startsAgain({ id: 3, startedAtMs: 126 * hourMs })).toBe(true);
     expect(startsAgain({ id: 61, startedAtMs: 126 * hourMs })).toBe(false);
@@ -90,7 +90,7 @@ describe('executions/id-hours', () => {
     ]);
   });
 
-  it('compares with hours that have ids of only one kind', () => {
+  it('compares with hours that have only a smallest or only a greatest id', () => {
     const order = createIdOrder(
       new Map([
         [100, { hour: 100, leastId: 50 }],

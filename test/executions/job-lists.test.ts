@@ -154,7 +154,7 @@ describe('executions/job-lists', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it("knows the ids of a project's jobs unless there are too many", async () => {
+  it("keeps the ids of a project's jobs unless there are too many", async () => {
     const { lists } = await openLists();
     const list = Array.from({ length: 21 }, (_, index) => ({ id: `a${index}`, group: '', name: `job ${index}` }));
     expect(lists.idsOf('pay')).toBeUndefined();

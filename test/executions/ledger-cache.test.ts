@@ -16,7 +16,7 @@ describe('executions/ledger-cache', () => {
     expect(next.recent().map(({ id }) => id)).toEqual([3, 2, 1]);
   });
 
-  it('reads from the state of an earlier release that the runs of earlier epochs began before the present one', async () => {
+  it('treats runs of earlier epochs in the state of an earlier release as started before the present epoch', async () => {
     const ledger = createMemoryLedger();
     const cache = await openLedgerCache(ledger, 'prod');
     await cache.update(async () => ({ facts: { epoch: 2, epochStartedAtMs: 5000 } }));

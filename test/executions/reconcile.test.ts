@@ -149,7 +149,7 @@ describe('executions/reconcile', () => {
     });
   });
 
-  it('starts a new epoch when a new id is below one that started over a day before', () => {
+  it('starts a new epoch when a run has a lower id than a run that started more than a day earlier', () => {
     const rows = [at({ id: 4, hour: 131 }), at({ id: 3, hour: 130 })];
     const found = reconcile(input({ rows, ids: hours([100, 50, 60]), seenAtMs: 131 * hourMs }));
     expect(found.newEpochAtMs).toBe(468_000_000);
@@ -159,7 +159,7 @@ describe('executions/reconcile', () => {
     ]);
   });
 
-  it('starts no new epoch for an import of yesterday, nor for runs during it', () => {
+  it('starts no new epoch for executions that were imported yesterday, nor for runs during the import', () => {
     const seenAtMs = 130 * hourMs;
     const first = reconcile(input({ rows: [at({ id: 70, hour: 107 })], ids: hours([100, 50, 60]), seenAtMs }));
     expect(first).toMatchObject({ imported: 0, newEpochAtMs: undefined });
@@ -194,7 +194,7 @@ describe('executions/reconcile', () => {
     expect([...found.ofEpochBefore].map(({ id }) => id)).toEqual([990]);
   });
 
-  it('assigns a run that a slow clock dates before the present epoch to it if the epochs before have its id', () => {
+  it('assigns a run to the present epoch, although a slow clock dates it earlier, if all earlier epochs have its id', () => {
     const rows = [at({ id: 990, hour: 80 }), at({ id: 4, hour: 80 })];
     const given = { rows, known: knownAs([4, 125 * hourMs]), ids: hours([130, 3, 5]), epochStartedAtMs: 130 * hourMs };
     const now = { seenAtMs: 90 * hourMs, latestMs: 131 * hourMs };

@@ -43,7 +43,7 @@ describe('executions/recount', () => {
     expect(scene.readAgain).toEqual(['pay -1 h … 0 h']);
   });
 
-  it('leaves the last day of an idle project to its turn, even after comparing its week, unless the day is too long', async () => {
+  it('does not compare the last day of an idle project, which is read in its turn, unless the day is too long', async () => {
     const scene = await createScene({ ended: [100.5], known: [100.5] });
     await scene.setComparedWeek(nowMs - dayMs);
     await scene.look('pay', { nextDayMs: nowMs });

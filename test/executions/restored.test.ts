@@ -86,7 +86,7 @@ describe('executions after a restored copy', () => {
     expect(counted()).toEqual(['pay settle succeeded 2']);
   });
 
-  it('counts again runs that a clock that was set back dated before counting began, but none that really ended before', async () => {
+  it('counts runs again that are dated before counting began only because a clock was set back, and no others from before', async () => {
     const ledger = createMemoryLedger();
     const { control, finish, counted, rounds, restart } = await play({ keepBy: () => ledger });
     finish('pay', { agoMs: 3_600_000 });

@@ -30,7 +30,7 @@ describe('executions/rewind', () => {
     expect(facts().listedAtMs).toBe(nowMs - 10_000);
   });
 
-  it('keeps the time since which a project is missing, although it was read until long before', async () => {
+  it('keeps the time since which a project is missing, although its last read was long before', async () => {
     const heldSinceMs = nowMs - 50_000;
     const missing: ProjectState = { ...readThrough('pay', nowMs - 500_000), hold: 'missing', heldSinceMs };
     const { cache } = await rewind({ nowMs, rewindToMs: nowMs - 10_000 }, [missing]);
@@ -155,7 +155,7 @@ describe('executions/rewind', () => {
     expect(stillShown.map(({ project }) => project)).toEqual(['marked', 'through']);
   });
 
-  it('dates a list of projects now if it was read in the future', async () => {
+  it('moves the time of a project list to now if it is in the future', async () => {
     const { rewound, facts } = await rewind({ nowMs }, [], { listedAtMs: nowMs + 5_000_000 });
     expect(rewound).toBeUndefined();
     expect(facts().listedAtMs).toBe(nowMs);
@@ -222,7 +222,7 @@ describe('executions/follow-skew', () => {
     }
   });
 
-  it('keeps the stored difference while a jump is doubted', async () => {
+  it('keeps the stored difference while a jump is not accepted', async () => {
     const { follow, facts } = await start(createMemoryLedger());
     await follow({ nowMs: 661_000, ownMs: 1000, ...none });
     await follow({ nowMs: 700_000, ownMs: 100_000_000, doubtedMs: 100_700_000, ...none });

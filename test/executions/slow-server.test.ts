@@ -3,7 +3,7 @@ import { dayMs, hourMs, minuteMs } from '../support/durations.ts';
 import { createTimedScene, startMs } from './timed-scene.ts';
 
 describe('executions on a slow server', () => {
-  it('reads a dense hour with answers of 1.5 s: in few more requests than pages, with the server up', async () => {
+  it('reads a dense hour in few more requests than pages if each answer takes 1.5 s, and shows the server as up', async () => {
     const rows = 20_000;
     const past = Array.from({ length: rows }, (_, index) => startMs - (index + 1) * 180);
     const coming = Array.from({ length: 400 }, (_, index) => startMs + index * 3000);

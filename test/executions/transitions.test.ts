@@ -338,7 +338,7 @@ describe('executions/transitions', () => {
     expect(values()).toEqual(['1']);
   });
 
-  it('publishes a series as 0 first after a limit held it back, for any time', async () => {
+  it('publishes a series as 0 first after a limit kept it from being published, for any length of time', async () => {
     const { control, finish, rounds, restart, shown } = await play({
       settings: { holdNewSeriesMs: 60_000, maxSeries: 40 },
     });

@@ -122,7 +122,7 @@ describe('executions/slow-clocks', () => {
     expect(cache.facts().slowClocks).toEqual([{ byMs: 50 * hourMs, seenAtMs: nowMs }]);
   });
 
-  it('learns nothing from a run that it first sees hours after its start, and keeps the known clocks', async () => {
+  it('concludes nothing from a run that was first seen hours after its start, and keeps the known clocks', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     await cache.update(async () => ({
       facts: { ...cache.facts(), slowClocks: [{ byMs: 50 * hourMs, seenAtMs: nowMs - hourMs }] },

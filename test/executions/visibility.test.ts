@@ -109,8 +109,8 @@ describe('executions/visibility', () => {
 
 const nowMs = 100 * dayMs;
 
-describe('executions/visibility, one question after the other', () => {
-  it('reads running executions of one project a round, first of those with hidden ones, and all again in six hours', async () => {
+describe('executions/visibility, one request in each round', () => {
+  it('requests the running executions of one project in each round: first of projects with hidden executions, and of all within six hours', async () => {
     const scene = createScene(['a', 'b', 'c']);
     scene.visibility.noteRunning({ executions: [], serverMs: undefined });
     scene.visibility.noteRead('b', { ...nothingRead, isDenied: true });
@@ -155,7 +155,7 @@ describe('executions/visibility, one question after the other', () => {
     expect(scene.readAgain).toEqual([`a ${nowMs - dayMs}…${nowMs}`]);
   });
 
-  it('forgets the hidden executions of a project that is no longer read, and how many they are', async () => {
+  it('forgets the hidden executions of a project that is no longer read, and their number', async () => {
     const scene = createScene(['a', 'b']);
     scene.visibility.noteRunning({ executions: [], serverMs: undefined });
     scene.visibility.noteRead('a', { ...nothingRead, total: 2, hidden: 2, isUnshown: true });

@@ -22,7 +22,7 @@ describe('executions/watched-projects', () => {
     expect(asked).toEqual(['any time', 'any time']);
   });
 
-  it('reads it at once if something runs in an unlisted project, and only once if that stays unlisted', async () => {
+  it('reads the list at once if something runs in an unlisted project, and only once if the project stays unlisted', async () => {
     const { refresh, pass, asked, names } = await createScene(['pay']);
     await refresh();
     names.push('new');
@@ -51,7 +51,7 @@ describe('executions/watched-projects', () => {
     expect([countedFromMs('pay'), countedFromMs('new')]).toEqual([0, 595_000]);
   });
 
-  it('reads it again at once for the same project if the last one could not be stored', async () => {
+  it('reads the list again at once for the same project if the last list could not be stored', async () => {
     const { refresh, asked, names, fillDisk, countedFromMs } = await createScene(['pay']);
     await refresh();
     names.push('new');
@@ -63,7 +63,7 @@ describe('executions/watched-projects', () => {
     expect(countedFromMs('new')).toBeDefined();
   });
 
-  it('does not read it for an excluded project', async () => {
+  it('does not read the list for an excluded project', async () => {
     const { refresh, asked } = await createScene(['pay'], (project) => project !== 'secret');
     await refresh();
     await refresh('secret');

@@ -133,7 +133,7 @@ describe('expected-runs, an absence longer than the known times', () => {
   it.each([
     ['tells no edits', { apiVersion: 47 }, everyMinute, 0],
     ['would have to list 72,000 times', {}, { everyMs: 1000, offsetMs: 0 }, 0],
-  ])('counts them as undecided if the server %s', { timeout: 60_000 }, async (_why, options, schedule, asked) => {
+  ])('counts the times of the absence as undecided if the server %s', { timeout: 60_000 }, async (_why, options, schedule, asked) => {
     const { control, minutes, away, ends, pasts, jobs } = createOne(schedule, options);
     control.setExecutionMode('passive');
     await minutes(30);
@@ -163,7 +163,7 @@ describe('expected-runs, an absence longer than the known times', () => {
     expect(pasts()).toEqual([]);
   });
 
-  it('treats a schedule without an edit as unsure, not as edited', { timeout: 60_000 }, async () => {
+  it('counts times as unsure, not as edited, if the schedule was not edited', { timeout: 60_000 }, async () => {
     const { control, minutes, away, jobs } = createOne({ cron: '0 0,7,20 * * * *', zone: 'UTC' }, { apiVersion: 18 });
     await minutes(30);
     control.setExecutionMode('passive');
@@ -223,7 +223,7 @@ describe('expected-runs, an absence longer than the known times', () => {
     },
   );
 
-  it('reports that the server restarted after its last hours', { timeout: 60_000 }, async () => {
+  it('reports that the server restarted, for the last hours of the absence', { timeout: 60_000 }, async () => {
     const { control, minutes, away, ends, shown } = createOne(everyMinute);
     await minutes(30);
     away(16 * 60);
@@ -240,7 +240,7 @@ describe('expected-runs, an absence longer than the known times', () => {
     expect(Math.abs(ends().missed - 240)).toBeLessThanOrEqual(1);
   });
 
-  it('counts its times as undecided if the server fails to list them', { timeout: 60_000 }, async () => {
+  it('counts the times of the absence as undecided if the server fails to list them', { timeout: 60_000 }, async () => {
     const { control, minutes, away, ends, pasts } = createOne(everyMinute);
     await minutes(30);
     const { ran } = ends();

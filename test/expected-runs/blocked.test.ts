@@ -30,7 +30,7 @@ describe('expected-runs, a job that was blocked before the exporter started', ()
       { job: { scheduleEnabled: false } },
     ],
   ])(
-    'explains it before any time is decided: %s',
+    'explains what blocks the job before any time is decided: %s',
     async (fact, fix, { isPassive = false, pay = {}, job = {} }: Off) => {
       const { control, minutes, find, id } = createHourly();
       if (isPassive) control.setExecutionMode('passive');

@@ -72,7 +72,7 @@ describe('expected-runs, the cost of requests for a server', () => {
     expect(sum(listed())).toBeLessThan(180 * 61);
   });
 
-  it('lists a dense time that begins late in small pieces', { timeout: 60_000 }, async () => {
+  it('lists in small pieces a dense part of a schedule that begins late', { timeout: 60_000 }, async () => {
     const { control, away, minutes, listed, nowMs, jobs } = createAsked({}, 0);
     control.createJob('pay', { name: 'next year', schedule: kinds['every second of next year'] });
     await minutes(2);
@@ -161,7 +161,7 @@ describe('expected-runs, the processor of a server with 250 scheduled jobs', () 
     ['behind a network of 200 ms', { connectMs: 200, lagMs: () => 200 }],
     ['if most answers wait in a busy exporter', { lagMs: (requests: number) => (requests % 5 === 0 ? 0 : 200) }],
   ])(
-    'learns the schedules of 250 jobs about as fast %s, within its share of the time of the server',
+    'reads the schedules of 250 jobs about as fast %s, within its share of the time of the server',
     async (...[, lag]) => {
       const learned = async (options: typeof lag | object): Promise<readonly [number, number]> => {
         const { minutes, jobs, spentMs } = createAsked({ daily }, 250, { takesTime: true, ...options });

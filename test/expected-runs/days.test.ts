@@ -82,7 +82,7 @@ describe('expected-runs, seeded days', () => {
     expect(causes.filter((cause) => (right.get(cause) ?? 0) < least)).toEqual([]);
   });
 
-  it.each(wrongParts)('detects it if %s', { timeout: 120_000 }, async (_name, parts) => {
+  it.each(wrongParts)('detects a fault: %s', { timeout: 120_000 }, async (_name, parts) => {
     let isShown = false;
     for (let seed = 1; seed <= 15 && !isShown; seed++) {
       isShown = (await judgeDay(seed, { ...soundParts, ...parts })).wrong.length > 0;

@@ -39,14 +39,14 @@ describe('expected-runs, while the previous run is in progress', () => {
     expect([...facts]).toEqual(['the run #N was still running']);
   });
 
-  it('finds it without a request if definitions cannot be read as JSON', async () => {
+  it('finds the overlap without a request if definitions cannot be read as JSON', async () => {
     const { minutes, shown, asked } = createSlow({ apiVersion: 43 });
     await minutes(40);
     expect(missed(shown)).toEqual([expect.stringContaining('reason="overlap"')]);
     expect(asked()).toBe(0);
   });
 
-  it('finds it while a one-time run of the job waits for its time, because the server starts no other until then', async () => {
+  it('finds the overlap while a one-time run of the job waits for its time, because the server starts no other run until then', async () => {
     const { minutes, shown, control, nowMs, find } = createSlow();
     const id = control.createJob('pay', { name: 'quick', schedule: { everyMs: 600_000, offsetMs: 0 } });
     await minutes(3);

@@ -32,7 +32,7 @@ function createQuiet(cron: string, options: Parameters<typeof createStopping>[0]
   };
 }
 
-describe('expected-runs, schedules with quiet hours', () => {
+describe('expected-runs, schedules with hours without starts', () => {
   it.each([
     {
       span: 'an afternoon',
@@ -91,7 +91,7 @@ describe('expected-runs, schedules with quiet hours', () => {
     ['0 1-5 * * *', '2026-01-17T12:00:00Z', 20, 10],
     ['0 2 * * 0', '2026-01-27T12:00:00Z', 60, 2],
     ['0 2 1 * *', '2026-03-03T12:00:00Z', 240, 2],
-  ])('always knows the next run of %s', { timeout: 60_000 }, async (cron, toIso, apart, runs) => {
+  ])('always shows the next run of %s', { timeout: 60_000 }, async (cron, toIso, apart, runs) => {
     const { polls, nowMs, ends, nextRun, minutes } = createQuiet(cron);
     await minutes(2);
     const lost: string[] = [];
@@ -103,7 +103,7 @@ describe('expected-runs, schedules with quiet hours', () => {
     expect(ends()).toEqual({ ran: runs, missed: 0, undecided: 0 });
   });
 
-  it('withdraws what an edit may have moved, although the hours of both schedules are quiet', async () => {
+  it('withdraws the times that an edit may have moved, although neither schedule has a start in these hours', async () => {
     const { until, control, minutes, ends, id } = createQuiet('0 2 * * *');
     await minutes(2);
     await until('2026-01-16T01:50:00Z', 60 * minuteMs);
@@ -114,7 +114,7 @@ describe('expected-runs, schedules with quiet hours', () => {
 });
 
 describe('expected-runs, an edited schedule without times soon', () => {
-  it('knows its next run as soon as it is requested', { timeout: 60_000 }, async () => {
+  it('shows the next run as soon as the schedule is requested', { timeout: 60_000 }, async () => {
     const { control, minutes, polls, nextRun, id } = createQuiet('0 * * * *');
     await minutes(2);
     control.changeJob(id, { schedule: { cron: '0 2 1 * *', zone: 'UTC' } });
@@ -129,7 +129,7 @@ describe('expected-runs, servers that report only the next run', () => {
     ['*/20 8-17 * * *', 19],
     ['30 13,15,20 * * *', 3],
   ])(
-    'count each run of %s, although the next run is requested before it is seen',
+    'count each run of %s, although the next run is requested before this run is seen',
     { timeout: 60_000 },
     async (cron, least) => {
       const { minutes, until, ends } = createQuiet(cron, { apiVersion: 30 });

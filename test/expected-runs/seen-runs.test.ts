@@ -36,7 +36,7 @@ function toPort(scannedThroughMs: number) {
 }
 
 describe('expected-runs/clear-times', () => {
-  it('knows all starts in a project up to the read of its own list of running executions', () => {
+  it('treats all starts in a project as known up to the read of its own list of running executions', () => {
     const clear = createClearTimes();
     clear.note(toPort(1_000_000));
     clear.note(toPort(1_059_999));
@@ -45,7 +45,7 @@ describe('expected-runs/clear-times', () => {
     expect(['busy', 'idle'].map(clear.of)).toEqual([1_000_000, 400_000]);
   });
 
-  it('knows no starts of a project whose running executions cannot be read', () => {
+  it('treats no start as known in a project whose running executions cannot be read', () => {
     const clear = createClearTimes();
     clear.note(toPort(1_000_000));
     clear.note(toPort(2_000_000));

@@ -15,7 +15,7 @@ describe('expected-runs/sources', () => {
     ['that a proxy answers for', 0, refuse({ kind: 'forbidden', status: 403 })],
     ['that could not be asked in time', 10, refuse({ kind: 'timeout', unsent: true, isOwnLimit: true })],
     ['that is silent, although another one takes its address', 0, refuse({ kind: 'timeout' })],
-  ])('knows up to which minute a member answered %s', (_what, minute, fault) => {
+  ])('records up to which minute a member answered %s', (_what, minute, fault) => {
     let nowMs = 0;
     const notes = createSourceNotes(fakeClock({ now: () => nowMs, ticks: () => nowMs }));
     const ear = notes.ear('a');

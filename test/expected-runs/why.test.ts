@@ -65,14 +65,14 @@ describe('expected-runs/deciding/why', () => {
     );
   });
 
-  it('does not deny the run of a job whose last run has a new name', () => {
+  it('does not report that a job has not run if its last run has a new name', () => {
     const ran: Verdict = { is: 'ran', expectedMs: two, delayMs: 3000, runId: 4712 };
     expect(sentence(ran, {}, new Map(), { last: null })).toBe(
       'Ran at 02:00 UTC, in time, after 3 s (#4712). Next run: 2026-11-23 02:00 UTC.',
     );
   });
 
-  it('names a cause that was there before and is there again', () => {
+  it('names a cause that had ended and exists again', () => {
     const off = [{ what: 'schedule', sinceMs: nowMs, seenAtMs: nowMs }] as const;
     const facts = [{ fact: 'the schedule of the job was switched off', atMs: seen, source: 'project-jobs' }];
     expect(sentence({ is: 'off', expectedMs: two, what: 'schedule', facts }, { off })).toContain(
@@ -83,7 +83,7 @@ describe('expected-runs/deciding/why', () => {
   it.each([
     [' yet: 400 of 1000 schedules read so far, about 12 min left', undefined],
     [' yet', { atMs: two, count: 1 }],
-  ])('says that the times of a job are not known%s', (text, unread) => {
+  ])('reports that the times of a job are not known%s', (text, unread) => {
     expect(sentence(undefined, unread && { unread }, new Map(), { isTimed: false })).toContain(
       `Its scheduled times are not known${text}. It last ran`,
     );

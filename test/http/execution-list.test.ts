@@ -65,7 +65,7 @@ describe('http/execution-list', () => {
     expect(await listIds(path)).toEqual(ids);
   });
 
-  it('reports that a server is silent, unless only another one is chosen', async () => {
+  it('reports that a server is silent, unless the list is filtered by another server', async () => {
     for (const path of ['/executions', '/executions?server=test'])
       expect(toText(await read(path))).toContain('No answer from "test" since');
     expect(toText(await read('/executions?server=prod'))).not.toContain('No answer');

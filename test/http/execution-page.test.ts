@@ -130,7 +130,7 @@ Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
     );
   });
 
-  it('draws an execution with the other runs of its job', async () => {
+  it('draws the duration of an execution among those of the other runs of its job', async () => {
     const kept = Array.from({ length: 5 }, (_, index) =>
       ended({ id: 4713 - index, startedAtMs: startMs, endedAtMs: startMs + (index + 1) * 10_000 }),
     );
@@ -154,7 +154,7 @@ Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
     expect(page).toMatch(/#4711: succeeded after 30 s<\/title><rect class="place marked" x="50.00"/);
   });
 
-  it('draws an older execution with the runs around it', async () => {
+  it('draws the duration of an older execution among those of the runs before and after it', async () => {
     const kept = Array.from({ length: 200 }, (_, index) =>
       ended({ id: 4811 - index, startedAtMs: startMs, endedAtMs: startMs + 10_000 }),
     );

@@ -239,7 +239,7 @@ Collector | Result | Last run | Next | Took | Series
 ping | ok |`);
   });
 
-  it('does not alarm about a server that has not answered since the start', async () => {
+  it('does not report a server that has not answered since the start as down', async () => {
     const page = await readPage([server('prod', { state: 'waiting', executionMode: undefined, collectors: [] })]);
     expect(page).toContain('<div class="headline off">');
     expect(toText(page)).toMatch(/^…"prod" has not responded yet\n/);

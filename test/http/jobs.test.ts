@@ -202,7 +202,7 @@ describe('http/jobs', () => {
     expect(body).toContain('title="2026-11-22 05:00 UTC: undecided (60 starts in this hour)"');
   });
 
-  it('shows the earlier name of a job, because links to it lead here', async () => {
+  it('shows the earlier name of a job, because links with this name lead to its page', async () => {
     const known = { nowMs, runs: [], running: [], usualMs: undefined, overdueMs: undefined, schedule: undefined };
     const times = {
       project: 'pay',

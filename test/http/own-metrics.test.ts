@@ -33,7 +33,7 @@ describe('http/own-metrics', () => {
 </code></pre>`);
   });
 
-  it('reports no problem for it', () => {
+  it('reports no problem because metrics are missing', () => {
     expect(findProblems(status(server('prod', facts)))).toEqual([]);
   });
 

@@ -79,7 +79,7 @@ describe('http/skipped', () => {
     expect(asked[1]).toEqual({ since: { agoMs: 12 * hourMs }, until: { agoMs: 1.5 * hourMs } });
   });
 
-  it('tells times of one minute apart', async () => {
+  it('distinguishes times within one minute', async () => {
     const runs = [
       {
         ...run,

@@ -144,7 +144,7 @@ describe('http/tonight', () => {
     ]);
   });
 
-  it('says that a shard without servers knows of no run', async () => {
+  it('reports that the other shards have all servers, if a shard has none', async () => {
     const { ask } = await serveTonight([]);
     const { status, body } = await ask('/tonight');
     expect([status, toText(body).split('\n')[0]]).toEqual([

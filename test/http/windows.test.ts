@@ -64,7 +64,7 @@ describe('http/windows', () => {
     ]);
   });
 
-  it('does not call a window free of runs if the times of some jobs are unknown then', async () => {
+  it('does not report a window as free of runs if the times of some jobs are unknown', async () => {
     const [best] = found.windows;
     const windows = best === undefined ? [] : [{ ...best, runs: 0, critical: 0, touched: [], unknown: 25 }];
     const { ask, url } = await serveWindows({ prod: { ...found, windows } });
@@ -106,7 +106,7 @@ describe('http/windows', () => {
     expect(since).toBe('2026-11-22T17:00:00.000Z');
   });
 
-  it('does not know which runs have ended since the server was last seen', () => {
+  it('does not claim that runs have ended since the server was last seen', () => {
     const lost = { server: 'prod', state: 'down', sinceMs: nowMs - hourMs, nowMs } as const;
     const wish = { forMs: hourMs, withinMs: hourMs, count: 1 };
     expect(toWindows('prod', wish, { found, silence: lost }).sentence).toBe('When last seen: 2 runs in progress.');

@@ -92,7 +92,7 @@ demo_stored_total{server="b"} 2
     expect(await show('text', [unknown])).toBe('');
   });
 
-  it('drops an expired snapshot, replaces and withdraws', async () => {
+  it('shows no expired, replaced or withdrawn snapshot', async () => {
     let clockMs = 0;
     const snapshots = createSnapshots(fakeClock({ ticks: () => clockMs }));
     const shown = () =>

@@ -182,7 +182,7 @@ describe('metrics/snapshot', () => {
     expect(valuesOf({ collectors: new Set() })).toEqual([]);
   });
 
-  it('joins to exactly the bytes of rendering all rows at once, deflated and not', async () => {
+  it('returns the same bytes as rendering all rows at once, deflated or not', async () => {
     const label = fc.string({ unit: 'binary', maxLength: 12 });
     const value = fc.double({ noNaN: true });
     const rowsOf = fc.oneof(

@@ -229,7 +229,7 @@ describe('ownership/ownership', () => {
     await ownership.stop();
   });
 
-  it('adds one listener for its end, however often it lists the leases', async () => {
+  it('adds one listener for the end of the replica, however often leases are listed', async () => {
     const added = vi.spyOn(AbortSignal.prototype, 'addEventListener');
     const removed = vi.spyOn(AbortSignal.prototype, 'removeEventListener');
     onTestFinished(() => void vi.restoreAllMocks());

@@ -125,7 +125,7 @@ describe('schedule/poll-times', () => {
     ]);
   });
 
-  it('gives each entry its own second and returns its next run, and returns nothing once it is stopped', async () => {
+  it('gives each entry its own second, and returns the next run of each until it is stopped', async () => {
     const { times, run, runs } = open({ entries: 3 });
     await run(100);
     expect(times.nextRunsAtMs().map((atMs) => new Date(atMs ?? 0).toISOString())).toEqual([

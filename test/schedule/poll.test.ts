@@ -172,7 +172,7 @@ describe('schedule/poll', () => {
     { answer: fault('html'), up: 0, accepted: 1 },
     { answer: fault('not_found'), up: 0, accepted: 1 },
     { answer: fault('forbidden', 'api.error.item.unauthorized'), up: 1, accepted: 1 },
-  ])('tells from a vital poll whether the server is up: $answer.kind', async ({ answer, up, accepted }) => {
+  ])('decides from a vital poll whether the server is up: $answer.kind', async ({ answer, up, accepted }) => {
     const { run, scrape } = setUp();
     await run(7);
     await run(answer);

@@ -91,7 +91,7 @@ export function describeSpool(stateNow: () => State, reopen: () => Promise<void>
       expect((await state.spool.size()).oldestMs).toBe(9000);
     });
 
-    it('removes delivered traces, and returns its size', async () => {
+    it('removes delivered traces, and returns the size of the spool', async () => {
       const empty = { traces: 0, bytes: 0, oldestMs: undefined, quarantinedTraces: 0, quarantinedBytes: 0 };
       expect(await state.spool.size()).toEqual(empty);
       await spool(toTrace('1'), toTrace('2'), toTrace('3'));
@@ -111,7 +111,7 @@ export function describeSpool(stateNow: () => State, reopen: () => Promise<void>
       expect(await state.spool.hasRoom({ maxBytes: 8, maxTraces: 2 })).toBe(true);
     });
 
-    it('quarantines with a reason, puts back at the old place, and drops', async () => {
+    it('quarantines traces with a reason, puts them back at their old places, and drops them', async () => {
       await spool(toTrace('1'), toTrace('2'), toTrace('3'));
       await state.spool.quarantine('1', { reason: 'HTTP 400 too odd', atMs: 5 }, all);
       await state.spool.quarantine('2', { reason: 'HTTP 413', atMs: 6 }, all);

@@ -72,7 +72,7 @@ describe('status/problems', () => {
     expect(headline(server('prod'), server('test', { state: 'refused' }))).toBe('"test" rejects the credentials');
   });
 
-  it('fits every title into 59 characters, with the whole text of a cut one below', () => {
+  it('cuts every title to 59 characters, and shows the whole text below a cut title', () => {
     const name = 'a-server-whose-name-is-longer-than-anybody-would-like';
     const collectors = [
       collector('executions-metrics', { result: 'failed', message: 'GET x: 500' }),

@@ -82,7 +82,7 @@ describe('tracing/kept-plans', () => {
     expect(left.at(-1)).toBe(60);
   });
 
-  it('knows the previous attempt, for any order in which the traces were made', () => {
+  it('has the previous attempt, for any order in which the traces were made', () => {
     const kept = createKeptPlans();
     kept.keep('prod', 12, planAttempt({ attempt: 1 }));
     expect(kept.find('prod', 12)?.attempts).toEqual({ previous: undefined, next: undefined, retry: 1 });

@@ -48,7 +48,7 @@ export function createLargeAnswers({ clock }: { clock: Pick<Clock, 'nextTurn'> }
       const leave = await turns.enter();
       try {
         const decoded = await decode(endpoint, answer, context);
-        // Converting a large answer takes a whole turn.
+        // Decoding a large answer takes a whole turn of the event loop.
         await clock.nextTurn();
         return decoded;
       } catch (error) {
@@ -133,7 +133,7 @@ function createGate(places: number) {
   }
 
   return {
-    /** Resolves to a function that leaves again; it may be called more than once. */
+    /** Resolves to a function that gives the place back; it may be called more than once. */
     enter: async (): Promise<() => void> => {
       if (free > 0) free -= 1;
       else await new Promise<void>((resolve) => waiting.push(resolve));

@@ -35,7 +35,7 @@ export function inPieces<Item>(
         // The server may end a page with fewer rows.
         if (toPageSize(max, page) < max) endOffset = offset;
         fitted += 1;
-        // Later, because every step would fail if all rows are large.
+        // The size grows only after several answers, because each increase would fail if all rows are large.
         if (fitted >= fittedToGrow) [size, fitted] = [2 * size, 0];
       } catch (error) {
         if (!(error instanceof ApiError) || error.kind !== 'too_large') throw error;

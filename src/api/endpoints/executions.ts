@@ -36,7 +36,10 @@ const executionList = z
 /** The finished rows of lists with all their fields. Kept apart, because rows are stored and arguments may contain secrets. */
 const listed = new WeakMap<Execution, unknown>();
 
-/** Returns a listed row as the request for its execution would; undefined if that may have more, such as the id of a retry. */
+/**
+ * Returns a listed row in the form of a single execution; undefined if a request for the execution may return more, such as
+ * the id of a retry.
+ */
 export function toTraced(row: Execution): TracedExecution | undefined {
   if (row.status === 'failed-with-retry' && row.nextAttemptId === undefined) return undefined;
   return executionEndpoint.body.safeParse(listed.get(row)).data;

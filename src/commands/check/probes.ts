@@ -290,5 +290,5 @@ function toSentences(hidden: readonly Count[]): readonly string[] {
 const maxTriedJobs = 5;
 const dayMs = 86_400_000;
 const maxCompared = 200;
-/** More than for other requests, because rights to executions are granted by project. */
+/** This limit is higher than for other requests, because rights to executions are granted by project. */
 const maxReadProjects = 25;

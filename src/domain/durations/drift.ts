@@ -67,7 +67,10 @@ export function toShiftRatio({ beforeMs, afterMs }: Shift): number {
   return afterMs / Math.max(beforeMs, 100);
 }
 
-/** Adds a successful run. One that is not added in the order of the ends is only compared with later ones. */
+/**
+ * Adds a successful run. A run that ended before the last added run is inserted at its place, and compared only with later
+ * runs.
+ */
 export function addDuration(before: Drift | undefined, durationMs: number, endedAtMs: number): Drift {
   const lastMinute = Math.floor(endedAtMs / minuteMs);
   if (before !== undefined && lastMinute < before.lastMinute) return insertLate(before, durationMs, lastMinute);
@@ -86,7 +89,7 @@ function toTenths(durationMs: number): number {
   return Math.min(Math.round(durationMs / 100), maxLong);
 }
 
-/** A run before all that are kept may be from before a change. */
+/** Ignores a run that ended before all kept runs, because the durations may have changed since. */
 function insertLate(before: Drift, durationMs: number, endMinute: number): Drift {
   const [tenths, apart] = [toList(before.tenths), toList(before.apart)];
   const ends = toEnds({ ...before, tenths, apart });

@@ -51,7 +51,10 @@ export function createIdOrder(hours: IdHours, nowMs: number) {
           !isBehind(id, endedAtMs + byMs + hourMs) &&
           !isAhead(id, startedAtMs + byMs - hourMs),
       ),
-    /** Reports whether ids started again: the run's id is smaller than one known over a day before its start. */
+    /**
+     * Reports whether ids started again: the id of the run is smaller than an id that was known more than a day before the
+     * run started.
+     */
     startsAgain: ({ id, startedAtMs }: Started): boolean => isAhead(id, startedAtMs - dayMs),
   };
 }
@@ -108,7 +111,7 @@ export function withIds(
 }
 
 const hourMs = 3_600_000;
-/** Hours may be this far in the future: after the clock was set back an hour, correct hours are. */
+/** Hours may be this far in the future, because correct hours are when the clock was set back by an hour. */
 const stepMs = 2 * hourMs;
 const dayMs = 24 * hourMs;
 

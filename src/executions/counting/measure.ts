@@ -128,7 +128,7 @@ export function measureFailures(
     cell.count += 1;
     cell.isReleased ||= isOfGap === true;
   }
-  // The last failure must come first: another failure of the job may then show that it was not new.
+  // The last failure of each job is counted first: an older failure may then show that the last one was not new.
   for (const isLast of [true, false])
     for (const failure of failures) {
       const key = toJobKey(failure.project, failure.group, failure.name);

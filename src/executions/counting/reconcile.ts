@@ -101,7 +101,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
   }
   const since = newEpochAtMs ?? epochStartedAtMs;
   const former = (input.formerEpochs ?? Number.POSITIVE_INFINITY) + Number(newEpochAtMs !== undefined);
-  // An epoch has each id once: if all former epochs have had it, the run is of the present one.
+  // An epoch has each id once: if all former epochs have had this id, the run is of the present epoch.
   const isTaken = ({ id }: Finished): boolean =>
     (known.get(id) ?? []).filter((run) => toBegin(run) < since).length >= former;
   const before = newEpochAtMs === undefined ? ids : new Map<number, IdHour>();
@@ -151,8 +151,8 @@ function isOneTime({ id, type, status }: Finished, oneTimeIds: ReadonlySet<numbe
 }
 
 /**
- * Returns the runs of the previous epoch, which started before the present one. A run shortly before it with an id below all
- * ids of the previous epoch belongs to the present epoch.
+ * Returns the runs of the previous epoch, which started before the present one. A run that started shortly before the present
+ * epoch belongs to it if its id is below all ids of the previous epoch.
  */
 function toEpochBefore(runs: readonly Finished[], sinceMs: number, hours: readonly IdHour[]): Set<Finished> {
   const early = runs.filter(({ startedAtMs }) => startedAtMs < sinceMs);

@@ -196,7 +196,7 @@ function toFactsChange(cache: LedgerCache, found: Reconciled, epoch: number): { 
   const recent = cache.recent();
   // Some rows start days after their end.
   const startsMs = recent.map((run) => Math.min(run.startedAtMs, run.endedAtMs));
-  // Runs that a clock dates ahead are not among the hours.
+  // The hours do not include runs with a date in the future.
   const ids = [toGreatestId(cache.idHours) ?? 0, ...recent.map(({ id }) => id)];
   const former =
     epoch === facts.epoch ? {} : { formerThroughMs: Math.max(0, ...startsMs), formerThroughId: Math.max(...ids) };

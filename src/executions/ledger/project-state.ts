@@ -80,8 +80,9 @@ export function resume(state: ProjectState, nowMs: number, catchUpLimitMs: numbe
 }
 
 /**
- * Changes a state after the server clock was set back to a time: everything after it is unread and counts again. A new project
- * has no earlier runs to count by mistake, so its counting begins earlier, in case the step was noticed late.
+ * Changes a state after the server clock was set back to a time: everything after it is unread and counts again. Counting of
+ * a new project begins earlier, in case the step was noticed late: a new project has no earlier runs that could be counted by
+ * mistake.
  */
 export function rewind(state: ProjectState, toMs: number, isNew = false): ProjectState {
   return rewindAbsent(state, { toMs: isNew ? toMs - maxUnnoticedMs : toMs, isCertain: true });

@@ -114,7 +114,7 @@ type Now = {
  */
 export function createFollowSkew(cache: LedgerCache) {
   let { leap } = cache.facts();
-  /** The smallest difference since one was stored, because a full disk may refuse all that are. */
+  /** The smallest difference since the last stored one, because a full disk may have refused to store every later one. */
   let leastSkewMs = Number.POSITIVE_INFINITY;
   return (now: Now): Followed => {
     const isUndone = leap !== undefined && leap.endMs > now.nowMs + stepMs;

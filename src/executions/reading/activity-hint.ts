@@ -7,7 +7,7 @@ import type { Activities } from './activities.ts';
 
 type HintInput = {
   readonly nowMs: number;
-  /** Ends at the time of this round: the next round reads what ends after it. */
+  /** The window ends at the time of this round; the next round reads executions that end later. */
   readonly window: Window;
   readonly activities: Pick<Activities, 'all'>;
   readonly projects: readonly string[];

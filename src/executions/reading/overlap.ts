@@ -71,7 +71,10 @@ export function createOverlap(
     /** Returns how much of the time since `sinceMs` the clock skipped. */
     leaptMs: (sinceMs: number): number =>
       leap === undefined ? 0 : Math.max(0, leap.endMs - Math.max(leap.beginMs, sinceMs)),
-    /** Returns the latest date that executions may have: after now, until a clock that was set back has caught up. */
+    /**
+     * Returns the latest date that executions may have: it is after `nowMs` until a clock that was set back reaches its
+     * earlier time.
+     */
     untilMs: (nowMs: number): number => {
       // While the exporter was not running, the clock may have been ahead and been set back, or have advanced further.
       if (isUnseen) unseenMs = Math.max(nowMs + maxLeapMs, latestMs + rememberedForMs);

@@ -56,7 +56,7 @@ export function planReads(input: PlanInput): PlannedRead[] {
   const rotation = [...new Set([...gone, ...idle.slice(0, quota)])].map((state) =>
     toRead(state, isOutOfSight(state, input) ? 'probe' : 'rotation', input),
   );
-  // The budget may have no place for the last ones, which are the first of the next round.
+  // The budget may have no place for the last reads, which are then the first of the next round.
   return [...live.sort((one, other) => one.sinceMs - other.sinceMs), ...rotation];
 }
 

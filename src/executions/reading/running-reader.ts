@@ -49,7 +49,7 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
       else readTicks.set(project, askedTicks);
       const wasDenied = denied.delete(project);
       if (read.denied !== undefined) denied.add(project);
-      // The rights are back, perhaps those to all projects.
+      // The rights to this project were granted again, perhaps with the rights to all projects.
       else if (wasDenied) oneByOneUntilTicks = Number.NEGATIVE_INFINITY;
     }
     isComplete ||= projects.every((project) => known.has(project));

@@ -16,7 +16,9 @@ type Round = {
   readonly overlap: Overlap;
   readonly api: () => Api;
   readonly nowMs: number;
-  /** True while a jump of the server clock is not accepted: a project that is no longer excluded waits for its start. */
+  /**
+   * True while a jump of the server clock is not accepted: until then, a project that is no longer excluded stays on hold.
+   */
   readonly isDoubtful: boolean;
   readonly running: readonly Execution[] | undefined;
 };
@@ -28,7 +30,7 @@ export function createWatchedProjects({ readProjects, clock, everyMs, settings, 
   const begunTicks = clock.ticks();
   let names: readonly string[] = [];
   let nextTicks = Number.NEGATIVE_INFINITY;
-  /** Projects with running executions that were missing even from a list that was read because of them. */
+  /** Projects with running executions that are missing even from a list that was read to find them. */
   let absent: ReadonlySet<string> = new Set();
 
   function findUnknown(cache: LedgerCache, running: readonly Execution[]): Set<string> {

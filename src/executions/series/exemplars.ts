@@ -50,7 +50,10 @@ const maxCells = 10_000;
 const slowestForMs = 3_600_000;
 const failures: readonly Ending[] = ['failed', 'timedout', 'other'];
 
-/** Storages refuse exemplars that are older than the last one. Of failures, the newest is shown; of other runs, the slowest. */
+/**
+ * A database such as Prometheus refuses an exemplar that is older than the last one of its series. Of failures, the newest is
+ * shown; of other runs, the slowest.
+ */
 function isBetter(next: Exemplar, before: Exemplar | undefined, ending: Ending): boolean {
   if (before === undefined) return true;
   if (next.atMs <= before.atMs) return false;

@@ -67,7 +67,7 @@ function ofLastFailure(rules: SeriesRules): number {
 }
 
 function seriesOfProject(rules: SeriesRules): number {
-  // Deleted jobs and jobs without a slot may each have one.
+  // Of each class, a project may have three series: for runs without a job, deleted jobs, and jobs without a slot.
   return sumOf(rules, ofEachProject) + ofClasses(rules, 3) + (rules.cicd ? 2 * sumOf(rules, ofEachPipeline) : 0);
 }
 

@@ -92,7 +92,7 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
   return {
     /** Publishes the present series; they stay until the next call. */
     show,
-    /** Publishes during a round that is late: a long one may outlast the series. */
+    /** Publishes during a round that is late, because the published series may expire before a long round ends. */
     showInPassing: async (found: OpenRound, round: Round): Promise<void> => {
       if (underWay === undefined && clock.ticks() - shownTicks >= 1.5 * everyMs) await show(found, round);
     },

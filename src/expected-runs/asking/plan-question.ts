@@ -108,5 +108,5 @@ const justNowMs = 10 * minuteMs;
 const enoughShare = 0.9;
 /** The server computes the span with its own clock, and may cut times to seconds: the last start may be missing. */
 export const edgeMs = 30_000;
-/** No more times are needed while the next start is further away. */
+/** If the next start is further away than this, no other times are requested. */
 const maxAheadMs = 7 * 24 * hourMs;

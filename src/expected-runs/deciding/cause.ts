@@ -26,7 +26,7 @@ type CauseInput = {
   readonly sources: Sources;
 };
 
-/** Returns the first cause that held at an expected time without a run, with its facts. */
+/** Returns the first cause that applied at an expected time without a run, with its facts. */
 export function findCause(input: CauseInput): Cause {
   const isGap = isUnwatched(timelineOf(input.sources, sourceKeys.contact), input.atMs);
   // In an absence of the exporter, only causes that leave traces can be found.
@@ -51,7 +51,7 @@ const allJudges: readonly Judge[] = [
   toRestart,
   toStarting,
   toActivated,
-  // The last resort: the server became passive between the readings before and after the time.
+  // If no reading before the time shows a cause, the first reading after the time may: the server became passive in between.
   (input) => toPassive(input, firstSoonAfter),
   (input) => toProjectOff(input, firstSoonAfter),
   // Jobs that are due at the same time may use up the threads at that time.

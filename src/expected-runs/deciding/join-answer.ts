@@ -93,7 +93,7 @@ export function joinUnsure(before: Unsure | undefined, own: Unsure | undefined, 
   return { afterMs: Math.min(open.afterMs, own.afterMs), throughMs: Math.max(open.throughMs, own.throughMs) };
 }
 
-/** Compares two answers where both are known, from a time on. If neither has a time there, they agree. */
+/** Compares two answers in the span that both cover, from a time on. If neither has a time in this span, they agree. */
 function compare(before: Timetable, answer: Answer, fromMs: number): Joined['agreement'] {
   const untilMs = Math.min(before.untilMs, answer.untilMs);
   if (untilMs > fromMs) {
@@ -119,7 +119,7 @@ function areSame(some: readonly number[], others: readonly number[], afterMs: nu
   return own.length === told.length && own.every((time, index) => time === told[index]);
 }
 
-/** Reports whether times break an even distance. Without any time, little is proved. */
+/** Reports whether times break an even distance. False if there is no time to compare, which proves little. */
 function isOutOfStep(times: readonly number[], [first]: readonly number[]): boolean {
   const distanceMs = toEvenDistance(times);
   const last = times.at(-1);

@@ -149,7 +149,7 @@ export function isTimedUntil(timetable: Timetable | undefined, toMs: number): bo
   return toMs <= timetable.untilMs || toPeriodMs(timetable) !== undefined;
 }
 
-/** A short list says little about the next day: many schedules have quiet hours. */
+/** A short list does not show the times of the next day, because many schedules have hours without starts. */
 function toKnownMs({ askedAtMs, untilMs }: Timetable): number {
   return untilMs + (untilMs - askedAtMs) * maxRepeats;
 }

@@ -64,7 +64,10 @@ function addFailure(before: FailingNode | undefined, node: string, { project = '
   };
 }
 
-/** Returns the nodes that failed by a time. Later failures wait: a success that ended with them may be read last. */
+/**
+ * Returns the nodes whose failures began up to this time. Later failures are left out: a success that ended at the same time
+ * may not be read yet.
+ */
 export function listSettled(nodes: FailingNodes, throughMs: number): FailingNodes {
   return new Map([...nodes].filter(([, { sinceMs }]) => sinceMs <= throughMs));
 }

@@ -10,7 +10,7 @@ export type HttpLimits = {
   readonly answerMs: number;
   /** How long an idle connection stays open. */
   readonly idleMs: number;
-  /** If places are few, connections that have sent no request for this time are closed first. */
+  /** If few places are left, connections that have sent no request for this time are closed first. */
   readonly silentMs: number;
   readonly connections: number;
   /** The maximum number of page bytes that clients have not read yet, in total. */
@@ -50,7 +50,7 @@ const minConnections = 32;
 const otherFiles = 256;
 
 /**
- * Admits clients that send requests. If places are few, closes the oldest connection without any request, otherwise the
+ * Admits clients that send requests. If few places are left, closes the oldest connection without any request, otherwise the
  * connection that has been idle longest. New connections are closed last, because their request may still arrive.
  */
 export function guardConnections(

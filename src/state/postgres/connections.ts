@@ -123,7 +123,7 @@ async function openConnection(
   prepare: () => Promise<void>,
 ): Promise<PoolClient> {
   for (;;) {
-    // Before connecting, because a connection would wait for a password that cannot be read.
+    // The password is read before connecting, because a connection would wait for a password that cannot be read.
     if (pool.idleCount === 0) await prepare();
     const client = await pool.connect();
     if (isPresent(client)) return client;

@@ -51,7 +51,7 @@ export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
       const pending = chosen.map((run): PendingTrace => {
         const { succeededOn: _names, ...stored } = run;
         const each = { ...stored, project, epoch, seenAtMs };
-        // Older ones are many, and wait for longer.
+        // Rows of older executions are not kept: there may be many, and their traces wait longer.
         const full = readAtMs - run.endedAtMs < maxListedAgeMs ? toTraced(run) : undefined;
         if (full !== undefined) listed.set(each, full);
         return each;

@@ -53,7 +53,7 @@ describe('domain/durations/drift', () => {
     expect(doubled.delays[20]).toBeLessThanOrEqual(5);
   });
 
-  it('puts a run that becomes known after a later one at its place, if it is not the oldest', () => {
+  it('inserts a run that becomes known after a later run, unless it is older than all kept runs', () => {
     const runs = usual.slice(1);
     let drift: Drift | undefined;
     for (const index of runs.keys()) {

@@ -30,7 +30,7 @@ beforeAll(async () => {
 }, 60_000);
 
 describe('end-to-end/delivery/enrichment', () => {
-  it('counts everything without traces, as the reference', () => {
+  it('counts everything without traces, for comparison', () => {
     expect(untraced.faults).toEqual([]);
     expect(untraced.expected.counted.length).toBeGreaterThan(150);
     expect(untraced.traces).toEqual([]);
@@ -56,7 +56,7 @@ describe('end-to-end/delivery/enrichment', () => {
     },
   );
 
-  it('counts the same in the same rounds while the steps are slow', async () => {
+  it('has the same counters in the same rounds while the steps are slow', async () => {
     const run = await expectSameCounters(fault({ kind: 'slow', ms: 15, path: ofState }));
     expect(run.traces.some(({ spans }) => spans > 1)).toBe(true);
   });

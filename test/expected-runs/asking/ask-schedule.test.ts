@@ -11,7 +11,7 @@ import { fakeClock } from '../../support/fake-clock.ts';
 let close: () => Promise<void> = async () => undefined;
 afterEach(() => close());
 
-it('continues a schedule at any moment, although the server counts the span by its own clock and returns whole seconds', async () => {
+it('loses no time between two requests, although the server computes the span by its own clock and returns whole seconds', async () => {
   const simulator = createDirectSimulator({ scenario: 'empty', apiVersion: 47 });
   const { control } = simulator;
   control.createProject('pay');

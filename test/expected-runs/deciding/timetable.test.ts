@@ -68,7 +68,7 @@ describe('expected-runs/deciding/timetable', () => {
     expect(toStartWindow(timetable, 0, 600_000).throughMs).toBe(89_999);
   });
 
-  it('knows the maximum number of starts in an hour, even if only a part of the hour is listed', () => {
+  it('computes the maximum number of starts in an hour, even if only a part of the hour is listed', () => {
     const toMost = (untilSeconds: number, times: number[]) =>
       toMostPerHour(joinAnswer(undefined, answer(0, untilSeconds, times), join).timetable);
     expect([toMost(610, tens(10, 60)), toMost(3610, tens(10, 60)), toMost(300, tens(10, 20))]).toEqual([
@@ -163,7 +163,7 @@ describe('expected-runs/deciding/notes', () => {
     expect({ sinceMs, decidedMs }).toEqual({ sinceMs: 140_000, decidedMs: 140_000 });
   });
 
-  it('counts the times between the next time, which alone was known at first, and the first list', () => {
+  it('counts the times between the first known next time and the first list', () => {
     const first = noteAnswer(job, answer(0, 20, [20_000])).job;
     const listed = noteAnswer(first, answer(600, 4200, tens(610, 360))).job;
     const { gap } = listed.timetable ?? {};

@@ -48,7 +48,7 @@ describe('expected-runs/risks/find-skipped', () => {
     ]);
   });
 
-  it('knows since when the first job that is still listed has been watched', async () => {
+  it('reports since when the first job that is still listed has been watched', async () => {
     const sinceMs = at(-90);
     const gone = job('gone', [], { sinceMs: at(-400), goneAtMs: at(-100) });
     expect(await find([gone, job('a', [], { sinceMs: at(-60) }), job('b', [], { sinceMs })])).toMatchObject({

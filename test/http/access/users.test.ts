@@ -135,7 +135,7 @@ describe('http/access/users', () => {
     expect(await settle(users.admit(basic('prometheus:another'), '10.0.0.1'))).toBe('refused');
   });
 
-  it('still knows users after a reload that does not change their hashes, while others guess', async () => {
+  it('still admits users at once after a reload that does not change their hashes, while others guess', async () => {
     const { users, compared, settle } = setUp(two);
     await settle(users.admit(basic('prometheus:right')));
     await settle(users.admit(basic('nobody:guess')));

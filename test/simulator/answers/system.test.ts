@@ -56,7 +56,7 @@ describe('simulator/answers/system-info', () => {
     expect(replies[1]?.json).toMatchObject({ errorCode: 'api.error.item.unauthorized' });
   });
 
-  it('shows each cluster member at its own address, and all in turn at the common one', async () => {
+  it('shows each cluster member at its own address, and one member after the other at the common address', async () => {
     const simulator = await startEmpty({ members: 2, memberAddresses: true });
     simulator.control.setClockSkew(-600_000, 1);
     const ask2 = async (url: string) => {

@@ -70,7 +70,7 @@ describe('simulator/engine/finish', () => {
     });
   });
 
-  it('shows who aborted it', async () => {
+  it('shows who aborted an execution', async () => {
     const simulator = await startOneJob({});
     simulator.control.runJob('job-1');
     simulator.advance(2000);

@@ -40,7 +40,7 @@ describe('tracing/deliver/batch', () => {
     expect(keysOf([empty, json])).toBe(1);
   });
 
-  it('halves into parts that are never empty', () => {
+  it('splits traces into two parts that are never empty', () => {
     expect(halve(makeTraces(5)).map((part) => part.map(({ executionId }) => executionId))).toEqual([
       ['1', '2', '3'],
       ['4', '5'],

@@ -27,7 +27,7 @@ it('gives up a trace that was lost, but not one refused by a busy trace backend,
   expect(givenUp.filter((id) => id !== undefined)).toEqual(['1']);
 });
 
-it('rests if the only trace left was lost, and a person has dropped it since', async () => {
+it('has nothing to send if the only trace left was lost, and a person has dropped it since', async () => {
   const { next, noteFault } = createSelection({
     spool: { next: async () => [] },
     gathering: { maxBytes: 1000, maxTraces: 10 },
@@ -54,11 +54,11 @@ function play(cap: number, requests: number): number[] {
 }
 
 describe('tracing/deliver/batch-size', () => {
-  it('sends the maximum while all requests are delivered', () => {
+  it('sends the maximum size while all requests are delivered', () => {
     expect(play(full, 4)).toEqual([1024, 1024, 1024, 1024]);
   });
 
-  it('halves after several losses until a request is delivered, and later tries more, less often each time', () => {
+  it('halves the size after several losses until a request is delivered, and later tries larger sizes, less often each time', () => {
     expect(play(200_000, 30).join(' ')).toBe(
       '1024 1024 1024 1024 1024 512 256 128 256 128 128 256 128 128 128 128 ' +
         '256 128 128 128 128 128 128 128 128 256 128 128 128 128',

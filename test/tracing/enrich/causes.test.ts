@@ -46,7 +46,7 @@ describe('tracing/enrich/causes', () => {
     expect(causes.of(run(3))).toBeUndefined();
   });
 
-  it('knows the failure of a job that ended last, whichever began last', () => {
+  it('returns the failure of a job that ended last, whichever began last', () => {
     const causes = createCauses();
     for (const [id, job, endedAtMs] of [
       [1, 'pay/settle', 9000],

@@ -66,7 +66,7 @@ describe('tracing/enrich/queue-order', () => {
     expect(findLate()).toEqual([2]);
   });
 
-  it('puts the later of two that ended at the same moment first', () => {
+  it('puts the highest id first if executions ended at the same moment', () => {
     expect(idsOf([ended(7, 10), ended(9, 10), ended(8, 10)])).toEqual([9, 8, 7]);
   });
 });

@@ -54,7 +54,7 @@ function isInterruption({ kind, atMs, afterMs, beforeMs }: Change, { startedAtMs
   return endedAtMs <= afterMs + stopMs || (endedAtMs > againMs - stopMs && endedAtMs <= againMs + warmUpMs);
 }
 
-/** Between the last reading of a server and its stop, and between its stop and its start. */
+/** The longest time between the last reading of a server and its stop, and between its stop and its start. */
 const stopMs = 120_000;
 
 const ofJobs = new Set<ChangeKind>(['definition', 'job', 'switch', 'owner', 'run']);
