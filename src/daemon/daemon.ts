@@ -103,7 +103,7 @@ export function createApp(options: AppOptions) {
   }
 
   function reload(next: Config): Promise<void> {
-    const done = goOver(next);
+    const done = applyConfig(next);
     reloading = done.then(
       () => setTimeZone(next.web.timezone),
       () => undefined,
@@ -111,11 +111,11 @@ export function createApp(options: AppOptions) {
     return done;
   }
 
-  async function goOver(next: Config): Promise<void> {
+  async function applyConfig(next: Config): Promise<void> {
     const tracing = await loadTracing(next, lasting.otlp);
     const { watch, server } = inUse();
-    await watch.goOver(next, toTraces(lasting, tracing));
-    server.goOver(next);
+    await watch.reload(next, toTraces(lasting, tracing));
+    server.reload(next);
   }
 
   return {

@@ -28,7 +28,7 @@ export type ToTraces = (config: Config, state: State) => Traces | undefined;
 /** What a watch is made of, beside its state. */
 export type WatchParts = Omit<WatchOptions, 'config' | 'state' | 'traces' | 'memoryOf'> & {
   readonly config: Config;
-  readonly keptPlans: Pick<KeptPlans, 'goOver'>;
+  readonly keptPlans: Pick<KeptPlans, 'reload'>;
   readonly toTraces: ToTraces;
   readonly toPollTimes?: ToPollTimes | undefined;
 };
@@ -42,7 +42,7 @@ export type Watch = {
   /** Waits for `pushed` before it gives up the servers, because the end of a push is stored with them. */
   readonly stop: (pushed?: Promise<void>) => Promise<void>;
   /** Continues with another configuration. If that fails, rejects and keeps the present one. */
-  readonly goOver: (config: Config, toTraces: ToTraces) => Promise<void>;
+  readonly reload: (config: Config, toTraces: ToTraces) => Promise<void>;
   /** Returns the servers that are owned now, because scrapes show only these; undefined without replicas. */
   readonly toOwned: () => ReadonlySet<string> | undefined;
   /** Returns the epoch in which a server is owned; undefined without replicas. */

@@ -83,12 +83,12 @@ export function createReplica(options: ReplicaOptions): Replica {
       await ownership.stop();
       await Promise.all([traces?.stop(), lastWrites]);
     },
-    goOver: async (next, toTraces) => {
+    reload: async (next, toTraces) => {
       // Made before anything ends: if this fails, the present configuration stays.
       const nextTraces = toTraces(next, owned.state);
-      await ownership.goOver(listUnits(next), async () => {
+      await ownership.reload(listUnits(next), async () => {
         await traces?.stop();
-        options.keptPlans.goOver(config, next);
+        options.keptPlans.reload(config, next);
         config = next;
         notes.all();
         traces = nextTraces;

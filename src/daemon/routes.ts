@@ -64,7 +64,7 @@ type Served = {
 /** The HTTP server, with its configured access rules. */
 export type DaemonServer = Pick<HttpServer, 'close'> & {
   readonly listen: () => Promise<string>;
-  readonly goOver: (config: Config) => void;
+  readonly reload: (config: Config) => void;
 };
 
 /** Creates the HTTP server with all routes; it does not listen yet. */
@@ -84,7 +84,7 @@ export async function createDaemonServer(served: Served): Promise<DaemonServer> 
     onError: (error) => log.error({ error }, 'request failed'),
   });
   return {
-    goOver: ({ webConfig }) => webAccess?.take(webConfig),
+    reload: ({ webConfig }) => webAccess?.take(webConfig),
     listen: async () => {
       const port = await server.listen();
       webAccess?.watch(server.renewTls);

@@ -3,7 +3,7 @@ import type { ServerFacts } from '../api/contact.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
 import type { Changes } from '../diagnosis/changes/changes.ts';
 import type { Log } from '../domain/log.ts';
-import { type Ear, listenTo } from '../expected-runs/listen.ts';
+import { type Listener, listenTo } from '../expected-runs/listen.ts';
 import type { SourceNotes } from '../expected-runs/sources.ts';
 import type { Self } from '../metrics/self.ts';
 import type { Snapshots } from '../metrics/snapshot.ts';
@@ -61,21 +61,21 @@ export function connectTargets(server: ServerConfig, given: TargetOptions) {
   };
 }
 
-type Ears = {
+type Listeners = {
   readonly sourceNotes: SourceNotes;
   readonly signs: ReturnType<typeof createServerSigns>;
-  readonly hear: Changes['hear'];
+  readonly receive: Changes['receive'];
 };
 
-export function joinEars({ sourceNotes, signs, hear }: Ears) {
-  return (member: string | undefined, isShared: () => boolean): Ear => {
-    const ear = sourceNotes.ear(member, isShared);
+export function joinListeners({ sourceNotes, signs, receive }: Listeners) {
+  return (member: string | undefined, isShared: () => boolean): Listener => {
+    const listener = sourceNotes.listener(member, isShared);
     return {
-      ...ear,
+      ...listener,
       answered: (endpoint, path, answer, tookMs) => {
-        ear.answered(endpoint, path, answer, tookMs);
+        listener.answered(endpoint, path, answer, tookMs);
         signs.note(member, endpoint, answer);
-        hear({ member, endpoint, path, answer }, tookMs);
+        receive({ member, endpoint, path, answer }, tookMs);
       },
     };
   };
@@ -83,7 +83,7 @@ export function joinEars({ sourceNotes, signs, hear }: Ears) {
 
 type TargetOptions = WatchOptions & {
   /** Returns the listener for all answers of an address. */
-  readonly ear: (member: string | undefined, isShared: () => boolean) => Ear;
+  readonly listener: (member: string | undefined, isShared: () => boolean) => Listener;
 };
 
 type Asked = { readonly member: string | undefined; readonly url: string };
@@ -99,7 +99,7 @@ function connectTarget(server: ServerConfig, { member, url }: Asked, options: Ta
     { ...options, observe: toClientObserver(self, key, log), memory: address.memory },
   );
   const isShared = () => member === undefined && (server.members.length > 0 || plain.client.facts().hidesMembers);
-  const connection = { ...plain, client: listenTo(plain.client, options.ear(member, isShared)) };
+  const connection = { ...plain, client: listenTo(plain.client, options.listener(member, isShared)) };
   const facts = connection.client.facts;
   const vitality = createVitality(self, key, clock, (now, before) =>
     logState(log, key, { now, before, facts: facts() }),

@@ -39,7 +39,7 @@ export function createSingle(options: WatchParts & { readonly state: State }): W
     const { self, keptPlans } = options;
     try {
       forgetTraces(self, { areMade: after.traces !== undefined, areSent: after.traces?.delivery() !== undefined });
-      keptPlans.goOver(before.config, after.config);
+      keptPlans.reload(before.config, after.config);
       const kept = new Set(keysOf(after).map(toPollText));
       for (const key of keysOf(before)) if (!kept.has(toPollText(key))) before.watched.get(key.server)?.withdraw(key);
       await forgetSeries(self.registry, (labels) => isGone(labels, after, kept));
@@ -61,7 +61,7 @@ export function createSingle(options: WatchParts & { readonly state: State }): W
       isStopped = true;
       await Promise.all([stopGeneration(current, onFault), pushed]);
     },
-    goOver: async (config, nextToTraces) => {
+    reload: async (config, nextToTraces) => {
       const before = current;
       const after = make(config, nextToTraces, before);
       try {

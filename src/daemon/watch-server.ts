@@ -33,7 +33,7 @@ import { toSkippedWish } from './pages/skipped-wish.ts';
 import { type RightsWatch, watchRights } from './rights/prove-rights.ts';
 import { createServerPolls, type Handover, type ServerPolls } from './server-polls.ts';
 import { toExecutionSettings, toExpectedRunsSettings, toLimits } from './server-settings.ts';
-import { connectTargets, joinEars, type Targets, toKey, type WatchOptions } from './server-targets.ts';
+import { connectTargets, joinListeners, type Targets, toKey, type WatchOptions } from './server-targets.ts';
 
 export type WatchedServer = {
   readonly connections: readonly Connection[];
@@ -92,8 +92,8 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
   for (const exposure of listExposures(server)) log.warn({ server: name }, exposure);
   const sourceNotes = createSourceNotes(clock);
   const signs = createServerSigns(clock, config.collectors['system-info']?.everyMs, toLimits(config.alerts).server);
-  const ear = joinEars({ sourceNotes, signs, hear: (...heard) => changes?.hear(...heard) });
-  const targets = connectTargets(server, { ...options, ear });
+  const listener = joinListeners({ sourceNotes, signs, receive: (...received) => changes?.receive(...received) });
+  const targets = connectTargets(server, { ...options, listener });
   const projectList = createProjectList({ isWanted: server.projects.isWanted, clock });
   const executionSettings = toExecutionSettings(server, config);
   const tracePort = createTracePort(executionSettings.buckets);

@@ -104,7 +104,7 @@ export function createClockNotes(
   return {
     clocks,
     /** Call with each answer; with its content, if the answer is system info. */
-    hear: (info: SystemInfo | undefined): void => {
+    receive: (info: SystemInfo | undefined): void => {
       note(clocks.noteOwn(), 'own');
       if (info?.timestampMs === undefined) return;
       const uuid = info.server.serverUUID ?? '';

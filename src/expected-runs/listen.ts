@@ -2,26 +2,26 @@ import type { Api, Client } from '../api/client.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 
 /** Receives all answers and errors of a client. */
-export type Ear = {
+export type Listener = {
   readonly answered: (endpoint: Endpoint<unknown>, path: PathTexts, answer: unknown, tookMs: number) => void;
   readonly failed: (error: unknown) => void;
 };
 
 type PathTexts = Readonly<Record<string, string | undefined>>;
 
-/** Returns a client whose answers are also passed to `ear`, so that polls need not repeat requests of other polls. */
-export function listenTo(client: Client, ear: Ear): Client {
-  return { ...client, within: (scope) => hear(client.within(scope), ear) };
+/** Returns a client that also passes its answers to `listener`, so that polls need not repeat requests of other polls. */
+export function listenTo(client: Client, listener: Listener): Client {
+  return { ...client, within: (scope) => receive(client.within(scope), listener) };
 }
 
-function hear(api: Api, ear: Ear): Api {
+function receive(api: Api, listener: Listener): Api {
   const getTimed: Api['getTimed'] = async (endpoint, ...input) => {
     try {
       const timed = await api.getTimed(endpoint, ...input);
-      ear.answered(endpoint, toTexts(input[0]?.path), timed.answer, timed.tookMs);
+      listener.answered(endpoint, toTexts(input[0]?.path), timed.answer, timed.tookMs);
       return timed;
     } catch (error) {
-      ear.failed(error);
+      listener.failed(error);
       throw error;
     }
   };

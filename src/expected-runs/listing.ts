@@ -8,7 +8,7 @@ import { maxListGapMs, type WatchedJob } from './deciding/watched-job.ts';
 import type { ExecutionsPort } from './executions-port.ts';
 import type { ExpectedJobs } from './expected-jobs.ts';
 import type { ExpectedRunsSettings } from './settings.ts';
-import type { HeardList, SourceNotes } from './sources.ts';
+import type { ReceivedList, SourceNotes } from './sources.ts';
 
 type ListingOptions = {
   readonly clock: Pick<Clock, 'ticks'>;
@@ -40,7 +40,7 @@ export function createListing(options: ListingOptions) {
     if (listed !== undefined) await learn?.(listed, atMs);
   }
 
-  async function take(project: string, { listed, atMs }: HeardList, changed: Set<string>): Promise<void> {
+  async function take(project: string, { listed, atMs }: ReceivedList, changed: Set<string>): Promise<void> {
     tries.set(project, { ticks: clock.ticks(), atMs });
     const wanted = listed.filter(
       (job) => job.isScheduled === true && settings.isWantedJob(toJobPath({ ...job, project })),

@@ -12,11 +12,11 @@ import type { Clock } from '../domain/clock.ts';
 import { type Clocks, createClockNotes } from './clocks.ts';
 import { type Sources, sourceKeys, timelineOf } from './deciding/sources.ts';
 import { forgetBefore, noteReading, type Span, type Timeline } from './deciding/timeline.ts';
-import type { Ear } from './listen.ts';
+import type { Listener } from './listen.ts';
 
 export type SourceNotes = {
   /** Returns the listener for a client: of the common address, which several members may share, or of a member. */
-  readonly ear: (member: string | undefined, isShared?: () => boolean) => Ear;
+  readonly listener: (member: string | undefined, isShared?: () => boolean) => Listener;
   readonly all: () => Sources;
   /** The server time, from its answers. */
   readonly serverNowMs: () => number;
@@ -30,11 +30,11 @@ export type SourceNotes = {
   readonly forget: (beforeMs: number) => void;
   readonly threads: () => number | undefined;
   /** Returns the lists of jobs that any poll has read since the last call, by project. None is kept before the first call. */
-  readonly takeJobLists: () => ReadonlyMap<string, HeardList>;
+  readonly takeJobLists: () => ReadonlyMap<string, ReceivedList>;
 };
 
 /** A list of jobs, and the server time before its request. */
-export type HeardList = { readonly listed: readonly Job[]; readonly atMs: number };
+export type ReceivedList = { readonly listed: readonly Job[]; readonly atMs: number };
 
 /** Keeps the readings of all polls that may explain a missed run. Sends no requests. */
 export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNotes {
@@ -44,7 +44,7 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
   const { clocks, ...clockNotes } = createClockNotes(clock, timelines, changed);
   const serverNowMs = clocks.nowMs;
   const jobLists = createJobLists(clock, serverNowMs);
-  const hearProjects = createProjectNotes(note);
+  const receiveProjects = createProjectNotes(note);
   let threads: number | undefined;
 
   function note(key: string, value: string): void {
@@ -52,18 +52,18 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
     changed.add(key);
   }
 
-  function heard({ member, isShared }: Asked, endpoint: Endpoint<unknown>, about: About): void {
+  function received({ member, isShared }: Asked, endpoint: Endpoint<unknown>, about: About): void {
     const { answer } = about;
     // At an address of several members, the answer of one member is not the mode of the server.
     if (isShared && timelines.delete(sourceKeys.mode())) changed.add(sourceKeys.mode());
-    clockNotes.hear(isOf(systemInfo, endpoint, answer) ? answer : undefined);
+    clockNotes.receive(isOf(systemInfo, endpoint, answer) ? answer : undefined);
     note(toContact(member), 'answered');
     if (isOf(systemInfo, endpoint, answer)) noteInfo({ member, isShared }, answer);
     else noteMember(member);
     const uuid = member === undefined ? toCommon(isShared) : uuids.get(member);
     const isMode = isOf(executionMode, endpoint, answer) && answer !== undefined;
     if (isMode && uuid !== undefined) note(sourceKeys.mode(uuid), answer);
-    for (const hear of [jobLists.hear, hearProjects]) hear(endpoint, about);
+    for (const receive of [jobLists.receive, receiveProjects]) receive(endpoint, about);
   }
 
   /** Any answer shows that a member is alive, because its system info may be refused, or is seldom requested. */
@@ -96,9 +96,9 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
   }
 
   return {
-    ear: (member, isShared = () => false) => ({
+    listener: (member, isShared = () => false) => ({
       answered: (endpoint, { project }, answer, tookMs) =>
-        heard({ member, isShared: isShared() }, endpoint, { answer, project, tookMs }),
+        received({ member, isShared: isShared() }, endpoint, { answer, project, tookMs }),
       failed: (error) => failed(member, error),
     }),
     all: () => timelines,
@@ -120,9 +120,9 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
 
 function createJobLists(clock: Pick<Clock, 'ticks'>, serverNowMs: () => number) {
   const began = new Map<string, number>();
-  let lists: Map<string, HeardList> | undefined;
+  let lists: Map<string, ReceivedList> | undefined;
   return {
-    hear: (endpoint: Endpoint<unknown>, { answer, project, tookMs }: About): void => {
+    receive: (endpoint: Endpoint<unknown>, { answer, project, tookMs }: About): void => {
       if (lists === undefined || project === undefined || !isOf(projectJobs, endpoint, answer)) return;
       const beganTicks = clock.ticks() - tookMs;
       // Another poll's request began later, but was answered first.
@@ -130,8 +130,8 @@ function createJobLists(clock: Pick<Clock, 'ticks'>, serverNowMs: () => number) 
       began.set(project, beganTicks);
       lists.set(project, { listed: answer, atMs: serverNowMs() - tookMs });
     },
-    take: (): ReadonlyMap<string, HeardList> => {
-      const taken = lists ?? new Map<string, HeardList>();
+    take: (): ReadonlyMap<string, ReceivedList> => {
+      const taken = lists ?? new Map<string, ReceivedList>();
       lists = new Map();
       return taken;
     },
@@ -166,9 +166,9 @@ function joinKept(timelines: Map<string, Timeline>, kept: Sources): Timeline[num
 }
 
 /** Puts stored readings before later ones. */
-function putBefore(heard: Timeline, kept: Timeline): Timeline {
-  const [first] = heard;
-  return [...kept.filter(({ throughMs }) => first === undefined || throughMs < first.fromMs), ...heard];
+function putBefore(received: Timeline, kept: Timeline): Timeline {
+  const [first] = received;
+  return [...kept.filter(({ throughMs }) => first === undefined || throughMs < first.fromMs), ...received];
 }
 
 function toContact(member: string | undefined): string {

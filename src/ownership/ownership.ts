@@ -48,7 +48,7 @@ export type Ownership = {
   /** Ends every unit and releases its lease, so that other replicas need not wait until it expires. */
   readonly stop: () => Promise<void>;
   /** Ends every unit, changes the configuration, and starts the units again; units that were removed are released. */
-  readonly goOver: (units: readonly string[], change: () => Promise<void>) => Promise<void>;
+  readonly reload: (units: readonly string[], change: () => Promise<void>) => Promise<void>;
   /** Call when a write was fenced, or was not answered. */
   readonly noteFault: (unit: string, epoch: number, reason: LossReason) => void;
   /** Call after each committed write: if the database loses it, this is then noticed. */
@@ -121,7 +121,7 @@ export function createOwnership(options: OwnershipOptions): Ownership {
       await changeover.stop(() => endAll('left'));
       isOver = true;
     },
-    goOver: async (next, changeConfiguration) => {
+    reload: async (next, changeConfiguration) => {
       const epochs = new Map(tenures.epochs());
       const isStopped = await changeover.make(epochs, () => endAll('reloaded'), changeConfiguration);
       if (isStopped) return;

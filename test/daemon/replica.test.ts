@@ -113,7 +113,7 @@ describe('daemon/replica', () => {
       snapshots: createSnapshots(systemClock),
       shared,
       onSecret: () => undefined,
-      keptPlans: { goOver: (before, after) => told.push(before, after) },
+      keptPlans: { reload: (before, after) => told.push(before, after) },
       ownUrl: 'http://127.0.0.1:1',
       toTraces,
       toPollTimes: () => ({ start: () => undefined, stop: async () => undefined, nextRunsAtMs: () => [] }),
@@ -139,7 +139,7 @@ describe('daemon/replica', () => {
   it('watches the servers of a new configuration, and leaves the old ones to other replicas', async () => {
     const { replica, shared, told, config, toTraces, self } = await start();
     const next = await loadServer('other');
-    const over = replica.goOver(next, toTraces);
+    const over = replica.reload(next, toTraces);
     await vi.advanceTimersByTimeAsync(5000);
     await over;
     expect([...replica.toOwned()]).toEqual(['other']);
@@ -157,7 +157,7 @@ describe('daemon/replica', () => {
     const { replica, config, toTraces } = await start();
     const read = () => replica.watching().watched.get('prod')?.toHandover().addresses[0]?.memory;
     const known = read();
-    await Promise.all([replica.goOver(config, toTraces), vi.advanceTimersByTimeAsync(5000)]);
+    await Promise.all([replica.reload(config, toTraces), vi.advanceTimersByTimeAsync(5000)]);
     expect(known?.budget).toBeDefined();
     expect(read()).toBe(known);
   });
@@ -184,7 +184,7 @@ describe('daemon/replica', () => {
 
   it('keeps its servers if a reload fails', async () => {
     const { replica, told } = await start();
-    const over = replica.goOver(await loadServer('other'), () => {
+    const over = replica.reload(await loadServer('other'), () => {
       throw new Error('no memory');
     });
     await Promise.all([expect(over).rejects.toThrow('no memory'), vi.advanceTimersByTimeAsync(5000)]);

@@ -2,8 +2,8 @@ import { programs, writeProgram } from '../../simulator/answers/executions/progr
 import { createRandom, toSeed } from '../../simulator/random.ts';
 import { chooseLines } from '../../src/diagnosis/lines/choose.ts';
 import { toFingerprint } from '../../src/diagnosis/lines/diagnoses.ts';
-import { keepLines } from '../../src/diagnosis/lines/keep.ts';
 import { createScrub } from '../../src/diagnosis/lines/scrub.ts';
+import { keepLines } from '../../src/diagnosis/lines/shown-lines.ts';
 import { renderLines } from '../../src/http/pages/execution/log-lines.ts';
 import { encodeLogs } from '../../src/tracing/deliver/encode.ts';
 import { toLineRecords } from '../../src/tracing/plan/log-records.ts';

@@ -48,12 +48,12 @@ export function createScene({ settings = {}, token, ...options }: Options = {}) 
 
   function start() {
     const notes = createSourceNotes(clock);
-    const ear = notes.ear(undefined);
+    const listener = notes.listener(undefined);
     const client = listenTo(plain, {
-      ...ear,
+      ...listener,
       answered: (endpoint, path, answer, tookMs) => {
-        ear.answered(endpoint, path, answer, tookMs);
-        changes.hear({ member: undefined, endpoint, path, answer }, tookMs);
+        listener.answered(endpoint, path, answer, tookMs);
+        changes.receive({ member: undefined, endpoint, path, answer }, tookMs);
       },
     });
     const list = createProjectList({ isWanted: () => true, clock });

@@ -141,11 +141,11 @@ describe('diagnosis/sources', () => {
     const known = { areas: new Map(), hash: (text: string) => text, namesUsers: false, release: () => undefined };
     const server = { version: '5.20.1', node: 'auto-1', serverUUID: 'a-uuid' };
     const info = systemInfo.body.parse({ system: { rundeck: server, executions: { executionMode: 'passive' } } });
-    const hear = (endpoint: Endpoint<unknown>, answer: unknown) =>
+    const receive = (endpoint: Endpoint<unknown>, answer: unknown) =>
       toReadings({ member: undefined, endpoint, path: {}, answer }, known).flatMap(({ things }) => [...things.keys()]);
-    expect(hear(executionMode, 'passive')).toEqual([]);
-    expect(hear(systemInfo, info)).toEqual(['a-uuid']);
-    expect(hear(executionMode, 'passive')).toEqual(['a-uuid']);
+    expect(receive(executionMode, 'passive')).toEqual([]);
+    expect(receive(systemInfo, info)).toEqual(['a-uuid']);
+    expect(receive(executionMode, 'passive')).toEqual(['a-uuid']);
   });
 
   it('does not treat another release as a change of definitions or plugins', () => {

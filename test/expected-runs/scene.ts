@@ -78,7 +78,7 @@ export function createScene({
 
   function start(isWatched = true) {
     const notes = createSourceNotes(clock);
-    const client = listenTo({ ...plain, within: (scope) => queue(plain.within(scope)) }, notes.ear(undefined));
+    const client = listenTo({ ...plain, within: (scope) => queue(plain.within(scope)) }, notes.listener(undefined));
     const list = createProjectList({ isWanted: () => true, clock });
     const shared = {
       server: 'upstream',

@@ -18,12 +18,12 @@ describe('expected-runs/sources', () => {
   ])('records up to which minute a member answered %s', (_what, minute, fault) => {
     let nowMs = 0;
     const notes = createSourceNotes(fakeClock({ now: () => nowMs, ticks: () => nowMs }));
-    const ear = notes.ear('a');
-    ear.answered(systemInfo, {}, { server: { serverUUID: 'm1' }, stats: { scheduler: {}, uptime: {} } }, 0);
+    const listener = notes.listener('a');
+    listener.answered(systemInfo, {}, { server: { serverUUID: 'm1' }, stats: { scheduler: {}, uptime: {} } }, 0);
     for (let at = 1; at <= 10; at += 1) {
       nowMs = at * minuteMs;
-      if (fault !== undefined) ear.failed(fault);
-      if (fault === undefined || fault.kind === 'timeout') ear.answered(executionMode, {}, 'active', 0);
+      if (fault !== undefined) listener.failed(fault);
+      if (fault === undefined || fault.kind === 'timeout') listener.answered(executionMode, {}, 'active', 0);
     }
     expect(notes.all().get(sourceKeys.member('m1'))?.at(-1)?.throughMs).toBe(minute * minuteMs);
   });
@@ -32,12 +32,12 @@ describe('expected-runs/sources', () => {
     let nowMs = 0;
     let isShared = false;
     const notes = createSourceNotes(fakeClock({ now: () => nowMs, ticks: () => nowMs }));
-    const ear = notes.ear(undefined, () => isShared);
+    const listener = notes.listener(undefined, () => isShared);
     const tell = (serverUUID: string, mode: string): void => {
       nowMs += minuteMs;
-      ear.answered(executionMode, {}, mode, 0);
+      listener.answered(executionMode, {}, mode, 0);
       const stats = { scheduler: {}, uptime: {} };
-      ear.answered(systemInfo, {}, { server: { serverUUID }, stats, executionMode: mode }, 0);
+      listener.answered(systemInfo, {}, { server: { serverUUID }, stats, executionMode: mode }, 0);
     };
     const blockers = (uuid?: string) => findServerBlockers(notes.all(), nowMs, uuid).map(({ reason }) => reason);
     tell('m1', 'passive');
@@ -55,7 +55,7 @@ describe('expected-runs/sources', () => {
   ])('records that %i of 10 threads are %s', (running, value) => {
     const notes = createSourceNotes(fakeClock({ now: () => 0, ticks: () => 0 }));
     const stats = { scheduler: { running, threadPoolSize: 10 }, uptime: {} };
-    notes.ear(undefined).answered(systemInfo, {}, { server: {}, stats }, 0);
+    notes.listener(undefined).answered(systemInfo, {}, { server: {}, stats }, 0);
     expect(notes.all().get(sourceKeys.threads(''))?.at(-1)?.value).toBe(value);
   });
 
@@ -64,7 +64,7 @@ describe('expected-runs/sources', () => {
     const notes = createSourceNotes(fakeClock({ now: () => nowMs, ticks: () => nowMs }));
     const taken = (job: string, tookMs: number): readonly string[] => {
       nowMs += minuteMs;
-      notes.ear(undefined).answered(projectJobs, { project: 'pay' }, [{ id: job }], tookMs);
+      notes.listener(undefined).answered(projectJobs, { project: 'pay' }, [{ id: job }], tookMs);
       return [...notes.takeJobLists().values()].flatMap(({ listed }) => listed.map(({ id }) => id));
     };
     notes.takeJobLists();
@@ -77,7 +77,7 @@ describe('expected-runs/sources', () => {
     const tell = (serverUUID: string): void => {
       const stats = { scheduler: {}, uptime: {} };
       const timestampMs = nowMs + 60 * minuteMs;
-      notes.ear(serverUUID).answered(systemInfo, {}, { server: { serverUUID }, stats, timestampMs }, 0);
+      notes.listener(serverUUID).answered(systemInfo, {}, { server: { serverUUID }, stats, timestampMs }, 0);
     };
     tell('m1');
     nowMs = 25 * 60 * minuteMs;
@@ -89,13 +89,13 @@ describe('expected-runs/sources', () => {
     let nowMs = 0;
     const clock = fakeClock({ now: () => nowMs, ticks: () => nowMs });
     const before = createSourceNotes(clock);
-    before.ear('a').answered(executionMode, {}, 'active', 0);
+    before.listener('a').answered(executionMode, {}, 'active', 0);
     nowMs = minuteMs;
-    before.ear(undefined).answered(executionMode, {}, 'active', 0);
+    before.listener(undefined).answered(executionMode, {}, 'active', 0);
     nowMs = 30 * minuteMs;
     const notes = createSourceNotes(clock);
     notes.restore(before.all());
-    notes.ear('a').failed(refuse({ kind: 'timeout' }));
+    notes.listener('a').failed(refuse({ kind: 'timeout' }));
     expect([notes.lastAnswerMs('a'), notes.lastAnswerMs(), notes.lastAnswerMs('b')]).toEqual([0, minuteMs, undefined]);
   });
 });

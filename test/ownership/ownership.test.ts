@@ -129,7 +129,7 @@ describe('ownership/ownership', () => {
     ownership.start();
     await settle();
     let change = (): void => undefined;
-    const over = ownership.goOver(['a'], () => new Promise((resolve) => (change = resolve)));
+    const over = ownership.reload(['a'], () => new Promise((resolve) => (change = resolve)));
     await settle();
     await ownership.stop();
     change();

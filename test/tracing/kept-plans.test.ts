@@ -33,12 +33,12 @@ const before: Circumstances = {
 function keptAfter(after: Circumstances): string[] {
   const kept = createKeptPlans();
   for (const { name } of before.servers) kept.keep(name, 1, plan);
-  kept.goOver(before, after);
+  kept.reload(before, after);
   return before.servers.map(({ name }) => name).filter((name) => kept.find(name, 1) !== undefined);
 }
 
 describe('tracing/kept-plans', () => {
-  it('keeps the last 1,000, each server with its own ids', () => {
+  it('keeps the last 1,000 plans, each server with its own ids', () => {
     const kept = createKeptPlans();
     for (let id = 1; id <= 1001; id += 1) kept.keep('prod', id, plan);
     expect([kept.find('prod', 1), kept.find('prod', 2), kept.find('test', 2)]).toStrictEqual([
@@ -48,7 +48,7 @@ describe('tracing/kept-plans', () => {
     ]);
   });
 
-  it('keeps no more than its bytes, and reports what it removes and why', () => {
+  it('keeps no more bytes than allowed, and reports what it removes and why', () => {
     const forgotten: ForgetReason[] = [];
     const { length } = serialize(plan);
     const onForgotten = (reason: ForgetReason): void => void forgotten.push(reason);
@@ -59,11 +59,11 @@ describe('tracing/kept-plans', () => {
 
     kept.keep('prod', 4, grow(100));
     expect([2, 3, 4].map((id) => kept.has('prod', id))).toEqual([true, true, false]);
-    kept.goOver(before, { ...before, servers: [] });
+    kept.reload(before, { ...before, servers: [] });
     expect(forgotten).toEqual(['bytes', 'too_large', 'configuration', 'configuration']);
   });
 
-  it('removes the oldest of more than 1,000, and counts it', () => {
+  it('removes the oldest of more than 1,000 plans, and counts it', () => {
     const forgotten: ForgetReason[] = [];
     const kept = createKeptPlans({ onForgotten: (reason) => void forgotten.push(reason) });
     for (let id = 1; id <= 1002; id += 1) kept.keep('prod', id, plan);

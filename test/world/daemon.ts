@@ -60,7 +60,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
     state,
     snapshots,
     toDispatcher,
-    keptPlans: { goOver: () => undefined },
+    keptPlans: { reload: () => undefined },
     toTraces,
     toPollTimes: createVirtualPollTimes(clock, apartMs),
   });
@@ -76,7 +76,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
       const { promise, resolve } = Promise.withResolvers<void>();
       reloading = promise;
       await before;
-      await watch.goOver(next, toTraces).finally(resolve);
+      await watch.reload(next, toTraces).finally(resolve);
     },
     stop: async () => {
       await Promise.all([watch.stop(), reloading]);

@@ -103,7 +103,7 @@ export async function createOperations(options: OperatorOptions): Promise<Operat
   }
 
   /** An absent daemon reads the file at its start, a suspended one when it resumes. */
-  function goOver(next: Config): void {
+  function reload(next: Config): void {
     config = next;
     if (isStopping) return;
     running?.clock.run(() => void running?.daemon.reload(next).then(() => note('reloaded')));
@@ -149,7 +149,7 @@ export async function createOperations(options: OperatorOptions): Promise<Operat
     },
     reload: (further) => {
       change = { ...change, ...further };
-      time.hold(configure(toYaml(plan, change)).then(goOver));
+      time.hold(configure(toYaml(plan, change)).then(reload));
     },
     fillDisk: (isFull) => {
       disk.isFull = isFull;

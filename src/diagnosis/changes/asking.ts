@@ -10,7 +10,7 @@ import type { Area } from './deciding/areas.ts';
 import { areas as areaNames } from './deciding/kinds.ts';
 
 export type Asking = {
-  /** Sends the requests that are due. The answers arrive through `hear`, like those of all polls. */
+  /** Sends the requests that are due. The answers arrive through `receive`, like those of all polls. */
   readonly read: (api: Api, signal: AbortSignal) => Promise<void>;
   /** Call for each answered reading. If it is a folder of keys, pass the folders in it. */
   readonly noteHeard: (area: string, folders?: readonly string[]) => void;

@@ -59,7 +59,7 @@ export type Changes = {
   readonly open: () => Promise<void>;
   readonly commitHook: CommitHook;
   /** Receives the answers of all polls; `tookMs` is the duration of the request. */
-  readonly hear: (answer: Answer, tookMs: number) => void;
+  readonly receive: (answer: Answer, tookMs: number) => void;
   readonly read: (signal: AbortSignal) => Promise<{ readonly result: 'success'; readonly series: number }>;
   readonly withdraw: () => void;
   /** The changes of the last 30 days, newest first. */
@@ -130,7 +130,7 @@ export function createChanges(options: ChangesOptions): Changes {
   return {
     open: kept.open,
     commitHook: runNotes.commitHook,
-    hear: createHear({ ...options, kept, asking, runNotes, waiting }),
+    receive: createReceive({ ...options, kept, asking, runNotes, waiting }),
     read: async (signal) => {
       await kept.open();
       // Stores recent readings before any request, even if the server does not answer.
@@ -201,7 +201,7 @@ function createShow({ everyMs, clock, settings, publish, kept }: Showing) {
   };
 }
 
-type Hearing = Pick<ChangesOptions, 'client' | 'serverNowMs' | 'settings'> & {
+type ReceiveOptions = Pick<ChangesOptions, 'client' | 'serverNowMs' | 'settings'> & {
   readonly kept: KeptJournal;
   readonly asking: Asking;
   readonly runNotes: RunNotes;
@@ -209,7 +209,15 @@ type Hearing = Pick<ChangesOptions, 'client' | 'serverNowMs' | 'settings'> & {
   readonly waiting: Reading[];
 };
 
-function createHear({ client, serverNowMs, settings, kept, asking, runNotes, waiting }: Hearing): Changes['hear'] {
+function createReceive({
+  client,
+  serverNowMs,
+  settings,
+  kept,
+  asking,
+  runNotes,
+  waiting,
+}: ReceiveOptions): Changes['receive'] {
   const toReadings = createToReadings();
   return (answer, tookMs) => {
     const hash = kept.hash();
@@ -217,7 +225,7 @@ function createHear({ client, serverNowMs, settings, kept, asking, runNotes, wai
     if (hash === undefined) return;
     if (answer.endpoint.name === projectExecutions.name) {
       // This cast is safe: the endpoint was compared.
-      runNotes.hear((answer.answer as Listed).origins, hash);
+      runNotes.receive((answer.answer as Listed).origins, hash);
       return;
     }
     const throughMs = serverNowMs();

@@ -12,7 +12,7 @@ type FirstFailure = { readonly project: string; readonly jobId: string | undefin
 export type RunNotes = {
   readonly commitHook: CommitHook;
   /** Receives the origins of listed runs (how they were started). */
-  readonly hear: (origins: readonly RunOrigin[], hash: (text: string) => string) => void;
+  readonly receive: (origins: readonly RunOrigin[], hash: (text: string) => string) => void;
   /** Returns the differences between first failures and last successes since the last `taken`. */
   readonly changes: () => readonly Change[];
   /** Call with the changes that were stored. */
@@ -96,7 +96,7 @@ export function createRunNotes(options: Options): RunNotes {
         for (const step of pending.get(ended)?.steps ?? []) apply(step);
       },
     },
-    hear: origins.hear,
+    receive: origins.receive,
     changes: () => changes,
     taken: (stored) => {
       changes = changes.filter((change) => !stored.includes(change));
@@ -109,7 +109,7 @@ type Origin = Omit<RunFacts, 'id' | 'startedAtMs' | 'trigger'>;
 /** The origins of the last listed runs. */
 function createOrigins(namesUsers: boolean) {
   const all = new Map<number, Origin>();
-  const hear: RunNotes['hear'] = (listed, hash) => {
+  const receive: RunNotes['receive'] = (listed, hash) => {
     for (const { id, arguments: given = '', user, memberUuid, nodes } of listed) {
       all.delete(id);
       all.set(id, {
@@ -124,7 +124,7 @@ function createOrigins(namesUsers: boolean) {
       all.delete(id);
     }
   };
-  return { get: (id: number): Origin | undefined => all.get(id), hear };
+  return { get: (id: number): Origin | undefined => all.get(id), receive };
 }
 
 function toCounted(

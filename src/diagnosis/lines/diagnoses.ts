@@ -2,10 +2,10 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { FirstCause, LogLine, Seen } from '../../domain/failure-class.ts';
 import type { LedgerDocument } from '../../state/ledger.ts';
 import { chooseLines } from './choose.ts';
-import { type KeptLines, keepLines } from './keep.ts';
 import { normalise, toShown } from './normalise.ts';
 import type { Scrub } from './scrub.ts';
 import { addKnown, findOther, type KnownOfJob, refresh } from './seen.ts';
+import { type KeptLines, keepLines } from './shown-lines.ts';
 import type { Read } from './step-log.ts';
 
 /** The findings in the log of a failure, with the documents to commit; call `done` after the commit. */

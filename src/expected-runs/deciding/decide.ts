@@ -154,8 +154,8 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
   // The run may have a date in a window that counts as read.
   const isInDoubt = behindMs > maxBehindMs || isLeaptOver(sources, window);
   if (isInDoubt && !isRefused) return { is: 'undecided', expectedMs, why: 'clock' };
-  const isOwnerHeard = job.ownerUuid === undefined || nowMs > expectedMs + ownerSilenceMs;
-  if (!isOwnerHeard) return wait;
+  const isOwnerSettled = job.ownerUuid === undefined || nowMs > expectedMs + ownerSilenceMs;
+  if (!isOwnerSettled) return wait;
   const given = { expectedMs, atMs: expectedMs - aheadMs, marginMs, runs: input.all, sources };
   const strict = findCause({ ...given, job: { ...job, mostAtOnce: 1 } });
   const isOverlap = strict.reason === 'overlap';

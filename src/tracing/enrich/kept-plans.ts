@@ -83,7 +83,7 @@ export function createKeptPlans({ onForgotten, maxBytes = usualMostBytes }: Kept
       return { ...plan, attempts: { ...plan.attempts, previous: repeated } };
     },
     /** Removes plans that may no longer be shown after a change of configuration. */
-    goOver: (before: Circumstances, after: Circumstances) => {
+    reload: (before: Circumstances, after: Circumstances) => {
       const isHidden = hidesMore(before.traces, after.traces) || toRules(before) !== toRules(after);
       const same = new Set(after.servers.filter((server) => isSame(server, before.servers)).map(({ name }) => name));
       for (const [key, { server }] of plans) {

@@ -1,4 +1,4 @@
-import type { KeptLines } from '../../diagnosis/lines/keep.ts';
+import type { KeptLines } from '../../diagnosis/lines/shown-lines.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Spool, SpoolBounds, SpooledTrace } from '../../state/spool.ts';
 import { type LogRecords, toLineRecords } from '../plan/log-records.ts';

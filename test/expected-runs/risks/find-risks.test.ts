@@ -217,14 +217,14 @@ describe('expected-runs/risks/find-risks', () => {
 
   it('lists the runs of a member that no longer answers, while the server does', async () => {
     const contact: [string, ReturnType<typeof since>] = [sourceKeys.contact, since('answered', hourMs)];
-    const heard = (agoMs: number): [string, ReturnType<typeof since>] => [
+    const received = (agoMs: number): [string, ReturnType<typeof since>] => [
       sourceKeys.member('m1'),
       [{ value: 'answered', fromMs: 0, throughMs: nowMs - agoMs }],
     ];
     const owned = [job('a', [10], { ownerUuid: 'm1' }), job('b', [10], { ownerUuid: 'never-seen' })];
-    expect((await risksOf(owned, { sources: new Map([contact, heard(60_000)]) })).atRisk).toBe(0);
-    expect((await risksOf(owned, { sources: new Map([heard(hourMs)]) })).atRisk).toBe(0);
-    expect((await risksOf(owned, { sources: new Map([contact, heard(hourMs)]) })).runs).toMatchObject([
+    expect((await risksOf(owned, { sources: new Map([contact, received(60_000)]) })).atRisk).toBe(0);
+    expect((await risksOf(owned, { sources: new Map([received(hourMs)]) })).atRisk).toBe(0);
+    expect((await risksOf(owned, { sources: new Map([contact, received(hourMs)]) })).runs).toMatchObject([
       { job: { name: 'a' }, reasons: ['owner_gone'] },
     ]);
   });

@@ -69,7 +69,7 @@ export function startReplicaProcess(options: ProcessOptions) {
     toDispatcher: (...asked) => dispatchThrough(options.toDispatcher(...asked), gate),
     toPollTimes: createVirtualPollTimes(clock, apartMs),
     toTraces,
-    keptPlans: { goOver: () => undefined },
+    keptPlans: { reload: () => undefined },
     ownUrl: `http://${name}`,
   });
   replica.start();
@@ -81,7 +81,7 @@ export function startReplicaProcess(options: ProcessOptions) {
     scrape: () => snapshots.show('text', { servers: replica.toOwned() }).text,
     isPaused: gate.isShut,
     /** Reloads the same configuration. */
-    reload: () => replica.goOver(config, toTraces),
+    reload: () => replica.reload(config, toTraces),
     pause: gate.shut,
     resume: gate.open,
     kill: gate.kill,

@@ -1,9 +1,9 @@
 import type { FirstCause, LogLine } from '../../domain/failure-class.ts';
 import { linesOfStep } from './choose.ts';
+import { findErrorLines } from './error-lines.ts';
 import { toShown, withoutAnsi } from './normalise.ts';
 import { maxSecretLines, type Scrub } from './scrub.ts';
 import { joinStep, type Read } from './step-log.ts';
-import { findTelling } from './telling.ts';
 
 /** The lines of a failure that may be shown and sent, and how many were omitted. */
 export type KeptLines = {
@@ -38,9 +38,9 @@ export function keepLines(
     const candidates = listCandidates(ofPlace);
     const clean = scrubAround(ofPlace, candidates, scrub);
     removed += clean.removed;
-    return candidates.map(({ index, isTelling }) => {
+    return candidates.map(({ index, isError }) => {
       const text = shorten(clean.texts.get(index) ?? '');
-      return { line: ofPlace[index], text, bytes: Buffer.byteLength(text), newer: ofPlace.length - index, isTelling };
+      return { line: ofPlace[index], text, bytes: Buffer.byteLength(text), newer: ofPlace.length - index, isError };
     });
   });
   const kept = chooseWithin(said);
@@ -65,15 +65,15 @@ function isFilled({ text }: LogLine): boolean {
   return text.trim() !== '';
 }
 
-type Candidate = { readonly index: number; readonly isTelling: boolean };
+type Candidate = { readonly index: number; readonly isError: boolean };
 
 /** Lists the errors before the last lines, and the last lines. */
 function listCandidates(lines: readonly LogLine[]): readonly Candidate[] {
   const last = Math.max(0, lines.length - maxLines);
-  const telling = last === 0 ? [] : findTelling(lines.slice(0, lines.length - fewLast));
-  const newest = lines.slice(last).map((_line, at) => ({ index: last + at, isTelling: false }));
-  const isNew = ({ index }: Candidate): boolean => !telling.includes(index);
-  return [...telling.map((index) => ({ index, isTelling: true })), ...newest.filter(isNew)];
+  const errors = last === 0 ? [] : findErrorLines(lines.slice(0, lines.length - fewLast));
+  const newest = lines.slice(last).map((_line, at) => ({ index: last + at, isError: false }));
+  const isNew = ({ index }: Candidate): boolean => !errors.includes(index);
+  return [...errors.map((index) => ({ index, isError: true })), ...newest.filter(isNew)];
 }
 
 /**
@@ -116,7 +116,7 @@ type Said = {
   readonly text: string;
   readonly bytes: number;
   readonly newer: number;
-  readonly isTelling: boolean;
+  readonly isError: boolean;
 };
 
 /** Keeps errors in at most half of the room, and then the newest lines. */
@@ -132,7 +132,7 @@ function chooseWithin(said: readonly Said[]): ReadonlyMap<LogLine, string> {
     }
   };
   keep(
-    said.filter(({ isTelling }) => isTelling),
+    said.filter(({ isError }) => isError),
     maxBytes / 2,
   );
   keep(

@@ -2,15 +2,15 @@ import type { LogLine } from '../../domain/failure-class.ts';
 import { isOfServer } from './choose.ts';
 
 /**
- * Finds the lines that tell of an error, with the lines of a stack trace below them; without any, standard error. Of many, the
+ * Finds the lines that report an error, with the lines of a stack trace below them; without any, standard error. Of many, the
  * first and the last: the first may be the cause of the others, and early ones may be harmless.
  */
-export function findTelling(lines: readonly LogLine[]): readonly number[] {
+export function findErrorLines(lines: readonly LogLine[]): readonly number[] {
   const found: number[] = [];
   let left = 0;
   for (const [index, { text, level }] of lines.entries()) {
     if (isOfServer(text)) continue;
-    if (level === 'ERROR' || tells(text)) left = maxBelow;
+    if (level === 'ERROR' || reportsError(text)) left = maxBelow;
     else if (left > 0 && below.test(text)) left -= 1;
     else left = 0;
     if (left > 0) found.push(index);
@@ -19,7 +19,7 @@ export function findTelling(lines: readonly LogLine[]): readonly number[] {
   return used.length <= most ? used : [...used.slice(0, mostFirst), ...used.slice(mostFirst - most)];
 }
 
-function tells(text: string): boolean {
+function reportsError(text: string): boolean {
   return words.test(text.slice(0, maxSearched).replaceAll(none, ''));
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { keepLines } from '../../src/diagnosis/lines/keep.ts';
 import { createScrub } from '../../src/diagnosis/lines/scrub.ts';
+import { keepLines } from '../../src/diagnosis/lines/shown-lines.ts';
 import type { LogLine } from '../../src/domain/failure-class.ts';
 
 const cause = { node: 'db03', context: '2@node=db03/1' };
