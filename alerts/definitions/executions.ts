@@ -153,7 +153,7 @@ function overdue(limits: Thresholds): Alert {
 }
 
 /**
- * If one job fails on a node, the job is the likely cause; if several jobs fail on it and hardly any elsewhere, the node is. In a
+ * If one job fails on a node, the job is the likely cause; if several jobs fail on it and few or none on other nodes, the node is. In a
  * project with a single node, the cause stays unknown.
  */
 function brokenNode(limits: Thresholds): string {
@@ -172,7 +172,7 @@ function nodeFailingEverywhere(limits: Thresholds): Alert {
     for: limits.nodeFailingFor,
     severity: 'warning',
     summary: 'Node {{ $labels.node }} fails in several jobs of {{ $labels.project }}',
-    description: `About {{ $value | printf "%.0f" }} executions of {{ $labels.project }} on {{ $labels.server }} failed on the node {{ $labels.node }} within the last ${limits.nodeWindow}, and hardly any on other nodes. No job has succeeded on it since.`,
+    description: `About {{ $value | printf "%.0f" }} executions of {{ $labels.project }} on {{ $labels.server }} failed on the node {{ $labels.node }} within the last ${limits.nodeWindow}, and few or none on other nodes. No job has succeeded on it since.`,
     dashboard: dashboardOf.project,
     page: pageOf.failures,
     needs: ['executions', 'schedule'],

@@ -72,10 +72,7 @@ export function createBudget(options: BudgetOptions) {
     );
   }
 
-  /**
-   * Sets a timer for the end of a pause or of the limit of the rate; a place becomes free when another request ends, without
-   * a timer.
-   */
+  /** Sets a timer for a pause or the rate. A full place needs no timer: a request that ends admits the next one. */
   function wakeUp(nowTicks: number): void {
     cancelWakeUp?.();
     cancelWakeUp = undefined;

@@ -129,7 +129,7 @@ function createAttempts(options: RequesterOptions): Attempt {
   };
 }
 
-/** Authorizes, sends and reads one request, and learns from its headers. */
+/** Authorizes and sends one request, reads the answer, and notes the facts in its headers. */
 function createSend(options: RequesterOptions): Attempt {
   const { credentials, contact, clock, observe } = options;
   const counted = countRequests(options.transport, clock, observe);

@@ -71,7 +71,7 @@ export function createServerPolls(options: PollsOptions) {
   const planned = planPolls(options);
   const ofExecutions = planned.find(({ collector }) => collector.kind === 'executions');
   const ofSchedule = planned.find(({ collector }) => collector.kind === 'expected-runs');
-  // Runs are recorded when they are counted, so each of the two needs the other.
+  // The collectors executions and schedule need each other, because runs are recorded when they are counted.
   const expected =
     ofSchedule &&
     ofExecutions &&

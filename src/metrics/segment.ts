@@ -157,7 +157,7 @@ type Growing = {
   render: (row: Row) => string;
   text: Stream;
   beside: ReturnType<typeof createBesideText>;
-  /** Absent while it equals the text. */
+  /** Absent while OpenMetrics and the other text format have the same lines. */
   openmetrics?: Stream;
 };
 

@@ -44,7 +44,7 @@ export function createProjectSweep(options: SweepOptions): Reading {
     isSpread: true,
     read: (signal) => readAll(sweep, signal),
     withdraw: shown.withdraw,
-    /** With the present configuration; expired rows are removed. */
+    /** Publishes the kept rows with the present configuration; expired rows are removed. */
     resume: async () => {
       if (!projectRows.isEmpty()) await shown.publish();
     },

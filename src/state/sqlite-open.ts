@@ -58,8 +58,8 @@ export function restore(file: string, copy: string, isSound: IsSound | undefined
 }
 
 /**
- * Marks all servers as restored, and forgets what was pushed. Perhaps only a later process reads the marks, because a server that
- * does not respond is not read.
+ * Marks all servers as restored, and forgets what was pushed. The marks stay until a process opens the data of the server,
+ * which may happen only after another restart.
  */
 export function markRestored(database: DatabaseSync): void {
   const kind: RestoredMark['kind'] = 'restored';

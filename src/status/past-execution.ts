@@ -108,7 +108,7 @@ function* toRemarks(attributes: Attributes): Generator<string> {
   const notStarted = attributes[own.notStarted];
   if (notStarted !== undefined)
     yield `${String(notStarted)} ${notStarted === 1 ? 'step' : 'steps'} below it never started`;
-  if (attributes[own.endInferred] === true) yield 'its end is inferred';
+  if (attributes[own.endInferred] === true) yield 'its end is estimated';
   if (attributes[own.truncated] === true) yield 'a long text was truncated';
 }
 

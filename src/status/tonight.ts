@@ -121,7 +121,7 @@ function toTrouble(trouble: TroubleAhead, { nowMs }: RisksAhead): TroubleTonight
   };
 }
 
-/** The texts of these begin with the name of a job, which must not be changed. */
+/** The texts for these reasons begin with the name of a job, which must not be changed. */
 const ofJobs = new Set<TroubleAhead['reason']>(['access', 'job_failing', 'child_failing', 'overlap']);
 
 function toRuns({ job, isCritical, firstMs, lastMs, count, reasons, subject }: RunsAtRisk): RunsTonight {

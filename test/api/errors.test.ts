@@ -33,7 +33,10 @@ describe('api/errors', () => {
     ['one answer that is too large', { kind: 'too_large', status: 200 }],
     ['one answer that cannot be read', { kind: 'decode', status: 200 }],
     ['what the version in use does not have', { kind: 'unsupported_version' }],
-  ] satisfies [string, Omit<ApiErrorDetails, 'apiEndpoint'>][])('does not count %s as an error of the whole server', (_what, details) => {
-    expect(judge(details)).toBe(false);
-  });
+  ] satisfies [string, Omit<ApiErrorDetails, 'apiEndpoint'>][])(
+    'does not count %s as an error of the whole server',
+    (_what, details) => {
+      expect(judge(details)).toBe(false);
+    },
+  );
 });

@@ -587,7 +587,7 @@ describe('commands/check', () => {
     expect(JSON.parse(stdout)).toEqual([expect.not.objectContaining({ rights: expect.anything() as unknown })]);
   });
 
-  it('prints a policy that all members lack once', async () => {
+  it('prints only once a policy that all members lack', async () => {
     const simulator = await start({ members: 2, memberAddresses: true });
     simulator.control.addToken({ token: 'stranger-token', policy: strangerPolicy });
     const members = simulator.memberUrls.map((url, index) => `{ name: m${index}, url: '${url}' }`).join(', ');

@@ -22,7 +22,7 @@ function toYaml(tokenFile: string, folder: string): string {
 
 describe.skipIf(!hasOpenssl)(`commands, with TLS files that cannot be used${withoutOpenssl}`, () => {
   it.each([[['serve', '--config.check']], [['check']], [['serve']]])(
-    'complains about all of them: %j',
+    'complains about all unusable TLS files: %j',
     async (words) => {
       const folder = certificates?.folder ?? '';
       const files = { 'config.yaml': toYaml('./token', folder), token: 'k3y' };
@@ -41,7 +41,7 @@ describe.skipIf(!hasOpenssl)(`commands, with TLS files that cannot be used${with
   );
 
   it.each([[['serve', '--config.check']], [['serve']]])(
-    'complains about those of the trace backend: %j',
+    'complains about unusable TLS files of the trace backend: %j',
     async (words) => {
       const folder = certificates?.folder ?? '';
       const files = { 'config.yaml': "servers: [{ url: 'http://127.0.0.1:9', token_file: token }]\n", token: 'k3y' };

@@ -45,7 +45,7 @@ describe('config/document', () => {
     {
       name: 'an unknown anchor',
       yaml: 'log: { level: *here }\n',
-      complaints: ['config.yaml:1:15 log.level: "*here" names no anchor before it'],
+      complaints: ['config.yaml:1:15 log.level: "*here" has no anchor before it'],
     },
     {
       name: 'a list',
@@ -134,7 +134,7 @@ describe('config/document', () => {
     {
       name: 'aliases',
       yaml: `log: { level: &a info }\nweb: [${'*a, '.repeat(101)}]`,
-      complaint: 'config.yaml:2:407 web[100]: is one alias too many (at most 100)',
+      complaint: 'config.yaml:2:407 web[100]: is one alias more than allowed (at most 100)',
     },
   ])('limits $name', async ({ yaml, complaint }) => {
     expect((await complain({ yaml })).at(-1)).toBe(complaint);

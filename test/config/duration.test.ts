@@ -34,7 +34,7 @@ describe('config/duration', () => {
   });
 
   it('refuses fractions of a millisecond', () => {
-    expect(parseDuration('99999999999999w')).toEqual({ problem: 'is longer than can be counted' });
+    expect(parseDuration('99999999999999w')).toEqual({ problem: 'is too long' });
   });
 
   it('writes the largest units first', () => {

@@ -97,7 +97,7 @@ describe('config/labels', () => {
     ]);
   });
 
-  it('reads them from the environment', async () => {
+  it('reads the labels of a server from the environment', async () => {
     const env = { ...environment, AUTOMATION_EXPORTER_LABELS: 'site=eu, tier=a=b' };
     const { config } = await load({ env });
     expect(config.servers[0]?.labels).toEqual([

@@ -56,7 +56,7 @@ describe('config/precedence', () => {
     expect(origins.get('metrics.cicd')).toBe(origin);
   });
 
-  it('complains about a bad value that a stronger one hides', async () => {
+  it('complains about a wrong value even if a stronger source overrides it', async () => {
     expect(await complain({ yaml: 'log: { level: loud }', argv: ['--log.level=info'] })).toEqual([
       'config.yaml:1:15 log.level: takes one of debug, info, warn, error, found the text "loud"',
     ]);

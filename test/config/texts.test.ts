@@ -2,16 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { complain, load } from './fixtures.ts';
 
 describe('config/texts', () => {
-  it.each(['/', '/automation', '/a/b-1/~c.d', '/-/x'])('accepts %s as a path to serve below', async (prefix) => {
+  it.each(['/', '/automation', '/a/b-1/~c.d', '/-/x'])('accepts %s as a path prefix', async (prefix) => {
     const { config } = await load({ argv: [`--web.route-prefix=${prefix}`] });
     expect(config.web.routePrefix).toBe(prefix);
   });
 
   it.each(['automation', '/automation/', '//', '/a//b', '/a b', '/..', '/ä', '/a?b'])(
-    'refuses %s as a path to serve below',
+    'refuses %s as a path prefix',
     async (prefix) => {
       expect(await complain({ argv: [`--web.route-prefix=${prefix}`] })).toEqual([
-        '--web.route-prefix: is not a path to serve below (for example /automation)',
+        '--web.route-prefix: is not a path prefix (for example /automation)',
       ]);
     },
   );

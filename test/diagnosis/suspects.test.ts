@@ -78,7 +78,7 @@ describe('diagnosis/suspects', () => {
     expect(explain(failed(times)).suspects).toEqual([]);
   });
 
-  it('names how a run was started only if this run was started unlike earlier ones', async () => {
+  it('names a change of how runs are started only for a run that was started in this way', async () => {
     const { control, minutes, explain, truth, id } = await begin();
     const find = async (given: { readonly user?: string } = {}) => {
       control.runJob(id, given);

@@ -19,7 +19,7 @@ describe('executions/exemplars', () => {
     expect(show([ended(1, 9, { status }), ended(2, 3, { status })], cellOf(status))).toEqual(['-', 't2 3', '-']);
   });
 
-  it('never uses an older time', () => {
+  it('never uses an exemplar that is older than the last one', () => {
     const status = 'failed';
     const runs = [ended(1, 2, { status, atMs: hour }), ended(2, 9, { status, atMs: hour - 1 })];
     expect(show(runs, cellOf(status))).toEqual(['-', 't1 2', '-']);

@@ -3,7 +3,7 @@ import { type ProjectState, toNewProject } from '../../src/executions/ledger/pro
 import { planExcluded, planProjects } from '../../src/executions/reading/plan-projects.ts';
 
 describe('executions/plan-projects', () => {
-  it('starts counting at the first list, or the backfill before it', () => {
+  it('starts counting at the time of the first list, or as long before it as the backfill', () => {
     expect(list({ names: ['pay'], nowMs: 9000, backfillMs: 2000 })).toEqual({
       facts: { epoch: 1, epochStartedAtMs: 0, countedSinceMs: 7000, listedAtMs: 9000 },
       states: [{ project: 'pay', countedFromMs: 7000, scannedThroughMs: 7000, rereadThroughMs: 7000 }],
@@ -18,26 +18,26 @@ describe('executions/plan-projects', () => {
     );
   });
 
-  it('starts a new project at the last list without it', () => {
+  it('starts counting a new project at the time of the last list without it', () => {
     const { states } = list({ names: ['pay', 'new'], known: [toNewProject('pay', 0)], listedAtMs: 8000, nowMs: 9000 });
     expect(states).toEqual([{ project: 'new', countedFromMs: 8000, scannedThroughMs: 8000, rereadThroughMs: 8000 }]);
   });
 
-  it('dates a list by its request', () => {
+  it('uses the time of the request as the time of a list', () => {
     expect(list({ names: [], nowMs: 9000, readAtMs: 7500 }).facts?.listedAtMs).toBe(7500);
   });
 
-  it('starts a new project now if the clock was set back since', () => {
+  it('starts counting a new project now if the clock was set back since the last list', () => {
     const { states } = list({ names: ['new'], listedAtMs: 8000, nowMs: 5000 });
     expect(states).toEqual([{ project: 'new', countedFromMs: 5000, scannedThroughMs: 5000, rereadThroughMs: 5000 }]);
   });
 
-  it('starts a new project earlier if a clock that is ahead may have dated the last list', () => {
+  it('starts counting a new project earlier if a clock that is ahead may have dated the last list', () => {
     const { states } = list({ names: ['pay'], listedAtMs: 8000, skewMs: 500 });
     expect(states?.[0]?.countedFromMs).toBe(7500);
   });
 
-  it('puts a missing project on hold at its progress; an earlier hold stays', () => {
+  it('puts a missing project on hold and keeps its progress; an earlier hold stays', () => {
     const known: ProjectState[] = [
       toNewProject('pay', 0),
       { ...toNewProject('stock', 0), hold: 'disabled', heldSinceMs: 10 },
@@ -47,7 +47,7 @@ describe('executions/plan-projects', () => {
     ]);
   });
 
-  it('starts a project that replaces a missing one at the progress of the missing one, minus the overlap', () => {
+  it('starts counting a project that replaces a missing one at the progress of the missing project, minus the overlap', () => {
     const known = [toNewProject('pay', 1000), toNewProject('old', 1000)].map((state) => ({
       ...state,
       scannedThroughMs: 6000,

@@ -19,7 +19,7 @@ describe('executions/recent-runs', () => {
     expect(newest(next.sheets).map(({ id }) => id)[0]).toBe(65);
   });
 
-  it('keeps the newest thousand, and removes empty documents', () => {
+  it('keeps the newest thousand runs, and removes empty documents', () => {
     const { sheets } = add(new Map(), runs(1, 1000));
     const next = add(sheets, runs(1001, 120));
     expect(newest(next.sheets)).toHaveLength(1000);

@@ -3,7 +3,7 @@ import { dayMs, hourMs } from '../support/durations.ts';
 import { type Played, play } from './play.ts';
 
 describe('executions/transitions', () => {
-  it('starts counting at its first start, and a backfill before it', async () => {
+  it('starts counting at its first start, or as long before it as the backfill', async () => {
     const { finish, counted, rounds } = await play({ settings: { backfillMs: hourMs } });
     finish('pay', { agoMs: 1.5 * hourMs });
     finish('pay', { agoMs: 0.5 * hourMs });

@@ -133,23 +133,27 @@ describe('expected-runs, an absence longer than the known times', () => {
   it.each([
     ['tells no edits', { apiVersion: 47 }, everyMinute, 0],
     ['would have to list 72,000 times', {}, { everyMs: 1000, offsetMs: 0 }, 0],
-  ])('counts the times of the absence as undecided if the server %s', { timeout: 60_000 }, async (_why, options, schedule, asked) => {
-    const { control, minutes, away, ends, pasts, jobs } = createOne(schedule, options);
-    control.setExecutionMode('passive');
-    await minutes(30);
-    const before = ends();
-    const knownMs = jobs()[0]?.timetable?.untilMs ?? 0;
-    away(20 * 60);
-    const gapMs = Date.UTC(2026, 0, 16, 8, 31) - knownMs;
-    await minutes(30);
-    const after = ends();
-    expect(pasts()).toHaveLength(asked);
-    expect(after.undecided - before.undecided).toBeCloseTo(gapMs / schedule.everyMs, -1);
-    // Half an hour before the absence, the known times, and half an hour after it.
-    const all = after.undecided + after.missed - before.undecided - before.missed;
-    expect(all).toBeGreaterThan((20.3 * 3_600_000) / schedule.everyMs);
-    expect(jobs()[0]?.verdicts.some((verdict) => verdict.is === 'undecided')).toBe(false);
-  });
+  ])(
+    'counts the times of the absence as undecided if the server %s',
+    { timeout: 60_000 },
+    async (_why, options, schedule, asked) => {
+      const { control, minutes, away, ends, pasts, jobs } = createOne(schedule, options);
+      control.setExecutionMode('passive');
+      await minutes(30);
+      const before = ends();
+      const knownMs = jobs()[0]?.timetable?.untilMs ?? 0;
+      away(20 * 60);
+      const gapMs = Date.UTC(2026, 0, 16, 8, 31) - knownMs;
+      await minutes(30);
+      const after = ends();
+      expect(pasts()).toHaveLength(asked);
+      expect(after.undecided - before.undecided).toBeCloseTo(gapMs / schedule.everyMs, -1);
+      // Half an hour before the absence, the known times, and half an hour after it.
+      const all = after.undecided + after.missed - before.undecided - before.missed;
+      expect(all).toBeGreaterThan((20.3 * 3_600_000) / schedule.everyMs);
+      expect(jobs()[0]?.verdicts.some((verdict) => verdict.is === 'undecided')).toBe(false);
+    },
+  );
 
   it('does not use a schedule that was edited meanwhile', { timeout: 60_000 }, async () => {
     const { control, minutes, away, ends, pasts, id } = createOne(everyMinute);

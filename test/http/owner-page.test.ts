@@ -64,7 +64,7 @@ describe('http/owner-page', () => {
   });
 
   it.each(['/executions', '/jobs', '/schedule', '/tonight', '/api/tonight'])(
-    'redirects from %s, which is about the only server',
+    'redirects from %s if there is only one server',
     async (path) => {
       const { ask } = await start(other, ['prod']);
       expect((await ask(`/here${path}`)).headers.location).toBe(`http://b:9720${path}`);

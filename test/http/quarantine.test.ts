@@ -124,7 +124,7 @@ describe('http/quarantine', () => {
     expect({ statuses, done }).toEqual({ statuses: [400, 400, 413], done: [] });
   });
 
-  it('names traces that are not quarantined, but not a thousand', async () => {
+  it('names traces that are not quarantined, but only the first of a thousand', async () => {
     const unknown = Array.from({ length: 1000 }, (_, index) => `prod/${index}`);
     const { post } = await start({ unknown });
     expect(await post('retry', { keys: unknown })).toEqual({

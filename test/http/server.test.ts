@@ -251,7 +251,7 @@ describe('http/server', () => {
     expect(crowded).toBe(1);
   });
 
-  it('leaves descriptors to others if there are few', () => {
+  it('leaves descriptors for other files and sockets if the system allows few', () => {
     expect([undefined, 1_048_576, 1024, 256].map((most) => toLimits(most).connections)).toEqual([2000, 2000, 768, 32]);
   });
 });

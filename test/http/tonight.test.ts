@@ -114,7 +114,7 @@ describe('http/tonight', () => {
     });
   });
 
-  it('does not report that no run was skipped before the schedules were watched', async () => {
+  it('reports skipped runs as unknown, not as none, for the time before the schedules were watched', async () => {
     const [sinceMs, rest] = [nowMs - 12 * hourMs, { missed: 0, left: 0, undecided: 0, open: 0, runs: [] }];
     const skipped = { ...rest, sinceMs, untilMs: nowMs, watchedMs: nowMs - hourMs, untimed: 0 };
     const found = toServerTonight('prod', { risks: await risksOf([job('a', [1])]), skipped }, undefined);

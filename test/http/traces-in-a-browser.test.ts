@@ -91,7 +91,7 @@ describeWithTools('http/traces-page, in a browser', ['chromium'], ({ chromium })
   }
 
   for (const mayChange of [true, false]) {
-    it.each(views)(`fits the quarantine, changeable: ${mayChange}: $name`, async ({ width, isDark }) => {
+    it.each(views)(`fits the quarantine on the screen, changeable: ${mayChange}: $name`, async ({ width, isDark }) => {
       isEnabled = mayChange;
       refused = [hostile, ...twenty];
       const { contentWidth, complaints, text } = await browser.open(`${url}/traces`, { width, isDark });
@@ -109,7 +109,7 @@ describeWithTools('http/traces-page, in a browser', ['chromium'], ({ chromium })
     expect(text).not.toContain('#4712');
   });
 
-  it('drops permanently in two steps', async () => {
+  it('drops traces permanently in two steps', async () => {
     expect((await browser.open(`${url}/traces`)).text).not.toContain('Drop for good');
     const drop = '[formaction$="drop"][value="prod/4711"]';
     const opened = await browser.open(`${url}/traces`, { press: [`details:has(${drop}) summary`, drop] });
@@ -117,7 +117,7 @@ describeWithTools('http/traces-page, in a browser', ['chromium'], ({ chromium })
     expect(opened.text).not.toContain('#4711');
   });
 
-  it('retries all, and returns to the page', async () => {
+  it('retries all traces, and returns to the page', async () => {
     const { text } = await browser.open(`${url}/traces`, { press: ['button[name="all"]'] });
     expect(done).toEqual(['retry all']);
     expect(text).not.toContain('Send all again');

@@ -120,7 +120,7 @@ Sending again and dropping require --web.enable-lifecycle, or web: { enable_life
     expect(headers['referrer-policy']).toBe('same-origin');
   });
 
-  it('shows fifty of very many', async () => {
+  it('shows fifty of very many quarantined traces', async () => {
     const quarantined = Array.from({ length: 1234 }, (_, index) => quarantine({ executionId: String(index + 1) }));
     const { body, text } = await readPage({ shown: { ...refused, quarantine: 1234 }, quarantined });
     expect(body.match(/<th scope="row">/g)).toHaveLength(50);

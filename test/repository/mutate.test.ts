@@ -30,7 +30,7 @@ describe('repository/mutate/mutants', () => {
     expect(changesIn('while (more) go();')).toEqual(['more → false', 'more → !(more)', 'go(); → {}']);
   });
 
-  it('changes small numbers by one and large ones by much', () => {
+  it('changes small numbers by one, and large ones by more', () => {
     expect(changesIn('export const most = 3;')).toEqual(['3 → 4', '3 → 2', '3 → 0']);
     expect(changesIn('export const first = 0n;')).toEqual(['0n → 1n', '0n → -1n']);
     expect(changesIn('export const limitMs = 30_000;')).toEqual(['30_000 → 60000', '30_000 → 0']);

@@ -53,7 +53,7 @@ export function describeSpool(stateNow: () => State, reopen: () => Promise<void>
       expect((await state.spool.next(all))[0]?.bytes).toEqual(bytes.slice(1));
     });
 
-    it('returns the first of the queue, within both bounds but at least one', async () => {
+    it('returns the first traces of the queue, within both bounds but at least one', async () => {
       await spool(toTrace('1'), toTrace('2'), toTrace('3'));
 
       expect(await keys({ maxBytes: 1000, maxTraces: 2 })).toEqual(['1', '2']);
@@ -141,7 +141,7 @@ export function describeSpool(stateNow: () => State, reopen: () => Promise<void>
       });
     });
 
-    it('drops the oldest in quarantine if there are too many', async () => {
+    it('drops the oldest quarantined traces if there are too many', async () => {
       await spool(toTrace('1'), toTrace('2'), toTrace('3'));
       const bounds = { maxBytes: 8, maxTraces: 10 };
       expect(await state.spool.quarantine('3', { reason: 'HTTP 400', atMs: 5 }, bounds)).toEqual([]);

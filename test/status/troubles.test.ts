@@ -81,7 +81,7 @@ describe('status/execution-troubles', () => {
     [
       'a lag, and nothing that is older than that',
       { recent: runs(10, minute, fails), lagSeconds: 1801 },
-      ['behind: executions are read late: The last one read ended 30 min ago'],
+      ['behind: executions are read late: The last execution that was read ended 30 min ago'],
     ],
     [
       'imports that keep coming while nothing is counted',
@@ -124,7 +124,7 @@ describe('status/execution-troubles', () => {
         ],
         failing: ['db01', 'db02'],
       },
-      ['node_failing: node db02 fails in several jobs: 5 executions of pay in 30 min, and hardly any on other nodes'],
+      ['node_failing: node db02 fails in several jobs: 5 executions of pay in 30 min, and few or none on other nodes'],
     ],
     ...[1, 2].map((nodeCount): [string, Given, string[]] => [
       `failures on a node of a project that has ${nodeCount}: blames no node if there is no other`,
@@ -132,7 +132,7 @@ describe('status/execution-troubles', () => {
       nodeCount === 1
         ? []
         : [
-            'node_failing: node db02 fails in several jobs: 6 executions of pay in 30 min, and hardly any on other nodes',
+            'node_failing: node db02 fails in several jobs: 6 executions of pay in 30 min, and few or none on other nodes',
           ],
     ]),
     [

@@ -33,7 +33,7 @@ it.each([
   expect(await readNames({ release }, steps)).toEqual(names);
 });
 
-it('does not name the only step of a conditional step after it', async () => {
+it('does not give the only step of a conditional step the name of the conditional step', async () => {
   const only = named('Announce', { kind: 'plugin', nodeStep: false });
   expect(await readNames({ release: '5.20.0' }, [conditional(only)])).toEqual(['Announce']);
 });

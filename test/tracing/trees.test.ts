@@ -148,7 +148,7 @@ RUN shop/load/etl/nightly 0..4000 success - the execution succeeded
   it('shows the wait before a delayed retry', () => {
     expect(tree('delayed-retry')).toBe(`
 RUN shop/load/etl/nightly 0..39333 failure NonZeroResultCode - the execution failed and is retried: first failure NonZeroResultCode
-  start wait 0..29877 - no step began before
+  start wait 0..29877 - no step had begun yet
   step 1 (1) 29877..38877 failure NonZeroResultCode - failed, NonZeroResultCode below
     web01 (1@web01) 29877..38867 failure NonZeroResultCode - failed, NonZeroResultCode
 `);

@@ -57,7 +57,7 @@ export function inPieces<Item>(
 }
 
 const fittedToGrow = 2;
-/** If a list keeps shrinking, recounts find the missing rows. */
+/** If a list shrinks again and again, recounts find the missing rows. */
 const maxRestarts = 5;
 
 function isRow<Item>(row: Item | undefined): row is Item {

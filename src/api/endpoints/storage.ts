@@ -38,7 +38,7 @@ const level = z
       const { data } = folder.safeParse(resource);
       // The path in an answer begins with the root of the storage.
       const [root, ...names] = data?.path.split('/').filter((name) => name !== '') ?? ['keys'];
-      if (root !== 'keys') context.addIssue('a folder lies outside of `keys`');
+      if (root !== 'keys') context.addIssue('a folder is outside of `keys`');
       if (names.length > 0) folders.push(names);
     }
     return { kinds, keys, folders };

@@ -19,7 +19,7 @@ export function translateQuery(query: string): Translation | undefined {
     if (type.isError) reasons.push('the query cannot be parsed');
     if (type.name === 'GroupingLabels') groupings.push(node);
     if (type.name === 'FunctionIdentifier' && /^label_(replace|join)$/.test(text(node)))
-      reasons.push(`${text(node)} writes labels by their names`);
+      reasons.push(`${text(node)} names labels in texts, which are not rewritten`);
     if (type.name !== 'VectorSelector') return;
     const name = node.getChild('Identifier');
     const counterpart = name === null ? undefined : findCounterpart(text(name));

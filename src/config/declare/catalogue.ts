@@ -13,13 +13,13 @@ import { serverOptions } from './server-options.ts';
 import { webFileOptions } from './web-file-options.ts';
 
 export type Leaf = {
-  /** Its place in its tree, such as `tls.ca_file`. */
+  /** The place of the option in its tree, such as `tls.ca_file`. */
   readonly key: string;
-  /** Its place in the file, such as `web.listen_address`; undefined if it cannot be in the file. */
+  /** The place of the option in the file, such as `web.listen_address`; undefined if it cannot be in the file. */
   readonly path: string | undefined;
-  /** Its flag without the dashes, such as `web.listen-address`; undefined if it has none. */
+  /** The flag of the option without the dashes, such as `web.listen-address`; undefined if it has none. */
   readonly flag: string | undefined;
-  /** Its variable; undefined if it is only in a file. */
+  /** The variable of the option; undefined if the option is only in a file. */
   readonly environment: string | undefined;
   readonly option: Option<unknown>;
 };

@@ -160,7 +160,7 @@ export const generalOptions = {
       'How far before the first start to count executions; does not affect projects that are already watched.',
     ),
     count_from: optional(instant).help(
-      'Time from which to count executions, instead of executions.backfill, such as the time at which a file of the command history ends.',
+      'Time from which to count executions, such as the end of a file of the command history; replaces executions.backfill.',
     ),
     catch_up_limit: option(duration('1m', '4w'), '7d').help(
       'How far back to count after an outage; executions that ended earlier are skipped and reported as skipped.',
@@ -255,7 +255,7 @@ export type CollectorDefaults = {
   readonly help: string;
   /** What the collector reads only for configured projects. */
   readonly projects?: string;
-  /** Its default limit of series, if not the general one. */
+  /** The collector's default limit of series, if not the general one. */
   readonly maxSeries?: number;
 };
 

@@ -132,8 +132,8 @@ function createConverter({ complaints, toPlace }: { complaints: Complaints; toPl
     aliases += 1;
     const target = anchors.get(name);
     if (aliases === maxAliases + 1)
-      complaints.add(toPlace(start, path), 'is one alias too many', `at most ${maxAliases}`);
-    if (target === undefined) complaints.add(toPlace(start, path), `${quote(`*${name}`)} names no anchor before it`);
+      complaints.add(toPlace(start, path), 'is one alias more than allowed', `at most ${maxAliases}`);
+    if (target === undefined) complaints.add(toPlace(start, path), `${quote(`*${name}`)} has no anchor before it`);
     if (target === undefined || aliases > maxAliases) return { kind: 'broken', offset: start };
     return { ...target, offset: start };
   }

@@ -49,7 +49,7 @@ export function parseDuration(text: string): Parsed<number> {
     smallest = unitMs;
     total += Number(digits) * unitMs;
   }
-  if (!Number.isSafeInteger(total)) return { problem: 'is longer than can be counted' };
+  if (!Number.isSafeInteger(total)) return { problem: 'is too long' };
   return { value: total };
 }
 

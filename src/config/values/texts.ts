@@ -30,7 +30,7 @@ export const urlPath = text(/^(\/(?!-\/)[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/, {
 /** A path prefix: the root, or a path without a slash at its end. */
 export const routePrefix = text(/^(\/|(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+)$/, {
   takes: 'a path',
-  problem: 'is not a path to serve below',
+  problem: 'is not a path prefix',
   examples: ['/automation'],
   placeholder: 'PATH',
 });

@@ -8,7 +8,10 @@ export type Kind = 'plain' | 'duration' | 'secret';
 export type ValueType<T, K extends Kind = Kind> = {
   /** For a duration, the setting name ends in `Ms`; for a secret, it loses `_file`. */
   readonly kind: K;
-  /** Decodes the YAML value, and encodes a value back. Its input side gives the JSON Schema; its messages are complete. */
+  /**
+   * Decodes the YAML value, and encodes a value back. The JSON Schema is made from its input type; its messages need no
+   * further words.
+   */
   readonly schema: z.ZodType<T>;
   readonly examples: readonly string[];
   /** The placeholder in the help; undefined for a switch. */

@@ -25,7 +25,7 @@ Every series of a watched server has the label \`server\`, the configured name o
 series, never a 0. Brackets name the source: the API path, or the field of its response.
 
 In protobuf scrapes, every histogram is also a native one (\`scrape_native_histograms: true\`; before 3.8 the feature
-\`native-histograms\`). With \`always_scrape_classic_histograms: true\` Prometheus also keeps the series \`…_bucket\` too.
+\`native-histograms\`). With \`always_scrape_classic_histograms: true\` Prometheus also keeps the series \`…_bucket\`.
 `;
 
 const ownText = 'The exporter also serves `process_*` and `nodejs_*` metrics of its own process.';

@@ -59,7 +59,7 @@ export function watchRights(server: ServerConfig, { config, client, clock }: Wat
       cancel?.();
       stopping.abort();
     },
-    /** Undefined until they are known, and if the server does not report rights. */
+    /** Returns the rights; undefined until they are known, and if the server does not report rights. */
     now: (): ProvedRights | undefined => proved,
   };
 }

@@ -202,7 +202,7 @@ const rules: readonly Rule[] = [
     ),
     keep: ofName,
   },
-  // A value that a plan replaces.
+  // A value that a plan (`old -> new`) replaces.
   { pattern: new RegExp(String.raw`(\[removed\]\\?["']?\s{0,3}->\s{0,3})${value}`, 'g'), keep: after },
   {
     pattern: new RegExp(
@@ -235,7 +235,7 @@ const rules: readonly Rule[] = [
     ),
     keep: after,
   },
-  // In sentences and settings without a sign, only what looks chosen as a password: `password is SECRET`, `rootpw SECRET`.
+  // In sentences, and in settings without `=`, only texts that look like passwords: `password is SECRET`, `rootpw SECRET`.
   {
     only: nameOrOther,
     pattern: new RegExp(
@@ -248,7 +248,7 @@ const rules: readonly Rule[] = [
   { pattern: /[\w+/=-]{32,}/g, keep: (found) => (isRandom(found) ? removedMark : found) },
 ];
 
-/** `mysql -pSECRET`: one expression takes a long time. An argument before the first program may contain its command. */
+/** Arguments such as `mysql -pSECRET`; a single expression would be slow. An argument may contain another command. */
 const programRules = programArguments.map(
   ([programs, flags]) =>
     [

@@ -76,7 +76,7 @@ export const programArguments: readonly (readonly [programs: string, flags: stri
   ['schtasks|[xw]freerdp', '/r?p'],
 ];
 
-/** Texts right before a secret. Each with a shorter text that these lines contain, for a quick test. */
+/** Texts right before a secret. With each is a shorter text: a quick test skips all lines without it. */
 export const leads: readonly (readonly [sign: string, lead: string])[] = [
   [
     'rabbitmqctl',

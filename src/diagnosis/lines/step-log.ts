@@ -12,7 +12,7 @@ export type Read = {
 
 type Joined = {
   readonly lines: readonly LogLine[];
-  /** The number of these lines that are not in the end of the log. */
+  /** The number of the first lines that are not in the end of the log. */
   readonly added: number;
   /** The line before which lines were not read. */
   readonly unreadAt?: number | undefined;

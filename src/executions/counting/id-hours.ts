@@ -111,7 +111,7 @@ export function withIds(
 }
 
 const hourMs = 3_600_000;
-/** Hours may be this far in the future, because correct hours are when the clock was set back by an hour. */
+/** Hours may be this far in the future: after the clock was set back by an hour, the last correct hour is in the future. */
 const stepMs = 2 * hourMs;
 const dayMs = 24 * hourMs;
 

@@ -13,7 +13,7 @@ import { readPage } from './pages.ts';
 /** A counter or a histogram, with the executions that changed it. */
 export type HistorySeries = {
   readonly family: Family;
-  /** Its lines without values; of a histogram, those of buckets, sum and count. */
+  /** The lines of the series without values; of a histogram, those of buckets, sum and count. */
   readonly lines: readonly string[];
   /** Pairs of a time and an increase, sorted by time; for a histogram, the increase is a duration in seconds. */
   readonly changes: readonly number[];

@@ -11,7 +11,7 @@ const time = z.number().nullable();
 const window = z.object({ beginMs: z.number(), endMs: z.number() });
 const run = z.object({ id: z.number(), project: z.string(), name: z.string(), startedAtMs: time, endedAtMs: time });
 
-/** Only fields that no later release may omit; additional fields are accepted. */
+/** Checks only fields that no later release may omit; additional fields are accepted. */
 const shapes = new Map<string, z.ZodType>(
   Object.entries({
     server: z.object({

@@ -90,7 +90,7 @@ export function rewind(state: ProjectState, toMs: number, isNew = false): Projec
 
 /**
  * Changes a state after the clock was set back while the exporter was not running, by an unknown amount. Counting begins
- * earlier by the known minimum. In case the clock was ahead by more, about an hour is read again.
+ * earlier by the known minimum. About an hour is read again, because the clock may have been ahead by more than this.
  */
 export function rewindUnseen(state: ProjectState, nowMs: number): ProjectState {
   const { countedFromMs, prunedThroughMs = Number.NEGATIVE_INFINITY } = state;

@@ -41,8 +41,8 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>) {
   }
 
   /**
-   * Ends a search after every project has been read. Executions from before the search that are still missing cannot be read;
-   * later ones were not searched for.
+   * Ends a search after every project has been read. Executions that ended before the search and are still missing cannot be
+   * read; executions that ended later were not searched for.
    */
   async function endSearch(api: Api, input: HintInput, { sinceMs, found }: Pick<Search, 'sinceMs' | 'found'>) {
     search = undefined;

@@ -16,7 +16,7 @@ export type PlannedRead = {
 export type PlanInput = {
   readonly states: ReadonlyMap<string, ProjectState>;
   readonly activities: ReadonlyMap<string, ProjectActivity>;
-  /** The server time. Not the exporter's time, and not the newest end that was seen. */
+  /** The server time, which differs from the exporter's time and from the newest end that was seen. */
   readonly nowMs: number;
   readonly everyMs: number;
   readonly overlapMs: number;

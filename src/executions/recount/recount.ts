@@ -77,7 +77,7 @@ export function createRecount(options: RecountOptions) {
   }
 
   return {
-    /** Runs due recounts while `mayGoOn` allows it; the next call continues. */
+    /** Runs due recounts while `mayGoOn` returns true; the next call continues. */
     look,
     /** Returns sentences for the page if recounts are late for lack of requests. */
     complaints: lateness.complaints,

@@ -96,12 +96,12 @@ export const executionFamilies = {
   ),
   durationShift: newestGauge(
     'automation_job_duration_shift_ratio',
-    'Median duration of the successful executions of a job since its last lasting change, divided by the median before this change; absent without such a change [project/*/executions].',
+    'Median duration of the successful executions of a job since the latest lasting change, divided by the median before this change; absent without such a change [project/*/executions].',
     ...job,
   ),
   durationShiftSince: newestGauge(
     'automation_job_duration_shift_timestamp_seconds',
-    'Time at which the last lasting change of the durations of a job began [project/*/executions].',
+    'Time at which the latest lasting change of the durations of a job began [project/*/executions].',
     ...job,
   ),
   flaky: newestGauge(

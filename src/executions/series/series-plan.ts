@@ -88,7 +88,7 @@ function sumOf(rules: SeriesRules, costs: readonly Cost[]): number {
 
 type Cost = readonly [family: Family, series: number];
 
-/** Few jobs fail in more classes; rare classes may exceed the reserve. */
+/** The reserved number of failure classes of a job: few jobs fail in more classes than this. */
 const usualClasses = 2;
 
 /** Omits series that only few jobs have at a time: changed durations and changing results. */

@@ -70,7 +70,7 @@ export function restsUntilMs({ atMs, count }: Unread): number {
 const minRestMs = 600_000;
 const maxRestMs = 6 * 3_600_000;
 
-/** Returns the longest span to request. For a day after a failure, it is much shorter than the span that failed. */
+/** Returns the longest span to request. For a day after a failed request, this is a quarter of the span that failed. */
 export function maxSpanMs({ limit }: WatchedJob, nowMs: number): number {
   if (limit === undefined || Math.abs(nowMs - limit.atMs) > limitedForMs) return Number.POSITIVE_INFINITY;
   return limit.spanMs / 4;

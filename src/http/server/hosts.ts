@@ -51,8 +51,8 @@ function renderRefusal(url = 'http://exporter.example.org:9720'): string {
 }
 
 /**
- * Browsers always send their languages, and no page can prevent it; scrapers and tools do not. Node's `fetch` does too, but
- * sends a mode without a site, while browsers send both or none.
+ * Browsers always send their languages, and no page can prevent it; scrapers and tools do not. Node's `fetch` also sends
+ * languages, but of the headers `sec-fetch-mode` and `sec-fetch-site` only the first, while browsers send both or neither.
  */
 function isBrowser({ headers }: Request): boolean {
   const isNode = headers['sec-fetch-mode'] !== undefined && headers['sec-fetch-site'] === undefined;

@@ -14,7 +14,7 @@ export type Asked = { readonly path: string; readonly from: string | undefined }
 
 type Words = {
   readonly verb: string;
-  /** What a person can do instead while it is off. */
+  /** What a person can do instead while such requests are off. */
   readonly otherwise?: string;
 };
 

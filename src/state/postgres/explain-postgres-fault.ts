@@ -50,7 +50,7 @@ const bySqlState: Readonly<Record<string, string>> = {
   '53100': 'its disk is full; make room there',
   '53200': 'it is out of memory',
   '53300': 'it has no connection left; raise its max_connections, or use fewer clients',
-  '53': 'it is short of resources',
+  '53': 'it lacks memory, disk space or other resources',
   '55P03': 'another transaction holds a row for too long',
   '57014': 'a statement took too long; check whether the database is overloaded',
   '57P01': 'it is being stopped; the exporter will connect again',

@@ -46,7 +46,7 @@ export function findExecutionTroubles(
           },
         ];
   if (lagSeconds > limits.lagSeconds) {
-    const detail = `The last one read ended ${toDuration(lagSeconds * 1000)} ago`;
+    const detail = `The last execution that was read ended ${toDuration(lagSeconds * 1000)} ago`;
     return [...overdue, { kind: 'behind', text: 'executions are read late', detail }];
   }
   const isShown = (job: Job): boolean => facts.isShownProject(job.project) && settings.isWantedJob(toPath(job));
@@ -112,7 +112,10 @@ function toShare(runs: readonly RecentRun[], sinceMs: number): { readonly bad: n
   return { bad, share: within.length === 0 ? 0 : bad / within.length };
 }
 
-/** Finds nodes on which several jobs fail and no job succeeds, while other nodes hardly fail. The only node of a project may not be the cause. */
+/**
+ * Finds nodes on which several jobs fail and no job succeeds, while other nodes rarely fail. The only node of a project may
+ * not be the cause.
+ */
 function findNodes(
   recent: readonly RecentRun[],
   { failingNodes: failing, nodeCountOf }: Settings,
@@ -133,7 +136,7 @@ function findNodes(
     );
   });
   return broken.map(({ node, count, project }) => {
-    const detail = `${count} executions of ${project} in ${toDuration(nodeWindowMs)}, and hardly any on other nodes`;
+    const detail = `${count} executions of ${project} in ${toDuration(nodeWindowMs)}, and few or none on other nodes`;
     return { kind: 'node_failing', text: `node ${node} fails in several jobs`, detail };
   });
 }

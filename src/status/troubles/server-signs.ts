@@ -18,7 +18,8 @@ type Sample = {
 
 /**
  * Keeps the values that servers report about themselves for half an hour, because a single value proves little about threads
- * and heap. If a server or member stops reporting, it has no such problems, because earlier ones may have ended.
+ * and heap. A server or member that stops reporting has no problems of these kinds, because its earlier problems may have
+ * ended.
  */
 export function createServerSigns(clock: Pick<Clock, 'now' | 'ticks'>, everyMs = 0, limits = usualLimits.server) {
   const validForMs = toPatienceMs(everyMs);

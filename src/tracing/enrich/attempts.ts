@@ -13,7 +13,7 @@ const kind = 'next-attempt';
 
 /** Finds the previous attempt of an execution. Servers report only the next attempt, which may end days later. */
 export function createAttempts() {
-  /** In the order in which they were recorded. */
+  /** Attempts in the order in which they were recorded. */
   let known = new Map<string, Previous>();
 
   /** Returns attempts whose next attempt never appeared, and the oldest ones if there are too many. */

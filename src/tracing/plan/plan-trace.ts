@@ -174,7 +174,7 @@ function draftWait(startedAtMs: number, firstStepMs: number | undefined): Draft 
       errorType: undefined,
       reason: undefined,
       isRecovered: false,
-      why: 'no step began before',
+      why: 'no step had begun yet',
     },
     timing: { ...untimed, startMs: startedAtMs, endMs: firstStepMs },
     children: [],

@@ -42,7 +42,7 @@ type Guessed = {
   /** The earliest possible start, by the times of the draft and of those below it, and the matching end. */
   startMs: number | undefined;
   endMs: number | undefined;
-  /** Its duration, or that of the spans below it, whichever is longer. */
+  /** The duration of the draft, or that of the spans below it, whichever is longer. */
   lengthMs: number;
   children: readonly Guessed[];
 };

@@ -106,7 +106,7 @@ export const executionCases: readonly Case[] = [
     labels: { server: 'prod', project: 'pay', node: 'pay02', severity: 'warning' },
     summary: 'Node pay02 fails in several jobs of pay',
     description:
-      'About 10 executions of pay on prod failed on the node pay02 within the last 30m, and hardly any on other nodes. No job has succeeded on it since.',
+      'About 10 executions of pay on prod failed on the node pay02 within the last 30m, and few or none on other nodes. No job has succeeded on it since.',
     dashboard: '/d/automation-executions?var-server=prod&var-project=pay',
     page: '/executions?result=failures&server=prod&project=pay',
   },

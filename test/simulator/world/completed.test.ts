@@ -25,7 +25,7 @@ describe('simulator/world/completed', () => {
     ]);
   });
 
-  it('removes the oldest if there are too many', async () => {
+  it('removes the oldest executions if there are too many', async () => {
     const simulator = await startEmpty({ retained: 10 });
     simulator.control.createProject('p');
     for (let count = 0; count < 30; count += 1) {

@@ -48,7 +48,7 @@ describe('tracing/deliver/quarantine', () => {
     expect(events).toEqual(['retry 1', 'woken']);
   });
 
-  it('drops permanently, counts the spans, and triggers a new read of the sizes', async () => {
+  it('drops traces permanently, counts their spans, and triggers a new read of the sizes', async () => {
     expect(await create().drop('all')).toEqual({ traces: 2 });
     expect(await left()).toEqual([]);
     expect(await state.spool.size()).toMatchObject({ traces: 2, quarantinedTraces: 0, quarantinedBytes: 0 });

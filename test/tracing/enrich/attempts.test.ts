@@ -151,7 +151,7 @@ describe('tracing/enrich/attempts', () => {
     expect(await runOnce([ended(8, 2)])).toEqual([[8, 7]]);
   });
 
-  it('keeps no more than ten thousand, and none for longer than a month', () => {
+  it('keeps at most ten thousand attempts, and none for longer than a month', () => {
     const attempts = createAttempts();
     const note = (id: number, atMs: number) => {
       const { documents, done } = attempts.note([{ id, nextAttemptId: id + 100_000 }], 1, atMs);

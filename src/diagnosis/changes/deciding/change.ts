@@ -29,7 +29,7 @@ export type Change = {
   readonly beforeMs: number;
   /** The time of the change, as reported by the server. */
   readonly atMs?: number;
-  /** The user who made it, if the server reports one. */
+  /** The user who made the change, if the server reports one. */
   readonly by?: string;
 };
 

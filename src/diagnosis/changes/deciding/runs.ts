@@ -15,7 +15,7 @@ export type JobRuns = {
   readonly success?: RunFacts;
   /** The first failure since the last success. */
   readonly failure?: RunFacts;
-  /** Its last result; absent in states of earlier releases. */
+  /** The last result of the job; absent in states of earlier releases. */
   readonly last?: CountedRun;
 };
 

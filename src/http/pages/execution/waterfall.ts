@@ -98,7 +98,7 @@ function renderResult(span: SpanRow): Html | undefined {
   }
 }
 
-/** Returns the reason, unless the result already says the same. */
+/** Returns the reason, unless the word for the result has the same meaning. */
 function toWhy({ result, why }: SpanRow): readonly string[] {
   const isSaid = (result === 'success' && why === 'succeeded') || (result === 'cancellation' && why === 'aborted');
   return isSaid || why === '' ? [] : [why];
