@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { command, work } from '../../simulator/scenarios/build.ts';
+import { type Area, noteReading } from '../../src/diagnosis/changes/deciding/areas.ts';
 import { findSuspects, isBetween, scopes } from '../../src/diagnosis/changes/deciding/suspects.ts';
-import type { FailedRun } from '../../src/diagnosis/changes/explain.ts';
+import { explainFailure, type FailedRun } from '../../src/diagnosis/changes/explain.ts';
 import { ofFailure, renderSuspects } from '../../src/http/pages/changes/suspects.ts';
 import { birthMs } from '../executions/scene.ts';
 import { toText } from '../http/page-text.ts';
@@ -187,6 +188,44 @@ describe('diagnosis/suspects', () => {
     const { unchanged, notWatched } = explain(failed());
     expect(unchanged).not.toContain('keys');
     expect(notWatched.find(({ what }) => what === 'keys')?.reason).toMatch(/^first read at/);
+  });
+
+  it('calls nodes unchanged only after a second reading, because a server may answer with its previous ones', async () => {
+    const { minutes, explain } = await begin();
+    await minutes(20);
+    const { unchanged, notWatched } = explain(failed());
+    expect(unchanged).not.toContain('nodes');
+    expect(notWatched.find(({ what }) => what === 'nodes')?.reason).toBe('last read at 13:16 UTC');
+    await minutes(15);
+    expect(explain(failed()).unchanged).toContain('nodes');
+  });
+
+  it('does not call a definition unchanged over an upgrade, when definitions cannot be compared', () => {
+    const read = (known: Area | undefined, minute: number, basis: string) => {
+      const fromMs = birthMs + minute * minuteMs;
+      const reading = { area: '', things: new Map([['', { steps: basis }]]), basis, fromMs, throughMs: fromMs };
+      return noteReading(known, reading).area;
+    };
+    const upgraded = read(read(undefined, 1, '5.20.1'), 81, '6.1.0');
+    const jobs = new Map([['7', { path: 'settle' }]]);
+    const known = (definition: Area) => ({
+      areas: new Map([
+        ['jobs pay', { things: jobs, sinceMs: birthMs, readMs: birthMs }],
+        ['definition 7', definition],
+      ]),
+      runs: new Map(),
+      jobOf: () => undefined,
+      changes: [],
+      refusalOf: () => undefined,
+      toTime: String,
+    });
+    for (const definition of [upgraded, read(upgraded, 90, '6.1.0')])
+      expect(explainFailure(failed(), known(definition)).notWatched).toContainEqual({
+        what: 'its definition',
+        reason: `another release until ${birthMs + 81 * minuteMs}`,
+      });
+    const same = read(read(undefined, 1, '5.20.1'), 81, '5.20.1');
+    expect(explainFailure(failed(), known(same)).unchanged).toContain('its definition');
   });
 
   it('reports that a job never succeeded', async () => {

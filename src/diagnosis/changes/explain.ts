@@ -167,8 +167,12 @@ function judge(watch: Watch, { areas, refusalOf, toTime }: Known, { successMs, s
   if (isOfKeys && found.every(({ things }) => things.size === 0))
     return { ...watch, reason: 'the server shows no keys to the token' };
   const sinceMs = Math.max(...found.map((area) => area.sinceMs));
-  const readMs = Math.min(...found.map((area) => area.readMs));
+  const comparedMs = Math.max(...found.map((area) => area.basisMs ?? area.sinceMs));
+  // A server may answer with the nodes of the previous request.
+  const isStale = watch.kinds.includes('node');
+  const readMs = Math.min(...found.map((area) => (isStale ? (area.lastReadMs ?? area.sinceMs) : area.readMs)));
   if (sinceMs > successMs) return { ...watch, reason: `first read at ${toTime(sinceMs)}` };
+  if (comparedMs > successMs) return { ...watch, reason: `another release until ${toTime(comparedMs)}` };
   if (readMs < startedAtMs) return { ...watch, reason: refusal ?? `last read at ${toTime(readMs)}` };
   return { ...watch, reason: undefined };
 }

@@ -9,6 +9,8 @@ export type Area = {
   readonly readMs: number;
   readonly lastReadMs?: number;
   readonly basis?: string;
+  /** When the basis last changed: earlier values cannot be compared. */
+  readonly basisMs?: number;
   /** True if the last reading was empty, and was therefore not accepted. */
   readonly isDoubted?: boolean;
 };
@@ -48,7 +50,8 @@ export function noteReading(known: Area | undefined, reading: Reading): Noted {
   const more = basis === undefined ? {} : { basis };
   if (known === undefined || known.basis !== basis) {
     const { sinceMs = readMs } = known ?? {};
-    return { area: { things: reading.things, sinceMs, readMs, ...more }, differences: [], isChanged: true };
+    const basisMs = known && { basisMs: readMs };
+    return { area: { things: reading.things, sinceMs, readMs, ...more, ...basisMs }, differences: [], isChanged: true };
   }
   const isDoubted = reading.mayBeEmpty === true && reading.things.size === 0 && known.things.size > 0;
   if (isDoubted && known.isDoubted !== true)
@@ -67,7 +70,8 @@ export function noteReading(known: Area | undefined, reading: Reading): Noted {
   }
   for (const [id, before] of known.things)
     if (!things.has(id)) differences.push({ id, before, after: undefined, changed: [], ...times });
-  const area = { things, sinceMs: known.sinceMs, readMs, lastReadMs: known.readMs, ...more };
+  const { sinceMs, basisMs } = known;
+  const area = { things, sinceMs, readMs, lastReadMs: known.readMs, ...more, ...(basisMs && { basisMs }) };
   return { area, differences, isChanged: differences.length > 0 };
 }
 
