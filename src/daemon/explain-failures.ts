@@ -1,6 +1,6 @@
 import type { Changes } from '../diagnosis/changes/changes.ts';
 import { type Explanation, toSuspectText } from '../diagnosis/changes/explain.ts';
-import type { FailureClass } from '../domain/failure-class.ts';
+import type { FailureClass, Seen } from '../domain/failure-class.ts';
 import { isFailure, isRunOf } from '../status/running.ts';
 import type { EndedStatus } from '../status/status.ts';
 import { toBriefCause } from '../status/why-failed.ts';
@@ -30,8 +30,8 @@ export function createExplainer(server: string, { ended, changes, traces }: Know
       if (isEarlier && one.ending === 'succeeded' && isRunOf(one, { id: jobId, path: `${project}/${job}` }))
         successMs = one.startedAtMs;
     }
-    const failureClass = traces?.causeOf(server, run)?.failure?.failureClass;
-    return changes.explain({ project, job, startedAtMs, endedAtMs, failedNodes, failureClass, successMs });
+    const { failureClass, seen } = traces?.causeOf(server, run)?.failure ?? {};
+    return changes.explain({ project, job, startedAtMs, endedAtMs, failedNodes, failureClass, seen, successMs });
   };
   return {
     explain,
@@ -47,12 +47,12 @@ export function createExplainer(server: string, { ended, changes, traces }: Know
 export async function listSuspects(
   changes: Changes,
   { project, job, ...run }: PendingTrace,
-  failureClass: FailureClass,
+  failure: { readonly failureClass: FailureClass; readonly seen: Seen | undefined },
 ): Promise<readonly string[]> {
   if (job?.name === undefined) return [];
   const path = job.group === undefined || job.group === '' ? job.name : `${job.group}/${job.name}`;
   const { suspects } = await changes.explainAtOnce(
-    { ...run, project, job: path, failureClass, successMs: undefined },
+    { ...run, project, job: path, ...failure, successMs: undefined },
     job.id,
   );
   return suspects.map(toSuspectText);

@@ -100,7 +100,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
   const traces = options.traces?.ofServer(server, {
     client: targets.common.connection.client,
     port: tracePort,
-    suspectsOf: async (run, failureClass) => (changes === undefined ? [] : listSuspects(changes, run, failureClass)),
+    suspectsOf: async (run, failure) => (changes === undefined ? [] : listSuspects(changes, run, failure)),
   });
   const { polls, executions, expected, changes, toHandover, off } = createServerPolls({
     ...options,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { command, work } from '../../simulator/scenarios/build.ts';
 import { type Area, noteReading } from '../../src/diagnosis/changes/deciding/areas.ts';
+import type { Change } from '../../src/diagnosis/changes/deciding/change.ts';
 import { findSuspects, isBetween, scopes } from '../../src/diagnosis/changes/deciding/suspects.ts';
 import { explainFailure, type FailedRun } from '../../src/diagnosis/changes/explain.ts';
 import { ofFailure, renderSuspects } from '../../src/http/pages/changes/suspects.ts';
@@ -36,6 +37,22 @@ function failed(given: Partial<FailedRun> = {}): FailedRun {
     failedNodes: ['db01'],
     failureClass: 'access',
     ...given,
+  };
+}
+
+/** A journal with these changes, and what was read of the definition of the job. */
+function toKnown({ definition, changes = [] }: { definition?: Area; changes?: readonly Change[] }) {
+  const jobs = { things: new Map([['7', { path: 'settle' }]]), sinceMs: birthMs, readMs: birthMs };
+  return {
+    areas: new Map([
+      ['jobs pay', jobs],
+      ...(definition === undefined ? [] : ([['definition 7', definition]] as const)),
+    ]),
+    runs: new Map(),
+    jobOf: () => undefined,
+    changes,
+    refusalOf: () => undefined,
+    toTime: String,
   };
 }
 
@@ -107,6 +124,28 @@ describe('diagnosis/suspects', () => {
   ])('ranks a change %s', (_when, times, isSuspect) => {
     const change = { kind: 'key', project: '', subject: key, what: '', afterMs: 0, beforeMs: 0, ...times } as const;
     expect(isBetween(change, 10_400, 20_000)).toBe(isSuspect);
+  });
+
+  it('does not name a change as the likely cause if the job had failed in the same way before it', () => {
+    const at = (minute: number) => birthMs + minute * minuteMs;
+    const edit = { kind: 'definition', project: 'pay', subject: 'pay/settle', what: 'steps changed' } as const;
+    const changes = [71, 78].map((minute) => ({ ...edit, afterMs: at(minute), beforeMs: at(minute + 1) }));
+    const find = (seen: FailedRun['seen']) => {
+      const { suspects } = explainFailure(failed({ seen, failureClass: 'work' }), toKnown({ changes }));
+      return suspects.map(({ afterMs, fits }) => [(afterMs - birthMs) / minuteMs, fits]);
+    };
+    const both = [
+      [78, true],
+      [71, true],
+    ];
+    expect(find(undefined)).toEqual(both);
+    // It failed in the same way only before its last success.
+    expect(find({ firstMs: at(60), beforeMs: at(61) })).toEqual(both);
+    for (const seen of [{ firstMs: at(75) }, { firstMs: at(60), beforeMs: at(75) }])
+      expect(find(seen)).toEqual([
+        [71, true],
+        [78, false],
+      ]);
   });
 
   it.each([
@@ -207,25 +246,13 @@ describe('diagnosis/suspects', () => {
       return noteReading(known, reading).area;
     };
     const upgraded = read(read(undefined, 1, '5.20.1'), 81, '6.1.0');
-    const jobs = new Map([['7', { path: 'settle' }]]);
-    const known = (definition: Area) => ({
-      areas: new Map([
-        ['jobs pay', { things: jobs, sinceMs: birthMs, readMs: birthMs }],
-        ['definition 7', definition],
-      ]),
-      runs: new Map(),
-      jobOf: () => undefined,
-      changes: [],
-      refusalOf: () => undefined,
-      toTime: String,
-    });
     for (const definition of [upgraded, read(upgraded, 90, '6.1.0')])
-      expect(explainFailure(failed(), known(definition)).notWatched).toContainEqual({
+      expect(explainFailure(failed(), toKnown({ definition })).notWatched).toContainEqual({
         what: 'its definition',
         reason: `another release until ${birthMs + 81 * minuteMs}`,
       });
     const same = read(read(undefined, 1, '5.20.1'), 81, '5.20.1');
-    expect(explainFailure(failed(), known(same)).unchanged).toContain('its definition');
+    expect(explainFailure(failed(), toKnown({ definition: same })).unchanged).toContain('its definition');
   });
 
   it('reports that a job never succeeded', async () => {

@@ -1,4 +1,4 @@
-import type { FailureClass } from '../../domain/failure-class.ts';
+import type { FailureClass, Seen } from '../../domain/failure-class.ts';
 import type { Asking } from './asking.ts';
 import type { Change, ChangeKind } from './deciding/change.ts';
 import type { CommonCause } from './deciding/common-cause.ts';
@@ -15,6 +15,7 @@ export type FailedRun = {
   readonly endedAtMs?: number | undefined;
   readonly failedNodes: readonly string[];
   readonly failureClass: FailureClass | undefined;
+  readonly seen?: Pick<Seen, 'firstMs' | 'beforeMs'> | undefined;
   /** The start of the last success before the failure, if a page shows it. */
   readonly successMs: number | undefined;
 };
@@ -54,6 +55,7 @@ export function explainFailure(run: FailedRun, known: Known): Explanation {
     ...run,
     job,
     successMs,
+    failingMs: [run.seen?.firstMs, run.seen?.beforeMs].find((ms = 0) => successMs !== undefined && ms > successMs),
     keys: definition && new Set([...toList(definition['.keys']), ...keysOfNodes]),
     children: new Set(findChildren(id, project, known).keys()),
   };

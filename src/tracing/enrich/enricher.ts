@@ -57,7 +57,10 @@ export type EnricherOptions = {
   /** What to keep of the logs of a project's failures. */
   readonly logsOf: (project: string) => 'none' | 'fingerprint' | 'lines';
   /** Lists what changed before a failure, likeliest first. */
-  readonly suspectsOf: (run: PendingTrace, failureClass: FailureClass) => Promise<readonly string[]>;
+  readonly suspectsOf: (
+    run: PendingTrace,
+    failure: { readonly failureClass: FailureClass; readonly seen: Seen | undefined },
+  ) => Promise<readonly string[]>;
   /** Keeps the classes of failures until they are counted. */
   readonly failures: FailedRuns;
   /** Returns the part of a plan that is kept over restarts; undefined for an execution that succeeded. */
@@ -205,9 +208,8 @@ function createSeal(options: EnricherOptions, { causes, steps }: { causes: Cause
     return { ...toSpooled(pending), encoding, spans: plan.trace.spans.length, bytes: encode(plan) };
   }
 
-  async function listSuspects(pending: PendingTrace, plan: Plan | undefined, { degraded }: SpanSource) {
-    if (plan?.failure === undefined || degraded !== undefined) return [];
-    return options.suspectsOf(pending, plan.failure.failureClass);
+  async function listSuspects(pending: PendingTrace, failure: FirstCause | undefined, seen: Seen | undefined) {
+    return failure === undefined ? [] : options.suspectsOf(pending, { failureClass: failure.failureClass, seen });
   }
 
   return async (pending: PendingTrace, found: SpanSource): Promise<void> => {
@@ -215,7 +217,7 @@ function createSeal(options: EnricherOptions, { causes, steps }: { causes: Cause
     const planned = await options.plan(source, pending.epoch);
     const diagnosis = await diagnose(pending, planned, found);
     const { seen, kept } = diagnosis ?? {};
-    const suspects = await listSuspects(pending, planned, found);
+    const suspects = found.degraded === undefined ? await listSuspects(pending, planned?.failure, seen) : [];
     const described = planned && describeRoot(planned, { seen, suspects });
     const plan = described && kept ? { ...described, lines: kept.lines } : described;
     const lines = plan && kept && (await sendLines?.(plan, kept));

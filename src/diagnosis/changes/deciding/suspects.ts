@@ -11,6 +11,8 @@ export type Failure = {
   /** The start of the last success before the failure; undefined if none is known. */
   readonly successMs: number | undefined;
   readonly failureClass: FailureClass | undefined;
+  /** The end of an earlier failure of the same kind since the success: later changes are not its cause. */
+  readonly failingMs?: number | undefined;
   readonly failedNodes: readonly string[];
   /** The keys that its definition and its nodes name; undefined if they were not read. */
   readonly keys: ReadonlySet<string> | undefined;
@@ -86,9 +88,10 @@ const sections: Readonly<Partial<Record<FailureClass, RegExp>>> = {
   work: /\b(?:steps|options|error handlers|plugins)\b/,
 };
 
-function doesFit(change: Change, scope: Scope, { failureClass, keys, startedAtMs }: Failure): boolean {
-  const { kind, what } = change;
-  if (failureClass === undefined) return false;
+function doesFit(change: Change, scope: Scope, { failureClass, keys, startedAtMs, ...failure }: Failure): boolean {
+  const { kind, what, atMs, afterMs } = change;
+  const { failingMs = Number.POSITIVE_INFINITY } = failure;
+  if (failureClass === undefined || (atMs ?? afterMs) >= failingMs) return false;
   if (failureClass === 'access' && kind === 'key' && scope === 'server') return keys === undefined;
   if (causes[failureClass]?.[kind]?.includes(scope) !== true) return false;
   if (kind === 'restart' && toLatest(change, startedAtMs) < startedAtMs - warmUpMs) return false;
