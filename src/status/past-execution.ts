@@ -142,7 +142,7 @@ function toFacts(attributes: Attributes, word: string | undefined): readonly Fac
 
 const degradedWords: Readonly<Record<string, string>> = {
   backlog: 'Its steps were not read because too many executions were waiting.',
-  seal_timeout: 'Its steps were still incomplete after traces.seal_timeout.',
+  seal_timeout: 'Its steps or its log were still incomplete after traces.seal_timeout.',
 };
 
 function toNotes(attributes: Attributes, leftOut: number): readonly string[] {

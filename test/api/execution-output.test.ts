@@ -51,6 +51,8 @@ describe('api/endpoints/execution-output', () => {
   it('recognizes a log that is still loading, and a lost one', () => {
     const pending = { message: 'Pending', pending: 'Waiting', completed: false, execCompleted: true, entries: [] };
     expect(tail(pending)).toMatchObject({ isPending: true, isLost: false, failureReason: undefined, lines: [] });
+    const begun = { completed: false, retryBackoff: 2000, entries: [{ level: 'ERROR', log: 'begun' }] };
+    expect([tail(begun).isPending, tail({ ...begun, completed: true }).isPending]).toEqual([true, false]);
     const lost = { error: 'gone', empty: true, offset: '0', completed: true, entries: [] };
     expect(tail(lost)).toMatchObject({ isPending: false, isLost: true, failureReason: undefined, lines: [] });
   });

@@ -7,7 +7,7 @@ import { isExitMessage, isLoginMessage, unendedCode } from './execution-state.ts
 
 /** The end of a log. Its lines may contain anything, including secrets. */
 export type LogTail = {
-  /** True if the log is still being loaded: request it again, a limited number of times. */
+  /** True if the log, or its end, is still being loaded: request it again, a limited number of times. */
   readonly isPending: boolean;
   /** True if the member that answered does not have the log; another member may have it. */
   readonly isLost: boolean;
@@ -46,13 +46,15 @@ export const executionOutput = defineEndpoint({
       completed: flag,
       offset: number,
       totalSize: number,
+      retryBackoff: number,
       entries: z.array(z.unknown()).catch([]),
     })
-    .transform(({ pending, error, completed, offset, totalSize, entries }): LogTail => {
+    .transform(({ pending, error, completed, offset, totalSize, retryBackoff = 0, entries }): LogTail => {
       const lines = entries.flatMap((item) => entry.safeParse(item).data ?? []);
       const errors = lines.filter(({ level }) => level === 'ERROR');
       return {
-        isPending: pending !== undefined && completed !== true,
+        // A member may have the beginning of another member's log until the whole log is stored.
+        isPending: completed !== true && (pending !== undefined || retryBackoff > 0),
         isLost: error !== undefined && entries.length === 0,
         isComplete: completed === true,
         offset,

@@ -62,7 +62,8 @@ export async function gatherSteps(api: Api, execution: TracedExecution, options:
   const isLogWanted = options.readsLogs && hasTellingLog(execution);
   const tail = isLogWanted || needsReason(execution, state) ? await readTail(api, id, options) : undefined;
   const isLogPending = tail !== undefined && (tail === 'failed' || tail.isPending);
-  const { failureReason, lines, count, bytes = 0 } = tail === undefined || tail === 'failed' ? noTail : tail;
+  const isRead = tail !== undefined && tail !== 'failed' && !tail.isPending;
+  const { failureReason, lines, count, bytes = 0 } = isRead ? tail : noTail;
   // A reason in the state is closer to the cause than the log.
   const isTelling = needsReason(execution, state) || failureReason === logLimit;
   const loggedReason = isTelling ? failureReason : undefined;

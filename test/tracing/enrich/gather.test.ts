@@ -134,16 +134,20 @@ describe('tracing/enrich/gather', () => {
     expect(await gatherOnce()).toMatchObject({ isPending: false, source: { loggedReason: undefined } });
   });
 
-  it('requests a log again that is still loading, and at last makes the trace without it', async () => {
+  it.each([
+    ['is still loading', { message: 'Pending', pending: 'Waiting', entries: [] }],
+    ['has only its beginning', { retryBackoff: 2000, entries: [{ level: 'ERROR', log: 'Failed: IOFailure: x' }] }],
+  ])('requests a log again that %s, and at last makes the trace without it', async (_what, log) => {
     const { gatherOnce, server } = await start();
-    const pending = { message: 'Pending', pending: 'Waiting', completed: false, execCompleted: true, entries: [] };
     server.answer({
       'execution/7/state': { body: stateOf('{"executionState":"FAILED"}') },
-      'execution/7/output': { body: JSON.stringify(pending) },
+      'execution/7/output': { body: JSON.stringify({ completed: false, execCompleted: true, ...log }) },
     });
-    expect(await gatherOnce()).toMatchObject({ isPending: true });
-    const last = await gatherOnce({ isLastTry: true });
-    expect([last.isPending, last.source.loggedReason, last.source.state?.steps.length]).toEqual([true, undefined, 1]);
+    const execution = { ...failed, job: someRun().job };
+    expect(await gatherOnce({ readsLogs: true, execution })).toMatchObject({ isPending: true });
+    const { isPending, source } = await gatherOnce({ readsLogs: true, execution, isLastTry: true });
+    expect([isPending, source.loggedReason, source.log]).toEqual([true, undefined, []]);
+    expect(source.state?.steps).toHaveLength(1);
   });
 
   it('rethrows an error of the server until the last try, which uses the available parts', async () => {
