@@ -159,6 +159,14 @@ export type LogLine = {
   readonly gap?: { readonly lines: number; readonly isRead: boolean };
 };
 
+/** Returns what a terminal shows in the end: a progress bar overwrites its line. */
+export function toShown(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => line.trimEnd().split('\r').at(-1))
+    .join('\n');
+}
+
 type Place = Pick<FirstCause, 'node' | 'context'>;
 
 /**

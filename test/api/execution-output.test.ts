@@ -27,6 +27,13 @@ describe('api/endpoints/execution-output', () => {
     ]);
   });
 
+  it('reads the final text of a progress bar, however long, as a terminal shows it', () => {
+    const log = `${'\r10 %'.repeat(9000)}\rconnection lost\r\nnext\r\n`;
+    expect(tail({ completed: true, entries: [{ level: 'NORMAL', log }] }).lines).toMatchObject([
+      { text: 'connection lost\nnext\n' },
+    ]);
+  });
+
   it.each([
     ['Failed: Unknown: Remote command failed with exit status 1', 'NonZeroResultCode'],
     ['Failed: Unknown: Exhausted available authentication methods', 'AuthenticationFailure'],

@@ -58,15 +58,6 @@ describe('diagnosis/lines/diagnoses', () => {
     expect(toSentence(failed, atMs)).toContain(' on db03 and 149 other nodes: access');
   });
 
-  it('uses the final text of a progress bar, and not each of its steps', async () => {
-    const note = await setScene().open();
-    const bar = (steps: number): string =>
-      `${'\rcopied   1 of 900 files'.repeat(steps)}\rcopy refused by the server\r\n`;
-    await note('copy', bar(9), 0);
-    expect(await note('copy', bar(2000), 1)).toMatchObject({ count: 2 });
-    expect(await note('copy', 'copy refused by the server', 2)).toMatchObject({ count: 3 });
-  });
-
   it('keeps fifty fingerprints of a job, and no line', async () => {
     const { ledger, open } = setScene();
     const note = await open();

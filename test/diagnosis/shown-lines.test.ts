@@ -37,10 +37,6 @@ it('cuts a long line after the search for secrets, so that others have room', ()
   expect(keep([line(`${'é'.repeat(1998)}\u{1f511}x`)]).lines[0]?.text).toBe(`${'é'.repeat(1998)}\u{fffd}…`);
 });
 
-it('keeps the final text of a progress bar, as a terminal shows it', () => {
-  expect(keep([line(`${'10 %\r'.repeat(9000)}password=hunter2\r\r`)]).lines[0]?.text).toBe('password=[removed]');
-});
-
 it('keeps the end of the whole log if it names no step', () => {
   const { lines } = keep([line('a', { context: undefined }), line(' '), line('b', { context: undefined })]);
   expect(lines.map(({ text }) => text)).toEqual(['a', 'b']);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type LogLine, logLimit } from '../../domain/failure-class.ts';
+import { type LogLine, logLimit, toShown } from '../../domain/failure-class.ts';
 import { toTimestampMs } from '../../domain/time.ts';
 import { defineEndpoint, executionRead, largeListBytes } from '../endpoint.ts';
 import { flag, number, text } from '../lenient.ts';
@@ -72,7 +72,7 @@ function toLogLine({ level, log, node, stepctx, absolute_time: time }: Line): Lo
   if (log === undefined || (level !== 'ERROR' && level !== 'WARN' && level !== 'NORMAL')) return undefined;
   return {
     level,
-    text: log.slice(0, maxLineLength),
+    text: toShown(log).slice(0, maxLineLength),
     node,
     context: stepctx === '' ? undefined : stepctx,
     atMs: toTimestampMs(time),

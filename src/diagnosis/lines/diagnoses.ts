@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { FirstCause, LogLine, Seen } from '../../domain/failure-class.ts';
 import type { LedgerDocument } from '../../state/ledger.ts';
 import { chooseLines } from './choose.ts';
-import { normalise, toShown } from './normalise.ts';
+import { normalise } from './normalise.ts';
 import type { Scrub } from './scrub.ts';
 import { addKnown, findOther, type KnownOfJob, refresh } from './seen.ts';
 import { type KeptLines, keepLines } from './shown-lines.ts';
@@ -54,7 +54,7 @@ export function createDiagnoses(scrub: Scrub) {
     ): Diagnosis => {
       const kept = keepsLines ? keepLines(lines, cause, scrub, read) : undefined;
       const chosen = chooseLines(lines, cause);
-      const { texts } = scrub(chosen.map(({ text }) => toShown(text)));
+      const { texts } = scrub(chosen.map(({ text }) => text));
       const used = key ?? randomBytes(32).toString('base64');
       const fingerprint = toFingerprint(texts, used);
       if (fingerprint === undefined) return { ...nothing, kept };

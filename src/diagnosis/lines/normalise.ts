@@ -10,14 +10,6 @@ export function withoutAnsi(text: string): string {
   return text.replaceAll(ansi, '');
 }
 
-/** Returns what a terminal shows in the end: a progress bar overwrites its line. */
-export function toShown(text: string): string {
-  return text
-    .split('\n')
-    .map((line) => line.trimEnd().split('\r').at(-1))
-    .join('\n');
-}
-
 const ansi = /\p{Cc}(?:\[[0-?]{0,20}[ -/]{0,5}[@-~]|\][^\p{Cc}]{0,200}\p{Cc})/gu;
 const months = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}';
 

@@ -1,7 +1,7 @@
 import type { FirstCause, LogLine } from '../../domain/failure-class.ts';
 import { linesOfStep } from './choose.ts';
 import { findErrorLines } from './error-lines.ts';
-import { toShown, withoutAnsi } from './normalise.ts';
+import { withoutAnsi } from './normalise.ts';
 import { maxSecretLines, type Scrub } from './scrub.ts';
 import { joinStep, type Read } from './step-log.ts';
 
@@ -89,7 +89,7 @@ function scrubAround(lines: readonly LogLine[], candidates: readonly Candidate[]
   for (const span of toSpans([...wanted].sort((one, other) => one - other))) {
     const clean = scrub(
       span.map((at) =>
-        withoutAnsi(toShown(lines[at]?.text ?? ''))
+        withoutAnsi(lines[at]?.text ?? '')
           .replaceAll(controls, '')
           .toWellFormed(),
       ),
