@@ -58,7 +58,7 @@ export async function gatherSteps(api: Api, execution: TracedExecution, options:
   const workflow =
     detail === 'root' || state === undefined || jobId === undefined
       ? undefined
-      : await readWorkflow(api, jobId, options);
+      : await readWorkflow(api, jobId, { ...options, isFailed: isFailure(execution) });
   const isLogWanted = options.readsLogs && hasTellingLog(execution);
   const tail = isLogWanted || needsReason(execution, state) ? await readTail(api, id, options) : undefined;
   const isLogPending = tail !== undefined && (tail === 'failed' || tail.isPending);
@@ -96,13 +96,14 @@ export function toBareExecution(pending: PendingTrace): TracedExecution {
 async function readWorkflow(
   api: Api,
   jobId: string,
-  options: GatherOptions,
+  { isFailed, ...options }: GatherOptions & { isFailed: boolean },
 ): Promise<readonly WorkflowStep[] | undefined> {
   if (!(await api.supports(jobWorkflow))) return undefined;
-  return options.workflows.read(jobId, async () => {
+  const ask = async (): Promise<Steps> => {
     const steps = await read(api.get(jobWorkflow, { path: { id: jobId } }), options);
     return steps === 'failed' ? undefined : steps;
-  });
+  };
+  return options.workflows.read(jobId, ask, isFailed ? failedForMs : knownForMs);
 }
 
 const noTail: Pick<LogTail, 'failureReason' | 'lines' | 'count' | 'bytes'> = {
@@ -158,14 +159,18 @@ const finalKinds: readonly string[] = ['not_found', 'forbidden', 'decode', 'reje
 type Steps = readonly WorkflowStep[] | undefined;
 
 /** The workflows of jobs, kept for a while, because most runs of a job have the same workflow. */
-export type Workflows = { readonly read: (jobId: string, ask: () => Promise<Steps>) => Promise<Steps> };
+export type Workflows = {
+  /** Requests a workflow, unless it was requested a short time ago. */
+  readonly read: (jobId: string, ask: () => Promise<Steps>, maxAgeMs?: number) => Promise<Steps>;
+};
 
 export function createWorkflows(ticks: () => number): Workflows {
-  const known = new Map<string, { steps: Steps; untilTicks: number }>();
+  const known = new Map<string, { steps: Steps; atTicks: number }>();
   return {
-    read: async (jobId, ask) => {
+    read: async (jobId, ask, maxAgeMs = knownForMs) => {
       const found = known.get(jobId);
-      if (found !== undefined && ticks() < found.untilTicks) return found.steps;
+      const keptMs = found?.steps === undefined ? missingForMs : maxAgeMs;
+      if (found !== undefined && ticks() - found.atTicks < keptMs) return found.steps;
       const steps = await ask();
       // Removes the oldest: maps keep the order of insertion.
       known.delete(jobId);
@@ -173,13 +178,15 @@ export function createWorkflows(ticks: () => number): Workflows {
         if (known.size < maxKnown) break;
         known.delete(oldest);
       }
-      known.set(jobId, { steps, untilTicks: ticks() + (steps === undefined ? missingForMs : knownForMs) });
+      known.set(jobId, { steps, atTicks: ticks() });
       return steps;
     },
   };
 }
 
 const knownForMs = 600_000;
+/** Jobs are often edited before they fail: then the steps of an earlier run would give the failed step a wrong name. */
+const failedForMs = 30_000;
 /** The jobs of a project are missing while it is disabled. */
 const missingForMs = 30_000;
 const maxKnown = 500;

@@ -12,10 +12,14 @@ async function start() {
   const { api, close } = createTestClient({ url: server.url, token: fixedSecret(server.token), dialect: 'rundeck' });
   onTestFinished(server.stop);
   onTestFinished(close);
-  const workflows = createWorkflows(() => 0);
+  let nowTicks = 0;
+  const workflows = createWorkflows(() => nowTicks);
+  const wait = (ms: number): void => {
+    nowTicks += ms;
+  };
   const gatherOnce = ({ isLastTry = false, readsLogs = false, execution = failed } = {}) =>
     gatherSteps(api, execution, { detail: 'nodes', isDiagnosed: true, readsLogs, workflows, isLastTry });
-  return { server, gatherOnce };
+  return { server, gatherOnce, wait };
 }
 
 function stateOf(node: string): string {
@@ -42,6 +46,22 @@ describe('tracing/enrich/gather', () => {
   it('does not read the log if the state has the reason', async () => {
     const node = '{"executionState":"FAILED","meta":{"failureReason":"HostNotFound"}}';
     expect(await gatherWith(node)).toEqual({ reason: undefined, asked: 0 });
+  });
+
+  it('requests the workflow of a failed run again soon, because its job may have been edited before', async () => {
+    const job = { id: 'j1', name: 'settle', group: '', averageDurationMs: undefined };
+    const { server, gatherOnce, wait } = await start();
+    server.answer({
+      'execution/7/state': { body: stateOf('{"executionState":"FAILED","meta":{"failureReason":"HostNotFound"}}') },
+      'job/j1/workflow': { body: '{"workflow":[]}' },
+    });
+    const gathered = async (status: 'failed' | 'succeeded') => {
+      await gatherOnce({ execution: { ...failed, status, job } });
+      return server.requests.filter((request) => request.includes('/workflow')).length;
+    };
+    expect([await gathered('succeeded'), await gathered('failed')]).toEqual([1, 1]);
+    wait(30_000);
+    expect([await gathered('succeeded'), await gathered('failed')]).toEqual([1, 2]);
   });
 
   it('reads the end of the log if the state has no reason', async () => {
