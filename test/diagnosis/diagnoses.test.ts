@@ -15,10 +15,14 @@ function setScene() {
   const open = async () => {
     const diagnoses = createDiagnoses(createScrub());
     diagnoses.load(await ledger.load('prod'));
-    return async (name: string, text: string, hours: number): Promise<Seen | undefined> => {
+    return async (name: string, text: string, hours: number, jobId?: string): Promise<Seen | undefined> => {
       const job = `pay/nightly/${name}`;
       const lines = [{ level: 'WARN', text, node: 'db03', context: '2', atMs: undefined } as const];
-      const { seen, documents, done } = diagnoses.note({ job, endedAtMs: atMs + hours * 3_600_000 }, cause, lines);
+      const { seen, documents, done } = diagnoses.note(
+        { job, jobId, endedAtMs: atMs + hours * 3_600_000 },
+        cause,
+        lines,
+      );
       await ledger.commit('prod', { documents });
       done();
       return seen;
@@ -51,6 +55,22 @@ describe('diagnosis/lines/diagnoses', () => {
     expect(say(await later('settle', 'key 6 refused', 5), 5)).toContain(
       '4th since 01:04 UTC, the previous one 3 h earlier',
     );
+  });
+
+  it('recognises an earlier failure of a job that was renamed since, over restarts', async () => {
+    const { ledger, open } = setScene();
+    const note = await open();
+    await note('settle', 'key 17 refused', 0);
+    await note('settle', 'key 17 refused', 1, 'j1');
+    const later = await open();
+    expect(await later('settle-all', 'key 4 refused', 2, 'j1')).toMatchObject({ count: 3, alsoIn: undefined });
+    expect((await ledger.load('prod')).some(({ key }) => key === 'pay/nightly/settle')).toBe(false);
+    // A job with a new id, such as one that was imported again, continues the past of its name; a new name has none.
+    expect(await later('settle-all', 'key 4 refused', 3, 'j2')).toMatchObject({ count: 4 });
+    expect(await later('settle', 'key 4 refused', 4, 'j3')).toMatchObject({
+      count: 1,
+      alsoIn: 'pay/nightly/settle-all',
+    });
   });
 
   it('counts the other nodes that failed', () => {

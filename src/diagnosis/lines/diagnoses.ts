@@ -19,6 +19,7 @@ export type Diagnosis = {
 
 type Failed = {
   readonly job: string;
+  readonly jobId?: string | undefined;
   readonly endedAtMs: number;
   /** True if lines may be shown and sent. */
   readonly keepsLines?: boolean;
@@ -48,7 +49,7 @@ export function createDiagnoses(scrub: Scrub) {
     /** Returns how often a job failed in this way, as known now. */
     refresh: (job: string, seen: Seen, endedAtMs: number): Seen => refresh(seen, jobs.get(job)?.known ?? [], endedAtMs),
     note: (
-      { job, endedAtMs, keepsLines = false, read }: Failed,
+      { job, jobId, endedAtMs, keepsLines = false, read }: Failed,
       cause: FirstCause,
       lines: readonly LogLine[],
     ): Diagnosis => {
@@ -58,10 +59,14 @@ export function createDiagnoses(scrub: Scrub) {
       const used = key ?? randomBytes(32).toString('base64');
       const fingerprint = toFingerprint(texts, used);
       if (fingerprint === undefined) return { ...nothing, kept };
-      const { known, seen } = addKnown(jobs.get(job)?.known ?? [], fingerprint, endedAtMs);
-      const alsoIn = findOther(jobs.values(), fingerprint, job);
-      const next: KnownOfJob = { job, known };
-      const gone = jobs.has(job) ? [] : [...jobs.keys()].slice(0, Math.max(0, jobs.size + 1 - maxJobs));
+      const renamed = jobId === undefined ? undefined : [...jobs.values()].find(({ id }) => id === jobId);
+      const before = renamed ?? jobs.get(job);
+      const { known, seen } = addKnown(before?.known ?? [], fingerprint, endedAtMs);
+      const others = [...jobs.values()].filter((other) => other !== before && other.job !== job);
+      const alsoIn = findOther(others, fingerprint);
+      const next: KnownOfJob = { job, id: jobId, known };
+      const former = before === undefined || before.job === job ? [] : [before.job];
+      const gone = [...former, ...others.slice(0, Math.max(0, others.length + 1 - maxJobs)).map((other) => other.job)];
       return {
         seen: { ...seen, alsoIn },
         kept,

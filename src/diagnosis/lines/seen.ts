@@ -10,8 +10,8 @@ export type Known = {
   readonly recentMs?: readonly number[];
 };
 
-/** The fingerprints of a job, by its path `{project}/{group}/{name}`; the latest is last. */
-export type KnownOfJob = { readonly job: string; readonly known: readonly Known[] };
+/** The fingerprints of a job, by its last path `{project}/{group}/{name}`; the latest is last. */
+export type KnownOfJob = { readonly job: string; readonly id?: string | undefined; readonly known: readonly Known[] };
 
 /**
  * Adds a failure to the fingerprints of its job; the fingerprint with the oldest last failure is removed if there are too many.
@@ -44,12 +44,12 @@ function toSeen({ fingerprint, firstMs, count, recentMs = [] }: Known, atMs: num
   return { fingerprint, firstMs, count: count - later, beforeMs };
 }
 
-/** Returns the job that failed last with the same lines, except this job. */
-export function findOther(all: Iterable<KnownOfJob>, fingerprint: string, job: string): string | undefined {
+/** Returns the job that failed last with these lines. */
+export function findOther(all: Iterable<KnownOfJob>, fingerprint: string): string | undefined {
   let latest: { readonly job: string; readonly lastMs: number } | undefined;
   for (const other of all) {
     const found = other.known.find((one) => one.fingerprint === fingerprint);
-    if (found === undefined || other.job === job || found.lastMs <= (latest?.lastMs ?? -Infinity)) continue;
+    if (found === undefined || found.lastMs <= (latest?.lastMs ?? -Infinity)) continue;
     latest = { job: other.job, lastMs: found.lastMs };
   }
   return latest?.job;

@@ -275,7 +275,7 @@ function createDiagnose({ client, timeoutMs, diagnoses, logsOf }: EnricherOption
     const path = toJobPath({ project, group: job.group, name: job.name });
     const keepsLines = logsOf(project) === 'lines';
     const read = keepsLines && cutLogBytes !== undefined ? await readMore(id, plan.failure, cutLogBytes) : {};
-    return diagnoses?.note({ job: path, endedAtMs, keepsLines, read }, plan.failure, log);
+    return diagnoses?.note({ job: path, jobId: job.id, endedAtMs, keepsLines, read }, plan.failure, log);
   };
 }
 
