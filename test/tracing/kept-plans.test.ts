@@ -27,7 +27,7 @@ const before: Circumstances = {
     { name: 'test', url: 'https://test.example.org', namespace: 'https://test.example.org' },
   ],
   traces: { userNames: true, argstring: true, optionsAllow: ['version', 'region'] },
-  diagnosis: { logs: 'lines', overrides: [], redact: { sources: [] } },
+  diagnosis: { enabled: true, logs: 'lines', overrides: [], redact: { sources: [] } },
 };
 
 function keptAfter(after: Circumstances): string[] {
@@ -126,6 +126,7 @@ describe('tracing/kept-plans', () => {
   );
 
   it.each<Partial<Circumstances['diagnosis']>>([
+    { enabled: false },
     { logs: 'none' },
     { overrides: [{ match: { source: 'hr' }, logs: 'none' }] },
     { redact: { sources: ['card .*'] } },

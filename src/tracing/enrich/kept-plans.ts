@@ -11,6 +11,7 @@ export type Circumstances = {
   };
   /** The parts that decide which lines of logs are kept. */
   readonly diagnosis: {
+    readonly enabled: boolean;
     readonly logs: string;
     readonly overrides: readonly { readonly match: { readonly source: string }; readonly logs: string }[];
     readonly redact: { readonly sources: readonly string[] };
@@ -106,8 +107,8 @@ function hidesMore(before: Circumstances['traces'], after: Circumstances['traces
   return before.optionsAllow.some((option) => !after.optionsAllow.includes(option));
 }
 
-function toRules({ diagnosis: { logs, overrides, redact } }: Circumstances): string {
-  return JSON.stringify([logs, overrides.map((one) => [one.match.source, one.logs]), redact.sources]);
+function toRules({ diagnosis: { enabled, logs, overrides, redact } }: Circumstances): string {
+  return JSON.stringify([enabled, logs, overrides.map((one) => [one.match.source, one.logs]), redact.sources]);
 }
 
 function toKey(server: string, executionId: number): string {
