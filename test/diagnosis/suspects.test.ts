@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { command, work } from '../../simulator/scenarios/build.ts';
-import { type Area, noteReading } from '../../src/diagnosis/changes/deciding/areas.ts';
+import { type Area, type Fields, noteReading } from '../../src/diagnosis/changes/deciding/areas.ts';
 import type { Change } from '../../src/diagnosis/changes/deciding/change.ts';
 import { findSuspects, isBetween, scopes } from '../../src/diagnosis/changes/deciding/suspects.ts';
 import { explainFailure, type FailedRun } from '../../src/diagnosis/changes/explain.ts';
@@ -253,6 +253,25 @@ describe('diagnosis/suspects', () => {
       });
     const same = read(read(undefined, 1, '5.20.1'), 81, '5.20.1');
     expect(explainFailure(failed(), toKnown({ definition: same })).unchanged).toContain('its definition');
+  });
+
+  it('calls nothing unchanged that the token does not see: a key of the job, and restarts of the server', () => {
+    const read = { sinceMs: birthMs, readMs: birthMs + 90 * minuteMs };
+    const find = (named: string, server: Fields) => {
+      const areas = new Map<string, Area>([
+        ...toKnown({ definition: { ...read, things: new Map([['', { '.keys': named }]]) } }).areas,
+        ['keys ', { ...read, things: new Map([[key, { modified: '1' }]]) }],
+        ['server', { ...read, things: new Map([['', { release: '5.20.1', ...server }]]) }],
+      ]);
+      const { unchanged, notWatched } = explainFailure(failed(), { ...toKnown({}), areas });
+      const isOne = (what: string) => ['keys', 'the server'].includes(what);
+      return [...unchanged.filter(isOne), ...notWatched.filter(({ what }) => isOne(what)).map(({ reason }) => reason)];
+    };
+    expect(find(key, { start: '1' })).toEqual(['keys', 'the server']);
+    expect(find(`${key}\nkeys/hidden`, {})).toEqual([
+      'the server does not show keys/hidden to the token',
+      'the server does not show to the token when it started',
+    ]);
   });
 
   it('reports that a job never succeeded', async () => {

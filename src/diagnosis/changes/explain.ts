@@ -62,7 +62,8 @@ export function explainFailure(run: FailedRun, known: Known): Explanation {
   const own = known.changes.filter((change) => !isOfOtherRun(change, failure, known.runs.get(job)));
   const suspects = findSuspects(failure, own);
   if (successMs === undefined) return { successMs, suspects, unchanged: [], notWatched: [] };
-  const watches = toWatches(project, id).map((watch) => judge(watch, known, { successMs, startedAtMs }));
+  const span = { successMs, startedAtMs, keys: failure.keys };
+  const watches = toWatches(project, id).map((watch) => judge(watch, known, span));
   const hasChanged = (kinds: readonly ChangeKind[]): boolean =>
     suspects.some((suspect) => kinds.includes(suspect.kind));
   return {
@@ -156,9 +157,9 @@ function toWatches(project: string, id: string | undefined): readonly Watch[] {
   ];
 }
 
-type Span = { readonly successMs: number; readonly startedAtMs: number };
+type Span = { readonly successMs: number } & Pick<Failure, 'startedAtMs' | 'keys'>;
 
-function judge(watch: Watch, { areas, refusalOf, toTime }: Known, { successMs, startedAtMs }: Span) {
+function judge(watch: Watch, { areas, refusalOf, toTime }: Known, { successMs, startedAtMs, keys }: Span) {
   const { area: name } = watch;
   const isOfKeys = name === areaNames.keysIn('');
   // Every folder of keys is an area.
@@ -168,6 +169,11 @@ function judge(watch: Watch, { areas, refusalOf, toTime }: Known, { successMs, s
   if (found.length === 0) return { ...watch, reason: refusal ?? 'not read yet' };
   if (isOfKeys && found.every(({ things }) => things.size === 0))
     return { ...watch, reason: 'the server shows no keys to the token' };
+  const hidden = isOfKeys ? [...(keys ?? [])].find((key) => !found.some(({ things }) => things.has(key))) : undefined;
+  if (hidden !== undefined) return { ...watch, reason: `the server does not show ${hidden} to the token` };
+  const isDated = found.every(({ things }) => [...things.values()].every((fields) => 'start' in fields));
+  if (name === areaNames.server && !isDated)
+    return { ...watch, reason: 'the server does not show to the token when it started' };
   const sinceMs = Math.max(...found.map((area) => area.sinceMs));
   const comparedMs = Math.max(...found.map((area) => area.basisMs ?? area.sinceMs));
   // A server may answer with the nodes of the previous request.
