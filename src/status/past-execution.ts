@@ -1,5 +1,5 @@
 import { toLength } from '../domain/ages.ts';
-import type { FirstCause, LogLine } from '../domain/failure-class.ts';
+import { type FirstCause, isOfStep, type LogLine } from '../domain/failure-class.ts';
 import { conventional, otherError, own } from '../tracing/plan/attribute-names.ts';
 import type { Attempts, Plan } from '../tracing/plan/plan-trace.ts';
 import type { Attributes, Span } from '../tracing/plan/span.ts';
@@ -18,8 +18,9 @@ export type PastExecution = {
   readonly attempts: readonly Attempt[];
   /** More facts, in the order of the page. */
   readonly facts: readonly Fact[];
-  /** The last lines of the failed step, without the secrets that were found. */
+  /** The last lines of the failed step, or of the log if it names no such step, without the secrets that were found. */
   readonly lines: readonly LogLine[];
+  readonly areOfStep: boolean;
   /** Sentences about missing parts of the trace. */
   readonly notes: readonly string[];
   /** The root first, every parent before its children. */
@@ -70,6 +71,7 @@ export function toPastExecution(
     attempts: toAttempts(attempts, (id) => hasPage(of.server, id)),
     facts: toFacts(attributes, failure?.reason),
     lines,
+    areOfStep: failure !== undefined && lines.some((line) => isOfStep(line, { context: failure.context })),
     notes: toNotes(attributes, leftOut),
     spans: [toRow(root, 0), ...rows],
   };

@@ -72,7 +72,10 @@ function toSent(texts: readonly string[]): string {
   const all = texts.map((text) => ({ level: 'WARN', text, node: 'db03', context: '1', atMs: 0 }) as const);
   const { lines } = keepLines(all, { node: 'db03', context: '1' }, scrub);
   const records = toLineRecords({ ...planned, lines }, 0);
-  return Buffer.from(encodeLogs(records, 'protobuf')).toString('utf8') + (renderLines(lines)?.text ?? '');
+  return (
+    Buffer.from(encodeLogs(records, 'protobuf')).toString('utf8') +
+    (renderLines({ lines, areOfStep: true })?.text ?? '')
+  );
 }
 
 const planned = planRecorded('failed-node');

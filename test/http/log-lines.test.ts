@@ -13,7 +13,7 @@ const line = (text: string, more: Partial<LogLine> = {}): LogLine => ({
 });
 
 const linesOf = (...lines: readonly LogLine[]) =>
-  renderLines(lines)
+  renderLines({ lines, areOfStep: lines.some(({ context }) => context === '1') })
     ?.text.replaceAll(/<[^>]*>/g, '')
     .trim()
     .split('\n');
@@ -38,6 +38,11 @@ describe('http/log-lines', () => {
       'removed 3',
     ]);
     expect(linesOf(line('a'), line('b'))).toEqual(['The last lines of the failed step', '02:04:00 a', '02:04:00 b']);
+  });
+
+  it('does not say that the lines of a whole log are those of the failed step', () => {
+    const [title] = linesOf(line('cleaned up', { context: '3' })) ?? [];
+    expect(title).toBe('The last lines of the log');
   });
 
   it('names the node of each line and gap if there are several', () => {

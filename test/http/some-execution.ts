@@ -27,6 +27,7 @@ export function pastExecution(given: Partial<PastExecution> = {}): PastExecution
       { name: 'Reason', value: 'NonZeroResultCode' },
     ],
     lines: [],
+    areOfStep: false,
     notes: [],
     spans: [
       span('RUN pay/nightly/settle', { depth: 0, ...failure, why, ...at(0, 125) }),

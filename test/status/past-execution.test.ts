@@ -54,6 +54,7 @@ describe('status/past-execution', () => {
       permalink: 'https://automation.example.org/project/shop/execution/show/4711',
       attempts: [],
       lines: [],
+      areOfStep: false,
       facts: [
         { name: 'Average of the job', value: '5.1 s' },
         { name: 'Reason', value: 'NonZeroResultCode' },
@@ -82,6 +83,16 @@ describe('status/past-execution', () => {
     const past = toPastExecution(logged, of, hasPage);
     expect(past?.spans[0].why).toBe('the execution failed; its log gives another reason');
     expect(past && reasonOf(past)).toBe('OfAPlugin');
+  });
+
+  it('knows whether lines are of the failed step, or of the whole log', () => {
+    const plan = planRecorded('failed-node');
+    const { node, context = '' } = plan.failure ?? {};
+    const areOfStep = (where: string | undefined) => {
+      const line = { level: 'WARN', text: 'disk full', node, context: where, atMs: undefined } as const;
+      return toPastExecution({ ...plan, lines: [line] }, { ...of, isSent: false }, hasPage)?.areOfStep;
+    };
+    expect([areOfStep(context), areOfStep(`${context}1`), areOfStep(undefined)]).toEqual([true, false, false]);
   });
 
   it('names users only if configured', () => {

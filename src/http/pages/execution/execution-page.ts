@@ -139,7 +139,7 @@ const signs = { failed: '✗', stopped: '!', success: '✓', plain: '…' } as c
 
 function renderExecution(execution: PastExecution, about: About): Html {
   const { link, url, nowMs, root, others, failure, suspects, ofJob } = about;
-  const { server, project, id, job, traceId, permalink, attempts, facts, lines, notes, spans } = execution;
+  const { server, project, id, job, traceId, permalink, attempts, facts, notes, spans } = execution;
   const [{ result, startMs, endMs }] = spans;
   const mood = toMood(spans[0]);
   const own = renderJobLink(server, others.find((one) => one.id === id) ?? { project, job: undefined }, root);
@@ -161,7 +161,7 @@ function renderExecution(execution: PastExecution, about: About): Html {
   return html`<div class="headline ${moods[mood]}"><h1><span class="sign" aria-hidden="true">${signs[mood]}</span><span><bdi>${job}</bdi> <span class="id">#${id}</span>: ${toWord(result ?? 'ended')}</span></h1>
 ${renderSentence(failure, nowMs)}${mood === 'success' ? undefined : html`<p><bdi>${toWhy(execution)}</bdi></p>`}</div>
 <dl>${shown}</dl>
-${notes.map((note) => html`<p class="note">! ${note}</p>\n`)}${links}${renderLines(lines)}${suspects}${renderWaterfall(execution)}${renderDurations(execution, others, root)}`;
+${notes.map((note) => html`<p class="note">! ${note}</p>\n`)}${links}${renderLines(execution)}${suspects}${renderWaterfall(execution)}${renderDurations(execution, others, root)}`;
 }
 
 function renderSentence(failure: FailedRun | undefined, nowMs: number): Html | undefined {

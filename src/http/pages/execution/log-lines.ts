@@ -1,10 +1,11 @@
 import { toClock } from '../../../domain/ages.ts';
 import type { LogLine } from '../../../domain/failure-class.ts';
 import { toCount } from '../../../domain/format.ts';
+import type { PastExecution } from '../../../status/past-execution.ts';
 import { type Html, html } from '../html.ts';
 
 /** Renders the lines of a failure. Secrets must already be removed. */
-export function renderLines(lines: readonly LogLine[]): Html | undefined {
+export function renderLines({ lines, areOfStep }: Pick<PastExecution, 'lines' | 'areOfStep'>): Html | undefined {
   if (lines.length === 0) return undefined;
   const isOfSeveral = new Set(lines.map(({ node }) => node)).size > 1;
   const texts = lines.flatMap(({ text, atMs, node, gap }) => {
@@ -13,7 +14,8 @@ export function renderLines(lines: readonly LogLine[]): Html | undefined {
     return [...(gap === undefined ? [] : [`${place}${toGapText(gap)}`]), `${time}${place}${text}`];
   });
   const hasEarlier = lines.some(({ gap }, index) => index > 0 && gap !== undefined);
-  return html`<h2>${hasEarlier && !isOfSeveral ? 'Errors and last lines of the failed step' : 'The last lines of the failed step'}</h2>
+  const title = hasEarlier && !isOfSeveral ? 'Errors and last lines' : 'The last lines';
+  return html`<h2>${title} of the ${areOfStep ? 'failed step' : 'log'}</h2>
 <pre><bdi>${texts.join('\n')}</bdi></pre>\n`;
 }
 
