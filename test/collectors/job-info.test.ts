@@ -102,10 +102,11 @@ describe('collectors/job-info', () => {
     const answers = {
       projects: { body: '[{"name":"ops"},{"name":"pay"}]' },
       'project/ops/jobs': { body: jobs('b/b', 'a/c', 'b/a', 'a/b', 'z/z!') },
-      'project/pay/jobs': { body: jobs('a/a') },
+      'project/pay/jobs': { body: jobs('a/a', 'x/a', 'x/b', 'x/c') },
     };
     const before = isLater ? { before: answers } : {};
-    const watch = { jobs: { isWanted: () => true, detail } };
+    // Jobs that configuration leaves out need no part of the limit.
+    const watch = { jobs: { isWanted: (path: string) => !path.startsWith('pay/x/'), detail } };
     const { text } = await scrape({ apiVersion: 17, answers, ...before, watch });
 
     expect(
