@@ -81,13 +81,18 @@ describe('diagnosis/lines/diagnoses', () => {
   it('keeps fifty fingerprints of a job, and no line', async () => {
     const { ledger, open } = setScene();
     const note = await open();
-    for (let code = 100; code < 160; code += 1) await note('settle', `ORA-${code}: canary`, code);
+    for (let code = 100; code < 160; code += 1) {
+      await note('settle', `ORA-${code}: canary`, code);
+      if (code % 20 === 0) await note('settle', 'disk full', code);
+    }
     const bodies = (await ledger.load('prod')).map(({ body = '' }) => body).join('\n');
     expect(bodies).not.toContain('canary');
     expect(bodies.match(/v1:/g)).toHaveLength(50);
     // The latest fingerprints are kept.
     expect((await note('settle', 'ORA-159: canary', 160))?.count).toBe(2);
     expect((await note('settle', 'ORA-109: canary', 161))?.count).toBe(1);
+    // One that returns is kept, although fifty others began after it.
+    expect((await note('settle', 'disk full', 162))?.count).toBe(4);
   });
 
   it('describes the first cause', () => {
