@@ -136,6 +136,23 @@ describe('diagnosis/sources', () => {
     expect(told()).toEqual(['definition pay/settle: steps, options changed (1, 6]']);
   });
 
+  it('reads the definition of a failed job in the next minute if the server could not answer', async () => {
+    const { control, minutes, told, id } = await begin();
+    control.runJob(id);
+    await minutes(2);
+    control.changeJob(id, { work: work(['db01'], [command('false', 1, 1)]) });
+    control.runJob(id);
+    const body = '{"error":true,"errorCode":"unauthorized"}';
+    for (const path of [`${id}/info$`, `${id}$`]) {
+      const end = control.addFault({ kind: 'status', status: 401, path, body });
+      await minutes(2);
+      end();
+    }
+    expect(told()).toEqual([]);
+    await minutes(1);
+    expect(told()).toEqual(['definition pay/settle: steps, options changed (1, 10]']);
+  });
+
   it('records a mode once, although two endpoints report it', () => {
     const toReadings = createToReadings();
     const known = { areas: new Map(), hash: (text: string) => text, namesUsers: false, release: () => undefined };

@@ -32,17 +32,15 @@ type Options = {
 export function createAsking({ clock, areas, requestsPerSecond }: Options): Asking {
   const heardTicks = new Map<string, number>();
   const refusals = new Map<string, string>();
+  /** The folders in each folder. */
+  const folders = new Map<string, readonly string[]>();
   const urgent = new Set<string>();
   let hurriedTicks = Number.NEGATIVE_INFINITY;
   const definitionsPerRun = Math.max(1, Math.min(maxDefinitions, Math.floor(requestsPerSecond)));
 
-  const isDue = (area: string, everyMs: number): boolean =>
-    clock.ticks() - (heardTicks.get(area) ?? Number.NEGATIVE_INFINITY) >= everyMs;
+  const isDue = (area: string, everyMs: number) => clock.ticks() - (heardTicks.get(area) ?? -Infinity) >= everyMs;
 
-  /** The folders in each folder. */
-  const folders = new Map<string, readonly string[]>();
-
-  /** An area that cannot be read is requested again when it is due. */
+  /** An area that cannot be read is requested again when it is due; in the next run, if the server was away. */
   async function ask(area: string, request: () => Promise<unknown>): Promise<void> {
     heardTicks.set(area, clock.ticks());
     try {
@@ -51,8 +49,9 @@ export function createAsking({ clock, areas, requestsPerSecond }: Options): Aski
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       refusals.set(area, toReason(error));
-      // The vital polls report this error.
-      if (isOfWholeServer(error)) throw new ServerAway();
+      if (!isOfWholeServer(error)) return;
+      if (!mayBeTooMuch(error)) heardTicks.delete(area);
+      throw new ServerAway();
     }
   }
 
@@ -68,7 +67,8 @@ export function createAsking({ clock, areas, requestsPerSecond }: Options): Aski
     const format = (await api.supports(jobDefinition)) ? 'json' : 'yaml';
     for (const id of [...new Set(ids)].slice(0, definitionsPerRun)) {
       // The list of jobs may be older than the edit that made a job fail.
-      if (urgent.delete(id)) await ask(areaNames.editOf(id), () => api.get(jobInfo, { path: { id } }));
+      if (urgent.has(id)) await ask(areaNames.editOf(id), () => api.get(jobInfo, { path: { id } }));
+      urgent.delete(id);
       await ask(areaNames.definitionOf(id), () => api.get(jobSections, { path: { id }, query: { format } }));
     }
   }
@@ -110,7 +110,12 @@ export function createAsking({ clock, areas, requestsPerSecond }: Options): Aski
   };
 }
 
+/** The vital polls report this error. */
 class ServerAway extends Error {}
+
+function mayBeTooMuch({ kind, details }: ApiError): boolean {
+  return kind === 'timeout' && details.unsent !== true;
+}
 
 type Due = {
   readonly areas: ReadonlyMap<string, Area>;
