@@ -24,6 +24,7 @@ function setUp(hasModes = false) {
   return {
     asked,
     heard,
+    emptySinceMs: list.emptySinceMs,
     read: async () => (await list.read(api)).map(({ name }) => name).join(' '),
     readDated: async (sinceTicks?: number) => {
       const { projects, askedTicks } = await list.readDated(api, sinceTicks);
@@ -75,6 +76,19 @@ describe('api/project-list', () => {
 
     expect(await second).toBe('b');
     expect(heard).toEqual(['a', 'b']);
+  });
+
+  it('reports since when the server has shown no project', async () => {
+    const { read, answer, later, emptySinceMs } = setUp();
+    const since: unknown[] = [];
+    for (const names of [[], [], ['hidden'], []]) {
+      later(15_000);
+      const list = read();
+      await answer(...names);
+      await list;
+      since.push(emptySinceMs());
+    }
+    expect(since).toEqual([15_000, 15_000, undefined, 60_000]);
   });
 
   it('requests the modes with the list if the server has them', async () => {

@@ -112,6 +112,13 @@ describe('collectors/execution-mode', () => {
     const upstream = { before: { [STATUS]: earlier }, answers: { [STATUS]: now } };
     expect(await scrape(upstream)).toEqual({ outcome: 'success', text });
   });
+
+  it('keeps the time of a change while the mode is unknown for a poll', async () => {
+    const toAnswer = (mode: string) => ({ [STATUS]: { body: JSON.stringify({ executionMode: mode }) } });
+    const before = ['active', 'passive', 'draining'].map(toAnswer);
+    const { text } = await scrape({ before, answers: toAnswer('passive') });
+    expect(text).toBe(PASSIVE + CHANGED.replace('1716200000', '1716199940'));
+  });
 });
 
 function scrape(upstream: Parameters<typeof scrapeCollector>[1]) {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { type Area, type Fields, noteReading } from '../../src/diagnosis/changes/deciding/areas.ts';
 import type { Change } from '../../src/diagnosis/changes/deciding/change.ts';
 import {
   addChanges,
@@ -47,6 +48,18 @@ it('counts the changes that it drops, but not those that are too old', () => {
   expect([later.dropped, listChanges(later, maxAgeMs + 1).length, later.totals.get('key pay')?.count]).toEqual([
     0, 1, 20_001,
   ]);
+  // A new change is kept, although the others of its sheet are too old.
+  const mixed = add(add(emptyJournal, 10, 0), 1, maxAgeMs + 1);
+  expect(listChanges(mixed, maxAgeMs + 1)).toHaveLength(1);
+});
+
+it('compares a value with the last reading that had it', () => {
+  const read = (known: Area | undefined, fields: Fields, atMs: number) =>
+    noteReading(known, { area: 'jobs pay', things: new Map([['7', fields]]), fromMs: atMs, throughMs: atMs });
+  const first = read(undefined, { executions: 'on', schedule: 'on' }, 1);
+  const second = read(first.area, { schedule: 'on' }, 2);
+  const third = read(second.area, { executions: 'off', schedule: 'on' }, 3);
+  expect([second.differences, third.differences]).toMatchObject([[], [{ changed: ['executions'] }]]);
 });
 
 describe('diagnosis/journal', () => {

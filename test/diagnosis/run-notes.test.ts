@@ -74,3 +74,23 @@ it('does not hide later runs after a run of a member whose clock is ahead', () =
   ]);
   expect([...nodes.keys()]).toEqual([]);
 });
+
+it('keeps the last end as the result of a job, although a run that began later ended sooner', () => {
+  const runs = new Map<string, JobRuns>();
+  const ignore = (): void => undefined;
+  const { commitHook } = createRunNotes({
+    runs,
+    onFirst: ignore,
+    onCounted: ignore,
+    namesUsers: false,
+    serverNowMs: () => 9000,
+  });
+  const job = { id: 'a', name: 'a', group: '', averageDurationMs: undefined };
+  const ended = [
+    { ...someRun({ id: 1, status: 'failed' }), startedAtMs: 1000, endedAtMs: 9000, job },
+    { ...someRun({ id: 2, status: 'succeeded' }), startedAtMs: 2000, endedAtMs: 5000, job },
+  ];
+  commitHook.keep('pay', ended, 0);
+  commitHook.kept('pay', ended);
+  expect(runs.get('pay/a')?.last).toMatchObject({ isFailed: true, endedAtMs: 9000 });
+});

@@ -188,6 +188,10 @@ describe('executions/project-reading', () => {
     const scene = createScene({ answer });
     expect(await scene.read('live')).toMatchObject({ counted: 0, isDenied: hold === 'hidden' });
     expect(scene.state()).toEqual({ ...toNewProject('pay', 0), hold, heldSinceMs: nowMs });
+    // Thirty days after a project was first missing, it is forgotten: earlier holds do not count.
+    const held = createScene({ answer, hold: hold === 'disabled' ? 'hidden' : 'disabled', heldSinceMs: 7 });
+    await held.read('live');
+    expect(held.state()).toMatchObject({ hold, heldSinceMs: hold === 'missing' ? nowMs : 7 });
   });
 
   it('keeps no project on hold after an error of the server', async () => {
@@ -280,6 +284,7 @@ type Given = {
   readonly answer: (question: Question) => unknown;
   readonly catchUpLimitMs?: number;
   readonly gapUntilMs?: number;
+  readonly heldSinceMs?: number;
 } & Partial<Pick<ProjectState, 'hold' | 'scannedThroughMs' | 'aheadThroughMs' | 'backlog'>>;
 
 function createScene({ answer, catchUpLimitMs = 1e12, gapUntilMs, ...fields }: Given) {

@@ -142,6 +142,7 @@ export async function createScene({
     /** What the credentials can read. */
     visibility: () => executions.status().visibility,
     imports: () => executions.status().imports,
+    runningReadMs: (project: string) => executions.runningReadMs(project),
     isShownProject: (project: string) => executions.status().isShownProject(project),
     /** The finished executions that pages list, by id. */
     recent: () => executions.status().recent.map(({ id }) => id),

@@ -58,6 +58,15 @@ describe('executions/skips', () => {
     ]);
   });
 
+  it('counts skipped executions once if they cannot be stored at first', async () => {
+    const scene = await createScene([toSkip(0, 3)], () => 4);
+    scene.fill(true);
+    await expect(scene.look()).rejects.toThrow('the disk is full');
+    scene.fill(false);
+    await scene.look();
+    expect([scene.skipped, scene.left()]).toEqual([['disabled 4'], undefined]);
+  });
+
   it('starts counting tries again with each week', async () => {
     let asked = 0;
     const scene = await createScene([toSkip(0, 14)], () => {
@@ -86,7 +95,13 @@ function toSkip(fromDay: number, toDay: number, reason = 'disabled'): Skip {
 }
 
 async function createScene(skips: readonly Skip[], totalFrom: (fromDay: number) => number) {
-  const cache = await openLedgerCache(createMemoryLedger(), 'prod');
+  const ledger = createMemoryLedger();
+  let isFull = false;
+  const commit: typeof ledger.commit = async (...change) => {
+    if (isFull) throw new Error('the disk is full');
+    await ledger.commit(...change);
+  };
+  const cache = await openLedgerCache({ ...ledger, commit }, 'prod');
   await cache.update(async () => ({ states: [{ ...toNewProject('pay', 0), skips }] }));
   const asked: string[] = [];
   const skipped: string[] = [];
@@ -106,6 +121,9 @@ async function createScene(skips: readonly Skip[], totalFrom: (fromDay: number) 
     skipped,
     told,
     left: () => cache.states.get('pay')?.skips,
+    fill: (isFullNow: boolean) => {
+      isFull = isFullNow;
+    },
     look: (mayGoOn = (): boolean => true) => count(() => api, mayGoOn),
   };
 }

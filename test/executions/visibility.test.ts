@@ -94,6 +94,16 @@ describe('executions/visibility', () => {
     expect(asked()).toBe(10);
   });
 
+  it('dates the running executions of each project by its own request, if a server lists no projects together', async () => {
+    const { control, rounds, nowMs, runningReadMs } = await play();
+    for (let index = 10; index < 39; index += 1) control.createProject(`a${index}`);
+    const body = '{"error":true,"errorCode":"api.error.project.missing","message":"Project does not exist: *"}';
+    control.addFault({ kind: 'status', status: 404, path: '/project/[*]/executions/running$', body });
+    await rounds(3);
+    const ago = (project: string): number => nowMs() - (runningReadMs(project) ?? 0);
+    expect(['a10', 'a34', 'a38'].map(ago)).toEqual([0, 15_000, 0]);
+  });
+
   it('reports that a project is denied that could be read before', async () => {
     const { control, simulator, rounds, visibility } = await play();
     control.createProject('stock');

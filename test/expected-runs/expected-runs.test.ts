@@ -43,6 +43,19 @@ describe('expected-runs', () => {
     ]);
   });
 
+  it('finds the cause of a missed run although executions cannot be read for hours', async () => {
+    const { control, minutes, shown } = createHourly();
+    await minutes(30);
+    control.addFault({ kind: 'status', status: 500, path: '/executions$' });
+    control.setExecutionMode('passive');
+    await minutes(60);
+    control.setExecutionMode('active');
+    await minutes(120);
+    control.clearFaults();
+    await minutes(20);
+    expect(shown('schedule_missed_total')).toContain(`automation_schedule_missed_total{${job},reason="passive"} 1`);
+  });
+
   it('keeps the decisions of the last hours and the future times across a restart', async () => {
     const { control, minutes, away, schedule } = createHourly();
     await minutes(70);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createClearTimes, toSeenRuns } from '../../src/expected-runs/seen-runs.ts';
+import { createClearTimes, createWaits, toSeenRuns } from '../../src/expected-runs/seen-runs.ts';
 import { someRun, someRunning } from '../executions/some-execution.ts';
 
 describe('expected-runs/seen-runs', () => {
@@ -18,6 +18,16 @@ describe('expected-runs/seen-runs', () => {
   it('ignores what waits, has no start, or has no job', () => {
     const none = [someRunning({ status: 'scheduled' }), someRun({ lacksStart: true }), someRun({ job: undefined })];
     expect(toSeenRuns(none)).toEqual(new Map());
+  });
+});
+
+describe('expected-runs/waits', () => {
+  it('ends the wait of a one-time run that was aborted before its time', () => {
+    const waits = createWaits();
+    waits.note([someRunning({ status: 'scheduled', startedAtMs: 900_000 })], 100_000);
+    expect(waits.of('a-1')).toMatchObject([{ kind: 'waiting', startedAtMs: 100_000, endedAtMs: 900_000 }]);
+    waits.note([], 160_000);
+    expect(waits.of('a-1')).toMatchObject([{ startedAtMs: 100_000, endedAtMs: 160_000 }]);
   });
 });
 

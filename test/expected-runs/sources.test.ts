@@ -9,6 +9,13 @@ import { minuteMs } from '../support/durations.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
 describe('expected-runs/sources', () => {
+  it('dates a list of jobs by its request, because a job may be switched before the answer', () => {
+    const notes = createSourceNotes(fakeClock({ now: () => 60_000, ticks: () => 60_000 }));
+    notes.takeJobLists();
+    notes.listener(undefined).answered(projectJobs, { project: 'pay' }, [], 20_000);
+    expect(notes.takeJobLists().get('pay')?.atMs).toBe(40_000);
+  });
+
   it.each<[string, number, ApiError | undefined]>([
     ['whose system information is refused', 10, refuse({ kind: 'forbidden', status: 403, isOfService: true })],
     ['that answers something else', 10, undefined],

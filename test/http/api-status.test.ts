@@ -11,7 +11,7 @@ describe('http/api-status', () => {
       message: 'GET log-storage: no answer within 10 s',
       lastSuccessAtMs: undefined,
       series: undefined,
-      tookMs: 10_000.4,
+      tookMs: 10_300.4,
     });
     const member = server('a', { state: 'waiting', sinceMs: undefined, release: undefined, collectors: [] });
     const changed = { executionModeSinceMs: atMs - 1_000_000, members: [member], missingPolicy: 'for: {}\n' };
@@ -122,7 +122,7 @@ describe('http/api-status', () => {
               last_success: null,
               next_run: '2024-05-20T03:19:43.000Z',
               under_way: false,
-              took_seconds: 10,
+              took_seconds: 10.3,
               series: null,
             },
           ],

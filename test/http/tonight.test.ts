@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/domain/system-clock.ts';
 import { sourceKeys } from '../../src/expected-runs/deciding/sources.ts';
 import { ownerRoute } from '../../src/http/pages/owner-page.ts';
 import { tonightRoutes } from '../../src/http/pages/tonight/tonight-page.ts';
+import { createPageTurns, type PageTurns } from '../../src/http/server/page-turns.ts';
 import { isAnyAtRisk, type Tonight, toServerTonight } from '../../src/status/tonight.ts';
 import { runHere } from '../commands/run-cli.ts';
 import { hourMs, job, nowMs, risksOf } from '../expected-runs/risks/some-risks.ts';
@@ -12,7 +14,10 @@ import { silence } from './some-jobs.ts';
 const passive = new Map([[sourceKeys.mode(), [{ value: 'passive', fromMs: nowMs - hourMs, throughMs: nowMs }]]]);
 
 /** A server with trouble, one without, and one that is not watched. */
-async function serveTonight(servers: readonly string[] = ['prod', 'test', 'dark']) {
+async function serveTonight(
+  servers: readonly string[] = ['prod', 'test', 'dark'],
+  turns?: Pick<PageTurns, 'shareByName'>,
+) {
   const jobs = [job('beat', [1, 2, 3]), job('critical', [70]), job('new', undefined)];
   const risks = {
     prod: await risksOf(jobs, { sources: passive }),
@@ -42,6 +47,7 @@ async function serveTonight(servers: readonly string[] = ['prod', 'test', 'dark'
             }
           : undefined,
       silence,
+      ...turns,
     }),
   ]);
   return { ...served, asked };
@@ -119,6 +125,13 @@ describe('http/tonight', () => {
     const skipped = { ...rest, sinceMs, untilMs: nowMs, watchedMs: nowMs - hourMs, untimed: 0 };
     const found = toServerTonight('prod', { risks: await risksOf([job('a', [1])]), skipped }, undefined);
     expect(found.skipped?.sentence).toBe('It is unknown whether a run was skipped from 06:00 UTC to 18:00 UTC.');
+  });
+
+  it('computes each horizon for those who ask for it at the same moment', async () => {
+    const turns = createPageTurns({ clock: systemClock, nextTurn: systemClock.nextTurn, onBusy: () => undefined });
+    const { ask, asked } = await serveTonight(['prod'], turns);
+    await Promise.all([6, 24, 6].map((hours) => ask(`/api/tonight?hours=${hours}`)));
+    expect(new Set(asked)).toEqual(new Set([6, 24]));
   });
 
   it('returns the same content as JSON, with ISO times in UTC', async () => {

@@ -77,6 +77,7 @@ function setUp({ vital = true, everyMs = 15_000 } = {}) {
   return {
     lines,
     askedAtMs,
+    switchOff: () => self.collectorEnabled.set({ ...key, reason: 'config' }, 0),
     last: poll.last,
     state,
     run: async (next: Answer, laterMs = 0) => {
@@ -115,6 +116,15 @@ describe('schedule/poll', () => {
       'automation_up{server="prod"} 1',
       'demo_sum{server="prod"} 7',
       'demo_value{server="prod"} 7',
+    ]);
+  });
+
+  it('reports only that a collector is on after a reload switched it on', async () => {
+    const { run, scrape, switchOff } = setUp();
+    switchOff();
+    await run(7);
+    expect((await scrape()).filter((line) => line.includes('collector_enabled'))).toEqual([
+      'automation_exporter_collector_enabled{server="prod",collector="demo",reason=""} 1',
     ]);
   });
 

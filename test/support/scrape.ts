@@ -15,12 +15,15 @@ import { createTestWatch, type WatchSettings } from './watch.ts';
 
 export type { CannedAnswer } from './canned-server.ts';
 
+type Answers = Readonly<Record<string, CannedAnswer>>;
+
 type Upstream = {
   readonly apiVersion?: number;
   readonly dialect?: 'service' | 'rundeck';
-  readonly answers: Readonly<Record<string, CannedAnswer>>;
+  readonly answers: Answers;
   readonly nowMs?: number;
-  readonly before?: Readonly<Record<string, CannedAnswer>>;
+  /** The answers of one earlier poll or of several. */
+  readonly before?: Answers | readonly Answers[];
   readonly watch?: WatchSettings;
 };
 
@@ -66,12 +69,12 @@ async function pollOnce(name: string, upstream: Upstream) {
       const reading = createCollectorReading(collector, parts);
       return createPoll({ key, collector, everyMs, reading, self, log, vitality: ignore, clock });
     };
-    if (before !== undefined) {
-      clockMs = nowMs - 60_000;
-      canned.answer(before);
+    clockMs = nowMs - 60_000;
+    for (const earlier of [before ?? []].flat()) {
+      canned.answer(earlier);
       await toPoll().run(new AbortController().signal);
-      clockMs = nowMs;
     }
+    clockMs = nowMs;
     canned.answer(answers);
     // As after a reload.
     const poll = toPoll();

@@ -166,6 +166,7 @@ describe('http/access/users', () => {
   it('applies other users at once', async () => {
     const { users, settle } = setUp(two);
     await settle(users.admit(basic('prometheus:right')));
+    expect(await settle(users.admit(basic('prometheus:new')))).toBe('refused');
     users.take(toUsers({ prometheus: { password: 'new', cost: 4 } }));
 
     expect(await settle(users.admit(basic('prometheus:right')))).toBe('refused');

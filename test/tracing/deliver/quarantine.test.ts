@@ -18,10 +18,10 @@ beforeEach(async () => {
 });
 afterEach(() => state.close());
 
-function create() {
+function create(spool: Pick<typeof state.spool, 'quarantined' | 'retry' | 'drop'> = state.spool) {
   const rejected = (reason: string, spans: number): unknown => events.push(`${reason} ${spans}`);
   const handled = (action: string, traces: number): unknown => events.push(`${action} ${traces}`);
-  return createQuarantine({ spool: state.spool, wake: () => events.push('woken'), observe: { rejected, handled } });
+  return createQuarantine({ spool, wake: () => events.push('woken'), observe: { rejected, handled } });
 }
 
 async function left(): Promise<string[]> {
@@ -73,19 +73,16 @@ describe('tracing/deliver/quarantine', () => {
     expect(events).toEqual(['dropped 3', 'dropped 3', 'drop 2', 'woken', 'drop 0', 'woken']);
   });
 
-  it('continues after a failed write of the state', async () => {
+  it('continues after a failed write of the state, and counts each trace once', async () => {
     let faults = 1;
     const drop = async (keys: readonly string[]): Promise<number> => {
       if (faults-- > 0) throw new Error('database or disk is full');
       return state.spool.drop(keys);
     };
-    const quarantined = createQuarantine({
-      spool: { ...state.spool, drop },
-      wake: () => {},
-      observe: { rejected: () => {}, handled: () => {} },
-    });
+    const quarantined = create({ ...state.spool, drop });
     await expect(quarantined.drop('all')).rejects.toThrow('database or disk is full');
     expect(await quarantined.drop('all')).toEqual({ traces: 2 });
+    expect(events).toEqual(['dropped 3', 'dropped 3', 'drop 2', 'woken']);
   });
 
   it('selects both traces of an id that was reused on a server', async () => {
