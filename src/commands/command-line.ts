@@ -5,6 +5,7 @@ import { formatComplaint } from '../domain/complaint.ts';
 import { toPackageFolder } from '../domain/package-folder.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import { commandFlags, commandWords } from './command-table.ts';
+import { endOnReloadSignals } from './stop-signals.ts';
 
 type Process = Omit<CommandContext, 'arguments' | 'version'> & {
   /** The arguments after the program's name. */
@@ -31,6 +32,7 @@ export async function runCommandLine({ argv, ...process }: Process): Promise<num
     complain(`${parsed.problems.map(formatComplaint).join('\n')}\n`);
     return exitCodes.misconfigured;
   }
+  if (named.reloads !== true) endOnReloadSignals();
   const command = await named.load();
   return command({ ...process, arguments: parsed, version });
 }

@@ -8,6 +8,8 @@ export type CommandRow = {
   readonly usage?: string;
   /** False if the command reads no configuration. */
   readonly hasOptions?: boolean;
+  /** True if the signal SIGHUP makes it read its configuration again. */
+  readonly reloads?: boolean;
   /** Each example is without the program's name. */
   readonly examples: readonly string[];
   /** The maximum of words that may follow it; none by default. */
@@ -21,12 +23,14 @@ export const commandWords: readonly CommandRow[] = [
   {
     name: 'serve',
     help: 'Watch the configured servers.',
+    reloads: true,
     examples: ['serve --config.file=config.yaml', 'serve --no-collector.healthcheck --log.format=json'],
     load: async () => (await import('./serve.ts')).serve,
   },
   {
     name: 'demo',
     help: 'Start a simulated server and watch it; the default without a command and without a configured server.',
+    reloads: true,
     examples: ['demo --scenario=failing-night', 'demo --speed=5 --web.listen-address=:9720'],
     load: async () => (await import('./demo.ts')).demo,
   },

@@ -15,7 +15,7 @@ import { explainFault } from './faults.ts';
 import type { Loaded } from './load.ts';
 import { createLog, type LogLevel } from './log.ts';
 import { toOpenShared } from './shared-state.ts';
-import { awaitStopSignal } from './stop-signals.ts';
+import { awaitStopSignal, onReloadSignals } from './stop-signals.ts';
 import { loadBackendsOrComplain, secretsOfBackends } from './trace-backend.ts';
 import { startWatchdog } from './watchdog.ts';
 
@@ -67,11 +67,6 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
     log.error({ fault: explainFault(error) }, 'unexpected error, exiting');
     process.exit(exitCodes.failed);
   });
-  // Without a listener this signal ends the process. During start and stop, nothing can be reloaded.
-  let isServing = false;
-  process.on('SIGHUP', () => {
-    if (isServing) void reload();
-  });
   try {
     const { url } = await app.start();
     const { otherServers } = loaded;
@@ -89,7 +84,11 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
     const isOurs = error instanceof StateError && openShared === undefined;
     return isOurs ? exitCodes.misconfigured : exitCodes.failed;
   }
-  isServing = true;
+  // During the stop, nothing can be reloaded.
+  let isServing = true;
+  onReloadSignals(() => {
+    if (isServing) void reload();
+  });
   const endWatchdog = startWatchdog({ log, clock: systemClock });
   const signal = await ending;
   isServing = false;

@@ -9,7 +9,7 @@ import { toVisibleLines } from '../domain/format.ts';
 import { isBundle, toPackageFolder } from '../domain/package-folder.ts';
 import { createProgress } from './command.ts';
 import { endOnFaults } from './faults.ts';
-import { leaveOnStopSignals } from './stop-signals.ts';
+import { leaveOnStopSignals, noteReloadSignals } from './stop-signals.ts';
 
 /** Prepares the process and runs the command line. */
 export async function start(): Promise<void> {
@@ -18,6 +18,7 @@ export async function start(): Promise<void> {
   // Only the user of this process may read the files that it writes.
   process.umask(0o077);
   leaveOnStopSignals();
+  noteReloadSignals();
   endOnFaults();
   keepHeapSmall();
   // Before other imports, because with compiled code the start takes half the time.

@@ -50,5 +50,28 @@ function leaveAtOnce(signal: NodeJS.Signals): never {
   process.exit(128 + constants.signals[signal]);
 }
 
+let isReloadAsked = false;
+const noteReload = (): void => {
+  isReloadAsked = true;
+};
+
+/** A daemon may be asked to reload while it starts. Without a listener, this signal would end it, and systemd would not restart it. */
+export function noteReloadSignals(): void {
+  process.on('SIGHUP', noteReload);
+}
+
+/** For commands that do not reload: the signal ends them. */
+export function endOnReloadSignals(): void {
+  process.removeListener('SIGHUP', noteReload);
+  if (isReloadAsked) process.kill(process.pid, 'SIGHUP');
+}
+
+/** Calls `reload` for each signal from now on, and once if there was one during the start. */
+export function onReloadSignals(reload: () => void): void {
+  process.on('SIGHUP', reload);
+  process.removeListener('SIGHUP', noteReload);
+  if (isReloadAsked) reload();
+}
+
 const oneSignalMs = 500;
 const patienceMs = 10_000;

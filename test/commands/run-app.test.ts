@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -136,6 +136,23 @@ describe.concurrent('commands/run-app', () => {
       await daemon.stop();
       rmSync(directory, { recursive: true, force: true });
     }
+  });
+
+  it('reloads after its start if a hang-up signal arrives during the start', async ({ onTestFinished }) => {
+    const args = ['--state.memory', '--web.listen-address=127.0.0.1:0'];
+    const daemon = startCli(['serve', ...args], { env });
+    onTestFinished(() => daemon.stop());
+    await eventually(
+      async () => {
+        // The first bit of this mask stands for the signal.
+        if (!/SigCgt:\t.*[13579bdf]$/m.test(readFileSync(`/proc/${daemon.pid}/status`, 'utf8')))
+          throw new Error('not yet');
+      },
+      { everyMs: 1 },
+    );
+    expect(daemon.output()).not.toContain('msg=serving');
+    daemon.kill('SIGHUP');
+    await daemon.waitFor(/msg="configuration reloaded"/);
   });
 
   it('faults/row-27: keeps its configuration if the file has errors when a hang-up signal arrives', async () => {
