@@ -111,7 +111,8 @@ const cases: readonly Case[] = [
   inFile(
     'a database without its host',
     `${good}state: { postgres: { user: exporter, password_file: ./token } }\n`,
-    'config.yaml:3:53 state.postgres.password_file: has no effect without state.postgres.host (set the host of the database)\n',
+    'config.yaml:3:28 state.postgres.user: has no effect without state.postgres.host (set the host of the database)\n' +
+      'config.yaml:3:53 state.postgres.password_file: has no effect without state.postgres.host (set the host of the database)\n',
   ),
 
   inFile(

@@ -79,8 +79,8 @@ export function settleExclusions(resolved: ResolvedTree, complaints: Complaints)
 }
 
 /**
- * Complains about a client certificate without its key (or the reverse), and about a database password without a host: then the
- * state would be in a file, and each replica would count separately.
+ * Complains about a client certificate without its key (or the reverse), and about options of a database without a host: then
+ * the state would be in a file, and each replica would count separately.
  */
 export function checkDatabase(general: ResolvedTree, complaints: Complaints): void {
   const complain = createComplain(general, complaints);
@@ -93,11 +93,10 @@ export function checkDatabase(general: ResolvedTree, complaints: Complaints): vo
   if (isGiven('host'))
     complain('state.postgres.url_file', 'cannot be combined with state.postgres.host', 'remove one of them');
   else if (!isGiven('url_file'))
-    complain(
-      'state.postgres.password_file',
-      'has no effect without state.postgres.host',
-      'set the host of the database',
-    );
+    for (const [key, { value, leaf }] of general)
+      // The command `config` writes every option that has a default.
+      if (key.startsWith('state.postgres.') && value !== leaf.option.fallback)
+        complain(key, 'has no effect without state.postgres.host', 'set the host of the database');
 }
 
 /** Complains if counting starts before the catch-up limit: older executions would be skipped. */
