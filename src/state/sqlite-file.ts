@@ -104,8 +104,13 @@ function toOpenedFile({ database, origin }: Opened, options: FileOptions): Opene
         isSuspect = true;
       }),
     isInPlace: () => {
-      const found = statSync(paths.file, { throwIfNoEntry: false });
-      return found?.ino === own.ino && found.dev === own.dev;
+      try {
+        const found = statSync(paths.file);
+        return found.ino === own.ino && found.dev === own.dev;
+      } catch {
+        // Not only if it is missing: its directory may be unreadable.
+        return false;
+      }
     },
     moveBack: async () => {
       const moved = await moveTo(paths, database, options);

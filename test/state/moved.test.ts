@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openSqliteState } from '../../src/state/sqlite.ts';
@@ -48,6 +48,20 @@ describe('state/moved', () => {
     expect(await again.ledger.size('prod')).toBe(2);
     expect(again.origin).toEqual({ kind: 'usual' });
     await again.close();
+  });
+
+  it('counts nothing, and explains it, while the directory cannot be read, and continues then', async () => {
+    const state = await openWithOne();
+    renameSync(dir, join(parent, 'old'));
+    symlinkSync(dir, dir);
+    await expect(keep(state, 2)).rejects.toThrow(refusal);
+    await isTold.promise;
+    expect(told).toEqual([expect.objectContaining({ name: 'StateError' })]);
+    rmSync(dir);
+    renameSync(join(parent, 'old'), dir);
+    await keep(state, 2);
+    expect(await state.ledger.size('prod')).toBe(2);
+    await state.close();
   });
 
   it('renames an unused file in its place', async () => {
