@@ -120,6 +120,18 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     await state.close();
   });
 
+  it('finishes no directory if a replica took a server from the database meanwhile', async () => {
+    await move('postgres');
+    await server.query(`
+      CREATE FUNCTION ${schema}.steal() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN UPDATE ${schema}.lease SET owner = 'replica-1' WHERE owner = 'migrate'; RETURN NULL; END $$;
+      CREATE CONSTRAINT TRIGGER steal AFTER UPDATE ON ${schema}.lease DEFERRABLE INITIALLY DEFERRED
+        FOR EACH ROW WHEN (NEW.owner = 'migrate') EXECUTE FUNCTION ${schema}.steal()`);
+    const back = join(parent, `${schema}-back`);
+    await expect(move('directory', { dir: back })).rejects.toThrow('epoch 2 no longer owns other');
+    expect(() => openSqliteState({ dir: back })).toThrow('the state in the state directory is incomplete');
+  });
+
   it('lets no replica use a database with an interrupted copy, until it is copied again', async () => {
     await move('postgres');
     await server.query(`CREATE FUNCTION "${schema}".refuse() RETURNS trigger LANGUAGE plpgsql AS

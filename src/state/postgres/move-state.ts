@@ -12,7 +12,7 @@ import { openSqliteState } from '../sqlite.ts';
 import { openStateFile } from '../sqlite-file.ts';
 import { clearSqlite, createSqliteRows } from '../sqlite-rows.ts';
 import { StateError } from '../state.ts';
-import { type Connections, createConnections, type PostgresSettings } from './connections.ts';
+import { type Connections, createConnections, type PostgresSettings, type Sql } from './connections.ts';
 import { readUnfinished, refuseHalf, toState } from './open-postgres.ts';
 import { createOwnedUnit, type OwnedUnit, requireLease } from './owned-unit.ts';
 import { createPostgresLeases } from './postgres-leases.ts';
@@ -69,7 +69,7 @@ async function moveIn(move: Move, connections: Connections): Promise<readonly Un
       }
       // This write is the last, so that an incomplete copy is never used.
       await connections.transact(async (sql) => {
-        for (const { lease } of owned) await requireLease(sql, lease);
+        await requireLeases(sql, owned);
         await sql('DELETE FROM unfinished_copy WHERE unit = ANY($1::text[])', [all]);
       });
       return summaries;
@@ -83,7 +83,7 @@ async function moveOut(move: Move, connections: Connections): Promise<readonly U
   await refuseHalf(connections.sql);
   const from = createPostgresRows(connections.sql);
   const units = await from.units();
-  return withUnits(move, connections, units, async () => {
+  return withUnits(move, connections, units, async (owned) => {
     if (units.length === 0) return [];
     await emptyDirectory(move);
     const state = openSqliteState({ dir: move.dir, isCopying: true }, move.clock);
@@ -92,7 +92,7 @@ async function moveOut(move: Move, connections: Connections): Promise<readonly U
     } finally {
       await state.close();
     }
-    return finishDirectory(move, from, units);
+    return finishDirectory(move, from, units, () => connections.transact((sql) => requireLeases(sql, owned)));
   });
 }
 
@@ -112,12 +112,22 @@ async function emptyDirectory(move: Move): Promise<void> {
   }
 }
 
-/** Removes the mark from a copy that equals its source, and writes the backup. */
-async function finishDirectory(move: Move, from: StateRows, units: readonly string[]): Promise<readonly UnitSummary[]> {
+async function requireLeases(sql: Sql, owned: readonly Held[]): Promise<void> {
+  for (const { lease } of owned) await requireLease(sql, lease);
+}
+
+/** Removes the mark from a copy that equals its source, if no replica may have changed the source; writes the backup. */
+async function finishDirectory(
+  move: Move,
+  from: StateRows,
+  units: readonly string[],
+  requireOwned: () => Promise<void>,
+): Promise<readonly UnitSummary[]> {
   const file = openFile(move, true);
   try {
     const summaries: UnitSummary[] = [];
     for (const unit of units) summaries.push(await compare(unit, from, createSqliteRows(file.database)));
+    await requireOwned();
     markCopy(file.database, false);
     await file.backUp();
     return summaries;
