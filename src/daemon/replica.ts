@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { forgetSeries } from '../metrics/exposition.ts';
 import type { Snapshots } from '../metrics/snapshot.ts';
-import { createOwnedStates, type OwnedStates, observeWrites } from '../ownership/owned-states.ts';
+import { createOwnedStates, markBehind, type OwnedStates, observeWrites } from '../ownership/owned-states.ts';
 import { createOwnership, type Gained, type LossReason, type Ownership } from '../ownership/ownership.ts';
 import type { PollStatus } from '../schedule/scheduler.ts';
 import type { SharedState } from '../state/shared-state.ts';
@@ -152,7 +152,8 @@ function createUnits(options: UnitsOptions) {
         committed: (seconds: number) => note.commit(unit, seconds),
         fault: (reason: LossReason) => note.fault(unit, lease.epoch, reason),
       };
-      owned.put(unit, observeWrites(shared.owned(unit, lease), observe, clock.ticks));
+      const own = observeWrites(shared.owned(unit, lease), observe, clock.ticks);
+      owned.put(unit, lostCommits > 0 ? markBehind(own, unit, clock.now()) : own);
       const gate = createGate(snapshots);
       const origin = lostCommits > 0 ? ({ kind: 'behind', lostCommits } as const) : owned.state.origin;
       const state = { ...owned.state, origin };

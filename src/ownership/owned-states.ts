@@ -1,5 +1,6 @@
+import { sentSumsOwner } from '../domain/memory.ts';
 import { createJoin } from '../domain/pause.ts';
-import type { Ledger } from '../state/ledger.ts';
+import type { Ledger, RestoredMark } from '../state/ledger.ts';
 import { FencedError, type FenceReason, UnansweredError } from '../state/shared-state.ts';
 import type { QuarantinedTrace, Spool, SpooledTrace, SpoolSize } from '../state/spool.ts';
 import { type State, toOwner } from '../state/state.ts';
@@ -167,6 +168,26 @@ async function sumLogs(spools: readonly UnitSpool[]): ReturnType<Spool['sizeOfLo
 
 function sumOf<Item>(items: readonly Item[], pick: (item: Item) => number): number {
   return items.reduce((sum, item) => sum + pick(item), 0);
+}
+
+/**
+ * Marks a unit whose last commits the database has lost, before anything reads its state: perhaps only a later owner reads the
+ * marks. Forgets what was pushed too: otherwise increases that the database has lost would be pushed again.
+ */
+export function markBehind(state: State, unit: string, nowMs: number): State {
+  const keys: readonly RestoredMark['key'][] = ['executions', 'changes'];
+  async function mark(): Promise<void> {
+    const kind: RestoredMark['kind'] = 'restored';
+    await state.ledger.commit(unit, { documents: keys.map((key) => ({ kind, key, body: 'true' })) });
+    await state.remember({ server: unit, collector: sentSumsOwner }, { firstMs: nowMs, sums: '[]' });
+  }
+  // If this fails, the unit has another owner, or is acquired again.
+  const marked = mark().catch(() => undefined);
+  return {
+    ...state,
+    ledger: { ...state.ledger, load: (...asked) => marked.then(() => state.ledger.load(...asked)) },
+    recall: (key) => marked.then(() => state.recall(key)),
+  };
 }
 
 type WriteObserver = {

@@ -4,6 +4,7 @@ import { createApp } from '../../src/daemon/daemon.ts';
 import type { ToTraces } from '../../src/daemon/generation.ts';
 import { createReplica } from '../../src/daemon/replica.ts';
 import { createTraces, type Delivery } from '../../src/daemon/trace-pipeline.ts';
+import { sentSumsOwner } from '../../src/domain/memory.ts';
 import { systemClock } from '../../src/domain/system-clock.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 import { createSnapshots } from '../../src/metrics/snapshot.ts';
@@ -55,7 +56,11 @@ function createShared() {
   const take = (): void => {
     isTaken = true;
   };
-  return { ...shared, disk, take };
+  /** An earlier owner committed more than the database still has. */
+  const loseCommits = (): void => {
+    held.set('prod', { ...lease('prod'), owner: 'other', remainingMs: -1, commits: 5 });
+  };
+  return { ...shared, disk, take, loseCommits };
 }
 
 const loadServer = async (name: string) =>
@@ -80,7 +85,7 @@ describe('daemon/replica', () => {
   });
 
   /** Starts a replica that owns its only server, and records the calls of its delivery and of the kept traces. */
-  async function start() {
+  async function start(prepare: (shared: ReturnType<typeof createShared>) => unknown = () => undefined) {
     const config = await loadServer('prod');
     const told: unknown[] = [];
     const delivery = {
@@ -95,6 +100,7 @@ describe('daemon/replica', () => {
     const shared = createShared();
     const open = openMemoryState(shared.disk, { wait: async () => undefined });
     await open.ledger.commit('prod', { documents: [toPendingDocument(waiting)] });
+    await prepare(shared);
     let pending = (): number => 0;
     const toTraces: ToTraces = (given, state) =>
       createTraces({
@@ -128,6 +134,22 @@ describe('daemon/replica', () => {
     const { replica, told } = await start();
     expect([...replica.toOwned()]).toEqual(['prod']);
     expect(told).toEqual(['start', 'wake']);
+  });
+
+  it('stores that the database lost commits of a server, and that its increases before now are not pushed again', async () => {
+    const sums = { server: 'prod', collector: sentSumsOwner };
+    const { shared } = await start(async ({ disk, loseCommits }) => {
+      await openMemoryState(disk, { wait: async () => undefined }).remember(sums, {
+        firstMs: 1,
+        sums: '[["key",[1,2],3]]',
+      });
+      loseCommits();
+    });
+    const { ledger, recall } = openMemoryState(shared.disk, { wait: async () => undefined });
+    const marks = (await ledger.load('prod')).flatMap(({ kind, key }) => (kind === 'restored' ? [key] : []));
+    expect(marks).toEqual(['executions', 'changes']);
+    const { firstMs, ...left } = (await recall(sums)) ?? {};
+    expect([left, Date.now() - Number(firstMs) < 60_000]).toEqual([{ sums: '[]' }, true]);
   });
 
   it('shows no server after it was suspended for longer than its lease, before any timer runs', async () => {
