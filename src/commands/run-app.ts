@@ -40,6 +40,7 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
   const stateDirectory = config.state.memory || openShared !== undefined ? undefined : config.state.dir;
   warnOfFiles(log, loaded, stateDirectory);
   warnOfLogs(log, config, backends.otlp);
+  warnOfMetrics(log, env);
   const reload = createReloading({
     loaded,
     log,
@@ -111,6 +112,13 @@ function warnOfLogs(log: Log, { diagnosis, traces }: Config, otlp: Otlp): void {
   if (otlp.logs?.isConfigured !== true || !sendsLogs(diagnosis) || sendsTraces(traces, otlp)) return;
   const fix = 'set OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, and traces.enabled to auto';
   log.warn({}, `log records are not sent, because traces are not: ${fix}`);
+}
+
+function warnOfMetrics(log: Log, env: CommandContext['env']): void {
+  const { OTEL_METRICS_EXPORTER: exporter = '', OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: endpoint = '' } = env;
+  const fix = 'set OTEL_METRICS_EXPORTER to otlp';
+  if (exporter === '' && endpoint !== '')
+    log.warn({}, `metrics are not pushed, although OTEL_EXPORTER_OTLP_METRICS_ENDPOINT is set: ${fix}`);
 }
 
 /**

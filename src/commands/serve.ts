@@ -1,14 +1,14 @@
 import { type CommandContext, exitCodes } from './command.ts';
 import { loadOrComplain } from './load.ts';
 import { runApp } from './run-app.ts';
-import { loadOtlpOrComplain } from './trace-backend.ts';
+import { loadBackendsOrComplain } from './trace-backend.ts';
 
 /** Watches the configured servers; without a command word and without a server, runs the demo. */
 export async function serve(context: CommandContext): Promise<number> {
   const loaded = await loadOrComplain(context);
   if (loaded === undefined) return exitCodes.misconfigured;
   if (loaded.checkOnly) {
-    if ((await loadOtlpOrComplain(context, loaded.config)) === undefined) return exitCodes.misconfigured;
+    if ((await loadBackendsOrComplain(context, loaded.config)) === undefined) return exitCodes.misconfigured;
     context.write('the configuration is fine\n');
     return exitCodes.well;
   }

@@ -210,14 +210,18 @@ describe.concurrent('commands/run-app', () => {
     });
   });
 
-  it('warns that wanted log records are not sent, also after a reload', async () => {
-    const logs = { OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: 'http://127.0.0.1:9/v1/logs' };
+  it('warns that wanted log records are not sent, also after a reload, and that wanted metrics are not pushed', async () => {
+    const logs = {
+      OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: 'http://127.0.0.1:9/v1/logs',
+      OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://127.0.0.1:9/v1/metrics',
+    };
     const file = join(mkdtempSync(join(tmpdir(), 'automation-exporter-run-app-')), 'config.yaml');
     writeFileSync(file, 'log: { level: info }\n');
     const args = ['serve', '--state.memory', '--web.listen-address=127.0.0.1:0', `--config.file=${file}`];
     const daemon = startCli(args, { env: { ...env, ...logs } });
     try {
       await daemon.waitFor(/msg=serving/);
+      expect(daemon.output()).toMatch(/level=warn msg="metrics are not pushed, .*set OTEL_METRICS_EXPORTER to otlp"/);
       expect(daemon.output()).not.toContain('log records');
       writeFileSync(file, 'diagnosis: { logs: lines }\n');
       daemon.kill('SIGHUP');

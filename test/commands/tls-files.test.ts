@@ -62,6 +62,19 @@ describe.skipIf(!hasOpenssl)(`commands, with TLS files that cannot be used${with
     },
   );
 
+  it.each([[['serve', '--config.check']], [['serve']]])(
+    'complains about those of pushed metrics: %j',
+    async (words) => {
+      const files = { 'config.yaml': "servers: [{ url: 'http://127.0.0.1:9', token_file: token }]\n", token: 'k3y' };
+      const env = { OTEL_METRICS_EXPORTER: 'OTLP', OTEL_EXPORTER_OTLP_METRICS_CERTIFICATE: '/nothing.pem' };
+      expect(await runHere([...words, '--config.file=config.yaml'], { files, env })).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: 'OTEL_EXPORTER_OTLP_METRICS_CERTIFICATE: the file "/nothing.pem" cannot be read (ENOENT)\n',
+      });
+    },
+  );
+
   it('keeps the running configuration if a reload finds such files', async () => {
     const folder = certificates?.folder ?? '';
     const yaml = "servers: [{ name: a, url: 'https://127.0.0.1:9', token_file: TOKEN }]\n";

@@ -15,7 +15,7 @@ const defaultEveryMs = 60_000;
 
 /** Undefined if metrics are not pushed. Unlike in OpenTelemetry's SDK, they are off by default. */
 export function readPushSettings(environment: OtlpEnvironment): PushSettings | undefined | readonly Complaint[] {
-  const exporters = (environment['OTEL_METRICS_EXPORTER'] ?? '').split(',').map((word) => word.trim());
+  const exporters = (environment['OTEL_METRICS_EXPORTER'] ?? '').split(',').map((word) => word.trim().toLowerCase());
   if (!exporters.includes('otlp')) return undefined;
   const settings = readOtlpSettings(environment, 'metrics');
   const complaints: Complaint[] = 'endpoint' in settings ? [] : [...settings];
