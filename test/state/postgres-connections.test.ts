@@ -21,6 +21,16 @@ it('survives a database that stops just when it accepts a connection', async () 
   expect(unexpected).toEqual([]);
 });
 
+it('explains that a database did not respond in time', async () => {
+  const { port, stop } = await start(() => undefined);
+  const connections = createConnections(toSettings({ port, password: 'secret' }, 'public'), systemClock);
+  onTestFinished(async () => {
+    await connections.close();
+    await stop();
+  });
+  await expect(connections.sql('SELECT 1')).rejects.toThrow(`127.0.0.1:${port} did not respond in time`);
+});
+
 const tinyMessages = Buffer.concat(Array.from({ length: 5000 }, () => toMessage('C', Buffer.from('BEGIN\0'))));
 const begunMessage = Buffer.from([0x44, 0x7f, 0xff, 0xff, 0xff]);
 

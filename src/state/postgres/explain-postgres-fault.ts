@@ -23,9 +23,9 @@ export function explainPostgresFault(
   if (isTlsFault(code))
     return `the certificate of ${at} is not accepted (${code}); correct it, or \`state.postgres.tls\``;
   if (message.includes('password must be')) return `it asks for a password; set \`${passwordOption}\``;
-  if (isLostConnection(error)) return `the connection to ${at} was lost; the next request opens it again`;
   if (message.includes('timeout'))
     return `${at} did not respond in time; check whether it is overloaded or cannot be reached`;
+  if (isLostConnection(error)) return `the connection to ${at} was lost; the next request opens it again`;
   return code === '' ? message || 'unknown error' : `${message} (${code})`;
 }
 
