@@ -40,7 +40,9 @@ export function createReplica(options: ReplicaOptions): Replica {
   let lastWrites: Promise<unknown> | undefined;
   const owned = createOwnedStates();
   let traces = options.toTraces(config, owned.state);
-  const notes = createLeaseNotes({ ...options, configure: shared.leases.configure }, () => config);
+  const configure = (digest: string): void =>
+    shared.leases.configure(digest, config.web.externalUrl ?? options.ownUrl);
+  const notes = createLeaseNotes({ ...options, configure }, () => config);
   const units = createUnits({
     ...options,
     owned,

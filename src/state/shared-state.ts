@@ -26,8 +26,8 @@ export type Leases = {
   readonly acquire: (unit: string, ttlMs: number, knownEpoch?: number) => Promise<Acquired>;
   /** Extends the lease; false if the unit has another owner or epoch. */
   readonly renew: (unit: string, epoch: number, ttlMs: number) => Promise<boolean>;
-  /** Sets the configuration digest for leases that this replica acquires or renews. */
-  readonly configure: (digest: string) => void;
+  /** Sets the configuration digest and the address of leases that this replica acquires or renews. */
+  readonly configure: (digest: string, address: string) => void;
   /** Ends the lease of this epoch now; a lease of another epoch is not affected. */
   readonly release: (unit: string, epoch: number) => Promise<void>;
   /** Returns every lease, including expired ones. */

@@ -29,6 +29,7 @@ const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 function createShared() {
   const disk = createDisk();
   const held = new Map<string, Lease>();
+  const addresses: string[] = [];
   const lease = (unit: string): Lease => ({
     unit,
     owner: 'own',
@@ -48,7 +49,7 @@ function createShared() {
       renew: async () => !isTaken,
       release: async (unit) => void held.delete(unit),
       list: async () => [...held.values()],
-      configure: () => undefined,
+      configure: (_digest, address) => void addresses.push(address),
     },
     owned: () => openMemoryState(disk, { wait: async () => undefined }),
     close: async () => undefined,
@@ -60,7 +61,7 @@ function createShared() {
   const loseCommits = (): void => {
     held.set('prod', { ...lease('prod'), owner: 'other', remainingMs: -1, commits: 5 });
   };
-  return { ...shared, disk, take, loseCommits };
+  return { ...shared, disk, take, loseCommits, addresses };
 }
 
 const loadServer = async (name: string) =>
@@ -160,10 +161,12 @@ describe('daemon/replica', () => {
 
   it('watches the servers of a new configuration, and leaves the old ones to other replicas', async () => {
     const { replica, shared, told, config, toTraces, self } = await start();
-    const next = await loadServer('other');
+    const { web, ...loaded } = await loadServer('other');
+    const next = { ...loaded, web: { ...web, externalUrl: 'https://exporter.example.org' } };
     const over = replica.reload(next, toTraces);
     await vi.advanceTimersByTimeAsync(5000);
     await over;
+    expect(shared.addresses).toEqual(['http://127.0.0.1:1', 'https://exporter.example.org']);
     expect([...replica.toOwned()]).toEqual(['other']);
     expect((await shared.leases.list()).map(({ unit }) => unit)).toEqual(['other']);
     expect(replica.watching()).toMatchObject({ config: next });

@@ -84,19 +84,19 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     expect(await a.leases.acquire('prod', 60_000, 4)).toMatchObject({ isOurs: true, lease: { epoch: 5 } });
   });
 
-  it('returns the configuration of an owner; none if its release does not set it', async () => {
+  it('returns the configuration of an owner and its address; no configuration if its release does not set it', async () => {
     const [a, b] = [await open('a'), await open('b')];
-    const shown = async () => (await b.leases.list()).map(({ owner, configuration }) => [owner, configuration]);
+    const shown = async () => (await b.leases.list()).map(({ owner, configuration, address }) => [owner, configuration, address]);
     await a.leases.acquire('prod', 60_000);
-    expect(await shown()).toEqual([['a', undefined]]);
-    a.leases.configure('first');
+    expect(await shown()).toEqual([['a', undefined, 'a:9720']]);
+    a.leases.configure('first', 'http://a:2');
     await a.leases.renew('prod', 1, 60_000);
-    expect(await shown()).toEqual([['a', 'first']]);
-    a.leases.configure('second');
+    expect(await shown()).toEqual([['a', 'first', 'http://a:2']]);
+    a.leases.configure('second', 'http://a:3');
     await a.leases.acquire('prod', 60_000);
-    expect(await shown()).toEqual([['a', 'second']]);
+    expect(await shown()).toEqual([['a', 'second', 'http://a:3']]);
     await server.query(`UPDATE ${schema}.lease SET owner = 'of an older release', epoch = 3`);
-    expect(await shown()).toEqual([['of an older release', undefined]]);
+    expect(await shown()).toEqual([['of an older release', undefined, 'http://a:3']]);
   });
 
   it('renews a lease at once while a wait for locked units is in progress', async () => {

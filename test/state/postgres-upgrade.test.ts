@@ -97,7 +97,7 @@ describeWithTools('state/postgres, upgraded while it is in use', ['postgresql'],
     });
 
     await old.query(release, [1]);
-    leases.configure('digest');
+    leases.configure('digest', '');
     const taken = await leases.acquire('prod', 600_000);
     expect(taken).toMatchObject({ isOurs: true, lease: { epoch: 2, commits: last, configuration: 'digest' } });
     expect(await commit(1, last + 1)).toBe(false);

@@ -41,9 +41,9 @@ export async function openPostgresState({ settings, replica, clock, units }: Pos
     leases: {
       ...leases,
       renew: renewals.renew,
-      configure: (digest) => {
-        leases.configure(digest);
-        renewals.configure(digest);
+      configure: (digest, address) => {
+        leases.configure(digest, address);
+        renewals.configure(digest, address);
       },
     },
     owned: (unit, { epoch, commits }) =>

@@ -7,17 +7,19 @@ export function createPostgresLeases(
   replica: Replica,
   check: (sql: Sql, unit: string) => Promise<void> = async () => undefined,
 ): Leases {
-  const { owner, address } = replica;
+  const { owner } = replica;
+  let { address } = replica;
   let configuration: string | undefined;
   const toOwn = (): string | undefined => configuration && `${owner} ${configuration}`;
   return {
-    configure: (digest) => {
+    configure: (digest, newAddress) => {
       configuration = digest;
+      address = newAddress;
     },
     acquire: (unit, ttlMs, knownEpoch = 0) =>
       transact(async (within) => {
         await check(within, unit);
-        return acquire(within, { unit, ttlMs, knownEpoch, configuration: toOwn(), ...replica });
+        return acquire(within, { unit, ttlMs, knownEpoch, configuration: toOwn(), owner, address });
       }),
     renew: async (unit, epoch, ttlMs) => {
       const renewed = await sql(
