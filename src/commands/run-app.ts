@@ -103,9 +103,9 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
   return exitCodes.well;
 }
 
-function warnOfFiles(log: Log, { config, configFile }: Loaded, stateDirectory: string | undefined): void {
-  for (const exposure of listFileExposures({ configFile, webConfigFile: config.web.configFile, stateDirectory }))
-    log.warn({}, exposure);
+function warnOfFiles(log: Log, { config, configFile, shadowed }: Loaded, stateDirectory: string | undefined): void {
+  const exposures = listFileExposures({ configFile, webConfigFile: config.web.configFile, stateDirectory });
+  for (const line of [...shadowed, ...exposures]) log.warn({}, line);
 }
 
 function warnOfLogs(log: Log, { diagnosis, traces }: Config, otlp: Otlp): void {

@@ -9,6 +9,7 @@ export async function serve(context: CommandContext): Promise<number> {
   if (loaded === undefined) return exitCodes.misconfigured;
   if (loaded.checkOnly) {
     if ((await loadBackendsOrComplain(context, loaded.config)) === undefined) return exitCodes.misconfigured;
+    for (const line of loaded.shadowed) context.complain(`${line}\n`);
     context.write('the configuration is fine\n');
     return exitCodes.well;
   }

@@ -7,7 +7,7 @@ import { toChoice, toOverrideChoice } from './patterns/pattern.ts';
 import { checkBackfill, checkDatabase, resolveCollector, resolveFamily, settleExclusions } from './read/collectors.ts';
 import type { Arguments } from './read/command-line.ts';
 import type { FileValues } from './read/file-values.ts';
-import { type ResolvedTree, readEnvironment, resolveTree, type Sources, toSettings } from './read/resolve.ts';
+import { type Resolved, readEnvironment, resolveTree, type Sources, toSettings } from './read/resolve.ts';
 import type { TakenLabels, TlsRules } from './read/server-rules.ts';
 import { readServers } from './read/servers.ts';
 import { isInShard } from './values/number.ts';
@@ -33,6 +33,8 @@ export type LoadedConfig =
       readonly checkOnly: boolean;
       /** The number of configured servers that other shards watch. */
       readonly otherServers: number;
+      /** Sentences about values of the file that have no effect because of a variable. */
+      readonly shadowed: readonly string[];
       /** The origin of each value by its path; values without an entry are defaults. */
       readonly origins: ReadonlyMap<string, string>;
     }
@@ -94,16 +96,19 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     collectors: Object.fromEntries(polled.map((one) => [one.name, one.settings])),
     webConfig,
   };
-  const origins = toOrigins([general, ...[...polled, ...ruled, ...watched].map(({ resolved }) => resolved)]);
-  const otherServers = all.length - servers.length;
-  return { ok: true, config, configFile, checkOnly: launch.config.check, otherServers, origins };
+  const trees = [general, ...[...polled, ...ruled, ...watched].map(({ resolved }) => resolved)];
+  const given = trees.flatMap((tree) => [...(tree?.values() ?? [])]);
+  const shadowed = given.flatMap(({ place, shadowed: other }) =>
+    other === undefined ? [] : [`${other.text} has no effect, because ${place?.text} is set`],
+  );
+  const [origins, otherServers] = [toOrigins(given), all.length - servers.length];
+  return { ok: true, config, configFile, checkOnly: launch.config.check, otherServers, shadowed, origins };
 }
 
 const noLabels: TakenLabels = { ofServers: [], ofProjects: [] };
 const noFile: FileValues = { values: new Map(), servers: [], faulty: new Set(), complete: true };
 
-function toOrigins(trees: readonly (ResolvedTree | undefined)[]): ReadonlyMap<string, string> {
-  const given = trees.flatMap((tree) => [...(tree?.values() ?? [])]);
+function toOrigins(given: readonly Resolved[]): ReadonlyMap<string, string> {
   return new Map(
     given.flatMap(({ leaf: { path = '' }, place }) => (place === undefined ? [] : [[path, place.text] as const])),
   );

@@ -40,8 +40,7 @@ export function createReplica(options: ReplicaOptions): Replica {
   let lastWrites: Promise<unknown> | undefined;
   const owned = createOwnedStates();
   let traces = options.toTraces(config, owned.state);
-  const configure = (digest: string): void =>
-    shared.leases.configure(digest, config.web.externalUrl ?? options.ownUrl);
+  const configure = (digest: string): void => shared.leases.configure(digest, config.web.externalUrl ?? options.ownUrl);
   const notes = createLeaseNotes({ ...options, configure }, () => config);
   const units = createUnits({
     ...options,

@@ -44,6 +44,16 @@ describe('config/precedence', () => {
     expect(origins.get('log.level')).toBe(origin);
   });
 
+  it('names values of the file that have no effect because of a variable, such as one of the image', async () => {
+    const env = { AUTOMATION_EXPORTER_LOG_LEVEL: 'warn', AUTOMATION_EXPORTER_STATE_DIR: '/data' };
+    const { shadowed } = await load({ yaml: 'log: { level: debug }\nstate: { memory: true }', env });
+    expect(shadowed).toEqual([
+      'config.yaml:1:15 log.level has no effect, because AUTOMATION_EXPORTER_LOG_LEVEL is set',
+      'config.yaml:2:18 state.memory has no effect, because AUTOMATION_EXPORTER_STATE_DIR is set',
+    ]);
+    expect((await load({ yaml: 'log: { level: warn }\nstate: { dir: /data }', env })).shadowed).toEqual([]);
+  });
+
   it.each([
     { words: 'cicd_latest_experimental', cicd: true, origin: 'OTEL_SEMCONV_STABILITY_OPT_IN' },
     { words: 'http/dup, cicd_latest_experimental ,unheard', cicd: true, origin: 'OTEL_SEMCONV_STABILITY_OPT_IN' },

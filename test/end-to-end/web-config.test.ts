@@ -300,7 +300,15 @@ describe.skipIf(!hasOpenssl)(`end-to-end/web-config${withoutOpenssl}`, () => {
     });
     write(onlyAlice);
     const config = await load(yaml);
-    const loaded = { ok: true, config, configFile: '', checkOnly: false, otherServers: 0, origins: new Map() } as const;
+    const loaded = {
+      ok: true,
+      config,
+      configFile: '',
+      checkOnly: false,
+      otherServers: 0,
+      shadowed: [],
+      origins: new Map(),
+    } as const;
     const reloaded = await reloadConfig(async () => loaded, running);
     if (!reloaded.ok) throw new Error('the configuration is wrong');
     await app.reload(reloaded.config);

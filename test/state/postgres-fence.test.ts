@@ -86,7 +86,8 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
 
   it('returns the configuration of an owner and its address; no configuration if its release does not set it', async () => {
     const [a, b] = [await open('a'), await open('b')];
-    const shown = async () => (await b.leases.list()).map(({ owner, configuration, address }) => [owner, configuration, address]);
+    const shown = async () =>
+      (await b.leases.list()).map(({ owner, configuration, address }) => [owner, configuration, address]);
     await a.leases.acquire('prod', 60_000);
     expect(await shown()).toEqual([['a', undefined, 'a:9720']]);
     a.leases.configure('first', 'http://a:2');

@@ -72,7 +72,8 @@ export function settleExclusions(resolved: ResolvedTree, complaints: Complaints)
     const option = resolved.get(key);
     if (memory === undefined || option?.place === undefined) continue;
     const lead = origins.indexOf(option.origin) - origins.indexOf(memory.origin);
-    if (lead > 0) settled.set('state.memory', { ...option, leaf: memory.leaf, value: false });
+    const shadowed = option.origin === 'environment' ? memory.place : undefined;
+    if (lead > 0) settled.set('state.memory', { ...option, leaf: memory.leaf, value: false, shadowed });
     if (lead === 0) complaints.add(option.place, 'excludes state.memory', 'remove one of them');
   }
   return settled;
@@ -93,8 +94,8 @@ export function checkDatabase(general: ResolvedTree, complaints: Complaints): vo
   if (isGiven('host'))
     complain('state.postgres.url_file', 'cannot be combined with state.postgres.host', 'remove one of them');
   else if (!isGiven('url_file'))
+    // The command `config` writes every option that has a default.
     for (const [key, { value, leaf }] of general)
-      // The command `config` writes every option that has a default.
       if (key.startsWith('state.postgres.') && value !== leaf.option.fallback)
         complain(key, 'has no effect without state.postgres.host', 'set the host of the database');
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Complaints, didYouMean, type Place, quote, toInnerPlace } from '../../domain/complaint.ts';
 import { environmentPrefix, type Leaf, listLeaves, listServerLeaves, toSecretVariable } from '../declare/catalogue.ts';
 import { isOption, type OptionTree, type Settings, toSettingName } from '../declare/option.ts';
@@ -23,6 +24,8 @@ export type Resolved = {
   readonly place: Place | undefined;
   /** True if the value is in the file, but has a complaint already. */
   readonly isFaulty: boolean;
+  /** The place of another value in the file, if a variable takes precedence over it. */
+  readonly shadowed?: Place | undefined;
 };
 
 /** The options of a tree by their keys. */
@@ -51,7 +54,7 @@ export function resolveLeaf(leaf: Leaf, { flags, environment, file }: Sources, c
   if (written !== undefined) given.push({ raw: written.value, origin: 'file', place: written.place });
 
   const isFaulty = file.faulty.has(path);
-  const [first] = given.map(({ raw, origin, place }): Resolved => {
+  const all = given.map(({ raw, origin, place }): Resolved => {
     const checked = checkValue(type, raw);
     if ('value' in checked) return { leaf, value: checked.value, origin, place, isFaulty };
     for (const { path: inner, atKey, message } of checked.problems)
@@ -60,6 +63,9 @@ export function resolveLeaf(leaf: Leaf, { flags, environment, file }: Sources, c
   });
   // Defaults are YAML in our own source, so parsing them cannot fail.
   const value = fallback === undefined ? undefined : type.schema.parse(fallback);
+  const [first, other] = all;
+  const isShadow = first?.origin === 'environment' && other?.origin === 'file';
+  if (isShadow && !isDeepStrictEqual(first.value, other.value)) return { ...first, shadowed: other.place };
   return first ?? { leaf, value, origin: 'default', place: undefined, isFaulty };
 }
 
