@@ -92,6 +92,9 @@ describe('executions/reconcile', () => {
     const found = reconcile(input({ rows, ids: hours([100, 50, 60]), seenAtMs: 50 * hourMs, latestMs: 101 * hourMs }));
     expect(found.imported).toBe(1);
     expect(found.counted.map(({ id }) => id)).toEqual([71, 72]);
+    // The run with a smaller id is in the same answer.
+    const atOnce = [...rows, at({ id: 50, hour: 100 })];
+    expect(counted({ rows: atOnce, seenAtMs: 50 * hourMs, latestMs: 101 * hourMs })).toEqual([71, 72, 50]);
   });
 
   it('counts runs of a clock that is days behind in the present epoch, but compares no ids with them', () => {

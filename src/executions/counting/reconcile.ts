@@ -68,12 +68,11 @@ export function reconcile(input: ReconcileInput): Reconciled {
     const entry = toEntry(row);
     const { id, startedAtMs } = entry;
     entries.push(entry);
-    // One-time runs get their ids long before they start, and some rows have no start or a start in the future.
-    const hasOrder = !isOneTime(row, oneTimeIds) && row.lacksStart !== true;
-    const isComparable = hasOrder && startedAtMs <= seenAtMs + maxAheadMs;
+    const isOrdered = hasOrder(row, oneTimeIds);
+    const isComparable = isOrdered && startedAtMs <= seenAtMs + maxAheadMs;
     // While the server clock is behind the exporter's, the date of an import may be in between.
-    const isBetween = hasOrder && !isComparable && startedAtMs <= latestMs;
-    const order = isBetween ? (later ??= createIdOrder(ids, latestMs)) : (present ??= createIdOrder(ids, seenAtMs));
+    const isBetween = isOrdered && !isComparable && startedAtMs <= latestMs;
+    const order = isBetween ? (later ??= toLaterOrder(input)) : (present ??= createIdOrder(ids, seenAtMs));
     if ((isComparable || isBetween) && order.isImported(entry)) {
       if (!order.isOfSlowClock(entry, input.slowByMs ?? [])) {
         imported += 1;
@@ -86,7 +85,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
     if (isComparable && !ofSlowClock.has(row) && earlier?.every((run) => toBegin(run) < startedAtMs) === true) {
       epochStartedAtMs = Math.min(epochStartedAtMs, startedAtMs);
     }
-    if (hasOrder && startedAtMs >= epochStartedAtMs && !ofSlowClock.has(row)) {
+    if (isOrdered && startedAtMs >= epochStartedAtMs && !ofSlowClock.has(row)) {
       if (isComparable) regular.push(entry);
       // An id that is reused again starts no new epoch: a new database reuses each id once.
       const throughMs = id > formerThroughId ? Number.NEGATIVE_INFINITY : formerThroughMs;
@@ -122,6 +121,15 @@ export function reconcile(input: ReconcileInput): Reconciled {
   };
 }
 
+/** Compares also with these rows: nothing may be known of the time before the clock was set back. */
+function toLaterOrder({ rows, ids, oneTimeIds, latestMs, epochStartedAtMs }: ReconcileInput): IdOrder {
+  const ordered = rows.filter(
+    (row) => hasOrder(row, oneTimeIds) && row.startedAtMs >= epochStartedAtMs && row.startedAtMs <= latestMs,
+  );
+  const changed = withIds(ids, ordered, { seenAtMs: latestMs, latestMs });
+  return createIdOrder(new Map([...ids, ...changed.map((hour) => [hour.hour, hour] as const)]), latestMs);
+}
+
 /** Returns the finished executions that count and are not known, each only once. */
 function toNew({ rows, known, countedFromMs, earlier }: ReconcileInput): Finished[] {
   const seen = new Map<number, Entry[]>();
@@ -146,8 +154,10 @@ function toBegin({ startedAtMs, endedAtMs = startedAtMs }: RunTimes): number {
   return Math.min(startedAtMs, endedAtMs);
 }
 
-function isOneTime({ id, type, status }: Finished, oneTimeIds: ReadonlySet<number> | undefined): boolean {
-  return type === 'user-scheduled' || status === 'scheduled' || oneTimeIds?.has(id) === true;
+/** One-time runs get their ids long before they start, and some rows have no start. */
+function hasOrder({ id, type, status, lacksStart }: Execution, oneTimeIds: ReadonlySet<number> | undefined): boolean {
+  const isOneTime = type === 'user-scheduled' || status === 'scheduled' || oneTimeIds?.has(id) === true;
+  return !isOneTime && lacksStart !== true;
 }
 
 /**
