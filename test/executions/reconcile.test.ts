@@ -204,6 +204,9 @@ describe('executions/reconcile', () => {
     const toBefore = (formerEpochs: number) =>
       [...reconcile(input({ ...given, ...now, formerEpochs })).ofEpochBefore].map(({ id }) => id);
     expect([toBefore(1), toBefore(2)]).toEqual([[990], [990, 4]]);
+    // The clock was set back to before those runs.
+    Object.assign(given, { known: knownAs([4, 135 * hourMs]), formerThroughMs: 135 * hourMs });
+    expect(toBefore(1)).toEqual([990]);
   });
 
   it('finds the epoch of a late run by its id', () => {

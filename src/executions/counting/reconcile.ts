@@ -64,6 +64,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
   let present: IdOrder | undefined;
   let later: IdOrder | undefined;
   let newEpochAtMs: number | undefined;
+  const toFormerThroughMs = (id: number): number => (id > formerThroughId ? Number.NEGATIVE_INFINITY : formerThroughMs);
   for (const row of toNew(input)) {
     const entry = toEntry(row);
     const { id, startedAtMs } = entry;
@@ -88,9 +89,8 @@ export function reconcile(input: ReconcileInput): Reconciled {
     if (isOrdered && startedAtMs >= epochStartedAtMs && !ofSlowClock.has(row)) {
       if (isComparable) regular.push(entry);
       // An id that is reused again starts no new epoch: a new database reuses each id once.
-      const throughMs = id > formerThroughId ? Number.NEGATIVE_INFINITY : formerThroughMs;
       const isTakenAgain =
-        earlier?.some((run) => toBegin(run) >= epochStartedAtMs && toBegin(run) > throughMs) === true;
+        earlier?.some((run) => toBegin(run) >= epochStartedAtMs && toBegin(run) > toFormerThroughMs(id)) === true;
       if (isTakenAgain || (isComparable && order.startsAgain(entry))) {
         const beganMs = isComparable ? startedAtMs : latestMs;
         newEpochAtMs = Math.min(newEpochAtMs ?? beganMs, beganMs);
@@ -100,9 +100,11 @@ export function reconcile(input: ReconcileInput): Reconciled {
   }
   const since = newEpochAtMs ?? epochStartedAtMs;
   const former = (input.formerEpochs ?? Number.POSITIVE_INFINITY) + Number(newEpochAtMs !== undefined);
-  // An epoch has each id once: if all former epochs have had this id, the run is of the present epoch.
+  // An epoch has each id once: if all former epochs have had this id, the run is of the present epoch. If the clock was set back, those
+  // runs may have begun after it.
   const isTaken = ({ id }: Finished): boolean =>
-    (known.get(id) ?? []).filter((run) => toBegin(run) < since).length >= former;
+    (known.get(id) ?? []).filter((run) => toBegin(run) < since || toBegin(run) <= toFormerThroughMs(id)).length >=
+    former;
   const before = newEpochAtMs === undefined ? ids : new Map<number, IdHour>();
   const ofEpoch = newEpochAtMs === undefined ? regular : regular.filter(({ startedAtMs }) => startedAtMs >= since);
   const idHours = withIds(before, ofEpoch, { seenAtMs, latestMs });
