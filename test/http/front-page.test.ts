@@ -63,6 +63,7 @@ describe('http/front-page', () => {
       collector('ping'),
       failing,
       waiting,
+      collector('project-modes', { tookMs: 0, isSpread: true }),
       collector('project-jobs', { message: '3 of 40 projects are denied', tookMs: 300_000, isSpread: true }),
       collector('users', { ...off, reason: 'denied', message: 'GET users: denied' }),
       collector('healthcheck', {
@@ -93,7 +94,7 @@ As of 2024-05-20 03:19:40 UTC; reload or refresh every 30 s.
 Servers
 Server | State | Mode | Release | Collectors | Runs now
 still | ✓ up | ✗ passive: runs nothing | 5.3.0-20240520 |  |
-prod | ✓ up | active | 5.3.0-20240520 | ✗ 3 of 5 |
+prod | ✓ up | active | 5.3.0-20240520 | ✗ 3 of 6 |
 still ✓ up
 Address: https://still.example.org
 Responding: since 01:19 UTC (2 h ago)
@@ -121,10 +122,11 @@ users | ✗ denied |  | in 3 s |  |
 GET users: denied
 project-jobs | ! partial | 12 s ago | in 3 s | spread over 5 min | 14
 3 of 40 projects are denied
-Collectors: 2 up to date, 1 waiting, 3 off
+Collectors: 3 up to date, 1 waiting, 3 off
 Collector | Result | Last run | Next | Took | Series
 tokens | … not polled yet |  | under way |  |
 ping | ok | 12 s ago | in 3 s | 23 ms | 14
+project-modes | ok | 12 s ago | in 3 s | 0 ms | 14
 Off
 healthcheck: the server does not offer it (GET healthcheck: 404); polled again in 3 min
 threads, stored-keys: switched off by configuration

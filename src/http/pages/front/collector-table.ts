@@ -100,7 +100,7 @@ ${why === '' || (message !== undefined && message === saidAbove) ? undefined : h
 /** Returns the duration; if requests are spread over the interval, a long duration is normal. */
 function toDurationOf({ tookMs, isSpread }: CollectorStatus): string | undefined {
   if (tookMs === undefined) return undefined;
-  return isSpread === true ? `spread over ${toTook(tookMs)}` : toTook(tookMs);
+  return isSpread === true && tookMs >= 1000 ? `spread over ${toTook(tookMs)}` : toTook(tookMs);
 }
 
 function toCell(name: string, value: string | number | undefined, style?: 'number'): Html {
