@@ -47,7 +47,7 @@ type PastRuns = Pick<
 > &
   Partial<Pick<JobFacts, 'jobId' | 'lastStartMs'>>;
 
-type FactsOf = (project: string, group: string, name: string) => PastRuns | undefined;
+type FactsOf = (project: string, group: string, name: string, jobId?: string) => PastRuns | undefined;
 
 export type Trouble = {
   readonly sources: Sources;
@@ -129,8 +129,12 @@ function findNodes({ project, nodes: usual = {} }: WatchedJob, trouble: Trouble)
     if (failing === undefined || countIndependent(jobs, trouble) < 2) return [];
     if (surroundings?.nodeGoneMs(project, node) !== undefined) return [];
     const { sinceMs } = failing;
-    const evidence = `${toList(jobs)} failed on it, and none has succeeded since`;
-    return [{ reason: 'node_failing', subject: node, text: `node ${node} fails everywhere`, sinceMs, evidence }];
+    const failed = `${toList(jobs)} failed on it, and none has succeeded since`;
+    // Without another node, nothing shows whether the node or the jobs are the cause.
+    const isOnly = jobs.every((path) => surroundings?.nodeCountOf(ofJobPath(path).project) === 1);
+    const evidence = isOnly ? `${failed}; it is their only node, so the jobs may be the cause` : failed;
+    const text = isOnly ? `several jobs fail on node ${node}` : `node ${node} fails everywhere`;
+    return [{ reason: 'node_failing', subject: node, text, sinceMs, evidence }];
   });
 }
 

@@ -191,6 +191,15 @@ describe('expected-runs/risks/find-risks', () => {
       },
     ]);
     expect(found.runs).toMatchObject([{ job: { name: 'a' } }]);
+    // Without another node, the jobs may be the cause.
+    const only = await risksOf(jobs, { nodes, surroundings: { ...noSurroundings, nodeCountOf: () => 1 } });
+    expect(only.troubles).toMatchObject([
+      {
+        text: 'several jobs fail on node db03',
+        evidence:
+          'pay/x and pay/y failed on it, and none has succeeded since; it is their only node, so the jobs may be the cause',
+      },
+    ]);
   });
 
   it('lists starts that overlap the previous run, unless several runs are allowed', async () => {
