@@ -50,7 +50,7 @@ export type Executions = {
   readonly progress: () => ReadonlyMap<string, ProjectState> | undefined;
   readonly factsOf: LedgerCache['factsOf'];
   /** Returns the duration that 75 % of a job's runs do not exceed; its average if durations are not counted. */
-  readonly durationMs: (project: string, group: string, name: string) => number | undefined;
+  readonly durationMs: (...job: Parameters<LedgerCache['factsOf']>) => number | undefined;
   readonly averages: Averages;
   /** Call before requesting a project's jobs, and pass the list to the returned function. Undefined before the first round. */
   readonly beginJobList: (project: string) => LearnJobs | undefined;
@@ -140,7 +140,8 @@ export function createExecutions(given: ExecutionsOptions): Executions {
     },
     progress: () => found?.cache.states,
     factsOf: (...job) => found?.cache.factsOf(...job),
-    durationMs: (...job) => found && toTypicalDuration(found.cache.totals, job, options.settings.buckets),
+    durationMs: (...job) =>
+      found && toTypicalDuration(found.cache.totals, found.cache.factsOf(...job), options.settings.buckets),
     averages: createAverages({ cache: () => found?.cache, serverNowMs, clock: options.clock }),
     beginJobList: (project) => found?.jobLists.begin(project),
     lagSeconds: () => (found && latest ? toLagSeconds(found.cache, activities, latest.nowMs) : 0),

@@ -6,6 +6,7 @@ import { maySeveral } from './deciding/doubts.ts';
 import {
   type Crowd,
   type JobStart,
+  joinPlans,
   type PlannedAhead,
   planHoursAhead,
   type RunUnderWay,
@@ -34,15 +35,30 @@ type AheadOptions = {
   readonly notes: Pick<SourceNotes, 'all' | 'serverNowMs' | 'threads'>;
 };
 
-/** Plans the next day: the runs under way, and the starts in the timetables of all jobs. */
-function lookAhead({ jobs, port, notes }: AheadOptions, pause: Pause): Promise<PlannedAhead> {
-  return planHoursAhead({
-    startsWithin: toStarts({ jobs, port, notes }),
-    underWay: toUnderWay(port),
-    fromMs: notes.serverNowMs(),
-    threads: notes.threads(),
-    pause,
-  });
+type Planned = PlannedAhead & { readonly threads: number | undefined };
+
+/** Plans the next day: the runs under way, and the starts in the timetables of all jobs. A member of a cluster starts its own jobs. */
+async function lookAhead({ jobs, port, notes }: AheadOptions, pause: Pause): Promise<Planned> {
+  const expected = listExpected({ jobs, port, notes });
+  const underWay = toUnderWay(port);
+  const fromMs = notes.serverNowMs();
+  const plan = (own: readonly Expected[], running: typeof underWay, threads: number | undefined) =>
+    planHoursAhead({ startsWithin: toStarts(own), underWay: running, fromMs, threads, pause });
+  const owners = [...new Set(expected.map(({ job }) => job.ownerUuid))];
+  if (owners.length < 2) {
+    const threads = notes.threads(owners[0]);
+    return { ...(await plan(expected, underWay, threads)), threads };
+  }
+  const members = new Map<string, PlannedAhead>();
+  for (const uuid of owners) {
+    const own = expected.filter(({ job }) => job.ownerUuid === uuid);
+    const isOwn = ({ jobId = '' }: RunUnderWay): boolean => jobs.all.get(jobId)?.ownerUuid === uuid;
+    members.set(uuid ?? '', await plan(own, underWay.filter(isOwn), notes.threads(uuid)));
+  }
+  const sizes = owners.map((uuid) => notes.threads(uuid) ?? Number.NaN);
+  const threads = sizes.reduce((sum, size) => sum + size, 0);
+  const whole = joinPlans(await plan(expected, underWay, undefined), members);
+  return { ...whole, threads: Number.isNaN(threads) ? undefined : threads };
 }
 
 type RisksOptions = AheadOptions & {
@@ -57,7 +73,7 @@ type RisksShown = Readonly<Record<'1h' | '12h', RisksAhead>>;
 
 /** Keeps the last plan, and computes from it what pages show. */
 export function createOutlook(options: RisksOptions) {
-  let ahead: (PlannedAhead & { readonly atMs: number; readonly threads: number | undefined }) | undefined;
+  let ahead: (Planned & { readonly atMs: number }) | undefined;
   let risks: RisksShown | undefined;
   return {
     /** Finds the runs at risk, for series and problems; undefined before executions were read. */
@@ -72,7 +88,7 @@ export function createOutlook(options: RisksOptions) {
       const { notes } = options;
       const atMs = notes.serverNowMs();
       const planned = await lookAhead(options, pause);
-      ahead = { ...planned, atMs, threads: notes.threads() };
+      ahead = { ...planned, atMs };
       return planned;
     },
     ahead: () => ahead,
@@ -196,7 +212,7 @@ function listOneTime({ port, settings }: RisksOptions): readonly ExpectedJob[] {
   return port.running().flatMap(({ status, startedAtMs, project = '', job }) => {
     if (status !== 'scheduled' || !Number.isFinite(startedAtMs)) return [];
     const names = { project, group: job?.group ?? '', name: job?.name ?? '' };
-    const durationMs = port.durationMs(project, names.group, names.name);
+    const durationMs = port.durationMs(project, names.group, names.name, job?.id);
     const startsWithin = (fromMs: number, toMs: number) =>
       startedAtMs > fromMs && startedAtMs <= toMs ? [startedAtMs] : [];
     const isCritical = settings.isCriticalJob(toJobPath(names));
@@ -211,13 +227,12 @@ function listExpected({ jobs, port, notes }: AheadOptions): readonly Expected[] 
     const { timetable, project, group, name } = job;
     const isQuiet = job.goneAtMs !== undefined || isOff(job) || isProjectOff(notes.all(), project);
     if (timetable === undefined || isQuiet) return [];
-    return [{ job, timetable, durationMs: port.durationMs(project, group, name) }];
+    return [{ job, timetable, durationMs: port.durationMs(project, group, name, job.id) }];
   });
 }
 
 /** Returns the expected starts. A run of unknown duration counts only for the moment of its start. */
-function toStarts(options: AheadOptions): (fromMs: number, toMs: number) => readonly JobStart[] {
-  const expected = listExpected(options);
+function toStarts(expected: readonly Expected[]): (fromMs: number, toMs: number) => readonly JobStart[] {
   return (fromMs, toMs) => {
     const starts: JobStart[] = [];
     for (const { job, timetable, durationMs = 0 } of expected) {
@@ -233,7 +248,7 @@ function toUnderWay(port: AheadOptions['port']): readonly (RunUnderWay & { reado
   return port.running().flatMap(({ status, startedAtMs, project = '', job }) => {
     if (status === 'scheduled' || status === 'queued') return [];
     const names = { project, group: job?.group ?? '', name: job?.name ?? '' };
-    const durationMs = port.durationMs(project, names.group, names.name) ?? job?.averageDurationMs;
+    const durationMs = port.durationMs(project, names.group, names.name, job?.id) ?? job?.averageDurationMs;
     const endMs = startedAtMs + (durationMs ?? 0);
     return [{ endMs, job: names, jobId: job?.id, isMeasured: durationMs !== undefined }];
   });

@@ -17,7 +17,7 @@ export type ExecutionsPort = {
   /** Call before requesting a project's jobs: executions then use the list, and need not request it. */
   readonly beginJobList: (project: string) => LearnJobs | undefined;
   /** The duration that 75 % of a job's runs do not exceed. */
-  readonly durationMs: (project: string, group: string, name: string) => number | undefined;
+  readonly durationMs: (project: string, group: string, name: string, jobId?: string) => number | undefined;
 };
 
 type LearnJobs = (list: readonly Pick<Job, 'id' | 'group' | 'name'>[], nowMs: number) => Promise<void>;

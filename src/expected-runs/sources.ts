@@ -28,7 +28,8 @@ export type SourceNotes = {
   /** Returns the keys that changed since the last call. */
   readonly takeChanged: () => readonly string[];
   readonly forget: (beforeMs: number) => void;
-  readonly threads: () => number | undefined;
+  /** How many threads the scheduler of a member has; if that is unknown, or without a member, that of the last one that answered. */
+  readonly threads: (uuid?: string) => number | undefined;
   /** Returns the lists of jobs that any poll has read since the last call, by project. None is kept before the first call. */
   readonly takeJobLists: () => ReadonlyMap<string, ReceivedList>;
 };
@@ -44,8 +45,13 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
   const { clocks, ...clockNotes } = createClockNotes(clock, timelines, changed);
   const serverNowMs = clocks.nowMs;
   const jobLists = createJobLists(clock, serverNowMs);
+<<<<<<< HEAD
   const receiveProjects = createProjectNotes(note);
   let threads: number | undefined;
+=======
+  const hearProjects = createProjectNotes(note);
+  const threads = new Map<string, number>();
+>>>>>>> 48a4d230 (fix(expected-runs): in a cluster, the runs of each member are compared with its own threads; src +50, test +16)
 
   function note(key: string, value: string): void {
     timelines.set(key, noteReading(timelineOf(timelines, key), value, serverNowMs()));
@@ -91,7 +97,7 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
     const { scheduler, uptime } = info.stats;
     if (uptime.since !== undefined) note(sourceKeys.start(uuid), String(uptime.since));
     if (scheduler.running === undefined || scheduler.threadPoolSize === undefined) return;
-    threads = scheduler.threadPoolSize;
+    for (const key of ['', serverUUID ?? '']) threads.set(key, scheduler.threadPoolSize);
     note(sourceKeys.threads(uuid), scheduler.running >= scheduler.threadPoolSize ? 'full' : 'free');
   }
 
@@ -113,7 +119,7 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
     forget: (beforeMs) => {
       for (const [key, timeline] of timelines) timelines.set(key, forgetBefore(timeline, beforeMs));
     },
-    threads: () => threads,
+    threads: (uuid = '') => threads.get(uuid) ?? threads.get(''),
     takeJobLists: jobLists.take,
   };
 }

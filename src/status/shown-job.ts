@@ -72,7 +72,7 @@ type Input = Pick<
     name: string,
     jobId: string | undefined,
   ) => Partial<Pick<JobFacts, 'jobId' | 'averageDurationMs' | 'drift' | 'flakiness'>> | undefined;
-  readonly usualMsOf: (project: string, group: string, name: string) => number | undefined;
+  readonly usualMsOf: (project: string, group: string, name: string, jobId?: string) => number | undefined;
   readonly overdueFactor: number;
   readonly overdueFloorMs: number;
 };
@@ -95,7 +95,7 @@ export function toShownJob(input: Input): ShownJob | undefined {
     ...each,
     explanation: explainShift(each, { project, group, name }, input.explainShift),
   }));
-  const usualMs = input.usualMsOf(project, group, name);
+  const usualMs = input.usualMsOf(project, group, name, input.jobId);
   const lastFailure = findLastFailure(input, runs, job);
   const own = { runs, running, usualMs, overdueMs, lastFailure, explanation, isFlaky, shifts };
   return { server, path, nowMs, seenMs, schedule, about: input.about ?? {}, changes: input.changes ?? [], ...own };

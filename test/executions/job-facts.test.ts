@@ -3,7 +3,6 @@ import { addDuration, type Drift } from '../../src/domain/durations/drift.ts';
 import type { Finished } from '../../src/domain/execution.ts';
 import type { Flakiness, JobFacts } from '../../src/domain/job.ts';
 import { addResult, toFacts, toTypicalDuration } from '../../src/executions/counting/job-facts.ts';
-import { toJobKey } from '../../src/executions/counting/totals.ts';
 import { fc } from '../support/property.ts';
 import { someRun } from './some-execution.ts';
 
@@ -137,14 +136,12 @@ function factsOf(runs: readonly Finished[]): JobFacts | undefined {
   return facts;
 }
 
-const job = ['pay', 'nightly', 'settle'] as const;
-
 function toDuration(seconds: readonly number[], averageDurationMs?: number): number | undefined {
   let drift: Drift | undefined;
   for (const [index, each] of seconds.entries()) drift = addDuration(drift, each * 1000, index * 3_600_000);
   // This cast is safe, because only these fields are read.
   const facts = { averageDurationMs, drift } as JobFacts;
-  return toTypicalDuration({ cells: new Map(), jobs: new Map([[toJobKey(...job), facts]]) }, job, []);
+  return toTypicalDuration({ cells: new Map() }, facts, []);
 }
 
 it('is the duration that 75 % of the last twenty successes did not exceed, because earlier ones may have been faster', () => {

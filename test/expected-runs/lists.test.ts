@@ -228,6 +228,22 @@ describe('expected-runs/lists', () => {
     await scene.minutes(5);
     expect(lastOf('pay/moved/third')).toBe('12:30');
   });
+
+  it('does not expect of a new job what a deleted one of its name did, and expects it of a renamed one', async () => {
+    const { control, minutes, risks, id } = createHourly();
+    control.setConditions({ downNodes: ['node01'] });
+    await minutes(190);
+    control.setConditions({ downNodes: [] });
+    expect((await risks()).troubles).toMatchObject([{ reason: 'job_failing' }]);
+    control.changeJob(id, { name: 'balance' });
+    await minutes(5);
+    expect((await risks()).troubles).toMatchObject([{ reason: 'job_failing', firstJob: { name: 'balance' } }]);
+    control.changeJob(id, { name: 'settle' });
+    control.deleteJob(id);
+    control.createJob('pay', { name: 'settle', group: 'nightly', schedule: hour }, 'new');
+    await minutes(5);
+    expect(await risks()).toMatchObject({ expected: 12, atRisk: 0, unjudged: 12 });
+  });
 });
 
 const next = (project: string, group: string, name: string, atHour: number): string =>

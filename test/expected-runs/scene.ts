@@ -192,6 +192,7 @@ export function createScene({
     find: (path: string) => daemon.expected.find(path),
     schedule: () => daemon.expected.schedule(noPause),
     windows: (forMs: number) => daemon.expected.outlook.windows({ forMs, withinMs: 2 * 3_600_000, count: 1 }, noPause),
+    risks: () => daemon.expected.outlook.risks(12, noPause),
     skipped: (sinceMs: number) =>
       daemon.expected.outlook.skipped({ sinceMs, untilMs: nowMs, successes: new Map() }, noPause),
     stop: async (): Promise<void> => {

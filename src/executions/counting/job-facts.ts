@@ -3,7 +3,7 @@ import type { Ending, Finished } from '../../domain/execution.ts';
 import type { Flakiness, JobFacts } from '../../domain/job.ts';
 import { toEnding } from './naming.ts';
 import type { Totals } from './series-slots.ts';
-import { toCellKey, toJobKey } from './totals.ts';
+import { toCellKey } from './totals.ts';
 
 type Labels = Pick<JobFacts, 'project' | 'group' | 'name'>;
 type Failures = Pick<JobFacts, 'consecutiveFailures' | 'failedMs'>;
@@ -144,18 +144,18 @@ function latest(one: number, other: number | undefined): number {
  * runs; if there are few, the average. Undefined for an unknown job.
  */
 export function toTypicalDuration(
-  totals: Pick<Totals, 'cells' | 'jobs'>,
-  [project, group, name]: readonly [project: string, group: string, name: string],
+  { cells }: Pick<Totals, 'cells'>,
+  facts: JobFacts | undefined,
   bounds: readonly number[],
 ): number | undefined {
-  const facts = totals.jobs.get(toJobKey(project, group, name));
-  const last = facts?.drift?.tenths.slice(-lastRuns).sort((one, other) => one - other) ?? [];
+  if (facts === undefined) return undefined;
+  const { project, group, name, drift, averageDurationMs } = facts;
+  const last = drift?.tenths.slice(-lastRuns).sort((one, other) => one - other) ?? [];
   if (last.length >= fewRuns) return (last[Math.ceil(last.length * quantile) - 1] ?? 0) * 100;
-  const { count = 0, buckets = [] } =
-    totals.cells.get(toCellKey('durations', [project, group, name, 'succeeded'])) ?? {};
+  const { count = 0, buckets = [] } = cells.get(toCellKey('durations', [project, group, name, 'succeeded'])) ?? {};
   const seconds = count < fewRuns ? undefined : toQuantile(buckets, bounds, count * quantile);
   if (seconds !== undefined) return seconds * 1000;
-  return facts?.averageDurationMs;
+  return averageDurationMs;
 }
 
 const quantile = 0.75;

@@ -30,8 +30,23 @@ export type PlannedAhead = {
   readonly crowds: readonly Crowd[];
 };
 
-/** A span from the first to the last start for which no thread is free. */
-export type Crowd = { readonly fromMs: number; readonly toMs: number };
+/** A span from the first to the last start for which no thread is free; with an owner, only of this member of a cluster. */
+export type Crowd = { readonly fromMs: number; readonly toMs: number; readonly ownerUuid?: string };
+
+/** Joins the plan of a cluster with those of its members: each member has its own threads. */
+export function joinPlans(whole: PlannedAhead, members: ReadonlyMap<string, PlannedAhead>): PlannedAhead {
+  const plans = [...members.values()];
+  const first = (of: (plan: PlannedAhead) => number | undefined): number | undefined =>
+    plans.flatMap((plan) => of(plan) ?? []).sort((one, other) => one - other)[0];
+  const exceededAt = (index: number): HourAhead['exceeded'] =>
+    plans.flatMap(({ hours }) => hours[index]?.exceeded ?? []).sort((one, other) => one.atMs - other.atMs)[0];
+  return {
+    hours: whole.hours.map((hour, index) => ({ ...hour, exceeded: exceededAt(index) })),
+    hour: { ...whole.hour, exceededMs: first(({ hour }) => hour.exceededMs) },
+    day: { ...whole.day, exceededMs: first(({ day }) => day.exceededMs) },
+    crowds: [...members].flatMap(([ownerUuid, { crowds }]) => crowds.map((crowd) => ({ ...crowd, ownerUuid }))),
+  };
+}
 
 type AheadInput = {
   /** Returns the expected starts after `fromMs`, up to and including `toMs`; those of one job are in order. */

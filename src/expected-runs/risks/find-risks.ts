@@ -12,7 +12,7 @@ import { findLasting, type Risk, type RiskReason, riskReasons, type Trouble } fr
 export type RisksInput = Omit<Trouble, 'path' | 'facts'> & {
   readonly jobs: Iterable<WatchedJob>;
   readonly untilMs: number;
-  readonly durationMs: (project: string, group: string, name: string) => number | undefined;
+  readonly durationMs: (project: string, group: string, name: string, jobId: string) => number | undefined;
   /** The running executions of each job, by its id. */
   readonly running: ReadonlyMap<string, readonly SeenRun[]>;
   /** The times at which more runs are expected than there are threads. */
@@ -77,7 +77,7 @@ export async function findRisks(input: RisksInput, pause: Pause): Promise<RisksA
     counts.jobs += 1;
     if (isOff(job)) continue;
     const path = toJobPath(job);
-    const facts = factsOf(job.project, job.group, job.name);
+    const facts = factsOf(job.project, job.group, job.name, job.id);
     const lasting = findLasting(job, { ...input, path, facts });
     if (!isTimedUntil(job.timetable, untilMs)) {
       counts.untimed += 1;
@@ -126,7 +126,7 @@ type TimesOfJob = { readonly path: string; readonly timesMs: readonly number[] }
 /** Returns risks that affect only some of the times, because they depend on other runs. */
 function findOfTimes(job: WatchedJob, { path, timesMs }: TimesOfJob, input: RisksInput): readonly Met[] {
   const met: Met[] = [];
-  const durationMs = input.durationMs(job.project, job.group, job.name);
+  const durationMs = input.durationMs(job.project, job.group, job.name, job.id);
   if (durationMs !== undefined && !maySeveral(job)) {
     const skippedMs = findSkipped(timesMs, durationMs, input.running.get(job.id) ?? []);
     const text = `${path} usually takes ${toDuration(durationMs)}, longer than the time to its next start`;
@@ -134,9 +134,15 @@ function findOfTimes(job: WatchedJob, { path, timesMs }: TimesOfJob, input: Risk
     if (skippedMs.length > 0)
       met.push({ risk: { reason: 'overlap', subject: path, text, sinceMs: undefined, evidence }, timesMs: skippedMs });
   }
-  const crowdedMs = findCrowded(timesMs, input.crowds);
+  const crowdedMs = findCrowded(timesMs, toCrowdsOf(input.crowds, job.ownerUuid));
   if (crowdedMs.length > 0) met.push({ risk: tooMany, timesMs: crowdedMs });
   return met;
+}
+
+/** Returns the crowds of the member that runs a job. */
+function toCrowdsOf(crowds: readonly Crowd[], ownerUuid = ''): readonly Crowd[] {
+  // Without a cluster, the crowds of the one scheduler have no member.
+  return crowds[0]?.ownerUuid === undefined ? crowds : crowds.filter((crowd) => crowd.ownerUuid === ownerUuid);
 }
 
 /** Returns the times within crowds; both lists are sorted. */
