@@ -45,13 +45,8 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
   const { clocks, ...clockNotes } = createClockNotes(clock, timelines, changed);
   const serverNowMs = clocks.nowMs;
   const jobLists = createJobLists(clock, serverNowMs);
-<<<<<<< HEAD
   const receiveProjects = createProjectNotes(note);
-  let threads: number | undefined;
-=======
-  const hearProjects = createProjectNotes(note);
   const threads = new Map<string, number>();
->>>>>>> 48a4d230 (fix(expected-runs): in a cluster, the runs of each member are compared with its own threads; src +50, test +16)
 
   function note(key: string, value: string): void {
     timelines.set(key, noteReading(timelineOf(timelines, key), value, serverNowMs()));
