@@ -128,11 +128,11 @@ function findOfTimes(job: WatchedJob, { path, timesMs }: TimesOfJob, input: Risk
   const met: Met[] = [];
   const durationMs = input.durationMs(job.project, job.group, job.name, job.id);
   if (durationMs !== undefined && !maySeveral(job)) {
-    const skippedMs = findSkipped(timesMs, durationMs, input.running.get(job.id) ?? []);
-    const text = `${path} usually takes ${toDuration(durationMs)}, longer than the time to its next start`;
-    const evidence = 'one run in four takes even longer, and the job does not allow two runs at once';
-    if (skippedMs.length > 0)
-      met.push({ risk: { reason: 'overlap', subject: path, text, sinceMs: undefined, evidence }, timesMs: skippedMs });
+    const running = input.running.get(job.id) ?? [];
+    const skippedMs = findSkipped(timesMs, { ...input, durationMs, running });
+    const overdue = running.find(({ startedAtMs }) => startedAtMs + durationMs < input.nowMs);
+    const risk = overdue ? toOverdue(path, overdue, durationMs) : toOverlap(path, durationMs);
+    if (skippedMs.length > 0) met.push({ risk, timesMs: skippedMs });
   }
   const crowdedMs = findCrowded(timesMs, toCrowdsOf(input.crowds, job.ownerUuid));
   if (crowdedMs.length > 0) met.push({ risk: tooMany, timesMs: crowdedMs });
@@ -143,6 +143,18 @@ function findOfTimes(job: WatchedJob, { path, timesMs }: TimesOfJob, input: Risk
 function toCrowdsOf(crowds: readonly Crowd[], ownerUuid = ''): readonly Crowd[] {
   // Without a cluster, the crowds of the one scheduler have no member.
   return crowds[0]?.ownerUuid === undefined ? crowds : crowds.filter((crowd) => crowd.ownerUuid === ownerUuid);
+}
+
+function toOverlap(path: string, durationMs: number): Risk {
+  const text = `${path} usually takes ${toDuration(durationMs)}, longer than the time to its next start`;
+  const evidence = 'one run in four takes even longer, and the job does not allow two runs at once';
+  return { reason: 'overlap', subject: path, text, sinceMs: undefined, evidence };
+}
+
+function toOverdue(path: string, { id, startedAtMs }: SeenRun, durationMs: number): Risk {
+  const text = `${path}, which usually takes ${toDuration(durationMs)}, has been running`;
+  const evidence = `#${id} has not ended, and the job does not allow two runs at once`;
+  return { reason: 'overlap', subject: path, text, sinceMs: startedAtMs, evidence, executionId: id };
 }
 
 /** Returns the times within crowds; both lists are sorted. */
@@ -162,9 +174,13 @@ const tooMany: Risk = {
   evidence: 'timetables and usual durations of all jobs',
 };
 
+type Duration = Pick<RisksInput, 'nowMs'> & { readonly durationMs: number; readonly running: readonly SeenRun[] };
+
 /** Returns the times at which the previous run is expected to be still running; a skipped run takes no time. */
-function findSkipped(timesMs: readonly number[], durationMs: number, running: readonly SeenRun[]): readonly number[] {
-  let freeMs = Math.max(0, ...running.map(({ startedAtMs }) => startedAtMs + durationMs));
+function findSkipped(timesMs: readonly number[], { nowMs, durationMs, running }: Duration): readonly number[] {
+  const ends = running.map(({ startedAtMs }) => startedAtMs + durationMs);
+  // An overdue run may last as long again.
+  let freeMs = Math.max(0, ...ends.map((endMs) => (endMs < nowMs ? 2 * nowMs - endMs : endMs)));
   return timesMs.filter((time) => {
     if (time < freeMs) return true;
     freeMs = time + durationMs;

@@ -210,6 +210,17 @@ describe('expected-runs/risks/find-risks', () => {
     // The current run ends in 11 min, the next in 23, the one after that in 30; a start exactly at an end is no overlap.
     expect(found.runs).toMatchObject([{ count: 4, firstMs: nowMs + 0.5 * minuteMs, lastMs: nowMs + 30 * minuteMs }]);
     expect((await risksOf([job('a', times, { allowsSeveral: true })], { durationMs, running })).atRisk).toBe(0);
+    // A run that is overdue for 18 min may last for 18 more, the next one until 32.
+    const overdue = new Map([['a', [{ id: 7, startedAtMs: nowMs - 30 * minuteMs, kind: 'scheduled' as const }]]]);
+    expect((await risksOf([job('a', times)], { durationMs, running: overdue })).troubles).toMatchObject([
+      {
+        text: 'pay/a, which usually takes 12 min, has been running',
+        evidence: '#7 has not ended, and the job does not allow two runs at once',
+        sinceMs: nowMs - 30 * minuteMs,
+        executionId: 7,
+        count: 5,
+      },
+    ]);
   });
 
   it('lists starts without a free thread once, with all reasons, the worst first', async () => {
