@@ -83,8 +83,8 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
 
   function noteInfo({ member, isShared }: Asked, info: Info): void {
     const { serverUUID } = info.server;
-    if (serverUUID !== undefined) note(sourceKeys.member(serverUUID), 'answered');
     if (member !== undefined && serverUUID !== undefined) uuids.set(member, serverUUID);
+    if (serverUUID !== undefined) note(sourceKeys.member(serverUUID), toSight(uuids, serverUUID));
     const uuid = member === undefined ? '' : serverUUID;
     if (uuid === undefined) return;
     const modeOf = member === undefined ? (toCommon(isShared) ?? serverUUID) : uuid;
@@ -106,10 +106,7 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
     serverNowMs,
     lastAnswerMs: (member) => findAnswer(timelineOf(timelines, toContact(member)))?.throughMs,
     clocks,
-    restore: (kept) => {
-      const first = joinKept(timelines, kept);
-      clockNotes.joinAbsence(timelineOf(kept, sourceKeys.skew).at(-1), first);
-    },
+    restore: (kept) => clockNotes.joinAbsence(timelineOf(kept, sourceKeys.skew).at(-1), joinKept(timelines, kept)),
     takeChanged: () => takeAll(changed),
     forget: (beforeMs) => {
       for (const [key, timeline] of timelines) timelines.set(key, forgetBefore(timeline, beforeMs));
@@ -117,6 +114,11 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
     threads: (uuid = '') => threads.get(uuid) ?? threads.get(''),
     takeJobLists: jobLists.take,
   };
+}
+
+/** The common address chooses the member that answers, so the silence of a member proves something only at its own address. */
+function toSight(uuids: ReadonlyMap<string, string>, uuid: string): 'answered' | 'seen' {
+  return [...uuids.values()].includes(uuid) ? 'answered' : 'seen';
 }
 
 function createJobLists(clock: Pick<Clock, 'ticks'>, serverNowMs: () => number) {

@@ -13,6 +13,7 @@ export const sourceKeys = {
   threads: (uuid = '') => `threads ${uuid}`,
   /** When the server started, in ms. */
   start: (uuid = '') => `start ${uuid}`,
+  /** Whether a member `answered` at its own address, or was `seen` behind the common one. */
   member: (uuid: string) => `member ${uuid}`,
   /** The spans that the clock of a member skipped, and whether it has shown them later. */
   leaps: 'leaps',

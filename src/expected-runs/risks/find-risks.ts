@@ -258,8 +258,12 @@ function countByReason(
 ): ReadonlyMap<RiskReason, number> {
   const isRead = (begin: string): boolean => [...sources.keys()].some((key) => key.startsWith(begin));
   const areProjectsRead = isRead(sourceKeys.project(''));
+  const hidden = [...sources].filter(
+    ([key, spans]) => key.startsWith(sourceKeys.member('')) && spans.at(-1)?.value === 'seen',
+  );
   const isKnown: Readonly<Partial<Record<RiskReason, boolean>>> = {
     passive: isRead(sourceKeys.mode()),
+    owner_gone: hidden.length < 2,
     executions_disabled: areProjectsRead,
     schedule_disabled: areProjectsRead,
     node_gone: surroundings?.areNodesRead === true,

@@ -93,10 +93,11 @@ function findSwitched(job: WatchedJob, { sources, nowMs }: Trouble): readonly Ri
   });
 }
 
-/** The member that runs the schedule answered earlier, and does not answer now, although the server does. */
+/** The member that runs the schedule answered at its own address, and does not answer now, although the server does. */
 function findOwnerGone({ ownerUuid }: WatchedJob, { sources, nowMs }: Trouble): readonly Risk[] {
   if (ownerUuid === undefined) return [];
-  const lastMs = timelineOf(sources, sourceKeys.member(ownerUuid)).at(-1)?.throughMs;
+  const last = timelineOf(sources, sourceKeys.member(ownerUuid)).at(-1);
+  const lastMs = last?.value === 'answered' ? last.throughMs : undefined;
   const contact = timelineOf(sources, sourceKeys.contact).at(-1);
   const isServerThere = contact?.value === 'answered' && nowMs - contact.throughMs <= ownerSilenceMs;
   if (lastMs === undefined || !isServerThere || nowMs - lastMs <= ownerSilenceMs) return [];
