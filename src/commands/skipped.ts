@@ -24,7 +24,8 @@ function render({ server, sentence, unknown, runs, runs_left_out: leftOut }: Ski
   const lines = runs.map((run) => {
     const count = run.count === 1 ? '' : ` ×${run.count} to ${run.last}`;
     const critical = run.critical ? ' [critical]' : '';
-    const good = run.recovered === null ? `not yet, ${run.url}` : run.recovered.sentence;
+    const left = run.running?.sentence ?? run.url ?? 'the server no longer lists the job as scheduled';
+    const good = run.recovered === null ? `not yet, ${left}` : run.recovered.sentence;
     return `  ${run.first}${count}  ${toJobPath(run)}${critical}  ${run.reason}; ${good}`;
   });
   const rest = leftOut === 0 ? [] : [`  and ${leftOut} more`];

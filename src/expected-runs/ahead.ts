@@ -144,13 +144,13 @@ export type WindowsAhead = {
 
 /** Finds the scheduled runs of an interval that did not happen. */
 function lookForSkipped(
-  { jobs, settings, notes }: RisksOptions,
+  { jobs, settings, notes, port }: RisksOptions,
   wish: Pick<SkippedInput, 'sinceMs' | 'untilMs' | 'successes'>,
   pause: Pause,
 ): Promise<Skipped> {
   const isOffNow = (project: string): boolean => isProjectOff(notes.all(), project);
   const input = { jobs: jobs.all.values(), isCritical: settings.isCriticalJob, isProjectOff: isOffNow };
-  return findSkipped({ ...wish, ...input }, pause);
+  return findSkipped({ ...wish, ...input, running: toSeenRuns(port.running()) }, pause);
 }
 
 /** Finds the best times to restart a server. */

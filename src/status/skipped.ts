@@ -33,8 +33,10 @@ export type SkippedText = {
   readonly count: number;
   /** The first later success. */
   readonly recovered: { readonly execution: number | null; readonly at: string; readonly sentence: string } | null;
-  /** The page of the job on the server. */
-  readonly url: string;
+  /** A later run that has not ended. */
+  readonly running: { readonly execution: number; readonly at: string; readonly sentence: string } | null;
+  /** The page of the job on the server; null if the server no longer lists the job as scheduled. */
+  readonly url: string | null;
 };
 
 type Found = {
@@ -106,7 +108,7 @@ function toSentence({ sinceMs, untilMs, missed, left, undecided, open }: Skipped
 }
 
 function toText(run: SkippedRuns, { serverUrl, nowMs }: { serverUrl: string; nowMs: number }): SkippedText {
-  const { job, jobId, isCritical, reason, facts, firstMs, lastMs, count, recovered } = run;
+  const { job, jobId, isCritical, reason, facts, firstMs, lastMs, count, recovered, underWay, isGone = false } = run;
   const [fact] = facts;
   const project = encodeURIComponent(job.project.toWellFormed());
   return {
@@ -125,6 +127,16 @@ function toText(run: SkippedRuns, { serverUrl, nowMs }: { serverUrl: string; now
             at: toIso(recovered.startedAtMs),
             sentence: `recovered by ${recovered.id === undefined ? 'a run' : `#${recovered.id}`} at ${toTime(recovered.startedAtMs, nowMs)}`,
           },
-    url: `${serverUrl.replace(/\/$/, '')}/project/${project}/job/show/${encodeURIComponent(jobId.toWellFormed())}`,
+    running:
+      underWay === undefined
+        ? null
+        : {
+            execution: underWay.id,
+            at: toIso(underWay.startedAtMs),
+            sentence: `#${underWay.id} has been running since ${toTime(underWay.startedAtMs, nowMs)}`,
+          },
+    url: isGone
+      ? null
+      : `${serverUrl.replace(/\/$/, '')}/project/${project}/job/show/${encodeURIComponent(jobId.toWellFormed())}`,
   };
 }

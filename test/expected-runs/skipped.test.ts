@@ -35,7 +35,10 @@ it('lists runs without a later success first, critical ones before others, then 
   const successes = new Map([['pay/good', [{ startedAtMs: 11 }]]]);
   const isCritical = (path: string): boolean => path === 'pay/critical';
   const isProjectOff = (): boolean => false;
-  const { runs } = await findSkipped({ jobs, sinceMs: 0, untilMs: 20, successes, isCritical, isProjectOff }, noPause);
+  const { runs } = await findSkipped(
+    { jobs, sinceMs: 0, untilMs: 20, successes, running: new Map(), isCritical, isProjectOff },
+    noPause,
+  );
   expect(runs.map(({ jobId }) => jobId)).toEqual(['critical', 'early', 'late', 'good']);
 });
 

@@ -11,11 +11,19 @@ import { silence } from './some-jobs.ts';
 
 const fact = { fact: 'the server was passive', atMs: nowMs - 4 * hourMs, source: 'execution-mode' };
 const run = { jobId: 'j 1', reason: 'passive', facts: [fact], isCritical: false } as const;
+const once = {
+  ...run,
+  job: { project: 'pay', group: '', name: 'long' },
+  firstMs: nowMs - 2 * hourMs,
+  lastMs: nowMs - 2 * hourMs,
+  count: 1,
+  recovered: undefined,
+};
 const found: Skipped = {
   sinceMs: nowMs - 12 * hourMs,
   untilMs: nowMs,
-  missed: 4,
-  left: 1,
+  missed: 6,
+  left: 3,
   watchedMs: nowMs - 24 * hourMs,
   undecided: 2,
   open: 1051,
@@ -38,6 +46,8 @@ const found: Skipped = {
       count: 3,
       recovered: { id: 4711, startedAtMs: nowMs - 1_800_000 },
     },
+    { ...once, underWay: { id: 12, startedAtMs: nowMs - hourMs, kind: 'scheduled' } },
+    { ...once, isGone: true },
   ],
 };
 
@@ -59,7 +69,7 @@ async function serveSkipped(answers: Readonly<Record<string, Skipped | undefined
 }
 
 const sentence =
-  '4 scheduled runs skipped from 06:00 UTC to 18:00 UTC: 1 still to run by hand; 2 could not be decided; 1,051 still being checked.';
+  '6 scheduled runs skipped from 06:00 UTC to 18:00 UTC: 3 still to run by hand; 2 could not be decided; 1,051 still being checked.';
 
 describe('http/skipped', () => {
   it('shows what was skipped, why, and what is left to run by hand at the server', async () => {
@@ -72,6 +82,8 @@ describe('http/skipped', () => {
       'Job | Skipped | Runs | Cause | Recovered',
       'p ay/nightly/settle critical | 16:00 UTC | 1 | passive: the server was passive (seen 14:00 UTC) | ✗ not yet run the job on the server',
       'pay/beat | 15:00 UTC to 17:00 UTC | 3 | passive: the server was passive (seen 14:00 UTC) | recovered by #4711 at 17:30 UTC',
+      'pay/long | 16:00 UTC | 1 | passive: the server was passive (seen 14:00 UTC) | ✗ not yet #12 has been running since 17:00 UTC',
+      'pay/long | 16:00 UTC | 1 | passive: the server was passive (seen 14:00 UTC) | ✗ not yet the server no longer lists the job as scheduled',
     ]);
     expect(body).toContain('href="https://server.example/project/p%20ay/job/show/j%201"');
     expect(body).not.toContain('<form');
@@ -116,6 +128,8 @@ describe('http/skipped', () => {
       stdout: `${sentence}
   2026-11-22T16:00:00.000Z  p ay/nightly/settle [critical]  passive; not yet, https://server.example/project/p%20ay/job/show/j%201
   2026-11-22T15:00:00.000Z ×3 to 2026-11-22T17:00:00.000Z  pay/beat  passive; recovered by #4711 at 17:30 UTC
+  2026-11-22T16:00:00.000Z  pay/long  passive; not yet, #12 has been running since 17:00 UTC
+  2026-11-22T16:00:00.000Z  pay/long  passive; not yet, the server no longer lists the job as scheduled
 `,
     });
     expect((await ask('well')).code).toBe(0);

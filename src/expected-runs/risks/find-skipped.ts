@@ -1,7 +1,14 @@
 import type { JobNames } from '../../domain/execution.ts';
 import { toJobPath } from '../../domain/job.ts';
 import type { Pause } from '../../domain/pause.ts';
-import { type Fact, isOff, type MissReason, undecidedTimes, type WatchedJob } from '../deciding/watched-job.ts';
+import {
+  type Fact,
+  isOff,
+  type MissReason,
+  type SeenRun,
+  undecidedTimes,
+  type WatchedJob,
+} from '../deciding/watched-job.ts';
 
 /** A success of a job, by which earlier missed runs count as recovered. */
 export type Success = { readonly id?: number; readonly startedAtMs: number };
@@ -12,6 +19,8 @@ export type SkippedInput = {
   readonly untilMs: number;
   /** The known successes, sorted by start, by the id of their job; by its path, if the id is not known. */
   readonly successes: ReadonlyMap<string, readonly Success[]>;
+  /** The running executions of each job, by its id. */
+  readonly running: ReadonlyMap<string, readonly SeenRun[]>;
   readonly isCritical: (path: string) => boolean;
   readonly isProjectOff: (project: string) => boolean;
 };
@@ -28,6 +37,10 @@ export type SkippedRuns = {
   readonly count: number;
   /** The first success that started later; undefined if there is none yet. */
   readonly recovered: Success | undefined;
+  /** Without such a success, a later run that has not ended. */
+  readonly underWay?: SeenRun | undefined;
+  /** True if the job is no longer listed as scheduled. */
+  readonly isGone?: boolean;
 };
 
 export type Skipped = {
@@ -91,17 +104,18 @@ const usualMs = 600_000;
 type SomeMisses = NonNullable<WatchedJob['misses']>[number];
 
 function toRuns(
-  { id, project, group, name }: WatchedJob,
+  { id, project, group, name, goneAtMs }: WatchedJob,
   { reason, facts, timesMs }: SomeMisses,
-  { successes, isCritical }: SkippedInput,
+  { successes, running, isCritical }: SkippedInput,
 ): readonly SkippedRuns[] {
   const job = { project, group, name };
   const path = toJobPath(job);
   const known = [...(successes.get(id) ?? []), ...(successes.get(path) ?? [])].sort(
     (one, other) => one.startedAtMs - other.startedAtMs,
   );
-  const byEnd = Map.groupBy(timesMs, (time) => known.find(({ startedAtMs }) => startedAtMs > time));
-  return [...byEnd].map(([recovered, times]) => ({
+  const later: readonly (Success | SeenRun)[] = [...known, ...(running.get(id) ?? [])];
+  const byEnd = Map.groupBy(timesMs, (time) => later.find(({ startedAtMs }) => startedAtMs > time));
+  return [...byEnd].map(([run, times]) => ({
     job,
     jobId: id,
     isCritical: isCritical(path),
@@ -110,7 +124,8 @@ function toRuns(
     firstMs: times[0] ?? 0,
     lastMs: times.at(-1) ?? 0,
     count: times.length,
-    recovered,
+    ...(run !== undefined && 'kind' in run ? { recovered: undefined, underWay: run } : { recovered: run }),
+    isGone: goneAtMs !== undefined,
   }));
 }
 

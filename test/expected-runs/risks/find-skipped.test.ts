@@ -23,6 +23,7 @@ function find(jobs: readonly WatchedJob[], successes: Readonly<Record<string, re
       sinceMs: nowMs - 12 * hourMs,
       untilMs: nowMs,
       successes: new Map(Object.entries(successes)),
+      running: new Map([['long', [{ id: 7, startedAtMs: at(-20), kind: 'scheduled' }]]]),
       isCritical: (path) => path.includes('critical'),
       isProjectOff: (project) => project === 'off',
     },
@@ -45,6 +46,19 @@ describe('expected-runs/risks/find-skipped', () => {
       ['critical', 'passive', 1, at(-30), at(-30)],
       ['a', 'passive', 2, at(-60), at(-50)],
       ['a', 'overlap', 1, at(-40), at(-40)],
+    ]);
+  });
+
+  it('names a later run that has not ended, and jobs that are no longer listed', async () => {
+    const { left, runs } = await find([
+      missing('long', missed(-30), missed(-10)),
+      { ...missing('gone', missed(-5)), goneAtMs: at(-1) },
+    ]);
+    expect(left).toBe(3);
+    expect(runs.map(({ lastMs, underWay, isGone }) => [lastMs, underWay?.id, isGone])).toEqual([
+      [at(-30), 7, false],
+      [at(-10), undefined, false],
+      [at(-5), undefined, true],
     ]);
   });
 

@@ -86,14 +86,18 @@ ${table}`;
 type About = { readonly server: string; readonly root: string; readonly nowMs: number };
 
 function renderRuns(run: SkippedText, { server, root, nowMs }: About): Html {
-  const { first, last, count, reason, evidence, recovered, url, critical } = run;
+  const { first, last, count, reason, evidence, recovered, running, url, critical } = run;
   const until = count === 1 ? '' : ` to ${toScheduled(Date.parse(last), nowMs)}`;
-  const good =
-    recovered === null
-      ? html`<strong class="bad">✗ not yet</strong> <a href="${url}">run the job on the server</a>`
-      : recovered.execution === null
-        ? recovered.sentence
-        : html`<a href="${root}${toExecutionAddress(server, recovered.execution)}">${recovered.sentence}</a>`;
+  const later = recovered ?? running;
+  const said =
+    later === null
+      ? url === null
+        ? 'the server no longer lists the job as scheduled'
+        : html`<a href="${url}">run the job on the server</a>`
+      : later.execution === null
+        ? later.sentence
+        : html`<a href="${root}${toExecutionAddress(server, later.execution)}">${later.sentence}</a>`;
+  const good = recovered === null ? html`<strong class="bad">✗ not yet</strong> ${said}` : said;
   return html`<tr><th scope="row" class="job">${renderPathLink(server, toJobPath(run), root)}${critical ? html` <strong class="bad">critical</strong>` : undefined}</th><td data-is="Skipped" class="brief">${toScheduled(Date.parse(first), nowMs)}${until}</td><td data-is="Runs" class="number">${count.toLocaleString('en')}</td><td data-is="Cause">${reason.replaceAll('_', ' ')}${evidence === null ? '' : `: ${evidence}`}</td><td data-is="Recovered">${good}</td></tr>
 `;
 }
