@@ -17,6 +17,16 @@ it('finds the last success of a job that failed later, even if the success is no
   expect(successes.get('pay/beat')).toEqual([{ startedAtMs: lastSuccessMs - 90_000 }]);
 });
 
+it('finds the start of the last success, even if another run started while it was in progress', () => {
+  const names = { project: 'pay', group: '', name: 'beat', lastEnding: 'succeeded', lastId: 5 };
+  const ofLong = { lastEndMs: nowMs, lastDurationMs: 4 * hourMs, lastDurationOfMs: nowMs };
+  const facts = { ...names, ...ofLong, lastStartMs: nowMs - 2 * hourMs };
+  // This cast is safe, because only these fields are read.
+  const status = { recent: [], jobs: new Map([['beat', facts]]) } as unknown as ReturnType<Executions['status']>;
+  const { successes } = toSkippedWish(all, nowMs, { status: () => status });
+  expect(successes.get('pay/beat')).toEqual([{ id: 5, startedAtMs: nowMs - 4 * hourMs }]);
+});
+
 it('makes no claim about a period whose missed starts are already deleted', () => {
   expect(toSkippedWish(all, nowMs, undefined)).toMatchObject({ sinceMs: nowMs - 7 * 24 * hourMs, untilMs: nowMs });
 });

@@ -33,8 +33,13 @@ function listSuccesses(status: ReturnType<Executions['status']> | undefined): Re
 }
 
 /** If failures followed the last success, its start is computed from its end and its duration. */
-function toLastSuccess({ lastEnding, lastId, lastStartMs, lastSuccessMs, drift }: JobFacts): readonly Success[] {
-  if (lastEnding === 'succeeded') return [{ id: lastId, startedAtMs: lastStartMs }];
+function toLastSuccess(facts: JobFacts): readonly Success[] {
+  const { lastEnding, lastId, lastStartMs, lastEndMs, lastDurationMs = 0, lastSuccessMs, drift } = facts;
+  if (lastEnding === 'succeeded') {
+    // The last run to start may be another one than the last to end.
+    const isOfLast = facts.lastDurationOfMs === lastEndMs;
+    return [{ id: lastId, startedAtMs: isOfLast ? lastEndMs - lastDurationMs : lastStartMs }];
+  }
   const tenths = drift?.tenths.at(-1);
   if (lastSuccessMs === undefined || tenths === undefined) return [];
   return drift?.lastMinute === Math.floor(lastSuccessMs / 60_000)
