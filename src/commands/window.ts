@@ -22,7 +22,7 @@ function isOwn(content: unknown): content is Windows {
   return typeof content === 'object' && content !== null && 'windows' in content && Array.isArray(content.windows);
 }
 
-function render({ sentence, unknown, windows, not_known: { jobs_without_times: untimed } }: Windows): string {
+function render({ sentence, unknown, windows, not_known: open }: Windows): string {
   const lines = windows.flatMap((one) => [
     one.sentence,
     ...one.touches.map(
@@ -31,7 +31,12 @@ function render({ sentence, unknown, windows, not_known: { jobs_without_times: u
     ),
     ...(one.touches_left_out === 0 ? [] : [`  and ${one.touches_left_out} more`]),
   ]);
-  const rest = untimed === 0 ? [] : [`Unknown: the times of ${toCount(untimed, 'job')}.`];
+  const { jobs_without_times: untimed, jobs_without_durations: unmeasured } = open;
+  const gaps = [
+    ...(untimed === 0 ? [] : [`the times of ${toCount(untimed, 'job')}`]),
+    ...(unmeasured === 0 ? [] : [`the duration of ${toCount(unmeasured, 'job')}, so only their starts are included`]),
+  ];
+  const rest = gaps.length === 0 ? [] : [`Unknown: ${gaps.join('; ')}.`];
   const first = unknown === null ? [sentence] : [`${unknown}.`, sentence];
   return `${[...first, ...lines, ...rest].map(toVisible).join('\n')}\n`;
 }

@@ -179,7 +179,7 @@ async function lookForWindows(options: RisksOptions, wish: WindowWish, pause: Pa
     running: runs,
     overdue: underWay.filter(({ endMs, isMeasured }) => isMeasured && endMs <= nowMs).length,
     jobCount: there.length,
-    untimed: there.filter((job) => !isTimedUntil(job.timetable, throughMs) && !isOff(job)).length,
+    untimed: there.filter((job) => !isTimedUntil(job.timetable, throughMs) && !isQuiet(job, notes)).length,
     unmeasured: expected.filter(({ durationMs }) => durationMs === undefined).length,
   };
 }
@@ -197,11 +197,15 @@ function toExpectedJob({ job, timetable, durationMs }: Expected, settings: Risks
   };
 }
 
+/** Reports whether the schedule of a job starts nothing now. */
+function isQuiet(job: WatchedJob, notes: Pick<SourceNotes, 'all'>): boolean {
+  return job.goneAtMs !== undefined || isOff(job) || isProjectOff(notes.all(), job.project);
+}
+
 /** Lists the jobs that may start at any time, because their schedule was not read yet. */
 function listUntimed({ jobs, notes, settings }: RisksOptions): readonly ExpectedJob[] {
   return [...jobs.all.values()].flatMap((job) => {
-    const isQuiet = job.goneAtMs !== undefined || isOff(job) || isProjectOff(notes.all(), job.project);
-    if (job.timetable !== undefined || isQuiet) return [];
+    if (job.timetable !== undefined || isQuiet(job, notes)) return [];
     const isCritical = settings.isCriticalJob(toJobPath(job));
     return [{ job, isCritical, durationMs: undefined, isTimedUntil: () => false, startsWithin: () => [] }];
   });
@@ -225,8 +229,7 @@ type Expected = { readonly job: WatchedJob; readonly timetable: Timetable; reado
 function listExpected({ jobs, port, notes }: AheadOptions): readonly Expected[] {
   return [...jobs.all.values()].flatMap((job) => {
     const { timetable, project, group, name } = job;
-    const isQuiet = job.goneAtMs !== undefined || isOff(job) || isProjectOff(notes.all(), project);
-    if (timetable === undefined || isQuiet) return [];
+    if (timetable === undefined || isQuiet(job, notes)) return [];
     return [{ job, timetable, durationMs: port.durationMs(project, group, name, job.id) }];
   });
 }

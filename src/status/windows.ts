@@ -34,6 +34,8 @@ export type WindowText = {
   readonly critical: number;
   /** The number of jobs whose starts are not all known up to the end of the window. */
   readonly jobs_without_times: number;
+  /** The number of jobs that start before the window and may still run then, because their duration is not known. */
+  readonly jobs_without_durations: number;
   readonly touches: readonly TouchedText[];
   readonly touches_left_out: number;
   readonly next: { readonly at: string; readonly job: string } | null;
@@ -101,18 +103,23 @@ function toSentence({ nowMs, passive, running, overdue }: WindowsAhead, { lastMs
 }
 
 function toText(window: QuietWindow, nowMs: number): WindowText {
-  const { startMs, endMs, runs, critical, unknown, touched, next } = window;
+  const { startMs, endMs, runs, critical, unknown, unmeasured, touched, next } = window;
   const nextJob = next && toJobPath(next.job);
-  const none = unknown === 0 ? 'no run' : 'no known run';
+  const none = unknown + unmeasured === 0 ? 'no run' : 'no known run';
   const what = runs === 0 ? none : `${toCount(runs, 'run')}${critical === 0 ? '' : `, ${critical} critical`}`;
   const then = next === undefined ? '' : `; then ${nextJob} at ${toTime(next.atMs, nowMs)}`;
-  const also = unknown === 0 ? '' : ` (the times of ${toCount(unknown, 'job')} are unknown)`;
+  const gaps = [
+    ...(unknown === 0 ? [] : [`the times of ${toCount(unknown, 'job')} are unknown`]),
+    ...(unmeasured === 0 ? [] : [`runs of ${toCount(unmeasured, 'job')} that start before may last until then`]),
+  ];
+  const also = gaps.length === 0 ? '' : ` (${gaps.join('; ')})`;
   return {
     start: toIso(startMs),
     end: toIso(endMs),
     runs,
     critical,
     jobs_without_times: unknown,
+    jobs_without_durations: unmeasured,
     touches: touched.slice(0, maxTouched).map(toTouched),
     touches_left_out: Math.max(0, touched.length - maxTouched),
     next: next === undefined ? null : { at: toIso(next.atMs), job: toJobPath(next.job) },

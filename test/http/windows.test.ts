@@ -25,6 +25,7 @@ const found: WindowsAhead = {
       endMs: nowMs + 40 * minuteMs,
       runs: 31,
       unknown: 0,
+      unmeasured: 0,
       critical: 1,
       touched: [
         { job: settle, isCritical: true, count: 1 },
@@ -66,15 +67,20 @@ describe('http/windows', () => {
 
   it('does not report a window as free of runs if the times of some jobs are unknown', async () => {
     const [best] = found.windows;
-    const windows = best === undefined ? [] : [{ ...best, runs: 0, critical: 0, touched: [], unknown: 25 }];
+    const windows =
+      best === undefined ? [] : [{ ...best, runs: 0, critical: 0, touched: [], unknown: 25, unmeasured: 2 }];
     const { ask, url } = await serveWindows({ prod: { ...found, windows } });
     const sentence =
-      '18:10 UTC to 18:40 UTC affects no known run (the times of 25 jobs are unknown); then pay/nightly/settle at 19:00 UTC';
+      '18:10 UTC to 18:40 UTC affects no known run (the times of 25 jobs are unknown; runs of 2 jobs that start before may last until then); then pay/nightly/settle at 19:00 UTC';
     expect(toText((await ask('/windows/prod')).body).split('\n')[0]).toBe(`!Best time to restart prod: ${sentence}`);
     expect(JSON.parse((await ask('/api/windows?server=prod')).body)).toMatchObject({
-      windows: [{ runs: 0, jobs_without_times: 25, sentence }],
+      windows: [{ runs: 0, jobs_without_times: 25, jobs_without_durations: 2, sentence }],
     });
-    expect((await runHere(['window', 'prod', `--url=${url}`])).code).toBe(2);
+    const { code, stdout } = await runHere(['window', 'prod', `--url=${url}`]);
+    expect(code).toBe(2);
+    expect(stdout).toContain(
+      'Unknown: the times of 1 job; the duration of 2 jobs, so only their starts are included.\n',
+    );
   });
 
   it('counts the affected jobs that it does not list', async () => {
@@ -138,7 +144,7 @@ describe('http/windows', () => {
 18:10 UTC to 18:40 UTC affects 31 runs, 1 critical; then pay/nightly/settle at 19:00 UTC
   pay/nightly/settle [critical]
   pay/heartbeat ×30
-Unknown: the times of 1 job.
+Unknown: the times of 1 job; the duration of 2 jobs, so only their starts are included.
 `,
     });
     expect((await ask('quiet')).code).toBe(0);

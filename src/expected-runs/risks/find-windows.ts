@@ -38,6 +38,8 @@ export type QuietWindow = {
   readonly critical: number;
   /** The number of jobs whose starts are not all known up to its end. */
   readonly unknown: number;
+  /** The number of jobs whose runs start before the window and may last until then, because their duration is not known. */
+  readonly unmeasured: number;
   /** Critical jobs first, then by the number of runs. */
   readonly touched: readonly Touched[];
   /** The first start at the end of the window or later, if there is one within a day. */
@@ -128,11 +130,13 @@ async function describe(startMs: number, input: WindowsInput, pause: Pause): Pro
     touched.set(key, { job, isCritical, count: (touched.get(key)?.count ?? 0) + count });
   };
   let unknown = 0;
+  let unmeasured = 0;
   for (const run of running) if (run.endMs > startMs) touch(run, 1);
   for (const each of jobs) {
     await pause();
     const { startsWithin, durationMs, isTimedUntil } = each;
     if (!isTimedUntil(endMs)) unknown += 1;
+    if (durationMs === undefined && startsWithin(nowMs, startMs - 1).length > 0) unmeasured += 1;
     // A run that ended when the window starts is not affected, nor one that starts at its end.
     const fromMs = Math.max(nowMs, startMs - Math.max(durationMs ?? 0, 1));
     const own = startsWithin(fromMs, endMs - 1);
@@ -145,6 +149,7 @@ async function describe(startMs: number, input: WindowsInput, pause: Pause): Pro
     runs: all.reduce((sum, { count }) => sum + count, 0),
     critical: all.reduce((sum, { count, isCritical }) => sum + (isCritical ? count : 0), 0),
     unknown,
+    unmeasured,
     touched: all.sort((one, other) => Number(other.isCritical) - Number(one.isCritical) || other.count - one.count),
     next: await findNext(jobs, endMs, pause),
   };

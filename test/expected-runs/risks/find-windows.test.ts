@@ -54,6 +54,13 @@ describe('expected-runs/risks/find-windows', () => {
     expect(sooner).toMatchObject({ startMs: nowMs + 6 * minuteMs, runs: 0, next: { job: { name: 'at its end' } } });
   });
 
+  it('counts the jobs whose runs may still last, because their duration is not known', async () => {
+    const unmeasured: Starts = { name: 'new', inMs: [2 * minuteMs], durationMs: undefined };
+    const wish = { forMs: 30 * minuteMs, withinMs: 60 * minuteMs };
+    expect(await find([unmeasured], wish)).toMatchObject([{ startMs: nowMs + 3 * minuteMs, runs: 0, unmeasured: 1 }]);
+    expect(await find([{ ...unmeasured, durationMs: 1 }], wish)).toMatchObject([{ runs: 0, unmeasured: 0 }]);
+  });
+
   it('prefers a window in which all times are known to one that only seems to be quiet', async () => {
     const often = { ...beat, inMs: [1, 2, 3, 4, 20].map((minute) => minute * minuteMs) };
     const known = { ...often, untilMs: 30 * minuteMs };

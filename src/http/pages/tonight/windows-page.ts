@@ -56,7 +56,11 @@ function renderWindows(found: Windows, root: string): Html {
   const { server, windows, for_minutes: minutes, within_minutes: within, sentence, unknown } = found;
   const [best] = windows;
   const [mood, sign] =
-    best === undefined ? ['off', '–'] : best.runs + best.jobs_without_times === 0 ? ['good', '✓'] : ['off', '!'];
+    best === undefined
+      ? ['off', '–']
+      : best.runs + best.jobs_without_times + best.jobs_without_durations === 0
+        ? ['good', '✓']
+        : ['off', '!'];
   const headline = best === undefined ? sentence : html`Best time to restart <bdi>${server}</bdi>: ${best.sentence}`;
   const why = unknown === null ? undefined : html`<p class="off">– ${unknown}.</p>\n`;
   const choices = ['15m', '30m', '1h', '2h'].map(
