@@ -128,7 +128,7 @@ export const troubles: readonly Trouble[] = [
     alert: 'AutomationNodeFailingEverywhere',
     line: /web01|executions fail/,
     page: /web01/,
-    why: /^Ran at/,
+    why: /^pay\/nightly\/settle failed .* on web01: target/,
   },
   {
     server: 'half-blind',
