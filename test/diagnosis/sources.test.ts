@@ -84,14 +84,18 @@ describe('diagnosis/sources', () => {
     expect(JSON.stringify(sheets)).not.toContain('bob');
   });
 
-  it.each([40, 58])('names the changed sections of definitions, with API %d', async (apiVersion) => {
-    const { control, minutes, told, id } = await begin({ apiVersion });
-    control.changeJob(id, { work: work(['db02'], steps, { timeoutMs: 60_000 }), description: 'other' });
-    await minutes(apiVersion < 56 ? 24 * 60 + 5 : 12);
-    expect(told().map((line) => line.split(' (')[0])).toEqual([
-      `definition pay/settle: nodes, limits changed${apiVersion < 56 ? '' : ' by admin'}`,
-    ]);
-  });
+  it.each([40, 58])(
+    'names the changed sections of definitions, with API %d',
+    async (apiVersion) => {
+      const { control, minutes, told, id } = await begin({ apiVersion });
+      control.changeJob(id, { work: work(['db02'], steps, { timeoutMs: 60_000 }), description: 'other' });
+      await minutes(apiVersion < 56 ? 24 * 60 + 5 : 12);
+      expect(told().map((line) => line.split(' (')[0])).toEqual([
+        `definition pay/settle: nodes, limits changed${apiVersion < 56 ? '' : ' by admin'}`,
+      ]);
+    },
+    240_000,
+  );
 
   it('names who edited a job that fails at once, before the list of jobs is read again', async () => {
     const { control, minutes, told, id } = await begin({ apiVersion: 58 });
