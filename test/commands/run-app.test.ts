@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { EventEmitter } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -139,19 +140,24 @@ describe.concurrent('commands/run-app', () => {
   });
 
   it('reloads after its start if a hang-up signal arrives during the start', async ({ onTestFinished }) => {
-    const args = ['--state.memory', '--web.listen-address=127.0.0.1:0'];
-    const daemon = startCli(['serve', ...args], { env });
+    const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-run-app-'));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const [file, next] = [join(directory, 'config.yaml'), join(directory, 'next.yaml')];
+    // The start waits until the pipe is closed.
+    execFileSync('mkfifo', [file]);
+    const pipe = openSync(file, 'r+');
+    const daemon = startCli(['serve', `--config.file=${file}`, '--state.memory', '--web.listen-address=127.0.0.1:0'], {
+      env,
+    });
     onTestFinished(() => daemon.stop());
-    await eventually(
-      async () => {
-        // The first bit of this mask stands for the signal.
-        if (!/SigCgt:\t.*[13579bdf]$/m.test(readFileSync(`/proc/${daemon.pid}/status`, 'utf8')))
-          throw new Error('not yet');
-      },
-      { everyMs: 1 },
-    );
-    expect(daemon.output()).not.toContain('msg=serving');
+    await eventually(async () => {
+      // The first bit of this mask stands for the signal.
+      expect(readFileSync(`/proc/${daemon.pid}/status`, 'utf8')).toMatch(/SigCgt:\t.*[13579bdf]$/m);
+    });
     daemon.kill('SIGHUP');
+    writeFileSync(next, '');
+    renameSync(next, file);
+    closeSync(pipe);
     await daemon.waitFor(/msg="configuration reloaded"/);
   });
 
