@@ -84,7 +84,7 @@ it('neither shows nor keeps a secret of logs, options, arguments and definitions
   const output = join(stateDirectory, 'history.om');
   for (const words of [
     ['check', '--report'],
-    ['history', 'prod', `--output=${output}`, '--since=1d', '--until=1m'],
+    ['history', 'prod', `--output=${output}`, '--since=1d', '--until=1m', '--executions.overlap=10s'],
   ]) {
     const child = startCli([...words, config], { cwd: daemon.directory });
     await child.ended;

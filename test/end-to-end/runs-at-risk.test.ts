@@ -30,7 +30,7 @@ describeWithTools('end-to-end/runs-at-risk', ['prometheus', 'alertmanager'], (to
     const simulator = await startSimulator({ scenario: 'empty', threadPoolSize: 500 });
     endings.push(() => simulator.stop());
     const { control } = simulator;
-    control.createProject('pay', ['db03']);
+    control.createProject('pay', ['db03', 'db04']);
     const everyMs = 12 * 3_600_000;
     const schedule = { everyMs, offsetMs: (Date.now() + 4 * 3_600_000) % everyMs };
     const ids = ['close', 'archive', 'report'].map((name) =>
