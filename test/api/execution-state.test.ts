@@ -99,6 +99,7 @@ describe('api/endpoints/execution-state', () => {
     [{ resultCode: -1 }, 'Connection refused', 'ConnectionFailure'],
     [{ resultCode: 0 }, 'odd', undefined],
     [{}, 'odd', undefined],
+    [{ failureReason: 'LoginRefused: admin/hunter2' }, undefined, 'LoginRefused'],
     // The server stopped the command: a timeout, also of a referenced job, or the size limit of the log.
     [{ failureReason: 'NonZeroResultCode', resultCode: 2_147_483_647 }, 'Result code was 2147483647', 'Interrupted'],
   ])('reads the reason of a command by its exit code: %j, %s', (meta, errorMessage, failureReason) => {

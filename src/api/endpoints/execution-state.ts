@@ -93,7 +93,8 @@ function toProgress(fields: Fields): Progress {
  * the message, if the login was refused.
  */
 function toReason(meta: Fields, message = ''): string | undefined {
-  const reason = toText(meta.failureReason);
+  // The words of servers have no spaces; the text of a plugin may contain anything, also secrets.
+  const [reason] = /^[\p{L}\p{N}_.-]{1,60}/u.exec(toText(meta.failureReason) ?? '') ?? [];
   const code = toNumber(meta.resultCode);
   if (code === unendedCode) return 'Interrupted';
   if (reason !== 'Unknown') return reason;
