@@ -73,11 +73,11 @@ describeWithTools('end-to-end/failing-night', ['prometheus'], (tools) => {
     // If a scrape missed the 0, the increase would be too small.
     expect((await readStored('automation_executions_total')).filter(beginsAboveZero)).toEqual([]);
     for (const name of ['automation_executions_total', 'automation_execution_duration_seconds_count'])
-      await eventually(async () => expect(rise(await readStored(name))).toEqual(truth), { limitMs: 30_000 });
+      await eventually(async () => expect(rise(await readStored(name))).toEqual(truth), { limitMs: 60_000 });
     expect([...truth.keys()].filter((key) => key.endsWith(' failed')).length).toBeGreaterThan(2);
     for (const name of names) expect(findFalls(await readStored(name))).toEqual([]);
-    await eventually(async () => compareOverview(prometheus, simulator), { limitMs: 30_000 });
-  }, 120_000);
+    await eventually(async () => compareOverview(prometheus, simulator), { limitMs: 60_000 });
+  }, 240_000);
 
   async function readStored(name: string): Promise<Stored[]> {
     // This cast is safe: a range in an instant query gives a matrix.
