@@ -22,7 +22,7 @@ export function boundRows(rows: readonly Row[], { families, maxSeries }: BoundRu
   // Rows that the server repeats are counted as dropped; rows that became equal because a label was dropped are intended.
   const { rows: distinct, merged } = mergeRows(toWellFormed(on));
   const fewer = dropLabels(distinct, families);
-  const wanted = fewer === distinct ? distinct : mergeRows(fewer).rows;
+  const wanted = fewer === distinct ? distinct : toWholeMs(mergeRows(fewer).rows, families);
   const { rows: capped, shown } = capRows(wanted, toFitting(wanted, maxSeries), before);
   const cap = wanted.length - capped.length;
   const dropped = { ...(merged > 0 ? { merged } : {}), ...(cap > 0 ? { cap } : {}) };
@@ -81,6 +81,16 @@ function dropLabels(rows: readonly Row[], families: BoundRules['families']): rea
       ...(added === undefined ? {} : { added: added.filter(([name]) => !dropped.includes(name)) }),
     };
   });
+}
+
+/**
+ * Rounds sums of durations, which floating point adds differently in another order: after a restart, jobs have another order, and a
+ * sum that is slightly lower would look like a reset.
+ */
+function toWholeMs(rows: readonly Row[], families: BoundRules['families']): readonly Row[] {
+  const isOfSeveral = ({ family, suffix }: Row): boolean =>
+    suffix === '_sum' && (families.get(family.name)?.dropLabels ?? []).length > 0;
+  return rows.map((row) => (isOfSeveral(row) ? { ...row, value: Math.round(row.value * 1000) / 1000 } : row));
 }
 
 /** A family without some of its labels, and the positions of the remaining ones. */

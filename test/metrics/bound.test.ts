@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { type BoundRules, boundRows } from '../../src/metrics/bound.ts';
-import { counter, earliestGauge, gauge, info, newestGauge, type Row, summary } from '../../src/metrics/family.ts';
+import {
+  counter,
+  earliestGauge,
+  gauge,
+  histogram,
+  info,
+  newestGauge,
+  type Row,
+  summary,
+} from '../../src/metrics/family.ts';
 import { renderSamples } from '../../src/metrics/render.ts';
 
 const queued = gauge('demo_queued', 'Queued.', 'project', 'status');
@@ -36,6 +45,17 @@ describe('metrics/bound', () => {
     const { rows: kept, dropped } = boundRows(rows, noRules);
     expect(kept).toHaveLength(6);
     expect(dropped).toEqual({ cap: 94 });
+  });
+
+  it('adds durations of jobs to the same sum in any order: after a restart another one, so that no sum falls', () => {
+    const durations = histogram('demo_seconds', 'Durations.', 'job');
+    const jobs = [0.1, 0.2, 0.3, 1.1].map((sum, job) =>
+      durations.rows({ bounds: [], counts: [1], sum, count: 1 }, { job: String(job) }),
+    );
+    const rules = rulesOf('demo_seconds', { dropLabels: ['job'] });
+    for (const order of [jobs, jobs.toReversed()])
+      expect(bound(order.flat(), rules).lines).toContain('demo_seconds_sum 1.7');
+    expect(bound((jobs[0] ?? []).concat(jobs[1] ?? []), rules).lines).toContain('demo_seconds_sum 0.3');
   });
 
   it('merges rows of one label set by the rule of their family, and counts them', () => {

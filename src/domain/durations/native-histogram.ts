@@ -106,7 +106,8 @@ function addClassic(one: ClassicCounts, other: ClassicCounts): ClassicCounts {
   const length = Math.max(one.counts.length, other.counts.length);
   return {
     counts: Array.from({ length }, (_, index) => (one.counts[index] ?? 0) + (other.counts[index] ?? 0)),
-    sum: one.sum + other.sum,
+    // Whole milliseconds, so that the order of additions makes no difference.
+    sum: Math.round((one.sum + other.sum) * 1000) / 1000,
     count: one.count + other.count,
   };
 }
