@@ -41,10 +41,10 @@ export const tokensCollector = defineCollector({
     const expired = answer.filter(isExpired).length;
     return [
       ...[...Map.groupBy(answer, ({ name }) => name ?? '')].flatMap(([name, sameName]) => {
-        const valid = sameName.filter((token) => !isExpired(token)).flatMap(({ expiration: ms }) => ms ?? []);
-        const over = sameName.filter(isExpired).flatMap(({ expiration: ms }) => ms ?? []);
-        // A replaced token stays in the list after its end, and must not hide the one that replaced it.
-        const ms = valid.length > 0 ? Math.min(...valid) : Math.max(...over);
+        const valid = sameName.filter((token) => !isExpired(token));
+        const ends = (valid.length > 0 ? valid : sameName).flatMap(({ expiration: ms }) => ms ?? []);
+        // A replaced token stays in the list after its end, and must not hide the one that replaced it, which may have no end.
+        const ms = valid.length > 0 ? Math.min(...ends) : Math.max(...ends);
         return expiration.rows(Number.isFinite(ms) ? ms / 1000 : undefined, { name });
       }),
       ...count.rows(answer.length - expired, { state: 'valid' }),

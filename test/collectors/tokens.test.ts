@@ -44,8 +44,11 @@ describe('collectors/tokens', () => {
       {"id":"1","user":"a","name":"ci","expiration":"2024-05-01T00:00:00Z","expired":true},
       {"id":"2","user":"a","name":"ci","expiration":"2024-05-22T00:00:00Z","expired":false},
       {"id":"3","user":"a","name":"old","expiration":"2024-04-01T00:00:00Z","expired":true},
-      {"id":"4","user":"a","name":"old","expiration":"2024-05-02T00:00:00Z","expired":true}]`;
+      {"id":"4","user":"a","name":"old","expiration":"2024-05-02T00:00:00Z","expired":true},
+      {"id":"5","user":"a","name":"endless","expiration":"2024-05-02T00:00:00Z","expired":true},
+      {"id":"6","user":"a","name":"endless","expired":false}]`;
     const { text } = await scrape({ answers: { tokens: { body } }, nowMs });
+    expect(text).not.toContain('name="endless"');
     expect(text).toContain('automation_token_expiration_timestamp_seconds{server="prod",name="ci"} 1716336000\n');
     expect(text).toContain('automation_token_expiration_timestamp_seconds{server="prod",name="old"} 1714608000\n');
   });
