@@ -13,7 +13,8 @@ export async function window(context: CommandContext): Promise<number> {
     render,
     toExitCode: ({ windows: [best], unknown }) => {
       if (best === undefined) return toExitCode(undefined);
-      return toExitCode(best.runs > 0 || (unknown === null && best.jobs_without_times === 0 ? false : undefined));
+      const isKnown = unknown === null && best.jobs_without_times + best.jobs_without_durations === 0;
+      return toExitCode(best.runs > 0 || (isKnown ? false : undefined));
     },
   });
 }

@@ -67,9 +67,11 @@ describe('http/windows', () => {
 
   it('does not report a window as free of runs if the times of some jobs are unknown', async () => {
     const [best] = found.windows;
-    const windows =
-      best === undefined ? [] : [{ ...best, runs: 0, critical: 0, touched: [], unknown: 25, unmeasured: 2 }];
-    const { ask, url } = await serveWindows({ prod: { ...found, windows } });
+    const free = best === undefined ? [] : [{ ...best, runs: 0, critical: 0, touched: [] }];
+    const windows = free.map((window) => ({ ...window, unknown: 25, unmeasured: 2 }));
+    const lasting = { ...found, windows: free.map((window) => ({ ...window, unmeasured: 2 })) };
+    const { ask, url } = await serveWindows({ prod: { ...found, windows }, lasting });
+    expect((await runHere(['window', 'lasting', `--url=${url}`])).code).toBe(2);
     const sentence =
       '18:10 UTC to 18:40 UTC affects no known run (the times of 25 jobs are unknown; runs of 2 jobs that start before may last until then); then pay/nightly/settle at 19:00 UTC';
     expect(toText((await ask('/windows/prod')).body).split('\n')[0]).toBe(`!Best time to restart prod: ${sentence}`);
