@@ -100,6 +100,18 @@ describe('status/execution-troubles', () => {
       ['burning: 100 % of the executions of pay fail'],
     ],
     [
+      'two projects that burn, as one share',
+      {
+        recent: [
+          ...runs(10, minute, fails),
+          ...runs(10, minute),
+          ...runs(20, minute, { ...fails, project: 'web' }),
+          ...runs(400, minute, { project: 'shop' }),
+        ],
+      },
+      ['burning: 75 % of the executions of pay and web fail'],
+    ],
+    [
       'one failure of ten for a day',
       { recent: [...runs(20, hour, fails), ...runs(80, hour), ...runs(20, 20 * hour)] },
       ['burning_slowly: 20 % of the executions fail'],

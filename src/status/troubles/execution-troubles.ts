@@ -84,12 +84,15 @@ function findBurning(recent: readonly RecentRun[], nowMs: number, limits: Execut
   for (const kind of ['burning', 'burning_slowly'] as const) {
     const found = scopes.flatMap(([project, runs]) => {
       const burn = limits.burns[kind].find((one) => isBurning(runs, { ...one, nowMs }, limits));
-      return burn === undefined ? [] : [{ project, share: toShare(runs, nowMs - burn.shortMs).share }];
+      return burn === undefined ? [] : [{ project, runs: runs.filter((run) => run.endedAtMs >= nowMs - burn.shortMs) }];
     });
     const [first] = found;
     if (first === undefined) continue;
-    const where = first.project === '' ? '' : ` of ${toList(found.map(({ project }) => project))}`;
-    return [{ kind, text: `${Math.round(first.share * 100)} % of the executions${where} fail` }];
+    const [where, lately] =
+      first.project === ''
+        ? ['', first.runs]
+        : [` of ${toList(found.map(({ project }) => project))}`, found.flatMap(({ runs }) => runs)];
+    return [{ kind, text: `${Math.round(toShare(lately, 0).share * 100)} % of the executions${where} fail` }];
   }
   return [];
 }
