@@ -89,7 +89,7 @@ export function toSummary({ servers }: Pick<Status, 'servers'>): string {
   if (own.length === 0) return 'The page of that exporter shows its state.';
   const targets = own.flatMap(toTargets);
   const succeeded = targets.flatMap(({ collectors }) => collectors.filter(({ result }) => result === 'success'));
-  const isActive = targets.some(({ executionMode }) => executionMode === 'active');
+  const isActive = own.every((server) => toTargets(server).some(({ executionMode }) => executionMode === 'active'));
   const one = `It answers${isActive ? ' and may run jobs' : ''}`;
   const all = `All answer${isActive ? ' and may run jobs' : ''}`;
   const upToDate = `${toCount(succeeded.length, 'collector')} ${succeeded.length === 1 ? 'is' : 'are'} up to date`;

@@ -22,6 +22,9 @@ describe('status/problems', () => {
     expect(toSummary(status(server('prod'), server('test')))).toBe(
       'All answer and may run jobs; 4 collectors are up to date.',
     );
+    expect(toSummary(status(server('prod'), server('test', { executionMode: undefined })))).toBe(
+      'All answer; 4 collectors are up to date.',
+    );
   });
 
   it('makes no claim about servers that other exporters watch', () => {
