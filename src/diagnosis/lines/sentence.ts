@@ -13,11 +13,12 @@ type Failed = FirstCause & {
 /** `pay/nightly/settle failed at 02:04 UTC on db03: access (AuthenticationFailure), for the first time.` */
 export function toSentence(failed: Failed, nowMs: number): string {
   const { job, endedAtMs, node, otherNodes = 0, failureClass, reason, seen } = failed;
-  const others = otherNodes === 0 ? '' : ` and ${toCount(otherNodes, 'other node')}`;
-  const where = node === undefined ? '' : ` on ${node}${others}`;
+  // They may have failed for other reasons.
+  const others = node === undefined || otherNodes === 0 ? '' : `; ${toCount(otherNodes, 'other node')} failed too`;
+  const where = node === undefined ? '' : ` on ${node}`;
   const word = reason === undefined ? '' : ` (${reason})`;
   const often = seen === undefined ? '' : `, ${toOften(seen, endedAtMs)}`;
-  return `${job ?? 'The ad hoc execution'} failed at ${toTime(endedAtMs, nowMs)}${where}: ${failureClass}${word}${often}.`;
+  return `${job ?? 'The ad hoc execution'} failed at ${toTime(endedAtMs, nowMs)}${where}: ${failureClass}${word}${often}${others}.`;
 }
 
 /** Describes how often a job failed in this way, from the view of one of these failures. */
