@@ -59,5 +59,7 @@ function toBar(run: EndedStatus, id: number): Bar {
 }
 
 function toMedian(lengths: readonly number[]): number | undefined {
-  return lengths.toSorted((one, other) => one - other)[Math.floor(lengths.length / 2)];
+  const sorted = lengths.toSorted((one, other) => one - other);
+  const [one, other] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
+  return one === undefined || other === undefined ? undefined : (one + other) / 2;
 }
