@@ -37,15 +37,7 @@ function renderRisks(risks: RisksTonight): readonly string[] {
     ...troubles.flatMap(({ sentence, evidence, reason, subject }) => [
       sentence,
       `  Evidence: ${evidence}`,
-      ...runs
-        .filter(({ reasons, subject: own }) => reasons[0] === reason && own === subject)
-        .slice(0, maxShown)
-        .map((run) => {
-          const count = run.count === 1 ? '' : ` ×${run.count}`;
-          const also =
-            run.reasons.length === 1 ? '' : ` (also ${run.reasons.slice(1).join(', ').replaceAll('_', ' ')})`;
-          return `  ${run.first}  ${toJobPath(run)}${count}${run.critical ? ' [critical]' : ''}${also}`;
-        }),
+      ...renderRuns(runs.filter(({ reasons, subject: own }) => reasons[0] === reason && own === subject)),
     ]),
     ...(leftOut === 0 ? [] : [`and ${leftOut} more`]),
     ...(open.runs === 0
@@ -55,6 +47,15 @@ function renderRisks(risks: RisksTonight): readonly string[] {
       ? []
       : [`Not checked: ${toCount(open.jobs_without_times, 'job')} whose scheduled times are not all known.`]),
   ];
+}
+
+function renderRuns(runs: RisksTonight['runs']): readonly string[] {
+  const lines = runs.slice(0, maxShown).map((run) => {
+    const count = run.count === 1 ? '' : ` ×${run.count}`;
+    const also = run.reasons.length === 1 ? '' : ` (also ${run.reasons.slice(1).join(', ').replaceAll('_', ' ')})`;
+    return `  ${run.first}  ${toJobPath(run)}${count}${run.critical ? ' [critical]' : ''}${also}`;
+  });
+  return runs.length > maxShown ? [...lines, `  and ${runs.length - maxShown} more`] : lines;
 }
 
 const maxShown = 10;

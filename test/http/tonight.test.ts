@@ -21,6 +21,10 @@ async function serveTonight(
   const jobs = [job('beat', [1, 2, 3]), job('critical', [70]), job('new', undefined)];
   const risks = {
     prod: await risksOf(jobs, { sources: passive }),
+    many: await risksOf(
+      Array.from({ length: 12 }, (_, index) => job(`job ${index}`, [index + 1])),
+      { sources: passive },
+    ),
     test: await risksOf([job('a', [1]), job('b', [2])], { factsOf: () => undefined }),
   };
   const asked: number[] = [];
@@ -203,6 +207,9 @@ Not checked: 1 job whose scheduled times are not all known.
         '0 of 2 runs expected within 6 h are at risk.\nNot checked: 2 runs of jobs whose past runs or nodes are unknown.\n',
     });
     expect((await ask('dark')).code).toBe(2);
+    const many = await serveTonight(['many']);
+    const { stdout } = await runHere(['tonight', 'many', `--url=${many.url}`]);
+    expect(stdout).toMatch(/pay\/job 9\n {2}and 2 more\n$/);
     expect(isAnyAtRisk({ hours: 12, servers: [{ ...known, unknown: 'No answer' }] })).toBeUndefined();
     expect(isAnyAtRisk({ hours: 12, servers: [known] })).toBe(false);
     expect(await ask('other')).toMatchObject({
