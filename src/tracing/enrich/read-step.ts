@@ -2,7 +2,7 @@ import type { Api } from '../../api/client.ts';
 import { executionOutput, type LogTail } from '../../api/endpoints/execution-output.ts';
 import { ApiError } from '../../api/errors.ts';
 import type { StepLog } from '../../diagnosis/lines/step-log.ts';
-import { type FirstCause, type LogLine, withoutHandlers } from '../../domain/failure-class.ts';
+import { type FirstCause, type LogLine, withoutHandlers, withoutParameters } from '../../domain/failure-class.ts';
 
 /**
  * Reads the lines of a failed step on its node from the beginning, because the end of a long log may show only what ran after
@@ -15,7 +15,19 @@ export async function readStep(
   logBytes: number,
 ): Promise<StepLog | undefined> {
   if (context === undefined || logBytes > maxLogBytes) return undefined;
-  const of = { ...(node && { nodename: node }), stepctx: withoutHandlers(context), maxlines: pageLines };
+  const ofStep = withoutHandlers(context);
+  const ofNode = node ? { nodename: node } : {};
+  const found = await readPages(api, id, { ...ofNode, stepctx: ofStep });
+  const stepctx = withoutParameters(ofStep);
+  // Some logs do not contain parameters.
+  const isOther = found?.isWhole === true && found.lines.length === 0 && stepctx !== ofStep;
+  return isOther ? readPages(api, id, { ...ofNode, stepctx }) : found;
+}
+
+type Filter = { readonly nodename?: string; readonly stepctx: string };
+
+async function readPages(api: Api, id: number, filter: Filter): Promise<StepLog | undefined> {
+  const of = { ...filter, maxlines: pageLines };
   const lines: LogLine[] = [];
   let [offset, chars] = [0, 0];
   for (let page = 0; page < maxPages && chars < maxChars; page += 1) {

@@ -38,6 +38,15 @@ describe('tracing/enrich/read-step', () => {
     ]);
   });
 
+  it('finds the lines of the step in a log without parameters', async () => {
+    const { found, asked } = await read([
+      { lines: 0, completed: true },
+      { lines: 12, completed: true },
+    ]);
+    expect(found).toEqual([12, true]);
+    expect(asked.map((request) => new URLSearchParams(request).get('stepctx'))).toEqual(['2@node=db03/1', '2/1']);
+  });
+
   it.each([
     ['pages', [], 5000, 5],
     [
