@@ -44,7 +44,8 @@ async function lookAhead({ jobs, port, notes }: AheadOptions, pause: Pause): Pro
   const fromMs = notes.serverNowMs();
   const plan = (own: readonly Expected[], running: typeof underWay, threads: number | undefined) =>
     planHoursAhead({ startsWithin: toStarts(own), underWay: running, fromMs, threads, pause });
-  const owners = [...new Set(expected.map(({ job }) => job.ownerUuid))];
+  // Jobs without a known owner may run on any member.
+  const owners = [...new Set(expected.flatMap(({ job }) => job.ownerUuid ?? []))];
   if (owners.length < 2) {
     const threads = notes.threads(owners[0]);
     return { ...(await plan(expected, underWay, threads)), threads };
@@ -53,7 +54,7 @@ async function lookAhead({ jobs, port, notes }: AheadOptions, pause: Pause): Pro
   for (const uuid of owners) {
     const own = expected.filter(({ job }) => job.ownerUuid === uuid);
     const isOwn = ({ jobId = '' }: RunUnderWay): boolean => jobs.all.get(jobId)?.ownerUuid === uuid;
-    members.set(uuid ?? '', await plan(own, underWay.filter(isOwn), notes.threads(uuid)));
+    members.set(uuid, await plan(own, underWay.filter(isOwn), notes.threads(uuid)));
   }
   const sizes = owners.map((uuid) => notes.threads(uuid) ?? Number.NaN);
   const threads = sizes.reduce((sum, size) => sum + size, 0);
