@@ -51,11 +51,6 @@ export type Execution = {
 
 export type Finished = Execution & { readonly endedAtMs: number };
 
-/** Reports whether a finished run has no known start. A missed run never started: its times are when it was due, and when this was noticed. */
-export function hasNoStart({ status, lacksStart }: Pick<Execution, 'status' | 'lacksStart'>): boolean {
-  return lacksStart === true || status === 'missed';
-}
-
 /**
  * Reports whether a row without a job belongs to a deleted job, because only jobs have one-time runs and retries. Servers up to
  * release 5 have no other mark: most runs of deleted jobs look like ad hoc runs, for which servers use the type `scheduled`.

@@ -91,7 +91,7 @@ const instruments = {
   }),
   executionsUnmeasured: counter({
     name: 'automation_exporter_executions_unmeasured_total',
-    help: 'Counted executions without a duration, by reason: no_start (the server reports no start, or the run was missed), negative (the end is before the start).',
+    help: 'Counted executions without a duration, by reason: no_start (the server reports no start), negative (the end is before the start).',
     labelNames: ['server', 'reason'],
   }),
   executionsSkipped: counter({

@@ -82,16 +82,6 @@ describe('executions/measure', () => {
     expect(found.jobs.get(toJobKey('pay', 'nightly', 'settle'))?.lastDurationMs).toBe(500);
   });
 
-  it('observes no duration of a missed run, whose times are when it was due and when this was noticed', () => {
-    const found = measured([took(500, 1), someRun({ id: 2, startedAtMs: 0, endedAtMs: 7_200_000, status: 'missed' })]);
-    expect(found.unmeasured).toEqual({ negative: 0, no_start: 1 });
-    expect(linesOf(found, 'durations')).toEqual(['durations pay|nightly|settle|succeeded 1 in 1,0,0 of 0.5 s']);
-    expect(found.jobs.get(toJobKey('pay', 'nightly', 'settle'))).toMatchObject({
-      lastDurationMs: 500,
-      lastEnding: 'missed',
-    });
-  });
-
   it('observes no duration without a start, counts the run anyway, and reports it', () => {
     const found = measured([
       took(500, 1),

@@ -1,5 +1,5 @@
 import { addDuration, type Drift } from '../../domain/durations/drift.ts';
-import { type Ending, type Finished, hasNoStart } from '../../domain/execution.ts';
+import type { Ending, Finished } from '../../domain/execution.ts';
 import type { Flakiness, JobFacts } from '../../domain/job.ts';
 import { toEnding } from './naming.ts';
 import type { Totals } from './series-slots.ts';
@@ -84,22 +84,20 @@ function isAfter({ endedAtMs, id }: Finished, before: JobFacts | undefined): boo
 }
 
 /** A run without a start, or with a start after its end, sets the last start only if no other run has set it. */
-function toLastStart(run: Finished, before: JobFacts | undefined): number {
-  const { startedAtMs, endedAtMs } = run;
+function toLastStart({ startedAtMs, endedAtMs, lacksStart }: Finished, before: JobFacts | undefined): number {
   if (before === undefined) return Math.min(startedAtMs, endedAtMs);
-  const isKnown = !hasNoStart(run) && startedAtMs <= endedAtMs;
+  const isKnown = lacksStart !== true && startedAtMs <= endedAtMs;
   return isKnown ? Math.max(before.lastStartMs, startedAtMs) : before.lastStartMs;
 }
 
 function toLastDuration(
-  run: Finished,
+  { startedAtMs, endedAtMs, lacksStart }: Finished,
   before: JobFacts | undefined,
 ): Pick<JobFacts, 'lastDurationMs' | 'lastDurationOfMs'> {
   const { lastDurationMs, lastDurationOfMs = lastDurationMs === undefined ? undefined : before?.lastEndMs } =
     before ?? {};
-  const { endedAtMs } = run;
-  const durationMs = endedAtMs - run.startedAtMs;
-  const isKnown = durationMs >= 0 && !hasNoStart(run);
+  const durationMs = endedAtMs - startedAtMs;
+  const isKnown = durationMs >= 0 && lacksStart !== true;
   if (!isKnown || endedAtMs < (lastDurationOfMs ?? -Infinity)) return { lastDurationMs, lastDurationOfMs };
   return { lastDurationMs: durationMs, lastDurationOfMs: endedAtMs };
 }

@@ -1,5 +1,5 @@
 import { observe } from '../../domain/durations/stored-histogram.ts';
-import { type Ending, endings, type Finished, hasNoStart, type JobNames } from '../../domain/execution.ts';
+import { type Ending, endings, type Finished, type JobNames } from '../../domain/execution.ts';
 import type { FailureClass } from '../../domain/failure-class.ts';
 import type { FailureLines, JobFacts } from '../../domain/job.ts';
 import { toFacts } from './job-facts.ts';
@@ -189,7 +189,7 @@ function createCellChanges(totals: Totals, { isShown = false, startMs }: Pick<Me
 }
 
 /** Returns why a run has no duration; undefined if it has one. */
-function findUnmeasured(run: Finished): UnmeasuredReason | undefined {
-  if (hasNoStart(run)) return 'no_start';
-  return run.endedAtMs < run.startedAtMs ? 'negative' : undefined;
+function findUnmeasured({ lacksStart, startedAtMs, endedAtMs }: Finished): UnmeasuredReason | undefined {
+  if (lacksStart === true) return 'no_start';
+  return endedAtMs < startedAtMs ? 'negative' : undefined;
 }
