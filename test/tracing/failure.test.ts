@@ -59,6 +59,9 @@ describe('tracing/failure', () => {
     });
     const earlier = step('1', { nodes: [node('web01', 'IOFailure', 3, { exitCode: 5 })] });
     const handled = step('2', { condition: 'succeeded', failureReason: 'IOFailure', hadHandler: true });
+    const child = step('4/1', { nodes: [node('web01', 'IOFailure', 3)] });
+    const reference = { ...handled, path: '4', isNodeStep: false, workflow: [child] };
+    expect(failureOf([reference], { execution })?.step).toBeUndefined();
     for (const condition of ['aborted', 'running'] as const) {
       const endedAtMs = condition === 'running' ? undefined : beginMs + 60_000;
       const last = step('3', {

@@ -59,7 +59,8 @@ function isHandled({ outcome, task }: Draft): boolean {
 function listUnfinished(steps: readonly Draft[]): readonly Draft[] {
   const isUnfinished = (draft: Draft): boolean =>
     hasFailed(draft) || draft.outcome.result === 'cancellation' || draft.outcome.errorType === incomplete;
-  return listByEnd(steps, (draft) => isUnfinished(draft) && !draft.children.some(isUnfinished));
+  const isLeaf = (draft: Draft): boolean => isUnfinished(draft) && !draft.children.some(isUnfinished);
+  return listByEnd(steps, isLeaf, ({ outcome }) => !outcome.isRecovered && outcome.result !== 'success');
 }
 
 function hasAborted({ outcome, children }: Draft): boolean {
