@@ -64,7 +64,7 @@ async function lookAhead({ jobs, port, notes }: AheadOptions, pause: Pause): Pro
 
 type RisksOptions = AheadOptions & {
   readonly jobs: Pick<ExpectedJobs, 'failingNodes'>;
-  readonly port: Pick<ExecutionsPort, 'factsOf' | 'progress'>;
+  readonly port: Pick<ExecutionsPort, 'factsOf' | 'progress' | 'runningReadMs'>;
   readonly settings: Pick<ExpectedRunsSettings, 'isCriticalJob'>;
   readonly surroundings: () => Surroundings | undefined;
 };
@@ -135,6 +135,8 @@ export type WindowsAhead = {
   /** Set while the server is passive: no schedule starts a job. */
   readonly passive: Blocker | undefined;
   readonly running: readonly RunGoingOn[];
+  /** Projects whose running executions cannot be read, or not at the moment. */
+  readonly unread: readonly string[];
   /** Runs in progress that take longer than usual: their end is not known. */
   readonly overdue: number;
   readonly jobCount: number;
@@ -178,6 +180,7 @@ async function lookForWindows(options: RisksOptions, wish: WindowWish, pause: Pa
     windows: await findWindows({ ...wish, nowMs, running: runs, jobs: coming }, pause),
     passive,
     running: runs,
+    unread: [...new Set(there.map(({ project }) => project))].filter((one) => port.runningReadMs(one) === undefined),
     overdue: underWay.filter(({ endMs, isMeasured }) => isMeasured && endMs <= nowMs).length,
     jobCount: there.length,
     untimed: there.filter((job) => !isTimedUntil(job.timetable, throughMs) && !isQuiet(job, notes)).length,

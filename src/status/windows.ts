@@ -1,5 +1,5 @@
 import { toTime } from '../domain/ages.ts';
-import { toCount } from '../domain/format.ts';
+import { toCount, toList } from '../domain/format.ts';
 import { toJobPath } from '../domain/job.ts';
 import type { WindowsAhead } from '../expected-runs/ahead.ts';
 import type { QuietWindow, Touched, WindowWish } from '../expected-runs/risks/find-windows.ts';
@@ -56,7 +56,7 @@ export function toWindows(
   { found, silence }: { readonly found: WindowsAhead | undefined; readonly silence: Silence | Elsewhere | undefined },
 ): Windows {
   const wish = { server, for_minutes: forMs / minuteMs, within_minutes: withinMs / minuteMs };
-  const unknown = toUnknown(found, silence);
+  const unknown = toUnknown(found, silence) ?? toUnread(found);
   if (found === undefined || found.jobCount === 0)
     return { ...nothing, ...wish, unknown: unknown ?? 'no scheduled job is watched yet' };
   const { nowMs, windows, passive, running, overdue, untimed, unmeasured } = found;
@@ -75,6 +75,10 @@ export function toWindows(
   };
 }
 
+function toUnread({ unread }: Pick<WindowsAhead, 'unread'> = { unread: [] }): string | null {
+  return unread.length === 0 ? null : `the running executions of ${toList(unread)} are unknown`;
+}
+
 const minuteMs = 60_000;
 
 const nothing = {
@@ -90,13 +94,13 @@ const nothing = {
 
 type Known = { readonly lastMs: number | undefined; readonly isOld: boolean };
 
-function toSentence({ nowMs, passive, running, overdue }: WindowsAhead, { lastMs, isOld }: Known): string {
+function toSentence({ nowMs, passive, running, overdue, unread }: WindowsAhead, { lastMs, isOld }: Known): string {
   // Without answers, it is not known which of the runs have ended.
   if (isOld && passive === undefined) return `When last seen: ${toCount(running.length, 'run')} in progress.`;
   const late = overdue === 0 ? '' : `; ${overdue} of them take${overdue === 1 ? 's' : ''} longer than usual`;
   const runs =
     lastMs === undefined
-      ? 'nothing runs'
+      ? `nothing ${unread.length === 0 ? 'runs' : 'is known to run'}`
       : `${toCount(running.length, 'run')} in progress, the last one until about ${toTime(lastMs, nowMs)}${late}`;
   if (passive !== undefined) return `Passive since ${toTime(passive.fact.atMs, nowMs)}: nothing starts, ${runs}.`;
   return `Now ${runs}.`;

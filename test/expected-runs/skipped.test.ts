@@ -60,6 +60,16 @@ it('counts a late run as running, because a restart would end it', async () => {
   expect((best?.startMs ?? 0) - Date.parse('2026-01-15T12:35:00Z')).toBeGreaterThanOrEqual(9 * 60_000);
 });
 
+it('reports the projects whose running executions cannot be read, since a restart may end some', async () => {
+  let isBusy = false;
+  const { minutes, windows } = createHourly({ isRefused: (name) => isBusy && name === 'running-executions' });
+  await minutes(5);
+  expect((await windows(5 * 60_000)).unread).toEqual([]);
+  isBusy = true;
+  await minutes(1);
+  expect(await windows(5 * 60_000)).toMatchObject({ unread: ['pay'], running: [] });
+});
+
 describe('expected-runs, coming runs at risk', () => {
   it('publishes 0 if no run is at risk, and removes trouble that has ended', async () => {
     const { control, minutes, shown } = createHourly();

@@ -15,6 +15,7 @@ const found: WindowsAhead = {
   nowMs,
   passive: undefined,
   running: [20, 5].map((minutes) => ({ job: settle, isCritical: true, endMs: nowMs + minutes * minuteMs })),
+  unread: [],
   overdue: 1,
   jobCount: 4,
   untimed: 1,
@@ -83,6 +84,14 @@ describe('http/windows', () => {
     expect(stdout).toContain(
       'Unknown: the times of 1 job; the duration of 2 jobs, so only their starts are included.\n',
     );
+  });
+
+  it('claims neither that nothing runs nor that a window is free if running executions are unknown', async () => {
+    const free = found.windows.map((window) => ({ ...window, runs: 0, critical: 0, touched: [] }));
+    const { ask } = await serveWindows({ prod: { ...found, running: [], overdue: 0, unread: ['pay'], windows: free } });
+    const lines = toText((await ask('/windows/prod')).body).split('\n');
+    expect(lines[0]).toMatch(/^!Best time/);
+    expect(lines.slice(1, 3)).toEqual(['Now nothing is known to run.', '– the running executions of pay are unknown.']);
   });
 
   it('counts the affected jobs that it does not list', async () => {

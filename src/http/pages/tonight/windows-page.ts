@@ -58,7 +58,7 @@ function renderWindows(found: Windows, root: string): Html {
   const [mood, sign] =
     best === undefined
       ? ['off', '–']
-      : best.runs + best.jobs_without_times + best.jobs_without_durations === 0
+      : unknown === null && best.runs + best.jobs_without_times + best.jobs_without_durations === 0
         ? ['good', '✓']
         : ['off', '!'];
   const headline = best === undefined ? sentence : html`Best time to restart <bdi>${server}</bdi>: ${best.sentence}`;
