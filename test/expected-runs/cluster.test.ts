@@ -29,7 +29,13 @@ describe('expected-runs, of a cluster behind one address', () => {
     );
     const { plan, ahead } = createOutlook({
       jobs: { all, failingNodes: () => new Map() },
-      port: { running: () => [], durationMs: () => 1000, factsOf: () => undefined, progress: () => undefined },
+      port: {
+        running: () => [],
+        durationMs: () => 1000,
+        factsOf: () => undefined,
+        progress: () => undefined,
+        runningReadMs: () => 0,
+      },
       notes: { all: () => new Map(), serverNowMs: () => nowMs, threads: () => 2 },
       settings: { isCriticalJob: () => false },
       surroundings: () => undefined,

@@ -57,7 +57,7 @@ describe('http/windows', () => {
     expect(lines).toEqual([
       '!Best time to restart prod: 18:10 UTC to 18:40 UTC affects 31 runs, 1 critical; then pay/nightly/settle at 19:00 UTC',
       'Now 2 runs in progress, the last one until about 18:20 UTC; 1 of them takes longer than usual.',
-      'Windows of 60 min within the next 1.5 h. Windows in which a restart affects the fewest critical runs come first, then those with the fewest runs, then the earliest. Manual runs are not included. Other lengths: 15m, 30m, 1h, 2h.',
+      'Windows of 60 min within the next 90 min. Windows in which a restart affects the fewest critical runs come first, then those with the fewest runs, then the earliest. Manual runs are not included. Other lengths: 15m, 30m, 1h, 2h.',
       '18:10 UTC to 18:40 UTC affects 31 runs, 1 critical; then pay/nightly/settle at 19:00 UTC',
       'Affected job | Runs',
       'pay/nightly/settle critical | 1',

@@ -68,7 +68,7 @@ function renderWindows(found: Windows, root: string): Html {
   );
   return html`<div class="headline ${mood}"><h1><span class="sign" aria-hidden="true">${sign}</span><span>${headline}</span></h1>
 <p>${best === undefined ? '' : sentence}</p></div>
-${why}<p class="note">Windows of ${minutes} min within the next ${within / 60} h. Windows in which a restart affects the fewest critical runs come first, then those with the fewest runs, then the earliest. Manual runs are not included. Other lengths: ${choices}.</p>
+${why}<p class="note">Windows of ${minutes} min within the next ${within % 60 === 0 ? `${within / 60} h` : `${within} min`}. Windows in which a restart affects the fewest critical runs come first, then those with the fewest runs, then the earliest. Manual runs are not included. Other lengths: ${choices}.</p>
 ${windows.map((window) => renderWindow(window, { server, root }))}${renderUnknown(found)}`;
 }
 
