@@ -2,7 +2,7 @@ import { toDuration } from '../../domain/ages.ts';
 import type { JobNames } from '../../domain/execution.ts';
 import { toJobPath } from '../../domain/job.ts';
 import type { Pause } from '../../domain/pause.ts';
-import { maySeveral } from '../deciding/doubts.ts';
+import { toMostAtOnce } from '../deciding/doubts.ts';
 import type { Crowd } from '../deciding/hours-ahead.ts';
 import { sourceKeys } from '../deciding/sources.ts';
 import { isTimedUntil, timesWithin } from '../deciding/timetable.ts';
@@ -127,11 +127,13 @@ type TimesOfJob = { readonly path: string; readonly timesMs: readonly number[] }
 function findOfTimes(job: WatchedJob, { path, timesMs }: TimesOfJob, input: RisksInput): readonly Met[] {
   const met: Met[] = [];
   const durationMs = input.durationMs(job.project, job.group, job.name, job.id);
-  if (durationMs !== undefined && !maySeveral(job)) {
+  const atOnce = toMostAtOnce(job);
+  if (durationMs !== undefined && Number.isFinite(atOnce)) {
     const running = input.running.get(job.id) ?? [];
-    const skippedMs = findSkipped(timesMs, { ...input, durationMs, running });
+    const skippedMs = findSkipped(timesMs, { ...input, durationMs, running, atOnce });
     const overdue = running.find(({ startedAtMs }) => startedAtMs + durationMs < input.nowMs);
-    const risk = overdue ? toOverdue(path, overdue, durationMs) : toOverlap(path, durationMs);
+    const usual = { durationMs, atOnce };
+    const risk = overdue ? toOverdue(path, overdue, usual) : toOverlap(path, usual);
     if (skippedMs.length > 0) met.push({ risk, timesMs: skippedMs });
   }
   const crowdedMs = findCrowded(timesMs, toCrowdsOf(input.crowds, job.ownerUuid));
@@ -145,15 +147,22 @@ function toCrowdsOf(crowds: readonly Crowd[], ownerUuid = ''): readonly Crowd[] 
   return crowds[0]?.ownerUuid === undefined ? crowds : crowds.filter((crowd) => crowd.ownerUuid === ownerUuid);
 }
 
-function toOverlap(path: string, durationMs: number): Risk {
-  const text = `${path} usually takes ${toDuration(durationMs)}, longer than the time to its next start`;
-  const evidence = 'one run in four takes even longer, and the job does not allow two runs at once';
+type Usual = { readonly durationMs: number; readonly atOnce: number };
+
+function toOverlap(path: string, { durationMs, atOnce }: Usual): Risk {
+  const result = atOnce === 1 ? 'longer than the time to its next start' : `so more than ${atOnce} runs would overlap`;
+  const text = `${path} usually takes ${toDuration(durationMs)}, ${result}`;
+  const evidence = `one run in four takes even longer, and the job ${toLimit(atOnce)}`;
   return { reason: 'overlap', subject: path, text, sinceMs: undefined, evidence };
 }
 
-function toOverdue(path: string, { id, startedAtMs }: SeenRun, durationMs: number): Risk {
+function toLimit(atOnce: number): string {
+  return atOnce === 1 ? 'does not allow two runs at once' : `allows only ${atOnce} runs at once`;
+}
+
+function toOverdue(path: string, { id, startedAtMs }: SeenRun, { durationMs, atOnce }: Usual): Risk {
   const text = `${path}, which usually takes ${toDuration(durationMs)}, has been running`;
-  const evidence = `#${id} has not ended, and the job does not allow two runs at once`;
+  const evidence = `#${id} has not ended, and the job ${toLimit(atOnce)}`;
   return { reason: 'overlap', subject: path, text, sinceMs: startedAtMs, evidence, executionId: id };
 }
 
@@ -174,16 +183,18 @@ const tooMany: Risk = {
   evidence: 'timetables and usual durations of all jobs',
 };
 
-type Duration = Pick<RisksInput, 'nowMs'> & { readonly durationMs: number; readonly running: readonly SeenRun[] };
+type Duration = Pick<RisksInput, 'nowMs'> & Usual & { readonly running: readonly SeenRun[] };
 
-/** Returns the times at which the previous run is expected to be still running; a skipped run takes no time. */
-function findSkipped(timesMs: readonly number[], { nowMs, durationMs, running }: Duration): readonly number[] {
-  const ends = running.map(({ startedAtMs }) => startedAtMs + durationMs);
+/** Returns the times at which as many runs as the job allows are expected to be still running; a skipped run takes no time. */
+function findSkipped(timesMs: readonly number[], { nowMs, durationMs, atOnce, running }: Duration): readonly number[] {
+  const expected = running.map(({ startedAtMs }) => startedAtMs + durationMs);
   // An overdue run may last as long again.
-  let freeMs = Math.max(0, ...ends.map((endMs) => (endMs < nowMs ? 2 * nowMs - endMs : endMs)));
+  const ends = expected.map((endMs) => (endMs < nowMs ? 2 * nowMs - endMs : endMs)).sort((one, other) => one - other);
   return timesMs.filter((time) => {
-    if (time < freeMs) return true;
-    freeMs = time + durationMs;
+    while ((ends[0] ?? Number.POSITIVE_INFINITY) <= time) ends.shift();
+    if (ends.length >= atOnce) return true;
+    // Runs in progress may end after it.
+    ends.splice(ends.findLastIndex((endMs) => endMs <= time + durationMs) + 1, 0, time + durationMs);
     return false;
   });
 }

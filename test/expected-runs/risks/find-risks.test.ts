@@ -223,6 +223,23 @@ describe('expected-runs/risks/find-risks', () => {
     ]);
   });
 
+  it('lists starts beyond the number of runs that a job allows at once', async () => {
+    const durationMs = () => 25 * minuteMs;
+    const two = { definition: { allowsSeveral: true, mostAtOnce: 2, askedAtMs: 0 } };
+    // Runs in progress end in 5 and 24 min; the start after 6 min ends after 31, that after 24 min after 49.
+    const startedMs = [nowMs - 20 * minuteMs, nowMs - minuteMs];
+    const running = startedMs.map((startedAtMs, id) => ({ id, startedAtMs, kind: 'scheduled' as const }));
+    const given = { durationMs, running: new Map([['a', running]]) };
+    const found = await risksOf([job('a', [1, 6, 23, 24, 30, 31], two)], given);
+    expect(found.runs).toMatchObject([{ count: 3, firstMs: nowMs + minuteMs, lastMs: nowMs + 30 * minuteMs }]);
+    expect(found.troubles).toMatchObject([
+      {
+        text: 'pay/a usually takes 25 min, so more than 2 runs would overlap',
+        evidence: 'one run in four takes even longer, and the job allows only 2 runs at once',
+      },
+    ]);
+  });
+
   it('lists starts without a free thread once, with all reasons, the worst first', async () => {
     const crowds = [{ fromMs: nowMs + 10 * minuteMs, toMs: nowMs + 10 * minuteMs }];
     const factsOf = (_project: string, _group: string, name: string) => ({ consecutiveFailures: name === 'b' ? 3 : 0 });
