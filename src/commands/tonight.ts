@@ -32,7 +32,7 @@ function renderServer({ server, unknown, risks }: ServerTonight, isNamed: boolea
 }
 
 function renderRisks(risks: RisksTonight): readonly string[] {
-  const { troubles, runs, troubles_left_out: leftOut, not_judged: open } = risks;
+  const { troubles, runs, troubles_left_out: leftOut, runs_left_out: unlisted, not_judged: open } = risks;
   return [
     ...troubles.flatMap(({ sentence, evidence, reason, subject }) => [
       sentence,
@@ -40,6 +40,7 @@ function renderRisks(risks: RisksTonight): readonly string[] {
       ...renderRuns(runs.filter(({ reasons, subject: own }) => reasons[0] === reason && own === subject)),
     ]),
     ...(leftOut === 0 ? [] : [`and ${leftOut} more`]),
+    ...(unlisted === 0 ? [] : [`The lists have only the first ${runs.length} lines, by time; the headings count all runs.`]),
     ...(open.runs === 0
       ? []
       : [`Not checked: ${toCount(open.runs, 'run')} of jobs whose past runs or nodes are unknown.`]),

@@ -136,9 +136,11 @@ export function isAnyAtRisk({ servers }: Tonight): boolean | undefined {
     : undefined;
 }
 
-/** Reports whether runs were checked, which needs a run that the daemon has seen. */
+/** Reports whether runs were checked, which needs a run that the daemon has seen, or that no run is expected. */
 export function isJudged(risks: RisksTonight | null): boolean {
-  return risks !== null && (risks.expected === 0 || risks.not_judged.runs < risks.expected);
+  if (risks === null) return false;
+  const { runs, jobs_without_times: untimed, of_projects_off: off } = risks.not_judged;
+  return risks.expected === 0 ? untimed === off : runs < risks.expected;
 }
 
 export function toHeadline(tonight: Tonight): string {

@@ -122,6 +122,12 @@ describe('http/tonight', () => {
       troubles_left_out: 3,
       runs_left_out: 10,
     });
+    const { ask, url } = await serve([
+      tonightRoutes({ servers: () => ['prod'], risks: async () => many, skipped: async () => undefined, silence }),
+    ]);
+    const cut = 'The lists have only the first 500 lines, by time; the headings count all runs.';
+    expect(toText((await ask('/tonight')).body)).toContain(cut);
+    expect((await runHere(['tonight', `--url=${url}`])).stdout).toContain(cut);
   });
 
   it('reports skipped runs as unknown, not as none, for the time before the schedules were watched', async () => {
@@ -129,6 +135,21 @@ describe('http/tonight', () => {
     const skipped = { ...rest, sinceMs, untilMs: nowMs, watchedMs: nowMs - hourMs, untimed: 0 };
     const found = toServerTonight('prod', { risks: await risksOf([job('a', [1])]), skipped }, undefined);
     expect(found.skipped?.sentence).toBe('It is unknown whether a run was skipped from 06:00 UTC to 18:00 UTC.');
+  });
+
+  it('does not call a night calm if no time of a run is known', async () => {
+    const risks = { ...(await risksOf([])), jobCount: 1, untimed: { count: 1, switchedOff: 0 } };
+    const { ask, url } = await serve([
+      tonightRoutes({ servers: () => ['prod'], risks: async () => risks, skipped: async () => undefined, silence }),
+    ]);
+    expect(toText((await ask('/tonight')).body)).toContain('–0 of 0 runs expected within 12 h are at risk');
+    expect((await runHere(['tonight', `--url=${url}`])).code).toBe(2);
+  });
+
+  it('keeps the server in the links to other horizons', async () => {
+    const { ask } = await serveTonight();
+    expect((await ask('/tonight?server=prod')).body).toContain('href="./tonight?hours=6&#38;server=prod"');
+    expect((await ask('/tonight')).body).toContain('href="./tonight?hours=6"');
   });
 
   it('computes each horizon for those who ask for it at the same moment', async () => {

@@ -64,11 +64,14 @@ function readWish(query: Request['query']): { readonly hours: number } | string 
 const defaultHours = 12;
 
 function renderTonight(tonight: Tonight, root: string): Html {
+  const [first, second] = tonight.servers;
+  const isOne = first !== undefined && second === undefined;
+  const of = isOne ? `&server=${encodeURIComponent(first.server.toWellFormed())}` : '';
   const isAny = isAnyAtRisk(tonight);
   const [mood, sign] = isAny === undefined ? ['off', '–'] : isAny ? ['bad', '✗'] : ['good', '✓'];
   const others = [6, 12, 24].filter((hours) => hours !== tonight.hours);
   return html`<div class="headline ${mood}"><h1><span class="sign" aria-hidden="true">${sign}</span><span>${toHeadline(tonight)}</span></h1></div>
-<p class="note">Coming scheduled runs, and the known risks. <a href="${root}runbooks/AutomationRunsAtRisk">What to do</a>. Other horizons: ${others.map((hours, index) => html`${index === 0 ? '' : ', '}<a href="${root}tonight?hours=${hours}">${hours} h</a>`)}.</p>
+<p class="note">Coming scheduled runs, and the known risks. <a href="${root}runbooks/AutomationRunsAtRisk">What to do</a>. Other horizons: ${others.map((hours, index) => html`${index === 0 ? '' : ', '}<a href="${root}tonight?hours=${hours}${of}">${hours} h</a>`)}.</p>
 ${tonight.servers.map((server) => renderServer(server, root))}`;
 }
 
@@ -79,15 +82,19 @@ function renderServer({ server, unknown, risks, skipped }: ServerTonight, root: 
   const links = html`<p class="note"><a href="${root}windows/${encodeURIComponent(server.toWellFormed())}">When to restart <bdi>${server}</bdi></a></p>\n`;
   const why = unknown === null ? undefined : html`<p class="off">– ${unknown}.</p>\n`;
   if (risks === null) return html`<section>${title}${why}</section>\n`;
-  const { troubles, troubles_left_out: leftOut } = risks;
+  const { troubles, troubles_left_out: leftOut, runs, runs_left_out: unlisted } = risks;
   const rest = leftOut === 0 ? undefined : html`<p class="note">and ${leftOut.toLocaleString('en')} more.</p>\n`;
+  const later =
+    unlisted === 0
+      ? undefined
+      : html`<p class="note">The lists have only the first ${runs.length} lines, by time; the headings count all runs.</p>\n`;
   const none =
     troubles.length > 0
       ? undefined
       : html`<p class="${isJudged(risks) ? 'good' : 'off'}">${isJudged(risks) ? '✓' : '–'} No run is known to be at risk.</p>\n`;
   const listed = Map.groupBy(troubles, (trouble) => listRuns(trouble, risks).length > 0);
   return html`<section>
-${title}${links}${why}${renderSkipped(skipped, server, root)}${none}${listed.get(true)?.map((trouble) => renderTrouble(trouble, risks, { server, root }))}${renderFurther(listed.get(false), { server, root })}${rest}${renderUnjudged(risks)}</section>
+${title}${links}${why}${renderSkipped(skipped, server, root)}${none}${listed.get(true)?.map((trouble) => renderTrouble(trouble, risks, { server, root }))}${renderFurther(listed.get(false), { server, root })}${rest}${later}${renderUnjudged(risks)}</section>
 `;
 }
 
