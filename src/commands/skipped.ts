@@ -1,6 +1,6 @@
 import { toVisible } from '../domain/format.ts';
 import { toJobPath } from '../domain/job.ts';
-import type { SkippedStatus } from '../status/skipped.ts';
+import { isAnyLeft, type SkippedStatus } from '../status/skipped.ts';
 import { askForPage, takeServer, toExitCode, toQuery } from './ask-page.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 
@@ -11,8 +11,7 @@ export async function skipped(context: CommandContext): Promise<number> {
     path: `/api/skipped${toQuery(context, ['since', 'until'], { server })}`,
     isOwn,
     render,
-    toExitCode: ({ since, left, unknown }) =>
-      toExitCode(since === null ? undefined : left > 0 || (unknown === null ? false : undefined)),
+    toExitCode: (content) => toExitCode(isAnyLeft(content)),
   });
 }
 

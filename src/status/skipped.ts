@@ -16,6 +16,8 @@ export type SkippedStatus = {
   /** The number of missed runs without a later success. */
   readonly left: number;
   readonly undecided: number;
+  /** The number of times that are still being checked. */
+  readonly checking: number;
   readonly sentence: string;
   readonly runs: readonly SkippedText[];
   readonly runs_left_out: number;
@@ -48,7 +50,7 @@ type Found = {
 export function toSkippedStatus(server: string, { skipped, silence, serverUrl }: Found): SkippedStatus {
   const unknown = toUnknown(skipped, silence);
   if (skipped === undefined) return { ...nothing, server, unknown };
-  const { sinceMs, untilMs, missed, left, undecided, runs } = skipped;
+  const { sinceMs, untilMs, missed, left, undecided, open, runs } = skipped;
   if (sinceMs > untilMs) return { ...nothing, server, unknown: unknown ?? 'the interval ends before it begins' };
   const gap = unknown ?? toUnwatched(skipped);
   return {
@@ -59,6 +61,7 @@ export function toSkippedStatus(server: string, { skipped, silence, serverUrl }:
     missed,
     left,
     undecided,
+    checking: open,
     sentence: toSentence(skipped, gap),
     runs: runs.slice(0, maxRuns).map((run) => toText(run, { serverUrl, nowMs: untilMs })),
     runs_left_out: Math.max(0, runs.length - maxRuns),
@@ -83,10 +86,17 @@ const nothing = {
   missed: 0,
   left: 0,
   undecided: 0,
+  checking: 0,
   sentence: 'The skipped runs are unknown.',
   runs: [],
   runs_left_out: 0,
 } as const;
+
+/** Reports whether a run is left to start by hand; undefined if none is known, but not all times are decided. */
+export function isAnyLeft({ since, unknown, left, undecided, checking }: SkippedStatus): boolean | undefined {
+  if (since === null) return undefined;
+  return left > 0 || (unknown === null && undecided + checking === 0 ? false : undefined);
+}
 
 export type SkippedSummary = Pick<SkippedStatus, 'missed' | 'left' | 'sentence'>;
 

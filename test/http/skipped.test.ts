@@ -120,8 +120,9 @@ describe('http/skipped', () => {
     const well = { ...found, left: 0, missed: 0, undecided: 0, open: 0, runs: [] };
     const young = { ...well, watchedMs: nowMs - hourMs };
     const unread = { ...well, untimed: 283 };
+    const unsure = { ...well, open: 2 };
     const empty = { ...well, sinceMs: nowMs + hourMs };
-    const { url, ask: get } = await serveSkipped({ prod: found, well, young, unread, empty, dark: undefined });
+    const { url, ask: get } = await serveSkipped({ prod: found, well, young, unread, unsure, empty, dark: undefined });
     const ask = (...words: readonly string[]) => runHere(['skipped', ...words, `--url=${url}`]);
     expect(await ask('prod', '--since=12h')).toMatchObject({
       code: 1,
@@ -145,6 +146,11 @@ It is unknown whether a run was skipped from 06:00 UTC to 18:00 UTC.
 It is unknown whether a run was skipped from 06:00 UTC to 18:00 UTC.
 `,
     });
+    expect(await ask('unsure')).toMatchObject({
+      code: 2,
+      stdout: 'No scheduled run was skipped from 06:00 UTC to 18:00 UTC; 2 still being checked.\n',
+    });
+    expect((await get('/skipped/unsure')).body).toContain('class="headline off"');
     expect((await get('/skipped/young')).body).toContain('class="headline off"');
     expect((await get('/skipped/well')).body).toContain('class="headline good"');
     expect(await ask('empty')).toMatchObject({

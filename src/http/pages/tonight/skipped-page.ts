@@ -3,7 +3,7 @@ import { toScheduled } from '../../../domain/ages.ts';
 import { toJobPath } from '../../../domain/job.ts';
 import type { Pause } from '../../../domain/pause.ts';
 import type { Skipped } from '../../../expected-runs/risks/find-skipped.ts';
-import { type SkippedStatus, type SkippedText, toSkippedStatus } from '../../../status/skipped.ts';
+import { isAnyLeft, type SkippedStatus, type SkippedText, toSkippedStatus } from '../../../status/skipped.ts';
 import { renderPathLink, toExecutionAddress } from '../addresses.ts';
 import { type Html, html, numberHead, toTable } from '../html.ts';
 import { serverRoute } from '../page.ts';
@@ -63,8 +63,9 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
 function renderSkipped(status: SkippedStatus, root: string): Html {
-  const { server, unknown, since, left, sentence, runs, runs_left_out: leftOut } = status;
-  const [mood, sign] = left > 0 ? ['bad', '✗'] : since === null || unknown !== null ? ['off', '–'] : ['good', '✓'];
+  const { server, unknown, sentence, runs, runs_left_out: leftOut } = status;
+  const isAny = isAnyLeft(status);
+  const [mood, sign] = isAny === undefined ? ['off', '–'] : isAny ? ['bad', '✗'] : ['good', '✓'];
   const why = unknown === null ? undefined : html`<p class="off">– ${unknown}.</p>\n`;
   const nowMs = Date.parse(status.until ?? '');
   const choices = ['6h', '12h', '1d', '7d'].map(
