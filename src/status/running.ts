@@ -20,16 +20,19 @@ type Settings = Pick<ExecutionSettings, 'isWantedProject' | 'isWantedJob' | 'ove
 /** The maximum number of executions on a page; metrics have all. */
 const maxShown = 10;
 
-/** Returns a running or waiting execution; undefined if there is none with this id, or if it is not watched. */
+/** Returns a running or waiting execution, as last read; undefined if there is none with this id, or if it is not watched. */
 export function findRunning(
-  { running, nowMs, seenMs }: ExecutionsStatus,
+  { nowMs, recent, lastRead, ...status }: ExecutionsStatus,
   settings: Settings,
   of: { server: string; id: number },
 ): RunningExecution | undefined {
+  const { running, seenMs } = lastRead ?? status;
   const execution = running.find(({ id, endedAtMs }) => id === of.id && endedAtMs === undefined);
   if (execution === undefined || seenMs === undefined) return undefined;
-  const told = toRunning(execution, seenMs, settings);
-  return told && { ...told, ...of, isWaiting: isWaiting(execution), serverNowMs: nowMs, seenMs };
+  const isUnread = lastRead !== undefined;
+  if (isUnread && recent.some(({ id }) => id === of.id)) return undefined;
+  const shown = toRunning(execution, seenMs, settings);
+  return shown && { ...shown, ...of, isWaiting: isWaiting(execution), isUnread, serverNowMs: nowMs, seenMs };
 }
 
 /** Returns when a waiting execution will start; undefined if this is unknown, as for a queued one. */

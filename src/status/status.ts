@@ -84,7 +84,9 @@ export type RunningExecution = RunningStatus & {
   readonly server: string;
   /** True if it is queued or scheduled for later. */
   readonly isWaiting: boolean;
-  /** The server time, and the server time of the last round. */
+  /** True if running executions cannot be read at the moment. */
+  readonly isUnread?: boolean;
+  /** The server time, and the server time of the last read. */
   readonly serverNowMs: number;
   readonly seenMs: number;
 };

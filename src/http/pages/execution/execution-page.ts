@@ -92,7 +92,7 @@ async function toPage(options: ExecutionPageOptions, { server, id, root }: Asked
     };
   }
   if (unfinished !== undefined) {
-    const isSilent = silence(server) !== undefined;
+    const isSilent = unfinished.isUnread === true || silence(server) !== undefined;
     const title = `${toStanding(unfinished, isSilent)}: #${unfinished.id} ${unfinished.job ?? 'ad hoc'}`;
     return { status: 200, title, body: renderRunning(unfinished, { isSilent, root, url: urlOf(server), ofJob }) };
   }
