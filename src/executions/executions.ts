@@ -8,6 +8,7 @@ import { toTypicalDuration } from './counting/job-facts.ts';
 import { toJobKey } from './counting/totals.ts';
 import { createImportsSince, type ImportsSince } from './ledger/count-executions.ts';
 import type { LedgerCache } from './ledger/ledger-cache.ts';
+import type { LedgerFacts } from './ledger/ledger-documents.ts';
 import type { ProjectState } from './ledger/project-state.ts';
 import type { RecentRun } from './ledger/recent-runs.ts';
 import { type OpenRound, openRound } from './open-round.ts';
@@ -27,6 +28,7 @@ import { playRound, type RoundNow, type RoundTools } from './round.ts';
 import type { LeftOut } from './series/fit-series.ts';
 import { createShow, toLagSeconds, toNote } from './series/show.ts';
 import { isOfShown } from './series/total-rows.ts';
+import type { ExecutionSettings } from './settings.ts';
 import { createTracePort, type TracePort } from './trace-port.ts';
 
 type Outcome =
@@ -69,6 +71,8 @@ export type ExecutionsStatus = {
   readonly nowMs: number;
   /** The server time of the last read of running executions; undefined before the first. */
   readonly seenMs: number | undefined;
+  /** While running executions cannot be read: those of the last read, and its time. */
+  readonly lastRead?: { readonly running: readonly Execution[]; readonly seenMs: number } | undefined;
   readonly visibility: Sight;
   /** Undefined if no import came after the last counted run. */
   readonly imports?: ImportsSince | undefined;
@@ -89,6 +93,7 @@ export function createExecutions(given: ExecutionsOptions): Executions {
   let opened: Promise<OpenRound> | undefined;
   let found: OpenRound | undefined;
   let latest: RoundNow | undefined;
+  let lastRead: ExecutionsStatus['lastRead'];
   const serverNowMs = (): number => toServerNow(latest, options.clock);
 
   /** Opens the ledger in the first round; after an error, in the next round. */
@@ -111,6 +116,7 @@ export function createExecutions(given: ExecutionsOptions): Executions {
     try {
       const played = playRound(tools, round, (now) => {
         latest = now;
+        if (now.running !== undefined) lastRead = { running: now.running, seenMs: now.nowMs };
         tracePort.noteServerNow(now.nowMs);
       });
       await showMeanwhile(tools, { ...round, latest: () => latest }, played);
@@ -120,7 +126,8 @@ export function createExecutions(given: ExecutionsOptions): Executions {
     const failure = toFailure(faults);
     if (failure !== undefined) return failure;
     const note = toNote(ready.cache, activities, faults.unasked());
-    const complaints = [...oddRows.complaints(), ...ready.recount.complaints()];
+    const begun = toVainStart(options.settings, ready.cache.facts());
+    const complaints = [...begun, ...oddRows.complaints(), ...ready.recount.complaints()];
     return { result: 'success', series: showing.series(), complaints, ...(note === undefined ? {} : { note }) };
   }
 
@@ -152,6 +159,7 @@ export function createExecutions(given: ExecutionsOptions): Executions {
       countedSinceMs: found?.cache.facts().countedSinceMs,
       nowMs: serverNowMs(),
       seenMs: latest?.nowMs,
+      lastRead: latest?.running === undefined ? lastRead : undefined,
       visibility: visibility.all(),
       leftOut: found?.room.leftOut(),
       imports: imports.now(),
@@ -202,6 +210,16 @@ function toReadMs({ readTicks, sinceTicks, nowMs }: RoundNow, project: string): 
   if (readTicks === undefined) return nowMs;
   const ticks = readTicks.get(project);
   return ticks === undefined ? undefined : nowMs - Math.max(0, sinceTicks - ticks);
+}
+
+/** Complains about a configured start of counting that came too late, or lies in the future. */
+function toVainStart(
+  { countFromMs }: Pick<ExecutionSettings, 'countFromMs'>,
+  { countedSinceMs }: LedgerFacts,
+): readonly string[] {
+  if (countFromMs === undefined || countedSinceMs === undefined || countFromMs === countedSinceMs) return [];
+  const since = new Date(countedSinceMs).toISOString();
+  return [`executions.count_from has no effect, because executions have been counted since ${since}`];
 }
 
 function toServerNow(latest: RoundNow | undefined, { now, ticks }: ExecutionsOptions['clock']): number {

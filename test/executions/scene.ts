@@ -38,6 +38,7 @@ export async function createScene({
   let fitting: Shown;
   let publishes = 0;
   let series = 0;
+  let complaints: readonly string[] | undefined;
   let lag = 0;
   let reads = 0;
   const clock = fakeClock({
@@ -97,7 +98,7 @@ export async function createScene({
     pass(afterMs);
     const outcome = await executions.read(new AbortController().signal);
     if (outcome.result !== 'success') return outcome.message;
-    series = outcome.series;
+    ({ series, complaints } = outcome);
     return 'success';
   }
 
@@ -135,6 +136,7 @@ export async function createScene({
     },
     /** The number of series that the last round reported. */
     series: () => series,
+    complaints: () => complaints,
     /** What the rounds reported: `late 2`, `skipped disabled 3`. */
     told,
     lag: () => lag,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { dayMs, hourMs } from '../support/durations.ts';
 import { type Played, play } from './play.ts';
+import { birthMs } from './scene.ts';
 
 describe('executions/transitions', () => {
   it('starts counting at its first start, or as long before it as the backfill', async () => {
@@ -9,6 +10,20 @@ describe('executions/transitions', () => {
     finish('pay', { agoMs: 0.5 * hourMs });
     await rounds(2);
     expect(counted()).toEqual(['pay settle succeeded 1']);
+  });
+
+  it('complains about a configured start of counting that has no effect, and about no other', async () => {
+    const { rounds, restart, complaints } = await play({ settings: { countFromMs: birthMs - hourMs } });
+    await rounds(1);
+    restart();
+    await rounds(1);
+    expect(complaints()).toEqual([]);
+    restart({ countFromMs: birthMs - 2 * hourMs });
+    await rounds(1);
+    const since = '2026-01-15T11:00:00.000Z';
+    expect(complaints()).toEqual([
+      `executions.count_from has no effect, because executions have been counted since ${since}`,
+    ]);
   });
 
   it('counts the executions of a new project from before it was first listed', async () => {
