@@ -12,7 +12,7 @@ export async function why(context: CommandContext): Promise<number> {
       isOwn: (content): content is WhyEnded => isAnswer(content),
       render: ({ sentence, facts, failure, ...about }) =>
         `${[sentence, ...facts, ...toEvidence(failure), ...toAboutLines(about)].join('\n')}\n`,
-      toExitCode: ({ verdict }) => verdicts[verdict],
+      toExitCode: ({ verdict }) => verdicts.get(verdict) ?? exitCodes.failed,
     });
   if (job === undefined || rest.length > 0) {
     context.complain('why: takes a server and a job, as SERVER PROJECT/GROUP/NAME, or an execution, as SERVER/ID\n');
@@ -26,7 +26,10 @@ export async function why(context: CommandContext): Promise<number> {
   });
 }
 
-const verdicts = { succeeded: exitCodes.well, failed: exitCodes.failed, unknown: exitCodes.misconfigured };
+const verdicts = new Map([
+  ['succeeded', exitCodes.well],
+  ['unknown', exitCodes.misconfigured],
+]);
 
 function toExitCode({ verdict, failure, last_run: lastRun }: WhyOfJob): number {
   if (failure !== undefined && failure.execution === lastRun?.id) return exitCodes.failed;

@@ -4,7 +4,7 @@ import { toCauseText, toSentence } from '../diagnosis/lines/sentence.ts';
 import { toTime } from '../domain/ages.ts';
 import type { FailedRun } from '../domain/failure-class.ts';
 import type { Why } from '../expected-runs/deciding/why.ts';
-import { toStartsAtMs } from './running.ts';
+import { isFailure, toStartsAtMs } from './running.ts';
 import type { AboutJob, ShownJob } from './shown-job.ts';
 import type { EndedStatus, RunningExecution } from './status.ts';
 
@@ -46,7 +46,8 @@ export type WhyEnded = AboutJob & {
   readonly server: string;
   readonly id: number;
   readonly job: string | undefined;
-  readonly verdict: 'succeeded' | 'failed' | 'unknown';
+  /** Failed, unknown (it has not ended), or another ending, such as succeeded or aborted. */
+  readonly verdict: string;
   readonly sentence: string;
   readonly facts: readonly string[];
   readonly failure: WhyFailed | undefined;
@@ -143,7 +144,8 @@ export function explainExecution(
     const { id, job } = running;
     const startsAtMs = toStartsAtMs(running);
     const waits = `It waits to run${startsAtMs === undefined ? '' : ` at ${toTime(startsAtMs, nowMs)}`}.`;
-    const sentence = running.isWaiting ? waits : 'It still runs.';
+    const seen = `It was last seen ${running.isWaiting ? 'waiting' : 'running'} at ${toTime(running.seenMs, nowMs)}.`;
+    const sentence = running.isUnread === true ? seen : running.isWaiting ? waits : 'It still runs.';
     return { server, id, job, verdict: 'unknown', sentence, facts: [], failure: undefined };
   }
   if (ended === undefined) return undefined;
@@ -154,7 +156,7 @@ export function explainExecution(
     server,
     id,
     job: path,
-    verdict: ending === 'succeeded' ? 'succeeded' : 'failed',
+    verdict: isFailure(ended) ? 'failed' : ending,
     sentence: failure === undefined ? plain : toSentence(failure, nowMs),
     facts: failure === undefined ? [] : [`First cause: ${toCauseText(failure)}.`],
     failure: failure && toWhyFailed(failure, nowMs, explanation),

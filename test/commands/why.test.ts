@@ -80,8 +80,11 @@ const explanation: Explanation = {
 
 const failures: FindFailures = {
   execution: (server, id) => {
-    const ended =
-      id === 4711 ? endedRun : id === 4712 ? { ...endedRun, id, job: 'index', ending: 'succeeded' } : undefined;
+    const ending = new Map([
+      [4712, 'succeeded'],
+      [4713, 'aborted'],
+    ]).get(id);
+    const ended = id === 4711 ? endedRun : ending === undefined ? undefined : { ...endedRun, id, job: 'index', ending };
     return explainExecution(server, {
       running: undefined,
       ended,
@@ -252,6 +255,8 @@ First cause: access (AuthenticationFailure), exit code 5, step 2 (Settle) on db0
         seen: 1,
       },
     });
+    const aborted = await ask('prod/4713', '--json');
+    expect([aborted.code, JSON.parse(aborted.stdout)]).toMatchObject([1, { verdict: 'aborted' }]);
     expect(await ask('prod/4712')).toMatchObject({ code: 0, stdout: 'pay/index ended at 02:04 UTC: succeeded.\n' });
     expect(await ask('prod/1')).toMatchObject({ code: 2, stderr: 'No execution "1" of "prod" is known here.\n' });
   });
