@@ -40,7 +40,9 @@ function renderRisks(risks: RisksTonight): readonly string[] {
       ...renderRuns(runs.filter(({ reasons, subject: own }) => reasons[0] === reason && own === subject)),
     ]),
     ...(leftOut === 0 ? [] : [`and ${leftOut} more`]),
-    ...(unlisted === 0 ? [] : [`The lists have only the first ${runs.length} lines, by time; the headings count all runs.`]),
+    ...(unlisted === 0
+      ? []
+      : [`The lists have only the first ${runs.length} lines, by time; the headings count all runs.`]),
     ...(open.runs === 0
       ? []
       : [`Not checked: ${toCount(open.runs, 'run')} of jobs whose past runs or nodes are unknown.`]),

@@ -7,6 +7,7 @@ export type Place =
   | 'schedule'
   | 'tonight'
   | 'failures'
+  | 'jobs'
   | 'failed jobs'
   | 'off jobs';
 
@@ -47,7 +48,7 @@ export const kindsOfProblems = {
   overdue: { alerts: ['AutomationExecutionOverdue'], page: 'server' },
   starts_late: { alerts: ['AutomationScheduleLate'], page: 'schedule' },
   jobs_failing: { alerts: ['AutomationJobFailingRepeatedly'], page: 'failed jobs' },
-  jobs_stale: { alerts: ['AutomationJobNoRecentSuccess'], page: 'failed jobs' },
+  jobs_stale: { alerts: ['AutomationJobNoRecentSuccess'], page: 'jobs' },
   at_risk: { alerts: ['AutomationRunsAtRisk'], page: 'tonight' },
   burning_slowly: { alerts: ['AutomationErrorBudgetBurnSlow'], page: 'failures' },
   jobs_slow: { alerts: ['AutomationJobSlower'], page: 'server', isNote: true },

@@ -25,6 +25,7 @@ const pages: Readonly<Record<Place, string>> = {
   schedule: pageOf.schedule,
   tonight: pageOf.tonight,
   failures: pageOf.failures,
+  jobs: pageOf.job,
   'failed jobs': pageOf.job,
   'off jobs': pageOf.switchedOff,
 };

@@ -56,6 +56,8 @@ describe('http/execution-list', () => {
     ['/executions?project=stock', ['#10', '#9']],
     ['/executions?server=prod&result=failures', ['#12']],
     ['/executions?text=SETTLE', ['#12']],
+    ['/executions?text=%22tidy%22', ['#11']],
+    ['/executions?text=%22tid%22', []],
     ['/executions?text=%2310', ['#10']],
     ['/executions?text=ad+hoc', ['#10']],
     ['/executions?result=nonsense', []],

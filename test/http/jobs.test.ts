@@ -236,7 +236,7 @@ describe('http/jobs', () => {
     // The change was seen between two runs.
     expect(body.match(/; before it: definition steps changed<\/title><rect class="place marked"/g)).toHaveLength(1);
     expect(body).toContain('<a href="../../../../executions/prod/4710">#4710</a>');
-    expect(body).toContain('executions?server=prod&#38;project=pay&#38;text=nightly%2Fsettle">60 runs kept</a>');
+    expect(body).toContain('executions?server=prod&#38;project=pay&#38;text=%22nightly%2Fsettle%22">60 runs kept</a>');
   });
 
   it('shows the usual times and durations of a job without a schedule, and when its durations changed', async () => {

@@ -64,6 +64,7 @@ const places: Readonly<Record<Place, readonly [string, string]>> = {
   schedule: ['schedule', 'the schedule'],
   tonight: ['tonight', 'the page of coming runs'],
   failures: ['executions?result=failures', 'the list of failed executions'],
+  jobs: ['jobs', 'the list of jobs'],
   'failed jobs': ['jobs?state=failed', 'the list of jobs'],
   'off jobs': ['jobs?state=off', 'the list of jobs'],
 };

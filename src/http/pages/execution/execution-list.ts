@@ -44,14 +44,15 @@ const fields = ['result', 'server', 'project', 'text'] as const;
 type Filter = Fields<(typeof fields)[number]>;
 type Executions = Shown<EndedExecution, keyof Filter>;
 
-/** The result is an ending, or `failures` for all that count as failed. The text is a part of the job's name, or an id. */
+/** The result is an ending, or `failures` for all that count as failed. The text is a part of the job's name (in quotes, the whole name), or an id. */
 function toChoice(filter: Filter): (execution: EndedExecution) => boolean {
   const text = filter.text.toLowerCase();
+  const [, whole] = /^"(.+)"$/.exec(filter.text) ?? [];
   return ({ server, project, job = 'ad hoc', id, ending }) =>
     isResult(ending, filter.result) &&
     (filter.server === '' || server === filter.server) &&
     (filter.project === '' || project === filter.project) &&
-    (text === '' || job.toLowerCase().includes(text) || String(id) === text.replace(/^#/, ''));
+    (text === '' || job === whole || job.toLowerCase().includes(text) || String(id) === text.replace(/^#/, ''));
 }
 
 function isResult(ending: string, wanted: string): boolean {

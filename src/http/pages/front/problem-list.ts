@@ -79,6 +79,7 @@ const placeWords: Readonly<Record<Exclude<Place, 'server'>, string>> = {
   schedule: 'Schedule',
   tonight: 'Tonight',
   failures: 'Failed executions',
+  jobs: 'Jobs',
   'failed jobs': 'Jobs that failed',
   'off jobs': 'Jobs that are off',
 };
@@ -131,6 +132,7 @@ const places: Readonly<Record<Exclude<Place, 'server' | 'rights'>, (server: stri
   schedule: toScheduleAddress,
   tonight: (server) => `tonight?server=${encodeURIComponent(server.toWellFormed())}`,
   failures: (server) => `executions?result=failures&server=${encodeURIComponent(server.toWellFormed())}`,
+  jobs: (server) => `jobs?server=${encodeURIComponent(server.toWellFormed())}`,
   'failed jobs': (server) => toJobs(server, 'failed'),
   'off jobs': (server) => toJobs(server, 'off'),
 };

@@ -39,9 +39,15 @@ export function jobListRoute({ jobs, ended, ...options }: JobListOptions): Route
     words: ['before', 'after'],
     render: (shown) => html`<h1>Scheduled jobs</h1>
 ${renderForm(shown)}
-<p class="note">${shown.count}. Jobs that missed a run or failed come first. Durations and success are of the last 1,000 executions of each server.</p>
+<p class="note">${shown.count}. Jobs that missed a run or failed come first. Durations and success are of the last 1,000 executions of each server. ${renderUnscheduled(shown)}</p>
 ${shown.items.length === 0 ? html`<p>No scheduled job ${shown.all.length === 0 ? 'is watched yet' : 'matches'}.</p>\n` : renderTable(shown, ended)}${shown.links}`,
   });
+}
+
+/** A problem of the front page may name jobs without a schedule, which this page does not list. */
+function renderUnscheduled({ filter: { server } }: Jobs): Html {
+  const of = server === '' ? '' : `&server=${encodeURIComponent(server.toWellFormed())}`;
+  return html`Failures of jobs without a schedule are among the <a href="executions?result=failures${of}">failed executions</a>.`;
 }
 
 const fields = ['text', 'state', 'server'] as const;

@@ -158,7 +158,7 @@ function renderRuns({ server, path, runs, nowMs }: ShownJob, root: string): Html
   const failures = runs.filter(isFailure);
   const shown = (failures.length === 0 ? runs : failures).slice(0, maxListed);
   const [newest] = runs;
-  const list = `${root}executions${toQuery({ server, project: newest?.project ?? '', text: newest?.job ?? path })}`;
+  const list = `${root}executions${toQuery({ server, project: newest?.project ?? '', text: `"${newest?.job ?? path}"` })}`;
   const rows = shown.map(
     (run) =>
       html`<tr><th scope="row"><a href="${root}${toExecutionAddress(server, run.id)}">#${run.id}</a></th><td data-is="Result">${renderEnding(run.ending)}</td><td data-is="Started" class="brief">${toTime(run.startedAtMs, nowMs)}</td><td data-is="Ended" class="brief">${toAge(run.endedAtMs, nowMs)}</td><td data-is="Took" class="number">${run.endedAtMs < run.startedAtMs ? '' : toLength(run.endedAtMs - run.startedAtMs)}</td></tr>\n`,
