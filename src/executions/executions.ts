@@ -8,7 +8,6 @@ import { toTypicalDuration } from './counting/job-facts.ts';
 import { toJobKey } from './counting/totals.ts';
 import { createImportsSince, type ImportsSince } from './ledger/count-executions.ts';
 import type { LedgerCache } from './ledger/ledger-cache.ts';
-import type { LedgerFacts } from './ledger/ledger-documents.ts';
 import type { ProjectState } from './ledger/project-state.ts';
 import type { RecentRun } from './ledger/recent-runs.ts';
 import { type OpenRound, openRound } from './open-round.ts';
@@ -24,11 +23,10 @@ import { createRunningReader } from './reading/running-reader.ts';
 import { createVisibility, type Sight } from './reading/visibility.ts';
 import { createWatchedProjects } from './reading/watched-projects.ts';
 import { createOddRows } from './reading/window-reader.ts';
-import { playRound, type RoundNow, type RoundTools } from './round.ts';
+import { joinLastRead, playRound, type ReadNow, type RoundNow, type RoundTools, toSeen } from './round.ts';
 import type { LeftOut } from './series/fit-series.ts';
 import { createShow, toLagSeconds, toNote } from './series/show.ts';
 import { isOfShown } from './series/total-rows.ts';
-import type { ExecutionSettings } from './settings.ts';
 import { createTracePort, type TracePort } from './trace-port.ts';
 
 type Outcome =
@@ -92,8 +90,7 @@ export function createExecutions(given: ExecutionsOptions): Executions {
   const { activities, oddRows, showing, visibility } = tools;
   let opened: Promise<OpenRound> | undefined;
   let found: OpenRound | undefined;
-  let latest: RoundNow | undefined;
-  let lastRead: ExecutionsStatus['lastRead'];
+  let latest: ReadNow | undefined;
   const serverNowMs = (): number => toServerNow(latest, options.clock);
 
   /** Opens the ledger in the first round; after an error, in the next round. */
@@ -115,8 +112,7 @@ export function createExecutions(given: ExecutionsOptions): Executions {
     const round = { found: ready, faults, signal, startedTicks: options.clock.ticks() };
     try {
       const played = playRound(tools, round, (now) => {
-        latest = now;
-        if (now.running !== undefined) lastRead = { running: now.running, seenMs: now.nowMs };
+        latest = joinLastRead(now, latest);
         tracePort.noteServerNow(now.nowMs);
       });
       await showMeanwhile(tools, { ...round, latest: () => latest }, played);
@@ -126,8 +122,7 @@ export function createExecutions(given: ExecutionsOptions): Executions {
     const failure = toFailure(faults);
     if (failure !== undefined) return failure;
     const note = toNote(ready.cache, activities, faults.unasked());
-    const begun = toVainStart(options.settings, ready.cache.facts());
-    const complaints = [...begun, ...oddRows.complaints(), ...ready.recount.complaints()];
+    const complaints = toComplaints(options, ready, oddRows.complaints());
     return { result: 'success', series: showing.series(), complaints, ...(note === undefined ? {} : { note }) };
   }
 
@@ -153,13 +148,11 @@ export function createExecutions(given: ExecutionsOptions): Executions {
     beginJobList: (project) => found?.jobLists.begin(project),
     lagSeconds: () => (found && latest ? toLagSeconds(found.cache, activities, latest.nowMs) : 0),
     status: () => ({
-      running: latest?.running ?? [],
+      ...toSeen(latest),
       recent: found?.cache.recent() ?? [],
       epoch: found?.cache.facts().epoch,
       countedSinceMs: found?.cache.facts().countedSinceMs,
       nowMs: serverNowMs(),
-      seenMs: latest?.nowMs,
-      lastRead: latest?.running === undefined ? lastRead : undefined,
       visibility: visibility.all(),
       leftOut: found?.room.leftOut(),
       imports: imports.now(),
@@ -212,14 +205,17 @@ function toReadMs({ readTicks, sinceTicks, nowMs }: RoundNow, project: string): 
   return ticks === undefined ? undefined : nowMs - Math.max(0, sinceTicks - ticks);
 }
 
-/** Complains about a configured start of counting that came too late, or lies in the future. */
-function toVainStart(
-  { countFromMs }: Pick<ExecutionSettings, 'countFromMs'>,
-  { countedSinceMs }: LedgerFacts,
+function toComplaints(
+  { settings: { countFromMs } }: ExecutionsOptions,
+  { cache, recount }: OpenRound,
+  ofRows: readonly string[],
 ): readonly string[] {
-  if (countFromMs === undefined || countedSinceMs === undefined || countFromMs === countedSinceMs) return [];
-  const since = new Date(countedSinceMs).toISOString();
-  return [`executions.count_from has no effect, because executions have been counted since ${since}`];
+  const { countedSinceMs } = cache.facts();
+  // It came after the first start, or lies in the future.
+  const isVain = countFromMs !== undefined && countedSinceMs !== undefined && countFromMs !== countedSinceMs;
+  const since = isVain ? new Date(countedSinceMs).toISOString() : '';
+  const vain = `executions.count_from has no effect, because executions have been counted since ${since}`;
+  return [...(isVain ? [vain] : []), ...ofRows, ...recount.complaints()];
 }
 
 function toServerNow(latest: RoundNow | undefined, { now, ticks }: ExecutionsOptions['clock']): number {

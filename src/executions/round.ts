@@ -274,3 +274,17 @@ const minForSearch = 0.3;
 const minForPast = 0.3;
 const minForLooks = 0.1;
 const timeForLists = 0.2;
+
+/** A round, and the running executions of the last read, if they cannot be read now. */
+export type ReadNow = RoundNow & { readonly lastRead?: LastRead };
+type LastRead = { readonly running: NonNullable<RoundNow['running']>; readonly seenMs: number } | undefined;
+
+export function joinLastRead(now: RoundNow, before: ReadNow | undefined): ReadNow {
+  if (now.running !== undefined || before === undefined) return now;
+  const { running, nowMs: seenMs } = before;
+  return { ...now, lastRead: running === undefined ? before.lastRead : { running, seenMs } };
+}
+
+export function toSeen(latest: ReadNow | undefined) {
+  return { running: latest?.running ?? [], seenMs: latest?.nowMs, lastRead: latest?.lastRead };
+}

@@ -247,6 +247,7 @@ export const rooms: readonly Room[] = [
       'state/state',
       'state/sqlite-open',
       'state/postgres',
+      'status/skipped',
       'status/tonight',
       'tracing/plan/ids',
       'tracing/enrich/ask',
