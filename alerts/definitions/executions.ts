@@ -159,9 +159,10 @@ function overdue(limits: Thresholds): Alert {
 function brokenNode(limits: Thresholds): string {
   const { newest, once } = createExpressions(limits);
   const failures = once(`increase(automation_node_failures_total{node!="__other__"}[${limits.nodeWindow}])`);
+  // Without the node, all other labels match: they may change when a target or a server gets other labels.
   const ofProject = `sum without (node) (${failures})`;
   const nodes = `sum without (os_family) (${newest('automation_project_nodes')})`;
-  return `${failures} >= ${limits.nodeFailures}\nand\n${failures}\n  / on (job, server, project) group_left () ${ofProject} >= ${limits.nodeFailureRatio}\nand on (job, server, node)\n  ${newest('automation_node_failing_jobs')} >= ${limits.nodeFailingJobs}\nunless on (job, server, project)\n  ${nodes} < 2`;
+  return `${failures} >= ${limits.nodeFailures}\nand\n${failures}\n  / ignoring (node) group_left () ${ofProject} >= ${limits.nodeFailureRatio}\nand on (job, server, node)\n  ${newest('automation_node_failing_jobs')} >= ${limits.nodeFailingJobs}\nunless on (job, server, project)\n  ${nodes} < 2`;
 }
 
 function nodeFailingEverywhere(limits: Thresholds): Alert {
