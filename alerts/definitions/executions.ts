@@ -118,7 +118,9 @@ function noRecentSuccess(limits: Thresholds): Alert {
   const limit = newest('automation_job_success_age_limit_seconds');
   const lastSuccess = newest('automation_job_last_success_timestamp_seconds');
   const lastEnd = newest('automation_job_last_end_timestamp_seconds');
-  const passive = `unless on (job, server)\n  ${newest('automation_execution_mode{mode="passive"}')} == 1`;
+  // Jobs of a passive member run on the others.
+  const mode = `last_over_time(automation_execution_mode{mode="passive"}[${limits.gapWindow}])`;
+  const passive = `unless on (job, server)\n  min without (${limits.replicaLabels}, member) (${mode}) == 1`;
   return {
     alert: 'AutomationJobNoRecentSuccess',
     // A job that ran but never succeeded has no age: its value is 0. On a passive server no job can succeed.

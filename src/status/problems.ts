@@ -189,11 +189,14 @@ function* findUnwell({ name: collector, complaints }: CollectorStatus, of: strin
 }
 
 /** A server that does not answer has only this problem, because earlier ones may have ended. */
-function* findTroubles({ name, state, executionMode, troubles = [] }: ServerStatus): Generator<Problem> {
+function* findTroubles(server: ServerStatus): Generator<Problem> {
+  const { name, state, troubles = [] } = server;
   if (state !== 'up') return;
+  const up = toTargets(server).filter((target) => target.state === 'up');
+  const modes = up.flatMap((target) => target.executionMode ?? []);
   for (const { kind, member, text, detail } of troubles) {
-    // While the server is passive, no job can succeed.
-    if (kind === 'jobs_stale' && executionMode === 'passive') continue;
+    // While the server, or each member, is passive, no job can succeed.
+    if (kind === 'jobs_stale' && modes.length > 0 && modes.every((mode) => mode === 'passive')) continue;
     const of = toQuoted(member === undefined ? name : `${name}/${member}`);
     yield { kind, server: name, ...(member === undefined ? {} : { member }), title: `${of}: ${text}`, detail };
   }

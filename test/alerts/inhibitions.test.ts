@@ -27,7 +27,7 @@ describeWithTools('alerts/alertmanager-inhibitions', ['alertmanager', 'amtool'],
   });
 
   it('is a configuration that Alertmanager accepts', () => {
-    expect(execFileSync(amtool, ['check-config', configuration], { encoding: 'utf8' })).toContain('24 inhibit rules');
+    expect(execFileSync(amtool, ['check-config', configuration], { encoding: 'utf8' })).toContain('26 inhibit rules');
   });
 
   it('lets one alert inhibit others of its server, and none of other servers', async () => {
@@ -49,6 +49,11 @@ describeWithTools('alerts/alertmanager-inhibitions', ['alertmanager', 'amtool'],
       ['AutomationSchedulerSaturated', { server: 'cluster', member: 'a' }],
       ['AutomationSchedulerSaturated', { server: 'cluster', member: 'b' }],
       ['AutomationExecutionOverdue', { server: 'cluster' }],
+      ['AutomationExecutionModePassive', { server: 'halves', member: 'a' }],
+      ['AutomationJobNoRecentSuccess', { server: 'halves', project: 'pay', job_name: 'settle' }],
+      ['AutomationScheduleMissedCritical', { server: 'halves', reason: 'passive' }],
+      ['AutomationScheduleMissedCritical', { server: 'halves', reason: 'unknown' }],
+      ['AutomationPunctualityBurnFast', { server: 'halves' }],
       ['AutomationServiceDown', { server: 'fallen' }],
       ['AutomationServiceDown', { server: 'fallen', member: 'a' }],
       ['AutomationCredentialsRejected', { server: 'fallen', member: 'b' }],
@@ -92,6 +97,7 @@ describeWithTools('alerts/alertmanager-inhibitions', ['alertmanager', 'amtool'],
         'AutomationCredentialsRejected shaky suppressed',
         'AutomationErrorBudgetBurnFast burns active',
         'AutomationErrorBudgetBurnSlow burns suppressed',
+        'AutomationExecutionModePassive halves a active',
         'AutomationExecutionModePassive idle active',
         'AutomationExecutionModePassiveBriefly idle suppressed',
         'AutomationExecutionOverdue cluster suppressed',
@@ -111,12 +117,14 @@ describeWithTools('alerts/alertmanager-inhibitions', ['alertmanager', 'amtool'],
         'AutomationJobFailsForTarget nodes settle suppressed',
         'AutomationJobNoRecentSuccess busy probe active',
         'AutomationJobNoRecentSuccess busy settle suppressed',
+        'AutomationJobNoRecentSuccess halves settle active',
         'AutomationJobNoRecentSuccess idle settle suppressed',
         'AutomationLogStorageBacklog full suppressed',
         'AutomationLogStorageFailing full active',
         'AutomationNodeFailingEverywhere nodes active',
         'AutomationNodeFailingEverywhere rack active',
         'AutomationNodeFailingEverywhere rack suppressed',
+        'AutomationPunctualityBurnFast halves active',
         'AutomationPunctualityBurnFast idle suppressed',
         'AutomationPunctualityBurnFast late active',
         'AutomationPunctualityBurnSlow late suppressed',
@@ -127,6 +135,8 @@ describeWithTools('alerts/alertmanager-inhibitions', ['alertmanager', 'amtool'],
         'AutomationRunsAtRiskCritical idle passive suppressed',
         'AutomationRunsAtRiskCritical nodes node_failing active',
         'AutomationScheduleMissed late suppressed',
+        'AutomationScheduleMissedCritical halves passive suppressed',
+        'AutomationScheduleMissedCritical halves unknown active',
         'AutomationSchedulerSaturated cluster a suppressed',
         'AutomationSchedulerSaturated cluster b active',
         'AutomationSchedulerSaturated stuck active',
@@ -195,6 +205,6 @@ async function readStates(url: string): Promise<string[]> {
 
 function toLine(labels: Readonly<Record<string, string>>, state: string): string {
   const { alertname, server = '-', member, job_name: job, reason } = labels;
-  const risk = alertname?.includes('AtRisk') === true ? reason : undefined;
+  const risk = /AtRisk|MissedCritical/.test(alertname ?? '') ? reason : undefined;
   return [alertname, server, member, job, risk, state].filter((part) => part !== undefined).join(' ');
 }

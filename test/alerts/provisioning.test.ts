@@ -58,7 +58,7 @@ describeWithTools('deploy', ['promtool', 'amtool'], ({ promtool, amtool }) => {
 
   it('is a configuration that Alertmanager accepts, with the inhibitions', () => {
     const output = execFileSync(amtool, ['check-config', join(directory, 'alertmanager.yaml')], { encoding: 'utf8' });
-    expect(output).toContain('24 inhibit rules');
+    expect(output).toContain('26 inhibit rules');
     expect(output).toContain('2 receivers');
   });
 

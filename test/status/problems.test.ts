@@ -141,6 +141,13 @@ describe('status/problems', () => {
       '"prod" is passive and runs nothing.',
     ]);
     expect(tell(server('prod', { troubles, state: 'down' }))).toHaveLength(1);
+    const kindsWith = (...modes: readonly string[]) => {
+      const members = modes.map((executionMode) => server(executionMode, { executionMode }));
+      const cluster = server('prod', { troubles: troubles.slice(3), executionMode: undefined, members });
+      return findProblems(status(cluster)).map(({ kind }) => kind);
+    };
+    expect(kindsWith('passive', 'active')).toEqual(['passive', 'jobs_stale']);
+    expect(kindsWith('passive', 'passive')).toEqual(['passive', 'passive']);
   });
 
   it('reports that all is well if no problem needs a person soon', () => {
