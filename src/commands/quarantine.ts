@@ -45,7 +45,7 @@ function readWish(context: CommandContext): Wish | undefined {
   if (action === 'list')
     return keys.length > 0 || isAll ? fail('list takes no arguments: it lists all traces') : { action, keys };
   if (isAll === keys.length > 0) return fail(`${action} takes traces as SERVER/EXECUTION, or all of them with --all`);
-  const wrong = keys.find((key) => !/^.+\/\d+$/s.test(key));
+  const wrong = keys.find((key) => !/^.+\/(\d+|changes)$/s.test(key));
   if (wrong !== undefined)
     return fail(`${JSON.stringify(wrong)} is not a trace: write SERVER/EXECUTION, as printed by list`);
   return { action, keys };
@@ -61,7 +61,14 @@ function explain(answer: Exclude<DaemonAnswer, { kind: 'answered' }>, url: strin
   return answer.status === 404 ? exitCodes.failed : exitCodes.misconfigured;
 }
 
-type Listed = { server: string; execution: number; spans: number; bytes: number; quarantined: string; reason: string };
+type Listed = {
+  server: string;
+  execution: number | null;
+  spans: number;
+  bytes: number;
+  quarantined: string;
+  reason: string;
+};
 
 type Owned = { server: string; owner: string | null };
 type Content = { quarantined: readonly Listed[]; traces: number; elsewhere?: readonly Owned[] };
@@ -75,7 +82,7 @@ function isOwn(action: Action, content: unknown): content is Content {
 }
 
 const texts = ['server', 'quarantined', 'reason'] as const satisfies readonly (keyof Listed)[];
-const numbers = ['execution', 'spans', 'bytes'] as const satisfies readonly (keyof Listed)[];
+const numbers = ['spans', 'bytes'] as const satisfies readonly (keyof Listed)[];
 
 function isListed(trace: unknown): trace is Listed {
   if (typeof trace !== 'object' || trace === null) return false;
@@ -111,7 +118,7 @@ function renderList(traces: readonly Listed[]): string {
   const rows = traces.map(({ server, execution, spans, bytes, quarantined, reason }) => {
     const atMs = Date.parse(quarantined);
     const since = `${toTime(atMs, nowMs)}, ${toAge(atMs, nowMs)}`;
-    return [server, String(execution), String(spans), toSize(bytes), since, reason];
+    return [server, String(execution ?? 'changes'), String(spans), toSize(bytes), since, reason];
   });
   let sum = 0;
   for (const { bytes } of traces) sum += bytes;

@@ -15,15 +15,18 @@ type Given = {
   readonly isOn?: boolean;
   readonly isEnabled?: boolean;
   readonly listed?: boolean;
+  /** Events of the journal of changes, which are sent as log records, belong to no execution. */
+  readonly hasChanges?: boolean;
   readonly elsewhere?: readonly Elsewhere[];
 };
 
 /** The routes of a daemon that has two traces quarantined. */
-async function startRoutes({ isOn = true, isEnabled = true, listed = true, elsewhere = [] }: Given = {}) {
+async function startRoutes({ isOn = true, isEnabled = true, listed = true, hasChanges, elsewhere = [] }: Given = {}) {
   const done: string[] = [];
   const known = [
     quarantine(),
     quarantine({ server: 'another', executionId: '5', size: 70_000, spans: 999, reason: 'too old' }),
+    ...(hasChanges === true ? [quarantine({ executionId: 'changes', reason: 'HTTP 404' })] : []),
   ];
   const act = (action: string) => async (which: readonly string[] | 'all') => {
     done.push(`${action} ${which === 'all' ? which : which.join(' ')}`);
@@ -64,6 +67,17 @@ another | 5 | 999 | 68 KiB | 2024-05-20 05:07 CEST, long ago | too old
 2 traces, 71 KiB
 `,
     );
+  });
+
+  it('lists, retries and drops changes, which belong to no execution', async () => {
+    const { url, done } = await startRoutes({ hasChanges: true });
+    const { code, stdout } = await runHere(['quarantine', 'list', `--url=${url}`]);
+    expect({ code, line: stdout.split('\n')[3]?.split(/ {2,}/).toSpliced(4, 1) }).toEqual({
+      code: 0,
+      line: ['prod', 'changes', '12', '3.3 KiB', 'HTTP 404'],
+    });
+    expect(await runHere(['quarantine', 'drop', 'prod/changes', `--url=${url}`])).toMatchObject({ code: 0 });
+    expect(done).toEqual(['drop prod/changes']);
   });
 
   it('says that nothing is quarantined', async () => {

@@ -60,6 +60,7 @@ function toJson({ name, server, executionId, spans, size, atMs, reason }: Quaran
   return {
     key: name,
     server,
+    // Changes of the journal belong to no execution; JSON has null for them.
     execution: Number(executionId),
     spans,
     bytes: size,
