@@ -152,10 +152,30 @@ describe('tracing/deliver/sender', () => {
       if (faults-- > 0) throw new Error('database or disk is full');
       await state.spool.remove(keys);
     };
-    const { events, sent } = await runUntilIdle(() => answer(200), { spool: { ...state.spool, remove } });
+    const { events, sent, sender } = await runUntilIdle(() => answer(200), { spool: { ...state.spool, remove } });
     expect(sent).toHaveLength(1);
-    expect(events).toContain('failing the state: database or disk is full');
+    expect(events.slice(-2)).toEqual(['failing the state: database or disk is full', 'recovered']);
+    expect(sender.status().failing).toBeUndefined();
     expect(await state.spool.size()).toMatchObject({ traces: 0 });
+  });
+
+  it('recovers when the state can be read again, even if there is nothing to send', async () => {
+    let faults = 3;
+    const next: typeof state.spool.next = async (...asked) => {
+      if (faults-- > 0) throw new Error('the database does not respond');
+      return state.spool.next(...asked);
+    };
+    const idle = Promise.withResolvers<void>();
+    const wait = async (forMs: number, signal: AbortSignal): Promise<void> => {
+      if (forMs < 30_000) return;
+      idle.resolve();
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    };
+    const { sender, events } = create(() => answer(200), { spool: { ...state.spool, next }, wait });
+    sender.start();
+    await idle.promise;
+    await sender.stop(0);
+    expect(events).toEqual(['failing the state: the database does not respond', 'recovered']);
   });
 
   it('lets the request in progress end when it is stopped, and starts no other', async () => {
