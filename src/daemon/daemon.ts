@@ -94,7 +94,7 @@ export function createApp(options: AppOptions) {
       started = { server, watch, keeping: keepState(watch.state, lasting) };
       reloads.note({ ok: true, warnings: [] });
       watch.start();
-      started.pusher = await push(lasting, { ...watch, exposition, url });
+      started.pusher = await push(lasting, { ...watch, exposition, url, labelNames: () => listLabels(current()) });
     } catch (error) {
       await (started === undefined ? server.close() : stop(() => undefined));
       throw error;
@@ -133,10 +133,17 @@ export function createApp(options: AppOptions) {
 export type App = ReturnType<typeof createApp>;
 
 /** Pushes metrics, if configured. Loads the code only if needed. */
-async function push(lasting: Lasting, to: Pick<StartOptions, 'exposition' | 'state' | 'epochOf' | 'url'>) {
+async function push(
+  lasting: Lasting,
+  to: Pick<StartOptions, 'exposition' | 'state' | 'epochOf' | 'labelNames' | 'url'>,
+) {
   if (lasting.push === undefined) return undefined;
   const { startPusher } = await import('./outputs/start-pusher.ts');
   return startPusher({ ...lasting, ...to, push: lasting.push });
+}
+
+function listLabels({ servers }: Pick<Config, 'servers'>): string[] {
+  return servers.flatMap(({ labels }) => labels.map(([name]) => name));
 }
 
 type Lasting = ReturnType<typeof createLasting>;

@@ -25,6 +25,8 @@ export type PusherOptions = {
   readonly post: Post;
   /** For delta: stores the last sent state for each server. */
   readonly memories: Memories;
+  /** For delta: the names of the labels that configuration adds to series. */
+  readonly labelNames: () => Iterable<string>;
   /** With replicas, the epoch in which a server is owned: another replica may have pushed before it. */
   readonly epochOf?: ((server: string) => number | undefined) | undefined;
   readonly clock: Clock;
@@ -43,11 +45,11 @@ export type Pusher = {
 
 /** Sends all metrics to an OTLP endpoint at the configured interval. Points that cannot be sent are not queued. */
 export function createPusher(options: PusherOptions): Pusher {
-  const { settings, scrape, post, clock } = options;
+  const { settings, post, clock } = options;
+  const scrape = createScrape(options);
   const note = createNotes(options);
-  const startedMs = clock.now();
   const pause = createPause(clock);
-  const sums = settings.isDelta ? createSentSums(options, startedMs, pause) : undefined;
+  const sums = settings.isDelta ? createSentSums(options, clock.now(), pause) : undefined;
   const stopping = new AbortController();
   const cutOff = new AbortController();
   let cancel: Cancel | undefined;
@@ -67,20 +69,20 @@ export function createPusher(options: PusherOptions): Pusher {
 
   async function pushAll(): Promise<void> {
     const nowMs = clock.now();
-    const bytes = Buffer.concat(await scrape());
+    const families = await scrape();
     const outcome = createOutcome();
     askedMs = 0;
     if (sums === undefined) {
       // Further requests would fail in the same way.
-      for await (const families of toBatches(bytes, pause))
-        if (stopping.signal.aborted || outcome.add(await send(encode(families, nowMs, options))).result === 'failed')
+      for await (const batch of toBatches(families, pause))
+        if (stopping.signal.aborted || outcome.add(await send(encode(batch, nowMs, options))).result === 'failed')
           break;
     } else {
       const requests: Waiting[] = [];
       let left: readonly Waiting[] = requests;
       try {
-        for await (const families of toBatches(bytes, pause, (family, point) => sums.take(family, point, nowMs)))
-          requests.push({ ...encode(families, nowMs, options), undo: sums.endBatch() });
+        for await (const batch of toBatches(families, pause, (family, point) => sums.take(family, point, nowMs)))
+          requests.push({ ...encode(batch, nowMs, options), undo: sums.endBatch() });
         // Stored as sent before they are sent, so that nothing is sent twice after a crash.
         await sums.store(nowMs);
         left = await sendAll(requests, async (request) => outcome.add(await send(request)), stopping.signal);
@@ -120,6 +122,16 @@ export function createPusher(options: PusherOptions): Pusher {
       await underWay;
       cancelCut();
     },
+  };
+}
+
+function createScrape({ scrape, labelNames }: Pick<PusherOptions, 'scrape' | 'labelNames'>) {
+  /** Also of earlier configurations: until the next poll, a series has the labels with which it was published. */
+  const configured = new Set<string>();
+  return async (): Promise<Iterable<ScrapedFamily>> => {
+    const bytes = Buffer.concat(await scrape());
+    for (const name of labelNames()) configured.add(name);
+    return readFamilies(bytes, configured);
   };
 }
 
@@ -212,11 +224,15 @@ type Sending = {
 const none = { rejected: 0, isOver: false, askedMs: 0 };
 
 /** Splits a scrape into requests, without blocking the event loop for long. */
-async function* toBatches(bytes: Buffer, pause: Pause, take?: Take): AsyncGenerator<readonly Pushed[]> {
+async function* toBatches(
+  families: Iterable<ScrapedFamily>,
+  pause: Pause,
+  take?: Take,
+): AsyncGenerator<readonly Pushed[]> {
   let batch: { readonly family: Pushed['family']; readonly points: Point[] }[] = [];
   let count = 0;
   let read = 0;
-  for (const family of readFamilies(bytes)) {
+  for (const family of families) {
     let points: Point[] | undefined;
     for (const scraped of family.points) {
       read += 1;

@@ -7,8 +7,13 @@ export type ScrapedFamily = {
 };
 
 export type Point = {
-  /** The labels as encoded in the message; they identify the series within its family. */
+  /**
+   * The labels as encoded in the message, without those that configuration adds: they identify the series within its family,
+   * also after a reload.
+   */
   readonly key: Buffer;
+  /** All labels: the key in states of earlier releases. */
+  readonly fullKey: Buffer;
   readonly labels: Readonly<Record<string, string>>;
   /** When the series began; undefined if unknown, or if it is not a counter. */
   readonly startSeconds: number | undefined;
@@ -35,16 +40,16 @@ export type PointNative = {
   readonly buckets: readonly number[];
 };
 
-/** Reads the `MetricFamily` messages of `metrics/protobuf.ts`. */
-export function* readFamilies(bytes: Buffer): Generator<ScrapedFamily> {
+/** Reads the `MetricFamily` messages of `metrics/protobuf.ts`. `configured` are the names of labels that configuration adds. */
+export function* readFamilies(bytes: Buffer, configured: ReadonlySet<string>): Generator<ScrapedFamily> {
   for (let at = 0; at < bytes.length; ) {
     const { value: length, end } = readVarint(bytes, at);
     at = end + length;
-    yield readFamily(bytes.subarray(end, at));
+    yield readFamily(bytes.subarray(end, at), configured);
   }
 }
 
-function readFamily(bytes: Buffer): ScrapedFamily {
+function readFamily(bytes: Buffer, configured: ReadonlySet<string>): ScrapedFamily {
   let [name, help] = ['', ''];
   for (const { field, content } of readFields(bytes)) {
     if (field === 1) name = content.toString('utf8');
@@ -52,15 +57,16 @@ function readFamily(bytes: Buffer): ScrapedFamily {
     else if (field === 4) break;
   }
   // Parts of summaries count too, but without a counter's name: as counters, a translation would add the suffix.
-  return { name, help, isCounter: name.endsWith('_total'), points: readPoints(bytes) };
+  return { name, help, isCounter: name.endsWith('_total'), points: readPoints(bytes, configured) };
 }
 
-function* readPoints(bytes: Buffer): Generator<Point> {
-  for (const { field, content } of readFields(bytes)) if (field === 4) yield readPoint(content);
+function* readPoints(bytes: Buffer, configured: ReadonlySet<string>): Generator<Point> {
+  for (const { field, content } of readFields(bytes)) if (field === 4) yield readPoint(content, configured);
 }
 
-function readPoint(bytes: Buffer): Point {
+function readPoint(bytes: Buffer, configured: ReadonlySet<string>): Point {
   const labels: Record<string, string> = {};
+  const kept: Buffer[] = [];
   let keyEnd = 0;
   let value = Number.NaN;
   let startSeconds: number | undefined;
@@ -68,7 +74,9 @@ function readPoint(bytes: Buffer): Point {
   for (const { field, content, end } of readFields(bytes)) {
     if (field === 1) {
       const [name, text] = [...readFields(content)];
-      labels[name?.content.toString('utf8') ?? ''] = text?.content.toString('utf8') ?? '';
+      const label = name?.content.toString('utf8') ?? '';
+      labels[label] = text?.content.toString('utf8') ?? '';
+      if (configured.size > 0 && !configured.has(label)) kept.push(bytes.subarray(keyEnd, end));
       keyEnd = end;
     } else if (field === 7) {
       const read = readHistogram(content);
@@ -80,7 +88,9 @@ function readPoint(bytes: Buffer): Point {
       }
     }
   }
-  return { key: bytes.subarray(0, keyEnd), labels, value, startSeconds, histogram };
+  const fullKey = bytes.subarray(0, keyEnd);
+  const key = configured.size > 0 ? Buffer.concat(kept) : fullKey;
+  return { key, fullKey, labels, value, startSeconds, histogram };
 }
 
 function readHistogram(bytes: Buffer) {

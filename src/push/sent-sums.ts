@@ -46,9 +46,11 @@ export function createSentSums({ memories, epochOf }: Stored, startedMs: number,
       const unit = isOwn ? known : await open(server);
       unit.used = unit.usedMs === nowMs ? unit.used + 1 : 1;
       unit.usedMs = nowMs;
-      const key = toSeriesKey(family, point);
-      const before = unit.sums.get(key);
+      const key = toSeriesKey(family, point.key);
+      const fullKey = point.key.length === point.fullKey.length ? key : toSeriesKey(family, point.fullKey);
+      const before = unit.sums.get(key) ?? unit.sums.get(fullKey);
       if (before !== undefined) {
+        unit.sums.delete(fullKey);
         unit.sums.delete(key);
         unit.sums.set(key, before);
       }
@@ -132,7 +134,7 @@ type Sent = readonly [startSeconds: number, value: number, histogram?: SentHisto
 type SentHistogram = Pick<PointHistogram, 'sum' | 'counts' | 'native'>;
 
 /** A hash, because the names and labels of a hundred thousand series would use much memory. */
-function toSeriesKey({ name }: Pick<ScrapedFamily, 'name'>, { key }: Pick<Point, 'key'>): string {
+function toSeriesKey({ name }: Pick<ScrapedFamily, 'name'>, key: Buffer): string {
   return createHash('sha1').update(`${name}\n`).update(key).digest('base64url').slice(0, 16);
 }
 

@@ -38,6 +38,7 @@ describe('daemon/start-pusher', () => {
       },
       self,
       readFile: async () => '',
+      labelNames: () => [],
       url: 'http://127.0.0.1:9720',
       version: '1',
       clock: scene.clock,

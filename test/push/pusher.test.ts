@@ -411,6 +411,57 @@ describe('push/pusher', () => {
     expect(totalOf(receiver.points, 'shop')).toBe(3);
   });
 
+  it('sends each increase once if the labels of the server change', async () => {
+    const scene = createScene(receiver.url, delta);
+    scene.run('pay', 4, 1000);
+    scene.fail();
+    scene.later(3_600_000);
+    let pusher = scene.createPusher();
+    await scene.publish();
+    await pusher.push();
+    const reload = async (...labels: Parameters<typeof scene.relabel>) => {
+      scene.later(60_000);
+      scene.run('pay', 4);
+      scene.run('shop', 4, 2);
+      scene.relabel(...labels);
+      // What was published before has its labels until the next poll.
+      await pusher.push();
+      await scene.publish();
+      await pusher.push();
+    };
+    await reload();
+    await reload(['site', 'eu']);
+    await reload(['site', 'us'], ['team', 'x']);
+    // A restart, after which nothing has the earlier labels.
+    pusher = scene.createPusher();
+    scene.relabel(['team', 'y']);
+    await scene.publish();
+    await reload(['team', 'y']);
+    await reload();
+    expect([totalOf(receiver.points, 'pay'), totalOf(receiver.points, 'shop')]).toEqual([5, 10]);
+    const labels = receiver.points.filter(({ labels: of }) => of['project'] === 'shop').map(({ labels: of }) => of);
+    expect(labels.map(({ site, team }) => [site, team])).toEqual([
+      [undefined, undefined],
+      ['eu', undefined],
+      ['us', 'x'],
+      [undefined, 'y'],
+      [undefined, undefined],
+    ]);
+  });
+
+  it('continues from the state of an earlier release', async () => {
+    const scene = createScene(receiver.url, delta);
+    scene.relabel(['site', 'eu']);
+    for (const isEarlier of [true, false, false]) {
+      scene.run('pay', 4);
+      await scene.publish();
+      const pusher = scene.createPusher({ isEarlier });
+      await pusher.push();
+      scene.later(60_000);
+    }
+    expect(totalOf(receiver.points, 'pay')).toBe(3);
+  });
+
   it('subtracts exponential histograms of another resolution', async () => {
     const scene = createScene(receiver.url, { ...delta, ...exponential });
     const pusher = scene.createPusher();

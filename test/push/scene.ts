@@ -80,13 +80,18 @@ export function createScene(url: string, env: Readonly<Record<string, string>> =
   const lost: { [Reason in LostReason]?: number } = {};
   let isFull = false;
   let epoch = 1;
+  let labels: readonly (readonly [string, string])[] = [];
   const snapshots = createSnapshots(clock);
-  const { registry, collectorSuccess } = createSelf({ version: '1', nodeVersion: '1', measuresProcess: false });
+  const { registry, collectorSuccess, apiErrors } = createSelf({
+    version: '1',
+    nodeVersion: '1',
+    measuresProcess: false,
+  });
   collectorSuccess.set({ server: 'prod', collector: 'projects' }, 1);
   const { scrape } = createExposition({
     snapshots,
     registry,
-    labelsOf: () => [['site', 'eu']],
+    labelsOf: () => [['site', 'eu'], ...labels],
     ticks: clock.ticks,
     startedAtMs: nowMs,
   });
@@ -111,11 +116,12 @@ export function createScene(url: string, env: Readonly<Record<string, string>> =
       ...families.server.rows({ release: '5.20' }),
       ...families.timers.rows({ quantiles: [[0.5, 0.25]], sum: 9, count: 4 }, { name: 'x' }),
     ];
-    const baseLabels = [['server', 'prod']] as const;
+    const baseLabels = [['server', 'prod'], ...labels] as const;
     await snapshots.publish({ source: 'all', server: 'prod', collector: 'all', baseLabels, rows, validForMs: 1e12 });
   }
 
-  function createOne() {
+  /** In states of earlier releases, the labels that configuration adds are part of the keys of series. */
+  function createOne({ isEarlier = false } = {}) {
     const settings = readPushSettings({ OTEL_METRICS_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_ENDPOINT: url, ...env });
     return createPusher({
       // This cast is safe: these variables are complete.
@@ -131,6 +137,7 @@ export function createScene(url: string, env: Readonly<Record<string, string>> =
         },
       },
       epochOf: () => epoch,
+      labelNames: () => (isEarlier ? [] : labels.map(([name]) => name)),
       clock,
       log: { warn: (_fields, message) => logged.push(message), info: (_fields, message) => logged.push(message) },
       observe: (result) => results.push(result),
@@ -165,6 +172,12 @@ export function createScene(url: string, env: Readonly<Record<string, string>> =
       for (let each = 0; each < count; each += 1) stored = observe(stored, seconds, bounds);
     },
     endProjects: () => runs.clear(),
+    /** An error of a request, which the exporter counts itself. */
+    fail: () => apiErrors.inc({ server: 'prod', api_endpoint: 'projects', kind: 'network' }),
+    /** A reload changes the labels of the server. */
+    relabel: (...next: (readonly [string, string])[]) => {
+      labels = next;
+    },
     reset: (project: string) => runs.set(project, { count: 0, sinceSeconds: Math.floor(nowMs / 1000) }),
     read: async (format: Format) => Buffer.concat(await scrape({ format, gzip: false })),
   };
