@@ -54,7 +54,8 @@ export function createSentSums({ memories, epochOf }: Stored, startedMs: number,
         unit.sums.delete(key);
         unit.sums.set(key, before);
       }
-      const isOlder = (point.startSeconds ?? 0) < Math.floor(unit.firstMs / 1000);
+      // The exporter's own counters began at 0 with the process.
+      const isOlder = server !== '' && (point.startSeconds ?? 0) < Math.floor(unit.firstMs / 1000);
       const delta = before === undefined && isOlder ? undefined : toDelta(point, before?.sent);
       const isNothing = delta === undefined || isEmpty(delta);
       if (isNothing && before !== undefined) return undefined;

@@ -462,6 +462,22 @@ describe('push/pusher', () => {
     expect(totalOf(receiver.points, 'pay')).toBe(3);
   });
 
+  it("sends the exporter's own counters from the start of the process", async () => {
+    const scene = createScene(receiver.url, delta);
+    scene.fail();
+    // The state was opened meanwhile.
+    scene.later(5000);
+    const pusher = scene.createPusher();
+    for (let minute = 0; minute < 2; minute += 1) {
+      await scene.publish();
+      await pusher.push();
+      scene.later(60_000);
+      scene.fail();
+    }
+    const errors = receiver.points.filter(({ name }) => name === 'automation_exporter_api_errors_total');
+    expect(errors.map(({ value }) => value)).toEqual([1, 1]);
+  });
+
   it('subtracts exponential histograms of another resolution', async () => {
     const scene = createScene(receiver.url, { ...delta, ...exponential });
     const pusher = scene.createPusher();
