@@ -8,7 +8,7 @@ import { conventional } from '../../src/tracing/plan/attribute-names.ts';
 import { toChangeRecords } from '../../src/tracing/plan/change-records.ts';
 import { toLineRecords } from '../../src/tracing/plan/log-records.ts';
 import { makeTrace } from './deliver/made-traces.ts';
-import { planRecorded } from './recorded.ts';
+import { planRecorded, planSource, readRecorded } from './recorded.ts';
 
 const lines: readonly LogLine[] = [
   { level: 'WARN', text: 'disk full', node: 'db03', context: '1', atMs: 1_700_000_000_123 },
@@ -39,6 +39,18 @@ describe('tracing/plan/log-records', () => {
       `${plan.trace.traceId}-1`,
       `${plan.trace.traceId}-2`,
     ]);
+  });
+
+  it('has different ids for each execution in the trace of one caller', () => {
+    const source = readRecorded('failed-node');
+    const value = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    const uids = [1, 2, 1].map((id) => {
+      const execution = { ...source.execution, id, options: new Map([['traceparent', value]]) };
+      const joined = planSource({ ...source, execution }, { joining: { option: 'traceparent', mode: 'parent' } });
+      return toLineRecords({ ...joined, lines }, 5000).records.map((one) => one.attributes[conventional.recordId]);
+    });
+    expect(new Set(uids.flat()).size).toBe(4);
+    expect(uids[2]).toEqual(uids[0]);
   });
 
   it('adds to the span of a failed step the lines of each failed node', () => {

@@ -24,7 +24,10 @@ export type LogRecord = {
 /** Returns the lines of a failure as log records of the span of their step. */
 export function toLineRecords({ trace, failure, lines = [] }: Plan, observedMs: number): LogRecords {
   const { traceId, resource, scope } = trace;
-  const root = trace.spans[0]?.attributes ?? {};
+  const [first] = trace.spans;
+  const root = first?.attributes ?? {};
+  // In the trace of a caller, other executions may be too.
+  const uid = first?.parentId === undefined ? traceId : first.id;
   const describe = (place: Place | undefined) => {
     const step = findSpan(trace, place);
     return {
@@ -32,7 +35,7 @@ export function toLineRecords({ trace, failure, lines = [] }: Plan, observedMs: 
       shared: pick({ ...resource, ...root, ...step?.attributes }, attributesOfLines),
     };
   };
-  const first = describe(failure);
+  const ofFailure = describe(failure);
   const places = [failure ?? {}, ...(failure?.others ?? [])].map((place) => ({ place, about: describe(place) }));
   return {
     resource: {
@@ -42,9 +45,9 @@ export function toLineRecords({ trace, failure, lines = [] }: Plan, observedMs: 
     scope,
     records: lines.map(({ text, level, atMs, ...where }, index) => {
       const own = places.find(({ place }) => where.node === place.node && isOfStep(where, place));
-      const { shared, ...of } = own?.about ?? first;
+      const { shared, ...of } = own?.about ?? ofFailure;
       // If the same log is delivered or read twice, the records have the same ids.
-      const attributes = { ...shared, [conventional.recordId]: `${traceId}-${index + 1}` };
+      const attributes = { ...shared, [conventional.recordId]: `${uid}-${index + 1}` };
       return { atMs, observedMs, level, body: text, ...of, attributes };
     }),
   };
