@@ -161,7 +161,8 @@ export function createClient({
 }
 
 function versionedPath(endpoint: Endpoint<unknown>, version: number, input?: AnyInput): string {
-  return `/api/${version}/${toPath(endpoint, input)}`;
+  const { below = 0, query = '' } = endpoint.oldQuery ?? {};
+  return `/api/${version}/${toPath(endpoint, input)}${version < below ? `?${query}` : ''}`;
 }
 
 /**

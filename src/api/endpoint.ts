@@ -13,6 +13,8 @@ export type Endpoint<Answer, Path extends string = string, Query extends string 
   readonly since: number | Readonly<Record<Dialect, number>>;
   /** A newer API version in which the answer has more fields: used for this endpoint if the server supports it. */
   readonly tellsMoreIn?: number;
+  /** A query that is sent only to servers below an API version. */
+  readonly oldQuery?: { readonly below: number; readonly query: string };
   /** The API version from which the answers are misleading: the endpoint is not requested with this or a newer version. */
   readonly misleadsFrom?: number;
   /** True if an administrator can disable the endpoint: then a 404 is not an error. */

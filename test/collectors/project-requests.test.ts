@@ -36,9 +36,12 @@ describe('collectors, what they ask of a project', () => {
       ['project/pay/config/project.disable.executions', 'project/pay/config/project.disable.schedule'],
     ],
     [projectJobsCollector, 47, ['project/pay/jobs']],
+    [projectJobsCollector, 41, ['project/pay/jobs']],
+    // Releases 3 cut the list at the size of their own pages.
+    [projectJobsCollector, 40, ['project/pay/jobs?max=100000']],
     // Whatever an id holds, it stays one segment.
     [jobInfoCollector, 47, ['project/pay/jobs', 'job/a%2F..%2Fx/info', 'job/b/info']],
-    [jobInfoCollector, 17, ['project/pay/jobs']],
+    [jobInfoCollector, 17, ['project/pay/jobs?max=100000']],
     // Below API 23, servers answer with XML unless JSON is requested.
     [projectNodesCollector, 22, ['project/pay/resources?format=json']],
     [projectNodesCollector, 47, ['project/pay/resources?format=json']],

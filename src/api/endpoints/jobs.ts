@@ -60,13 +60,17 @@ const job = z
 
 const allowedBy: readonly AccessRight[] = [{ type: 'job', allow: 'read' }];
 
-/** API reference, "Jobs": all visible jobs; in pages only if requested. */
+/**
+ * API reference, "Jobs": all visible jobs; in pages only if requested. If the job pages of a server of releases 3 are divided
+ * (`rundeck.gui.paginatejobs.enabled`), this list is also cut, to ten jobs by default, unless more are requested.
+ */
 export const projectJobs = defineEndpoint({
   name: 'project-jobs',
   path: 'project/{project}/jobs',
   maxBytes: largeListBytes,
   since: 14,
   tellsMoreIn: 56,
+  oldQuery: { below: 41, query: 'max=100000' },
   allowedBy,
   body: list(job),
 });
