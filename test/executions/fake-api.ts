@@ -43,8 +43,8 @@ export function toPage(rows: readonly Execution[], { query }: Question) {
   return { total: found.length, items: found.slice(offset, offset + max), oddRows: [] };
 }
 
-export function refusal(kind: ErrorKind, errorCode?: string): ApiError {
-  const code = errorCode === undefined ? {} : { errorCode };
+export function refusal(kind: ErrorKind, errorCode?: string, status?: number): ApiError {
+  const code = { ...(errorCode === undefined ? {} : { errorCode }), ...(status === undefined ? {} : { status }) };
   const unsent = kind === 'rejected' ? ({ unsent: true } as const) : {};
   return new ApiError(`refused: ${kind}`, { kind, apiEndpoint: 'any', isOfService: true, ...code, ...unsent });
 }

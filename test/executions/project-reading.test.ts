@@ -11,6 +11,8 @@ import type { OddRows } from '../../src/executions/reading/window-reader.ts';
 import { createFakeApi, type Question, refusal, toPage } from './fake-api.ts';
 import { someRun } from './some-execution.ts';
 
+const nowMs = 10_000_000;
+
 describe('executions/project-reading', () => {
   it('stores the rows of a window, and reports that all of it was read', async () => {
     const scene = createScene({ answer: (asked) => toPage(runs(3), asked) });
@@ -194,13 +196,30 @@ describe('executions/project-reading', () => {
     expect(held.state()).toMatchObject({ hold, heldSinceMs: hold === 'missing' ? nowMs : 7 });
   });
 
+  it.each([
+    ['not_found', 0, 'missing', nowMs],
+    ['forbidden', 'refused: server', 'hidden', 7],
+  ] as const)('asks for the jobs (%s) of an unlisted project for which the server fails', async (kind, result, hold, heldSinceMs) => {
+    const scene = createScene({
+      answer: ({ endpoint }) => {
+        throw endpoint === 'project-jobs' ? refusal(kind) : refusal('server', undefined, 500);
+      },
+      hold: 'hidden',
+      heldSinceMs: 7,
+    });
+    const toMessage = (error: unknown): unknown => (error instanceof Error ? error.message : error);
+    expect(await scene.read('probe').then(({ counted }) => counted, toMessage)).toBe(result);
+    expect(scene.state()).toMatchObject({ hold, heldSinceMs });
+  });
+
   it('keeps no project on hold after an error of the server', async () => {
     const answer = (): never => {
-      throw refusal('server');
+      throw refusal('server', undefined, 500);
     };
     const scene = createScene({ answer });
     await expect(scene.read('live')).rejects.toThrow('refused: server');
     expect(scene.state().hold).toBeUndefined();
+    expect(scene.asked).toEqual(['project-executions pay 1…10000000']);
   });
 
   it('continues at the catch-up limit, and stores skipped windows to count them later', async () => {
@@ -269,8 +288,6 @@ describe('executions/project-reading', () => {
     expect(scene.state().scannedThroughMs).toBe(0);
   });
 });
-
-const nowMs = 10_000_000;
 
 /** This number of runs, spread over the window, the last one at its end. */
 function runs(count: number): Finished[] {

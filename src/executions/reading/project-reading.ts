@@ -1,4 +1,5 @@
 import type { Api } from '../../api/client.ts';
+import { projectJobs } from '../../api/endpoints/jobs.ts';
 import { ApiError, isUnaskable } from '../../api/errors.ts';
 import type { Window } from '../../api/paging.ts';
 import type { Finished } from '../../domain/execution.ts';
@@ -39,10 +40,10 @@ export function createProjectReading(options: ProjectReadingOptions) {
     rewind: () => tools.aheadLeft.clear(),
     /** Reads the newest part of the planned window; the rest becomes backlog. May put the project on hold. */
     read: (api: Api, planned: PlannedRead, nowMs: number): Promise<ReadResult> =>
-      orHold(tools, planned.project, nowMs, () => readNew(tools, api, planned, nowMs)),
+      orHold(tools, { api, project: planned.project, nowMs }, () => readNew(tools, api, planned, nowMs)),
     /** Reads a project's backlog for as long as `mayGoOn` allows. */
     readPast: (api: Api, project: string, nowMs: number, mayGoOn: () => boolean): Promise<ReadResult> =>
-      orHold(tools, project, nowMs, () => readBacklog(tools, api, project, { nowMs, mayGoOn })),
+      orHold(tools, { api, project, nowMs }, () => readBacklog(tools, api, project, { nowMs, mayGoOn })),
     /** Reads a past window again, and returns the executions that were unknown. */
     readAgain: async (api: Api, project: string, window: Window, nowMs: number): Promise<readonly Finished[]> => {
       const lateBeforeMs = Number.POSITIVE_INFINITY;
@@ -195,18 +196,26 @@ async function readBacklog(
 /** Puts a project on hold when a request for it is denied. */
 async function orHold(
   tools: Pick<Tools, 'cache'>,
-  project: string,
-  nowMs: number,
+  { api, project, nowMs }: { api: Api; project: string; nowMs: number },
   work: () => Promise<ReadResult>,
 ): Promise<ReadResult> {
   try {
     return await work();
   } catch (error) {
-    const held = toHold(error);
+    const isUnlisted = tools.cache.states.get(project)?.hold !== undefined;
+    const held = toHold(error) ?? (isUnlisted ? await findMissing(api, project, error) : undefined);
     if (held === undefined) throw error;
     await putOnHold(tools, project, held, nowMs);
     return { ...nothingRead, isDenied: held === 'hidden' };
   }
+}
+
+/** Releases before 3.3.5 fail if a project is missing; their lists of jobs do not. */
+async function findMissing(api: Api, project: string, error: unknown): Promise<Hold | undefined> {
+  if (!(error instanceof ApiError) || error.details.status !== 500) return undefined;
+  const listing = api.get(projectJobs, { path: { project } });
+  const held = await listing.then(() => undefined, toHold);
+  return held === 'missing' ? held : undefined;
 }
 
 async function putOnHold({ cache }: Pick<Tools, 'cache'>, project: string, held: Hold, nowMs: number): Promise<void> {
