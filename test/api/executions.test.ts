@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { execution } from '../../src/api/endpoints/execution.ts';
-import { projectExecutions } from '../../src/api/endpoints/executions.ts';
+import { executionsTotal, projectExecutions } from '../../src/api/endpoints/executions.ts';
 import { startCannedServer } from '../support/canned-server.ts';
 import { createTestClient, fixedSecret } from '../support/client.ts';
 
@@ -138,6 +138,14 @@ describe('api/executions', () => {
         { field: 'id', text: 'null' },
       ],
     });
+  });
+
+  it.each([
+    ['{"status":{},"duration":{}}', 0],
+    ['{"total":3,"status":{"failed":3},"duration":{"average":"1s"}}', 3],
+    ['{"message":"maintenance"}', undefined],
+  ])('reads the total of %s, which releases 3.0 omit if it is 0', (body, total) => {
+    expect(executionsTotal.body.parse(JSON.parse(body))).toBe(total);
   });
 
   // Up to release 5 of the rundeck dialect, nothing else shows that a job was deleted.

@@ -199,18 +199,21 @@ describe('executions/project-reading', () => {
   it.each([
     ['not_found', 0, 'missing', nowMs],
     ['forbidden', 'refused: server', 'hidden', 7],
-  ] as const)('asks for the jobs (%s) of an unlisted project for which the server fails', async (kind, result, hold, heldSinceMs) => {
-    const scene = createScene({
-      answer: ({ endpoint }) => {
-        throw endpoint === 'project-jobs' ? refusal(kind) : refusal('server', undefined, 500);
-      },
-      hold: 'hidden',
-      heldSinceMs: 7,
-    });
-    const toMessage = (error: unknown): unknown => (error instanceof Error ? error.message : error);
-    expect(await scene.read('probe').then(({ counted }) => counted, toMessage)).toBe(result);
-    expect(scene.state()).toMatchObject({ hold, heldSinceMs });
-  });
+  ] as const)(
+    'asks for the jobs (%s) of an unlisted project for which the server fails',
+    async (kind, result, hold, heldSinceMs) => {
+      const scene = createScene({
+        answer: ({ endpoint }) => {
+          throw endpoint === 'project-jobs' ? refusal(kind) : refusal('server', undefined, 500);
+        },
+        hold: 'hidden',
+        heldSinceMs: 7,
+      });
+      const toMessage = (error: unknown): unknown => (error instanceof Error ? error.message : error);
+      expect(await scene.read('probe').then(({ counted }) => counted, toMessage)).toBe(result);
+      expect(scene.state()).toMatchObject({ hold, heldSinceMs });
+    },
+  );
 
   it('keeps no project on hold after an error of the server', async () => {
     const answer = (): never => {

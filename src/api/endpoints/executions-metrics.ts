@@ -17,12 +17,15 @@ const body = z
     return { total, averageMs: read(average), minMs: read(min), maxMs: read(max) };
   });
 
-/** API reference, "Executions". Up to release 6.1 of the rundeck dialect every caller gets all projects. */
+/**
+ * API reference, "Executions". Up to release 6.1 of the rundeck dialect every caller gets all projects. Releases 3.0 load all
+ * executions of the span into memory to count them, and omit a total of 0.
+ */
 export const executionsMetrics = defineEndpoint({
   name: 'executions-metrics',
   path: 'executions/metrics',
   query: ['recentFilter'],
-  since: 29,
+  since: { service: 29, rundeck: 32 },
   allowedBy: [{ type: 'resource', kind: 'event', allow: 'read' }],
   body,
 });

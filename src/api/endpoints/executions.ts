@@ -92,14 +92,19 @@ export const runningExecutions = defineEndpoint({
   body: executionList,
 });
 
-/** API reference, "Executions": the number of executions that ended within a window, in all projects, of all jobs or of some. */
+/**
+ * API reference, "Executions": the number of executions that ended within a window, in all projects, of all jobs or of some.
+ * Releases 3.0 of the rundeck dialect omit a total of 0.
+ */
 export const executionsTotal = defineEndpoint({
   name: 'executions-total',
   path: 'executions/metrics',
   query: ['begin', 'end', 'jobIdListFilter'],
   since: 29,
   allowedBy: readEvents,
-  body: z.object({ total: number }).transform(({ total }) => total),
+  body: z
+    .object({ total: number, duration: z.unknown().optional() })
+    .transform(({ total, duration }) => total ?? (duration === undefined ? undefined : 0)),
 });
 
 function toOrigin(id: number, item: unknown): RunOrigin {
