@@ -20,7 +20,7 @@ export function createExpressions(limits: Thresholds): Expressions {
   return {
     once,
     newest,
-    unlessDown: `unless on (job, server)\n  ${newest('automation_up{member=""}')} == 0`,
-    unlessBehind: `unless on (job, server)\n  ${newest('automation_exporter_execution_lag_seconds', 'min')} > ${limits.executionLagSeconds}`,
+    unlessDown: `unless on (job, cluster, server)\n  ${newest('automation_up{member=""}')} == 0`,
+    unlessBehind: `unless on (job, cluster, server)\n  ${newest('automation_exporter_execution_lag_seconds', 'min')} > ${limits.executionLagSeconds}`,
   };
 }

@@ -8,15 +8,15 @@ export const jobText = '{{ $labels.project }}/{{ with $labels.job_group }}{{ . }
 
 /** Lists at most eight values of a label, sorted, of the series that an expression returns. The expression contains `ofAlert`. */
 export function listOf(label: string, expression: string): string {
-  const query = `printf \`topk(8, count by (${label}) (${expression}))\` $labels.server $labels.member | query | sortByLabel \`${label}\``;
+  const query = `printf \`topk(8, count by (${label}) (${expression}))\` $labels.cluster $labels.server $labels.member | query | sortByLabel \`${label}\``;
   return `{{ range $index, $found := ${query} }}{{ if $index }}, {{ end }}{{ $found.Labels.${label} }}{{ end }}`;
 }
 
 /** Lists at most eight jobs whose next run is at risk for the reason of the alert; empty if only later runs are. */
 export function jobsAtRiskText(filter = ''): string {
-  const selector = 'automation_job_next_run_at_risk{server=%q,reason=%q}';
+  const selector = 'automation_job_next_run_at_risk{cluster=%q,server=%q,reason=%q}';
   const jobs = `topk(8, max by (project, job_group, job_name) (${selector}${filter}))`;
-  const query = `printf \`${jobs}\` $labels.server $labels.reason | query | sortByLabel \`job_name\``;
+  const query = `printf \`${jobs}\` $labels.cluster $labels.server $labels.reason | query | sortByLabel \`job_name\``;
   const path =
     '{{ $found.Labels.project }}/{{ with $found.Labels.job_group }}{{ . }}/{{ end }}{{ $found.Labels.job_name }}';
   return `{{ with ${query} }} Next: {{ range $index, $found := . }}{{ if $index }}, {{ end }}${path}{{ end }}.{{ end }}${failingNodesText}`;
@@ -24,22 +24,22 @@ export function jobsAtRiskText(filter = ''): string {
 
 /** Lists the nodes for which runs are at risk. */
 const failingNodesText =
-  '{{ if eq $labels.reason "node_failing" }}{{ with printf `max by (node) (automation_node_failing_jobs{server=%q})` $labels.server | query | sortByLabel `node` }} Failing nodes: {{ range $index, $found := . }}{{ if $index }}, {{ end }}{{ $found.Labels.node }}{{ end }}.{{ end }}{{ end }}';
+  '{{ if eq $labels.reason "node_failing" }}{{ with printf `max by (node) (automation_node_failing_jobs{cluster=%q,server=%q})` $labels.cluster $labels.server | query | sortByLabel `node` }} Failing nodes: {{ range $index, $found := . }}{{ if $index }}, {{ end }}{{ $found.Labels.node }}{{ end }}.{{ end }}{{ end }}';
 
 /** Lists the error kinds of requests to a server; empty if there are none. */
 export function causeText({ causeWindow }: Thresholds): string {
   const errors = `sum by (kind) (increase(automation_exporter_api_errors_total{${ofAlert}}[${causeWindow}])) > 0`;
-  const query = `printf \`${errors}\` $labels.server $labels.member | query | sortByLabel \`kind\``;
+  const query = `printf \`${errors}\` $labels.cluster $labels.server $labels.member | query | sortByLabel \`kind\``;
   const kinds = '{{ range $index, $found := . }}{{ if $index }}, {{ end }}{{ $found.Labels.kind }}{{ end }}';
   return `{{ with ${query} }} Kinds of errors: ${kinds}.{{ end }}`;
 }
 
 /** The selector of the alert's server and member, for `listOf`. */
-export const ofAlert = 'server=%q,member=%q';
+export const ofAlert = 'cluster=%q,server=%q,member=%q';
 
 /** The execution of the alert's job whose id is the value of the metric, with a link to its page; empty without such a series. */
 export function executionText(words: string, metric: string, { baseUrl, gapWindow }: Thresholds): string {
-  const labels = ['server', 'project', 'job_group', 'job_name'];
+  const labels = ['cluster', 'server', 'project', 'job_group', 'job_name'];
   const selector = `${metric}{${labels.map((label) => `${label}=%q`).join(',')}}`;
   const values = labels.map((label) => `$labels.${label}`).join(' ');
   const found = `printf \`max(last_over_time(${selector}[${gapWindow}]))\` ${values} | query`;
@@ -49,8 +49,8 @@ export function executionText(words: string, metric: string, { baseUrl, gapWindo
 
 /** The configured owner of the alert's job. Without an owner it is empty, so the alert gets no label. */
 export function ownerText({ gapWindow }: Thresholds): string {
-  const selector = 'automation_job_owner_info{server=%q,project=%q,job_group=%q,job_name=%q}';
-  const values = '$labels.server $labels.project $labels.job_group $labels.job_name';
+  const selector = 'automation_job_owner_info{cluster=%q,server=%q,project=%q,job_group=%q,job_name=%q}';
+  const values = '$labels.cluster $labels.server $labels.project $labels.job_group $labels.job_name';
   const query = `printf \`topk(1, last_over_time(${selector}[${gapWindow}]))\` ${values} | query`;
   return `{{ range ${query} }}{{ .Labels.owner }}{{ end }}`;
 }

@@ -14,10 +14,10 @@ function toProject(expr: string): string {
 }
 
 const running =
-  'clamp_max(sum by (server, project, job_group, job_name) (automation_executions_running{job_name!=""}), 1)';
-const lastDay = `sum by (server, project) (${once('increase(automation_project_executions_total[1d])')})`;
+  'clamp_max(sum by (cluster, server, project, job_group, job_name) (automation_executions_running{job_name!=""}), 1)';
+const lastDay = `sum by (cluster, server, project) (${once('increase(automation_project_executions_total[1d])')})`;
 const executionsOfDay = toProject(
-  `(${lastDay} + on (server, project) sum by (server, project) (${newest('automation_executions_running')}))`,
+  `(${lastDay} + on (cluster, server, project) sum by (cluster, server, project) (${newest('automation_executions_running')}))`,
 );
 
 /** Metrics with the names of `rundeck_exporter` 4.1, computed from this exporter's metrics; one series per job, not per execution. */
@@ -42,7 +42,7 @@ const records: Readonly<Record<string, string>> = {
   ),
   rundeck_project_executions: executionsOfDay,
   rundeck_project_executions_total: executionsOfDay,
-  rundeck_project_nodes_total: toProject(`sum by (server, project) (${newest('automation_project_nodes')})`),
+  rundeck_project_nodes_total: toProject(`sum by (cluster, server, project) (${newest('automation_project_nodes')})`),
 };
 
 /** Recording rules for dashboards and alerts that still use the names of the other exporter. */

@@ -50,7 +50,7 @@ function subjectOf(kind: string): string {
 /** The alert about a cause that many failures share stands for the alerts of these jobs. */
 function unlessShared(limits: Thresholds): string {
   if (limits.off.includes('AutomationCommonCause')) return '';
-  return `\nunless on (job, server, project, job_group, job_name)\n  ${createExpressions(limits).newest('automation_job_common_cause')}`;
+  return `\nunless on (job, cluster, server, project, job_group, job_name)\n  ${createExpressions(limits).newest('automation_job_common_cause')}`;
 }
 
 function failingRepeatedly(limits: Thresholds): Alert {
@@ -58,7 +58,7 @@ function failingRepeatedly(limits: Thresholds): Alert {
   // A node that fails everywhere has its own alert, which fires later than this one.
   const unlessNode = limits.off.includes(nodeAlert)
     ? ''
-    : `unless on (job, server, project) (\n${brokenNode(limits)}\n)\n`;
+    : `unless on (job, cluster, server, project) (\n${brokenNode(limits)}\n)\n`;
   return {
     alert: 'AutomationJobFailingRepeatedly',
     expr: `${newest('automation_job_consecutive_failures')} >= ${limits.jobConsecutiveFailures}\n${unlessDown}\n${unlessNode}${toUnlessNodeTold(limits)}${unlessShared(limits)}\n${unlessBehind}`,
@@ -76,7 +76,7 @@ function failingRepeatedly(limits: Thresholds): Alert {
 function toUnlessNodeTold(limits: Thresholds): string {
   const lastEnd = createExpressions(limits).newest('automation_job_last_end_timestamp_seconds');
   const told = `timestamp(ALERTS{alertname="${nodeAlert}",alertstate="firing"})[${limits.nodeToldWindow}:1m]`;
-  return `unless on (job, server, project, job_group, job_name) (\n  ${lastEnd}\n  <= on (job, server, project) group_left ()\n  max by (job, server, project) (max_over_time(${told}))\n)`;
+  return `unless on (job, cluster, server, project, job_group, job_name) (\n  ${lastEnd}\n  <= on (job, cluster, server, project) group_left ()\n  max by (job, cluster, server, project) (max_over_time(${told}))\n)`;
 }
 
 const causes = {
@@ -99,7 +99,7 @@ function failsFor(failureClass: keyof typeof causes, limits: Thresholds): Alert 
   const failures = newest('automation_job_consecutive_failures');
   const last = `max without (class, new) (${once(`last_over_time(automation_job_last_failure_info{class="${failureClass}"}[${limits.gapWindow}])`)})`;
   const critical = newest('automation_schedule_critical');
-  const on = 'on (job, server, project, job_group, job_name)';
+  const on = 'on (job, cluster, server, project, job_group, job_name)';
   return {
     alert,
     expr: `(\n  ${failures} >= ${limits.jobFailuresOfCause}\n  or\n  ${failures} > 0 and ${on} ${critical}\n)\nand ${on} ${last}\n${unlessDown}${unlessShared(limits)}\n${unlessBehind}`,
@@ -120,7 +120,7 @@ function noRecentSuccess(limits: Thresholds): Alert {
   const lastEnd = newest('automation_job_last_end_timestamp_seconds');
   // Jobs of a passive member run on the others.
   const mode = `last_over_time(automation_execution_mode{mode="passive"}[${limits.gapWindow}])`;
-  const passive = `unless on (job, server)\n  min without (${limits.replicaLabels}, member) (${mode}) == 1`;
+  const passive = `unless on (job, cluster, server)\n  min without (${limits.replicaLabels}, member) (${mode}) == 1`;
   return {
     alert: 'AutomationJobNoRecentSuccess',
     // A job that ran but never succeeded has no age: its value is 0. On a passive server no job can succeed.
@@ -139,7 +139,7 @@ function overdue(limits: Thresholds): Alert {
   const { newest, once } = createExpressions(limits);
   const running = 'automation_executions_running_overdue';
   // A job without running executions has no series: its alert ends at once, unless the whole scrape is missing.
-  const ended = `(${newest(running)} unless ${once(running)})\n  and on (job, server, project) ${once(`${running}{job_group="",job_name=""}`)}`;
+  const ended = `(${newest(running)} unless ${once(running)})\n  and on (job, cluster, server, project) ${once(`${running}{job_group="",job_name=""}`)}`;
   return {
     alert: 'AutomationExecutionOverdue',
     // Every round reads running executions, even if finished ones are read late.
@@ -164,7 +164,7 @@ function brokenNode(limits: Thresholds): string {
   // Without the node, all other labels match: they may change when a target or a server gets other labels.
   const ofProject = `sum without (node) (${failures})`;
   const nodes = `sum without (os_family) (${newest('automation_project_nodes')})`;
-  return `${failures} >= ${limits.nodeFailures}\nand\n${failures}\n  / ignoring (node) group_left () ${ofProject} >= ${limits.nodeFailureRatio}\nand on (job, server, node)\n  ${newest('automation_node_failing_jobs')} >= ${limits.nodeFailingJobs}\nunless on (job, server, project)\n  ${nodes} < 2`;
+  return `${failures} >= ${limits.nodeFailures}\nand\n${failures}\n  / ignoring (node) group_left () ${ofProject} >= ${limits.nodeFailureRatio}\nand on (job, cluster, server, node)\n  ${newest('automation_node_failing_jobs')} >= ${limits.nodeFailingJobs}\nunless on (job, cluster, server, project)\n  ${nodes} < 2`;
 }
 
 function nodeFailingEverywhere(limits: Thresholds): Alert {

@@ -23,7 +23,7 @@ const exporterItself = { dashboard: dashboardOf.exporter, needs: [] } as const;
 
 function presence(limits: Thresholds): Alert[] {
   const target = `up{job="${limits.exporterJob}"}`;
-  const anyUp = `max by (job) (${target})`;
+  const anyUp = `max by (job, cluster) (${target})`;
   return [
     {
       alert: 'AutomationExporterDown',
@@ -38,7 +38,7 @@ function presence(limits: Thresholds): Alert[] {
     },
     {
       alert: 'AutomationExporterInstanceDown',
-      expr: `${target} == 0\nand on (job)\n  ${anyUp} == 1`,
+      expr: `${target} == 0\nand on (job, cluster)\n  ${anyUp} == 1`,
       for: limits.exporterDownFor,
       severity: 'warning',
       summary: 'One of several automation exporters is down',
@@ -56,8 +56,8 @@ function collectorFailing(limits: Thresholds): Alert {
   const { newest } = createExpressions(limits);
   const failing = `${newest('automation_exporter_collector_success', 'min')} == 0`;
   // A collector that is off is not failing, and a server that is down has its own alert.
-  const off = `unless on (job, server, member, collector)\n  ${newest(enabled, 'min')} == 0`;
-  const down = `unless on (job, server, member)\n  ${newest('automation_up')} == 0`;
+  const off = `unless on (job, cluster, server, member, collector)\n  ${newest(enabled, 'min')} == 0`;
+  const down = `unless on (job, cluster, server, member)\n  ${newest('automation_up')} == 0`;
   return {
     alert: 'AutomationExporterCollectorFailing',
     expr: `count without (collector) (\n${failing}\n${off}\n${down}\n)`,
@@ -190,7 +190,7 @@ function heldUp(limits: Thresholds): Alert {
   return {
     alert: 'AutomationExporterHeldUp',
     // Other Node.js programs have this metric too.
-    expr: `max_over_time(nodejs_eventloop_lag_max_seconds[${limits.heldUpWindow}]) > ${limits.heldUpSeconds}\nand on (job, instance)\n  last_over_time(automation_exporter_build_info[${limits.gapWindow}])`,
+    expr: `max_over_time(nodejs_eventloop_lag_max_seconds[${limits.heldUpWindow}]) > ${limits.heldUpSeconds}\nand on (job, cluster, instance)\n  last_over_time(automation_exporter_build_info[${limits.gapWindow}])`,
     for: limits.heldUpFor,
     severity: 'warning',
     summary: 'The automation exporter is blocked repeatedly',

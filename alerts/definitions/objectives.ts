@@ -40,8 +40,8 @@ export const badEnds = 'automation_project_executions_total{status=~"failed|time
 export const judgedEnds = 'automation_project_executions_total{status=~"succeeded|failed|timedout|other"}';
 
 export const executionObjectives: readonly [Objective, Objective] = [
-  toExecutions('executions-by-server', ['server'], 'Executions of a server succeed.'),
-  toExecutions('executions-by-project', ['server', 'project'], 'Executions of a project succeed.'),
+  toExecutions('executions-by-server', ['cluster', 'server'], 'Executions of a server succeed.'),
+  toExecutions('executions-by-project', ['cluster', 'server', 'project'], 'Executions of a project succeed.'),
 ];
 
 /** The windows of the error ratio. The ratio of the whole period is computed from that of the first window. */
@@ -168,7 +168,7 @@ function burning(alert: string, burns: readonly [Burn, Burn], limits: Thresholds
   const { unlessBehind } = createExpressions(limits);
   const [server, project] = executionObjectives.map((objective) => toBurning(objective, burns, limits));
   const fired = `max_over_time(ALERTS{alertname="${alert}",project="",alertstate="firing"}[${burns[1].short}])`;
-  return `(\n${server}\n)\nor\n(\n(\n${project}\n)\nunless on (server)\n(\n${server}\n)\nunless on (server)\n  ${fired}\n)\n${unlessBehind.replace('on (job, server)', 'on (server)')}`;
+  return `(\n${server}\n)\nor\n(\n(\n${project}\n)\nunless on (cluster, server)\n(\n${server}\n)\nunless on (cluster, server)\n  ${fired}\n)\n${unlessBehind.replace('on (job, cluster, server)', 'on (cluster, server)')}`;
 }
 
 /** One of the pairs of windows spends the budget too fast, with enough failures. */

@@ -13,7 +13,7 @@ const misses = 'automation_schedule_missed_total';
 /** This share of the decided start times needs a run that starts in time. Missed runs of any cause count. */
 export const punctuality: Objective = {
   name: 'schedules-by-server',
-  by: ['server'],
+  by: ['cluster', 'server'],
   description: 'Scheduled runs of a server start at most five minutes late.',
   target: 'punctualityObjective',
   errors: (window) =>
@@ -25,21 +25,21 @@ export const punctuality: Objective = {
   count: (window, limits) => {
     const { once } = createExpressions(limits);
     const increase = (events: string): string => `increase(${events}[${window}])`;
-    const all = `sum by (server) (${once(`${increase(starts)} or histogram_count(${increase(delays)})`)})`;
-    const missed = `sum by (server) (${once(increase(misses))})`;
+    const all = `sum by (cluster, server) (${once(`${increase(starts)} or histogram_count(${increase(delays)})`)})`;
+    const missed = `sum by (cluster, server) (${once(increase(misses))})`;
     return `(${missed} + (${all} - ${toPunctual(increase, once)} or 0 * ${missed}))`;
   },
 };
 
 function toTotal(window: string): string {
   const native = `histogram_count(rate(${delays}[${window}]))`;
-  return `sum by (server) (rate(${starts}[${window}]) or ${native} or rate(${misses}[${window}]))`;
+  return `sum by (cluster, server) (rate(${starts}[${window}]) or ${native} or rate(${misses}[${window}]))`;
 }
 
 /** A native histogram has no bucket limit at five minutes: Prometheus estimates the share below. */
 function toPunctual(over: (events: string) => string, once = (expr: string): string => expr): string {
   const native = `histogram_fraction(0, 300, ${over(delays)}) * histogram_count(${over(delays)}) >= 0`;
-  return `(sum by (server) (${once(over(punctualStarts))}) or sum by (server) (${once(native)}))`;
+  return `(sum by (cluster, server) (${once(over(punctualStarts))}) or sum by (cluster, server) (${once(native)}))`;
 }
 
 /** A server without any scheduled run has no series of starts in time. */
@@ -52,13 +52,13 @@ function toUnlessTold({ punctualityToldWindow: window }: Thresholds): string {
   const told = (causes: string): string => `max_over_time(ALERTS{${causes},alertstate="firing"}[${window}])`;
   // One member that is down or passive, perhaps for good, does not explain the runs of the others.
   const ofServer = told('alertname=~"AutomationServiceDown|AutomationExecutionModePassive",member=""');
-  return `unless on (server) (\n  ${ofServer}\n  or\n  ${told('alertname="AutomationSchedulerSaturated"')}\n)`;
+  return `unless on (cluster, server) (\n  ${ofServer}\n  or\n  ${told('alertname="AutomationSchedulerSaturated"')}\n)`;
 }
 
 /** Is the budget of runs that are late or missed spent faster than it lasts? */
 export function punctualityAlerts(limits: Thresholds): Alert[] {
   const { unlessBehind } = createExpressions(limits);
-  const guard = unlessBehind.replace('on (job, server)', 'on (server)');
+  const guard = unlessBehind.replace('on (job, cluster, server)', 'on (cluster, server)');
   const shared = { dashboard: dashboardOf.schedule, page: pageOf.schedule, needs: ['schedule', 'executions'] } as const;
   return [
     {

@@ -8,12 +8,12 @@ const exporterItself = { dashboard: dashboardOf.exporter, needs: [] } as const;
 export function replicaAlerts(limits: Thresholds): Alert[] {
   const { gapWindow, leaseFlapsWindow, leaseFlaps } = limits;
   const epoch = 'automation_exporter_lease_epoch';
-  const highest = `max by (job, server) (max_over_time(${epoch}[${leaseFlapsWindow}]))`;
-  const lowest = `min by (job, server) (min_over_time(${epoch}[${leaseFlapsWindow}]))`;
+  const highest = `max by (job, cluster, server) (max_over_time(${epoch}[${leaseFlapsWindow}]))`;
+  const lowest = `min by (job, cluster, server) (min_over_time(${epoch}[${leaseFlapsWindow}]))`;
   return [
     {
       alert: 'AutomationExporterNoOwner',
-      expr: `max by (job, server) (last_over_time(automation_exporter_lease_owned[${gapWindow}])) == 0`,
+      expr: `max by (job, cluster, server) (last_over_time(automation_exporter_lease_owned[${gapWindow}])) == 0`,
       for: limits.noOwnerFor,
       severity: 'critical',
       summary: 'No exporter watches an automation server',

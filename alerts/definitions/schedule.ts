@@ -28,7 +28,7 @@ function toMisses(selector: string, limits: Thresholds, ofJobs = ''): string {
 /** Selects critical jobs, or all others. Several exporters of one server have equal series. */
 function ofCritical(operator: 'and' | 'unless', limits: Thresholds): string {
   const critical = createExpressions(limits).newest('automation_schedule_critical');
-  return ` ${operator} on (job, server, project, job_group, job_name) ${critical}`;
+  return ` ${operator} on (job, cluster, server, project, job_group, job_name) ${critical}`;
 }
 
 function missed(limits: Thresholds): Alert {
@@ -122,7 +122,7 @@ function atRisk(limits: Thresholds): Alert {
 function criticalAtRisk(limits: Thresholds): Alert {
   const { newest, unlessBehind, unlessDown } = createExpressions(limits);
   const nextRun = newest('automation_job_next_run_timestamp_seconds', 'min');
-  const ofSoon = `and on (job, server, project, job_group, job_name)\n  ${nextRun} - time() < ${limits.runsAtRiskSoonSeconds}`;
+  const ofSoon = `and on (job, cluster, server, project, job_group, job_name)\n  ${nextRun} - time() < ${limits.runsAtRiskSoonSeconds}`;
   const next = `${newest('automation_job_next_run_at_risk')}${ofCritical('and', limits)}\n${ofSoon}`;
   return {
     ...atRisk(limits),
@@ -131,7 +131,7 @@ function criticalAtRisk(limits: Thresholds): Alert {
     for: '0s',
     severity: 'critical',
     summary: 'Critical runs on {{ $labels.server }} are at risk: {{ $labels.reason }}',
-    description: `The next run of {{ $value }} critical jobs on {{ $labels.server }} starts within ${limits.runsAtRiskSoonSeconds / 3600} hours and is at risk; the reason is {{ $labels.reason }}.${jobsAtRiskText(' and on (server, project, job_group, job_name) automation_schedule_critical')}`,
+    description: `The next run of {{ $value }} critical jobs on {{ $labels.server }} starts within ${limits.runsAtRiskSoonSeconds / 3600} hours and is at risk; the reason is {{ $labels.reason }}.${jobsAtRiskText(' and on (cluster, server, project, job_group, job_name) automation_schedule_critical')}`,
   };
 }
 

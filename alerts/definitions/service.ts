@@ -12,7 +12,7 @@ export function serviceAlerts(limits: Thresholds): Alert[] {
     {
       alert: 'AutomationServiceDown',
       // automation_up is also 0 if the credentials are refused; refused credentials have their own alert.
-      expr: `(\n  ${unlessServerItself((of) => `${newest(`automation_up{${of}}`)} == 0`)}\n)\nunless on (job, server, member)\n  ${newest('automation_credentials_accepted')} == 0`,
+      expr: `(\n  ${unlessServerItself((of) => `${newest(`automation_up{${of}}`)} == 0`)}\n)\nunless on (job, cluster, server, member)\n  ${newest('automation_credentials_accepted')} == 0`,
       for: limits.serviceDownFor,
       severity: 'critical',
       summary: `Automation service ${serverText} is not responding`,
@@ -46,7 +46,7 @@ export function serviceAlerts(limits: Thresholds): Alert[] {
     {
       alert: 'AutomationExecutionModePassiveBriefly',
       // The passive mode is over, and was too short for the alert above.
-      expr: `${once(`max_over_time(${passive}[${limits.passiveBrieflyWindow}])`)} == 1\nunless ${newest(passive)} == 1\nunless on (job, server, member)\n  ${wasCritical}`,
+      expr: `${once(`max_over_time(${passive}[${limits.passiveBrieflyWindow}])`)} == 1\nunless ${newest(passive)} == 1\nunless on (job, cluster, server, member)\n  ${wasCritical}`,
       for: '0s',
       severity: 'warning',
       summary: `Automation service ${serverText} was briefly passive`,
@@ -58,7 +58,7 @@ export function serviceAlerts(limits: Thresholds): Alert[] {
     {
       alert: 'AutomationHealthcheckFailing',
       // If the number of threads is known, AutomationSchedulerSaturated covers them.
-      expr: `${newest(`automation_healthcheck_healthy{check!="${threadCheck}"}`)} == 0\nor\n${newest(`automation_healthcheck_healthy{check="${threadCheck}"}`)} == 0\n  unless on (job, server, member) ${newest('automation_scheduler_thread_pool_size')} > 0`,
+      expr: `${newest(`automation_healthcheck_healthy{check!="${threadCheck}"}`)} == 0\nor\n${newest(`automation_healthcheck_healthy{check="${threadCheck}"}`)} == 0\n  unless on (job, cluster, server, member) ${newest('automation_scheduler_thread_pool_size')} > 0`,
       for: limits.healthcheckFailingFor,
       severity: 'warning',
       summary: `Health check {{ $labels.check }} of ${serverText} fails`,
@@ -75,5 +75,5 @@ const threadCheck = 'quartz.scheduler.threadPool';
 /** The condition for a server; or for each of its members, if the server itself does not meet it. */
 function unlessServerItself(toCondition: (selector: string) => string): string {
   const ofServer = toCondition('member=""');
-  return `${ofServer}\nor\n(\n  ${toCondition('member!=""')}\n  unless on (job, server)\n  ${ofServer}\n)`;
+  return `${ofServer}\nor\n(\n  ${toCondition('member!=""')}\n  unless on (job, cluster, server)\n  ${ofServer}\n)`;
 }

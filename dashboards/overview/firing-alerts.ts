@@ -23,7 +23,7 @@ export function firingAlerts(): GridPanel {
     },
     queries: [
       {
-        expr: `topk(50, max by (severity, alertname, server, project, job_group, job_name) (${firing},server=~"$server|"}))`,
+        expr: `topk(50, max by (severity, alertname, server, project, job_group, job_name) (${firing},cluster=~"$cluster",server=~"$server|"}))`,
         legend: '{{alertname}}',
       },
     ],

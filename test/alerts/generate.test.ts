@@ -73,7 +73,7 @@ describe('alerts/generate', () => {
     "does not fire $alert while the exporter's data is late",
     ({ expr }) => {
       expect(expr).toMatch(
-        /unless on \(job, server\)\n {2}min without \(instance, pod\) \(last_over_time\(automation_exporter_execution_lag_seconds\[3m\]\)\) > 1800$/,
+        /unless on \(job, cluster, server\)\n {2}min without \(instance, pod\) \(last_over_time\(automation_exporter_execution_lag_seconds\[3m\]\)\) > 1800$/,
       );
     },
   );

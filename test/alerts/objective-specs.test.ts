@@ -78,7 +78,7 @@ describe('alerts/objective-specs', () => {
     expect(latency).toEqual({
       success: { metric: 'automation_schedule_delay_seconds_bucket{le="300.0"}' },
       total: { metric: 'automation_schedule_delay_seconds_count' },
-      grouping: ['server'],
+      grouping: ['cluster', 'server'],
     });
   });
 
