@@ -84,7 +84,7 @@ export function toYaml(plan: Plan, change: Change = {}): string {
     '    token_file: token',
     `    timeout: ${plan.timeoutMs}ms`,
     '    namespace: http://service',
-    `    budget: { requests_per_second: ${plan.requestsPerSecond}, concurrency: 4 }`,
+    `    budget: { requests_per_second: ${plan.requestsPerSecond}, concurrency: ${plan.concurrency ?? 4} }`,
     ...(exclude.length > 0 ? [`    projects: { exclude: ${toList(exclude)} }`] : []),
     ...(excludeJobs.length > 0 ? [`jobs: { exclude: ${toList(excludeJobs)} }`] : []),
     'executions:',

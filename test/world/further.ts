@@ -4,13 +4,20 @@ import { createDice } from './dice.ts';
 import type { Plan, PlayedCard } from './plan.ts';
 
 /**
- * Adds a release, a cleaner, and for half of the small worlds several problems at once. This is separate from the plan, so that earlier
+ * Adds a release, a cleaner, limits of requests, and for half of the small worlds several problems at once. This is separate from the plan, so that earlier
  * seeds keep their worlds.
  */
 export function withFurther(plan: Plan): Plan {
   const dice = createDice(`further ${plan.seed}`);
   const keptMs = plan.keptMs ?? plan.maxDelayMs + dice.between(8, 20) * minuteMs;
-  const further = { ...plan, release: releases[plan.seed % releases.length] ?? releases[0], keptMs };
+  const own = createDice(`requests ${plan.seed}`);
+  const further = {
+    ...plan,
+    release: releases[plan.seed % releases.length] ?? releases[0],
+    keptMs,
+    concurrency: own.pick([4, 4, 1, 2, 10]),
+    traces: plan.requestsPerSecond < 1 && plan.traces === 'off' ? own.pick(['off', 'root'] as const) : plan.traces,
+  };
   if (plan.size !== 'small' || plan.projects > 100 || !dice.chance(0.5)) return further;
   const atMs = Math.floor(1.5 * minuteMs + dice.next() * (plan.lengthMs - 2.5 * minuteMs));
   const at = (card: PlayedCard['card'], afterMs: number, forMs: number): PlayedCard => ({

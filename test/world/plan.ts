@@ -25,6 +25,7 @@ export type Plan = {
   readonly scrapeMs: number;
   readonly executionsEveryMs: number;
   readonly requestsPerSecond: number;
+  readonly concurrency?: number;
   readonly timeoutMs: number;
   readonly holdMs: number;
   readonly backfillMs: number;
