@@ -27,6 +27,11 @@ describe('executions/lag', () => {
     expect(toLagSeconds(toCache(scanned('pay', -600)), unshown(), nowMs)).toBe(0);
   });
 
+  it('includes the time of the backlog, although newer windows have been read', () => {
+    const behind = { ...scanned('pay', 9000), aheadThroughMs: nowMs, backlog: [{ beginMs: 0, endMs: 1000 }] };
+    expect(toLagSeconds(toCache(behind), unshown(), nowMs)).toBe(9000);
+  });
+
   it('leaves out projects that cannot be read or are not shown', () => {
     const cache = toCache(scanned('pay', 15), scanned('off', 9000, 'disabled'), scanned('dark', 900));
     expect(toLagSeconds(cache, unshown('dark'), nowMs)).toBe(15);
@@ -41,11 +46,11 @@ describe('executions/lag', () => {
       { ...scanned('off', 15, 'disabled'), ...behind },
       scanned('ship', 15),
     );
-    expect(toNote(cache, unshown(), 0)).toBe('2 projects are still catching up');
+    expect(toNote(cache, unshown(), 0)).toBe('2 projects still catching up');
     expect(toNote(cache, unshown('stock'), 7)).toBe(
-      '7 reads waited for the request budget; 1 projects are still catching up',
+      '7 reads waited for the request budget; 1 project still catching up',
     );
-    expect(toNote(toCache(scanned('pay', 15)), unshown(), 1)).toBe('1 reads waited for the request budget');
+    expect(toNote(toCache(scanned('pay', 15)), unshown(), 1)).toBe('1 read waited for the request budget');
     expect(toNote(toCache(scanned('pay', 15)), unshown(), 0)).toBeUndefined();
   });
 });

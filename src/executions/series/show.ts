@@ -1,3 +1,4 @@
+import { toCount } from '../../domain/format.ts';
 import type { LedgerCache } from '../ledger/ledger-cache.ts';
 import type { ProjectState } from '../ledger/project-state.ts';
 import type { OpenRound } from '../open-round.ts';
@@ -127,8 +128,8 @@ export function toNote(
     backlog !== undefined && hold === undefined && activities.all.get(project)?.unshownSinceMs === undefined;
   const behind = [...states.values()].filter(isBehind).length;
   const notes = [
-    ...(unasked > 0 ? [`${unasked} reads waited for the request budget`] : []),
-    ...(behind > 0 ? [`${behind} projects are still catching up`] : []),
+    ...(unasked > 0 ? [`${toCount(unasked, 'read')} waited for the request budget`] : []),
+    ...(behind > 0 ? [`${toCount(behind, 'project')} still catching up`] : []),
   ];
   return notes.length === 0 ? undefined : notes.join('; ');
 }
