@@ -181,12 +181,20 @@ export function markBehind(state: State, unit: string, nowMs: number): State {
     await state.ledger.commit(unit, { documents: keys.map((key) => ({ kind, key, body: 'true' })) });
     await state.remember({ server: unit, collector: sentSumsOwner }, { firstMs: nowMs, sums: '[]' });
   }
-  // If this fails, the unit has another owner, or is acquired again.
-  const marked = mark().catch(() => undefined);
+  let marked: Promise<void> | undefined;
+  // After an error, each read tries again: without the marks, the state would count as complete.
+  function ensureMarked(): Promise<void> {
+    marked ??= mark().catch((error: unknown) => {
+      marked = undefined;
+      throw error;
+    });
+    return marked;
+  }
+  ensureMarked().catch(() => undefined);
   return {
     ...state,
-    ledger: { ...state.ledger, load: (...asked) => marked.then(() => state.ledger.load(...asked)) },
-    recall: (key) => marked.then(() => state.recall(key)),
+    ledger: { ...state.ledger, load: (...asked) => ensureMarked().then(() => state.ledger.load(...asked)) },
+    recall: (key) => ensureMarked().then(() => state.recall(key)),
   };
 }
 

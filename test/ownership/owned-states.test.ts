@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createOwnedStates, observeWrites } from '../../src/ownership/owned-states.ts';
+import { createOwnedStates, markBehind, observeWrites } from '../../src/ownership/owned-states.ts';
+import type { Ledger } from '../../src/state/ledger.ts';
 import { FencedError, UnansweredError } from '../../src/state/shared-state.ts';
 import type { SpooledTrace } from '../../src/state/spool.ts';
 import type { State } from '../../src/state/state.ts';
@@ -98,5 +99,17 @@ describe('ownership/owned-states', () => {
     await observed.ledger.commit('a', {});
     for (const act of ['remove', 'retry', 'drop'] as const) await observed.spool[act]([]);
     expect(faults).toEqual(['behind', 'unanswered', ...Array.from({ length: 4 }, () => 'committed')]);
+  });
+
+  it('reads nothing of a unit that lost commits before its marks are stored, although the first write fails', async () => {
+    const kept = openState();
+    let failures = 1;
+    const commit: Ledger['commit'] = (...change) => {
+      failures -= 1;
+      return failures >= 0 ? Promise.reject(new Error('too many connections')) : kept.ledger.commit(...change);
+    };
+    const { ledger } = markBehind({ ...kept, ledger: { ...kept.ledger, commit } }, 'a', 0);
+    await expect(ledger.load('a', ['restored'])).rejects.toThrow('too many connections');
+    expect(await ledger.load('a', ['restored'])).toHaveLength(2);
   });
 });
