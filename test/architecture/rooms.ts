@@ -122,7 +122,7 @@ export const rooms: readonly Room[] = [
   { room: 'executions/recount', knows: ['executions/reading'], types: ['executions'] },
   {
     room: 'executions/series',
-    knows: ['domain/durations', 'domain/execution', 'executions/counting', 'metrics/family'],
+    knows: ['domain/durations', 'domain/execution', 'domain/format', 'executions/counting', 'metrics/family'],
     types: ['executions'],
   },
   { room: 'executions', knows: ['domain', 'api/errors', 'metrics/new-series'] },

@@ -95,6 +95,25 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution fail
 `);
   });
 
+  it('marks the nodes that a handler recovered, if it failed on others', () => {
+    const source = readRecorded('recovered-handler');
+    const [step, handler, ...rest] = source.state?.steps ?? [];
+    const onNodes = (one: StepState | undefined, web01: 'succeeded' | 'failed'): StepState[] => {
+      const [node] = one?.nodes.filter((each) => each.node === 'web02') ?? [];
+      if (one === undefined || node === undefined) return [];
+      const nodes = [
+        { ...node, node: 'web01', condition: web01 },
+        { ...node, condition: 'failed' as const },
+      ];
+      return [{ ...one, condition: 'failed', nodes }];
+    };
+    const steps = [...onNodes(step, 'failed'), ...onNodes(handler, 'succeeded'), ...rest];
+    const { trace } = planSource({ ...source, state: source.state && { ...source.state, steps } });
+    expect(toTreeText(trace).match(/web0. \(1@.*recovered by its handler/g)).toEqual([
+      expect.stringContaining('web01 (1@web01)'),
+    ]);
+  });
+
   it('shows a handler that failed itself', () => {
     expect(tree('failed-handler')).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed: first failure NonZeroResultCode

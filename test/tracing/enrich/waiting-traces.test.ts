@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { notAsked } from '../../../src/api/errors.ts';
 import { isSoundPending, type PendingTrace, toPendingDocument } from '../../../src/tracing/enrich/pending.ts';
 import { createWaitingTraces, findCrowdedOut, toQueueOrder } from '../../../src/tracing/enrich/waiting-traces.ts';
 import { someRun } from '../../executions/some-execution.ts';
@@ -64,6 +65,22 @@ describe('tracing/enrich/queue-order', () => {
     for (const each of pending.slice(0, 2)) waiting.remove(each);
     waiting.inOrder();
     expect(findLate()).toEqual([2]);
+  });
+
+  it('counts no time in which no request is sent, because the circuit is open', () => {
+    let ticks = 0;
+    const clock = fakeClock({ ticks: () => ticks });
+    const waiting = createWaitingTraces({ clock, sealTimeoutMs: 1000, backlogAgeMs: 3_600_000 });
+    waiting.add([ended(1, 1)]);
+    const [entry] = waiting.inOrder();
+    if (entry === undefined) throw new Error('It does not wait.');
+    waiting.noteAnswer(entry);
+    waiting.noteApiFault(entry, notAsked('execution/{id}/state', 'network', 'the circuit is open'));
+    ticks += 3000;
+    expect(waiting.isLastTry(entry)).toBe(false);
+    waiting.noteAnswer(entry);
+    ticks += 1001;
+    expect(waiting.isLastTry(entry)).toBe(true);
   });
 
   it('puts the highest id first if executions ended at the same moment', () => {
