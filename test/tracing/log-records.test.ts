@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { readLogRequest } from '../../simulator/traces/read-request.ts';
+import { toSuspectText } from '../../src/diagnosis/changes/explain.ts';
 import type { LogLine } from '../../src/domain/failure-class.ts';
 import { toContent } from '../../src/tracing/deliver/batch.ts';
-import { encodeLogs } from '../../src/tracing/deliver/encode.ts';
+import { encodeLogs, encodeTrace } from '../../src/tracing/deliver/encode.ts';
 import { createSendLines, type LineSending } from '../../src/tracing/enrich/send-lines.ts';
 import { conventional } from '../../src/tracing/plan/attribute-names.ts';
 import { toChangeRecords } from '../../src/tracing/plan/change-records.ts';
 import { toLineRecords } from '../../src/tracing/plan/log-records.ts';
+import { describeRoot } from '../../src/tracing/plan/plan-trace.ts';
 import { makeTrace } from './deliver/made-traces.ts';
 import { planRecorded, planSource, readRecorded } from './recorded.ts';
 
@@ -141,6 +143,21 @@ describe('tracing/plan/change-records', () => {
     expect(one?.attributes.get('log.record.uid')).toMatch(/^[0-9a-f]{32}$/);
     expect(other?.attributes.get('log.record.uid')).toBe(one?.attributes.get('log.record.uid'));
   });
+});
+
+it('sends no half of a surrogate pair, for which a backend may refuse the whole request', () => {
+  const half = '\ud83d';
+  const about = { server: 'prod', service: 'x', scope: { name: 'x', version: '1' }, observedMs: 9, project: half };
+  const change = { kind: 'key', project: half, subject: half, what: half, by: half, afterMs: 1, beforeMs: 9 } as const;
+  const cut = { ...change, subject: '\u{1f600}'.repeat(300), scope: 'job', fits: false } as const;
+  const described = describeRoot(plan, { seen: undefined, suspects: [toSuspectText(cut)] });
+  const all = [
+    encodeLogs(toLineRecords({ ...plan, lines: [{ ...emptyLine, text: half }] }, 5000), 'json'),
+    encodeLogs(toChangeRecords([change], about), 'json'),
+    encodeTrace(described.trace, 'json'),
+  ].map((bytes) => Buffer.from(bytes).toString());
+  for (const json of all) expect(json).not.toMatch(/\\ud[89a-f]/);
+  expect(all.join('')).toContain('\u{1f600}');
 });
 
 describe('tracing/enrich/send-lines', () => {

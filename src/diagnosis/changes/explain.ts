@@ -93,10 +93,8 @@ export function toSuspectText({ kind, subject, what, by, scope, fits, ...times }
   const when =
     atMs === undefined ? `between ${toInstant(afterMs)} and ${toInstant(beforeMs)}` : `at ${toInstant(atMs)}`;
   const name = subject === '' ? 'server' : subject;
-  return `${kind} ${name}: ${what}${by === undefined ? '' : ` by ${by}`}, ${when} (${scope}${fits ? ', fits' : ''})`.slice(
-    0,
-    maxTextLength,
-  );
+  const text = `${kind} ${name}: ${what}${by === undefined ? '' : ` by ${by}`}, ${when} (${scope}${fits ? ', fits' : ''})`;
+  return text.slice(0, maxTextLength).toWellFormed();
 }
 
 const maxTextLength = 500;

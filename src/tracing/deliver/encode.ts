@@ -86,7 +86,7 @@ export function toHighResolution(ms: number): [number, number] {
 
 export function encodeLogs({ resource, scope, records }: LogRecords, format: TraceFormat): Uint8Array {
   const serializer = format === 'json' ? JsonLogsSerializer : ProtobufLogsSerializer;
-  const shared = { resource: toOtlpResource(resource), instrumentationScope: { ...scope, schemaUrl } };
+  const shared = { resource: toOtlpResource(toWellFormed(resource)), instrumentationScope: { ...scope, schemaUrl } };
   const bytes = serializer.serializeRequest(records.map((record) => ({ ...toReadableRecord(record), ...shared })));
   if (bytes === undefined) throw new Error('OpenTelemetry serialized log records to nothing.');
   return bytes;
@@ -99,12 +99,20 @@ function toReadableRecord({ atMs, observedMs, level, body, eventName, span, attr
     hrTimeObserved: toHighResolution(observedMs),
     severityNumber: severities[level],
     severityText: level,
-    body,
+    body: body.toWellFormed(),
     ...(eventName === undefined ? {} : { eventName }),
     ...(span === undefined ? {} : { spanContext: { ...span, traceFlags: sampled } }),
-    attributes,
+    attributes: toWellFormed(attributes),
     droppedAttributesCount: 0,
   };
+}
+
+/** A backend may refuse JSON with half of a surrogate pair. */
+function toWellFormed(attributes: Attributes): Attributes {
+  const entries = Object.entries(attributes);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, typeof value === 'string' ? value.toWellFormed() : value]),
+  );
 }
 
 /** The numbers of OpenTelemetry's enumeration. */
