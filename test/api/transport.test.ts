@@ -54,6 +54,7 @@ describe('api/transport', () => {
     expect(server.requests[0]?.split('\r\n')[0]).toBe('GET /base/api/47/system/info HTTP/1.1');
     expect(server.requests[0]).toContain('x-token: t\r\n');
     expect(server.requests[0]).toContain('accept: application/json\r\n');
+    expect(server.requests[0]).toContain('user-agent: automation-exporter\r\n');
   });
 
   it('reads gzip', async () => {

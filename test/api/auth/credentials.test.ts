@@ -194,6 +194,7 @@ describe('api/auth/bearer', () => {
       'authorization',
       'connection',
       'host',
+      'user-agent',
     ]);
   });
 
