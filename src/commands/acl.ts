@@ -42,6 +42,7 @@ function render({ name, url, dialect, projects }: Watched, config: Config): stri
     `The minimal rights of automation-exporter on the server ${name}${url === '' ? '' : ` (${url})`},`,
     'with what is enabled in this configuration. It only allows reading: no change, run or deletion.',
     'Give the user of the token, or the token itself, the role automation-exporter.',
+    'Tokens of Rundeck 2.7 and older have the role api_token_group instead.',
     ...(projects.exclude.sources.length === 0
       ? []
       : [`Projects excluded by configuration (${projects.exclude.sources.join(', ')}) are allowed too.`]),

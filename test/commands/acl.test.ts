@@ -25,6 +25,7 @@ afterAll(() => simulator.stop());
 const everything = `# The minimal rights of automation-exporter on the server default,
 # with what is enabled in this configuration. It only allows reading: no change, run or deletion.
 # Give the user of the token, or the token itself, the role automation-exporter.
+# Tokens of Rundeck 2.7 and older have the role api_token_group instead.
 # Left out, because it would also allow changes: project configure; project-modes uses it on old releases.
 description: what automation-exporter reads
 context:

@@ -85,12 +85,7 @@ export function createTransport(options: TransportOptions): RenewableTransport {
     content: Pick<Dispatcher.RequestOptions, 'method' | 'body'>,
   ): Promise<TransportAnswer> {
     const limitMs = Math.max(1, Math.ceil(Math.min(timeoutMs, maxMs)));
-    const request = {
-      ...content,
-      origin,
-      path: `${basePath}${path}`,
-      headers: { ...ownHeaders, ...headers },
-    };
+    const request = { ...content, origin, path: `${basePath}${path}`, headers: { ...ownHeaders, ...headers } };
     let received: Received | undefined;
     try {
       const limits = {
