@@ -1,3 +1,4 @@
+import { existsSync, lstatSync } from 'node:fs';
 import { ApiError } from '../api/errors.ts';
 import { parseDuration } from '../config/values/duration.ts';
 import { type LabelPair, labels as labelsType } from '../config/values/maps.ts';
@@ -18,28 +19,36 @@ export async function history(context: CommandContext): Promise<number> {
   const loaded = await loadOrComplain(context);
   if (loaded === undefined) return exitCodes.misconfigured;
   const { config } = loaded;
-  const fail = (text: string): number => {
-    complain(`history: ${text}\n`);
+  const nowMs = systemClock.now();
+  const output = given.flags.get('output')?.toString() ?? 'history.om';
+  const until = given.flags.get('until')?.toString();
+  const server = config.servers.find(({ name }) => name === given.positionals[0]);
+  const labels = readLabels(context, ['server', ...(server?.labels.map(([name]) => name) ?? [])]);
+  const sinceMs = readTime(given.flags.get('since')?.toString() ?? '30d', nowMs);
+  const givenUntilMs = readTime(until ?? '0s', nowMs);
+  const wrong = [
+    ...(server === undefined
+      ? [`takes one of the configured servers: ${config.servers.map(({ name }) => name).join(', ') || 'none'}`]
+      : []),
+    ...(typeof labels === 'string' ? [`--label: ${labels}`] : []),
+    ...(sinceMs === undefined ? ['--since: is neither a time nor a duration'] : []),
+    ...(givenUntilMs === undefined ? ['--until: is neither a time nor a duration'] : []),
+    // The file is written hours later, over what has this name.
+    ...(isOther(output) ? [`--output: ${output} exists and is not a file; name another`] : []),
+  ];
+  const fail = (...texts: readonly string[]): number => {
+    complain(texts.map((text) => `history: ${text}\n`).join(''));
     return exitCodes.misconfigured;
   };
-  const server = config.servers.find(({ name }) => name === given.positionals[0]);
-  if (server === undefined)
-    return fail(`takes one of the configured servers: ${config.servers.map(({ name }) => name).join(', ')}`);
-  const labels = readLabels(context, ['server', ...server.labels.map(([name]) => name)]);
-  if (typeof labels === 'string') return fail(`--label: ${labels}`);
-  const nowMs = systemClock.now();
-  const sinceMs = readTime(given.flags.get('since')?.toString() ?? '30d', nowMs);
-  const wantedMs = given.flags.get('until')?.toString();
-  const output = given.flags.get('output')?.toString() ?? 'history.om';
+  if (server === undefined || typeof labels === 'string' || sinceMs === undefined || wrong.length > 0)
+    return fail(...wrong);
   const { overlapMs } = config.executions;
   const seam =
-    wantedMs === undefined
+    until === undefined
       ? await findSeam(context, { server: server.name, output, latestMs: nowMs - overlapMs })
-      : { untilMs: readTime(wantedMs, nowMs) };
-  if (sinceMs === undefined) return fail('--since: is neither a time nor a duration');
+      : { untilMs: givenUntilMs };
   const untilMs = seam?.untilMs;
-  if (untilMs === undefined)
-    return wantedMs === undefined ? exitCodes.misconfigured : fail('--until: is neither a time nor a duration');
+  if (untilMs === undefined) return exitCodes.misconfigured;
   if (sinceMs >= untilMs) return fail(`--since: is not before the end (${toIso(untilMs)})`);
   try {
     if (untilMs <= nowMs && untilMs + overlapMs > nowMs) {
@@ -132,6 +141,11 @@ function readLabels({ arguments: { flags } }: CommandContext, taken: readonly st
   if ('problems' in read) return read.problems.map(({ message }) => message).join('; ');
   const twice = read.value.find(([name]) => taken.includes(name));
   return twice === undefined ? read.value : `${twice[0]} is already a label of these series`;
+}
+
+/** Reports whether the path leads to something that is no file, such as a directory or a device. */
+function isOther(path: string): boolean {
+  return existsSync(path) && !lstatSync(path).isFile();
 }
 
 function toReport(

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -86,7 +86,7 @@ const toVariables = () => ({
 
 async function run(words: readonly string[], name = 'history.om'): Promise<Omit<CliRun, 'left'> & { file: string }> {
   const output = join(dir, name);
-  rmSync(output, { force: true });
+  if (!statSync(output, { throwIfNoEntry: false })?.isDirectory()) rmSync(output, { force: true });
   const said = { stdout: '', stderr: '' };
   const code = await history({
     env: toVariables(),
@@ -98,7 +98,11 @@ async function run(words: readonly string[], name = 'history.om'): Promise<Omit<
     write: (text) => (said.stdout += text),
     complain: (text) => (said.stderr += text),
   });
-  return { code, ...said, file: existsSync(output) ? readFileSync(output, 'utf8') : '' };
+  return {
+    code,
+    ...said,
+    file: statSync(output, { throwIfNoEntry: false })?.isFile() ? readFileSync(output, 'utf8') : '',
+  };
 }
 
 type Samples = ReadonlyMap<string, readonly (readonly [timeMs: number, value: number])[]>;
@@ -290,6 +294,17 @@ collectors: { executions: { every: 2s } }
     expect(existsSync(output)).toBe(false);
   });
 
+  it('refuses to write over what is no file, before the first request', async () => {
+    mkdirSync(join(dir, 'folder.om'));
+    requests = 0;
+    expect(await run(['prod', ...span], 'folder.om')).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: `history: --output: ${join(dir, 'folder.om')} exists and is not a file; name another\n`,
+    });
+    expect([requests, existsSync(join(dir, 'folder.om.read'))]).toEqual([0, false]);
+  });
+
   it('counts jobs without duration series together, the latest ones first, and follows the families', async () => {
     const { file, stderr } = await run(['prod', ...span, `--config.file=${join(dir, 'config.yaml')}`]);
     expect(stderr).toBe('');
@@ -317,6 +332,13 @@ collectors: { executions: { every: 2s } }
     expect((await run(['prod', '--since=soon', '--until=1h'])).stderr).toBe(
       'history: --since: is neither a time nor a duration\n',
     );
+    expect((await run(['stage', '--since=soon', '--until=late', '--label=1x'])).stderr.split('\n')).toEqual([
+      'history: takes one of the configured servers: prod',
+      expect.stringMatching(/^history: --label: /),
+      'history: --since: is neither a time nor a duration',
+      'history: --until: is neither a time nor a duration',
+      '',
+    ]);
     expect((await run(['prod', '--since=1h', '--until=2h'])).stderr).toMatch(
       /^history: --since: is not before the end/,
     );
