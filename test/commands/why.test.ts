@@ -259,6 +259,7 @@ First cause: access (AuthenticationFailure), exit code 5, step 2 (Settle) on db0
     expect([aborted.code, JSON.parse(aborted.stdout)]).toMatchObject([1, { verdict: 'aborted' }]);
     expect(await ask('prod/4712')).toMatchObject({ code: 0, stdout: 'pay/index ended at 02:04 UTC: succeeded.\n' });
     expect(await ask('prod/1')).toMatchObject({ code: 2, stderr: 'No execution "1" of "prod" is known here.\n' });
+    expect(await ask('prood/1')).toMatchObject({ code: 2, stderr: 'No server is named "prood". Did you mean prod?\n' });
   });
 
   it('explains the last failure of a job without a watched schedule, and fails while it is the last run', async () => {

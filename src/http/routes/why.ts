@@ -30,9 +30,14 @@ export function whyRoute(find: FindWhy, hintAt: HintAt, failures: FindFailures =
     const refuse = (status: number, text: string): void => {
       response.status(status).type('text/plain').send(`${text}\n`);
     };
+    const refuseUnknown = (text: string, name: string, path = ''): void => {
+      const hint = hintAt(name, path);
+      refuse(404, hint === undefined ? text : `${text} ${hint}`);
+    };
     if (typeof server === 'string' && typeof execution === 'string') {
       const ended = /^\d{1,15}$/.test(execution) ? failures.execution(server, Number(execution)) : undefined;
       if (ended !== undefined) response.json(ended);
+      else if (find(server, '') === undefined) refuseUnknown(toUnknown(server), server);
       else refuse(404, `No execution ${JSON.stringify(execution)} of ${JSON.stringify(server)} is known here.`);
       return;
     }
@@ -41,14 +46,10 @@ export function whyRoute(find: FindWhy, hintAt: HintAt, failures: FindFailures =
       return;
     }
     const found = find(server, job);
-    const refuseUnknown = (text: string): void => {
-      const hint = hintAt(server, job);
-      refuse(404, hint === undefined ? text : `${text} ${hint}`);
-    };
     const [first = failures.unscheduled(server, job), ...others] = found ?? [];
-    if (found === undefined) refuseUnknown(`No server is named ${JSON.stringify(server)}.`);
+    if (found === undefined) refuseUnknown(toUnknown(server), server);
     else if (first === undefined)
-      refuseUnknown(`No watched scheduled job is named ${JSON.stringify(job)} on ${server}.`);
+      refuseUnknown(`No watched scheduled job is named ${JSON.stringify(job)} on ${server}.`, server, job);
     else if (others.length > 0)
       refuse(409, `Several jobs have this name; use the id of one: ${found.map(toPath).join(', ')}.`);
     else response.json({ ...failures.more(first), ...first });
@@ -61,6 +62,10 @@ const noFailures: FindFailures = {
   more: () => ({ failure: undefined }),
   unscheduled: () => undefined,
 };
+
+function toUnknown(server: string): string {
+  return `No server is named ${JSON.stringify(server)}.`;
+}
 
 function toPath({ project, group, name, id }: Why): string {
   return `${[project, group, name].filter((part) => part !== '').join('/')} (${id})`;
