@@ -5,10 +5,21 @@ import { toPackageFolder } from '../domain/package-folder.ts';
 
 /** After an unexpected error, ends the process with one sentence; not if only its output is no longer read. */
 export function endOnFaults(): void {
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  process.stderr.on('error', () => undefined);
+  process.stdout.once('error', failAtTheEnd);
+  process.stdout.on('error', () => undefined);
   process.on('uncaughtException', (error: unknown) => {
     process.stderr.write(`automation-exporter ended: ${explainFault(error)}\n`);
     process.exit(1);
+  });
+}
+
+/** On a full disk, the file of the output is incomplete, so a script must not use it. A daemon continues. */
+function failAtTheEnd({ code, message }: NodeJS.ErrnoException): void {
+  if (code === 'EPIPE') return;
+  process.stderr.write(`the output is incomplete: ${message}\n`);
+  process.on('exit', () => {
+    process.exitCode ||= 1;
   });
 }
 

@@ -74,6 +74,16 @@ describe('cli: process', () => {
     expect(readFileSync(`/proc/${daemon.pid}/cmdline`, 'latin1')).toMatch(/^automation-exporter/);
   });
 
+  it('fails if its output does not fit on the disk, but not if nobody reads it', async () => {
+    const play = async (script: string) => {
+      const child = startChild('bash', ['-c', script, 'bash', process.execPath, provideCli()], { env: { HOME: home } });
+      return [(await child.ended).code, child.output()];
+    };
+    const [code, output] = await play('exec "$@" metrics > /dev/full');
+    expect([code, output]).toEqual([1, expect.stringContaining('the output is incomplete: ENOSPC')]);
+    expect(await play('"$@" metrics | head -1; exit $PIPESTATUS')).toEqual([0, '# Metrics\n']);
+  });
+
   it('writes nothing that controls the terminal', async () => {
     const text = await run(['replay', join(home, 'a\u001b[2J\u202e')]);
     expect(text).toContain('a\\u001b[2J\\u202e');
