@@ -32,21 +32,21 @@ Examples:
 `;
 }
 
-/** Returns the words before the first colon or semicolon. The help of the command has the rest. */
+/** Returns the first sentence up to a colon or semicolon. The help of the command has the rest. */
 function toSummary(help: string): string {
-  return help.replace(/[:;].*$/s, '.');
+  return help.replace(/(?:[:;]|\. ).*$/s, '.');
 }
 
 function renderCommand({ name, help, usage = '', hasOptions = true, examples }: CommandRow): string {
   const flags = commandFlags.filter(({ commands }) => commands?.includes(name) === true);
   const own = flags.map((flag) => renderFlag(toUsage(flag), flag.help)).join('\n');
   const options = `Options of the configuration, such as these (--help-all lists all):\n${renderCommonFlags()}\n\n`;
+  const codes = help.includes('Exit codes:') ? '' : `${exitCodesText}\n`;
   return `Usage: automation-exporter ${name}${usage === '' ? '' : ` ${usage}`} [flags]
 
 ${help}
 
-${own === '' ? '' : `Flags:\n${own}\n\n`}${hasOptions ? options : ''}${exitCodesText}
-Examples:
+${own === '' ? '' : `Flags:\n${own}\n\n`}${hasOptions ? options : ''}${codes}Examples:
 ${examples.map((example) => `  automation-exporter ${example}`).join('\n')}
 `;
 }

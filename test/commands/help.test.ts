@@ -52,6 +52,13 @@ Exit codes:
   1  an external problem: a port in use, or an endpoint that check finds denied, broken or unreachable
   2  invalid command line, configuration or state directory
 `);
+    // A command has only its own exit codes, if it has any, and its summary has none.
+    for (const { name, help } of commandWords) {
+      const own = (await runHere([name, '--help'])).stdout;
+      expect([name, own.split('Exit codes:').length]).toEqual([name, 2]);
+      expect(own.includes('an external problem')).toBe(!help.includes('Exit codes:'));
+    }
+    expect((await runHere(['--help'])).stdout).toContain('  tonight          Print the coming runs at risk.\n');
     expect(stdout).toContain('  metrics.<family>.off\n      Do not expose the metric family. Default: false.\n');
   });
 
