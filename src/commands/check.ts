@@ -10,7 +10,7 @@ import { askOnce, isFine, isOpenToAll, probeServer, type ServerReport } from './
 import { toProbes } from './check/probes.ts';
 import { renderSupportReport } from './check/support-report.ts';
 import { type CommandContext, exitCodes, type Progress } from './command.ts';
-import { type Loaded, loadOrComplain } from './load.ts';
+import { type Loaded, loadOrComplain, noServer } from './load.ts';
 import { loadOtlpOrComplain } from './trace-backend.ts';
 
 export async function check(context: CommandContext): Promise<number> {
@@ -18,7 +18,7 @@ export async function check(context: CommandContext): Promise<number> {
   if (loaded === undefined) return exitCodes.misconfigured;
   const { config } = loaded;
   if (config.servers.length === 0) {
-    context.complain('no server is configured: set AUTOMATION_EXPORTER_URL and AUTOMATION_EXPORTER_TOKEN_FILE\n');
+    context.complain(`${noServer}\n`);
     return exitCodes.misconfigured;
   }
   const isLive = context.arguments.flags.get('live') === true;

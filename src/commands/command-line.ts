@@ -33,7 +33,9 @@ export async function runCommandLine({ argv, ...process }: Process): Promise<num
     return exitCodes.misconfigured;
   }
   if (named.reloads !== true) endOnReloadSignals();
-  const command = await named.load();
+  const checks = parsed.flags.get('config.check') === true && named.hasOptions !== false;
+  const { load } = (checks ? commandWords.find(({ name }) => name === 'serve') : undefined) ?? named;
+  const command = await load();
   return command({ ...process, arguments: parsed, version });
 }
 

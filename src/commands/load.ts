@@ -10,6 +10,9 @@ import { listFamilies, listTakenLabels } from './reserved-labels.ts';
 
 export type Loaded = Extract<LoadedConfig, { ok: true }> & { readonly loadAgain: () => Promise<LoadedConfig> };
 
+export const noServer =
+  'no server is configured: set AUTOMATION_EXPORTER_URL and AUTOMATION_EXPORTER_TOKEN_FILE, or list servers in a file and give --config.file';
+
 /** Returns the checked configuration; undefined after all complaints were printed. */
 export async function loadOrComplain(
   context: CommandContext,

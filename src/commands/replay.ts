@@ -16,7 +16,7 @@ import {
   replaySource,
 } from '../tracing/enrich/replay.ts';
 import { areArgumentsFine, type CommandContext, exitCodes } from './command.ts';
-import { loadOrComplain } from './load.ts';
+import { loadOrComplain, noServer } from './load.ts';
 
 type Ended = (typeof exitCodes)[keyof typeof exitCodes];
 
@@ -92,8 +92,7 @@ function readExecutionWord(word: string): ExecutionWord | undefined {
 
 function chooseServer({ server, id }: ExecutionWord, servers: Config['servers']): ServerConfig | string {
   const [first, ...others] = servers;
-  if (first === undefined)
-    return 'no server is configured: set AUTOMATION_EXPORTER_URL and AUTOMATION_EXPORTER_TOKEN_FILE, or give --config.file';
+  if (first === undefined) return noServer;
   if (server === undefined && others.length === 0) return first;
   const names = servers.map(({ name }) => name).join(', ');
   if (server === undefined) return `the server is missing: write SERVER/${id} with one of ${names}`;

@@ -603,7 +603,8 @@ describe('commands/check', () => {
     expect(await runHere(['check'])).toEqual({
       code: 2,
       stdout: '',
-      stderr: 'no server is configured: set AUTOMATION_EXPORTER_URL and AUTOMATION_EXPORTER_TOKEN_FILE\n',
+      stderr:
+        'no server is configured: set AUTOMATION_EXPORTER_URL and AUTOMATION_EXPORTER_TOKEN_FILE, or list servers in a file and give --config.file\n',
       left: [],
     });
   });

@@ -166,6 +166,14 @@ const cases: readonly Case[] = [
   ),
 
   {
+    title: 'no server in a file that is only checked',
+    args: ['serve', '--config.file=other.yaml', '--config.check'],
+    files: { 'other.yaml': '# servers:\n' },
+    stderr:
+      'no server is configured: set AUTOMATION_EXPORTER_URL and AUTOMATION_EXPORTER_TOKEN_FILE, or list servers in a file and give --config.file; `demo` needs none\n',
+  },
+
+  {
     ...inFile('an unknown protocol of traces, in a shard that has no server', good, ''),
     args: ['serve', '--config.file=config.yaml', '--shard=2/2'],
     env: { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
@@ -195,6 +203,16 @@ describe('commands/load', () => {
 
     expect(withoutFolder(ended)).toEqual({ code: 2, stdout: '', stderr, left: [] });
   });
+
+  it.each([['serve'], ['demo'], ['history', 'prod'], ['migrate', 'postgres']])(
+    'only checks the configuration if asked to: %s %s',
+    async (...words) => {
+      const args = [...words, '--config.file=config.yaml', '--config.check'];
+      const files = { 'config.yaml': good, token: 'a-token\n' };
+      const stdout = 'the configuration is fine\n';
+      expect(await runHere(args, { files })).toEqual({ code: 0, stdout, stderr: '', left: [] });
+    },
+  );
 
   it('shows all errors at once, those of the file from top to bottom', async () => {
     const config = `servers:

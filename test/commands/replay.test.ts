@@ -151,7 +151,7 @@ describe('commands/replay-from-server', () => {
     expect(await runHere(['replay', 'prod/1'])).toMatchObject({
       code: 2,
       stderr:
-        'prod/1: no server is configured: set AUTOMATION_EXPORTER_URL and AUTOMATION_EXPORTER_TOKEN_FILE, or give --config.file\n',
+        'prod/1: no server is configured: set AUTOMATION_EXPORTER_URL and AUTOMATION_EXPORTER_TOKEN_FILE, or list servers in a file and give --config.file\n',
     });
   });
 
