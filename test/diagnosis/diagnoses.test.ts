@@ -73,6 +73,13 @@ describe('diagnosis/lines/diagnoses', () => {
     });
   });
 
+  it('recognises an earlier failure of a job that took the name of another job', async () => {
+    const note = await setScene().open();
+    await note('settle', 'key 17 refused', 0, 'j1');
+    await note('sync', 'disk full', 1, 'j2');
+    expect(await note('settle', 'disk full', 2, 'j2')).toMatchObject({ count: 2 });
+  });
+
   it('counts the other nodes that failed, perhaps for other reasons', () => {
     const failed = { ...cause, job: 'pay/settle', endedAtMs: atMs, otherNodes: 149 };
     expect(toSentence(failed, atMs)).toMatch(/ on db03: access .*; 149 other nodes failed too\.$/);

@@ -30,7 +30,7 @@ type CommitHookOptions = {
   /** Returns how many more traces may be pending. */
   room: () => number;
   /** Keeps failures until their class is counted; undefined if failures are not diagnosed. */
-  failures: FailedRuns | undefined;
+  failures: Pick<FailedRuns, 'expect'> | undefined;
   onPending: (pending: readonly PendingTrace[], listed: ListedRuns) => void;
   skipped: (reason: 'max_age' | 'max_pending', executions: number) => void;
 };

@@ -16,6 +16,7 @@ function ended(id: number, endedAtMs: number, status: Run['status'] = 'succeeded
 
 function create({ serverNowMs = 100 * hourMs, room = 10 } = {}) {
   const told: string[] = [];
+  const classes: string[] = [];
   const listed: TracedExecution[] = [];
   const attempts = createAttempts();
   const commitHook = createTraceCommitHook({
@@ -25,7 +26,12 @@ function create({ serverNowMs = 100 * hourMs, room = 10 } = {}) {
     serverNowMs: () => serverNowMs,
     maxAgeMs: hourMs,
     room: () => room,
-    failures: undefined,
+    failures: {
+      expect: (_project, { id }, known) => {
+        classes.push(`${id} ${known ?? 'awaited'}`);
+        return { documents: [], done: () => undefined };
+      },
+    },
     onPending: (pending, full) => {
       told.push(`pending ${pending.map(({ id }) => id).join(' ')}`);
       listed.push(...full.values());
@@ -33,7 +39,7 @@ function create({ serverNowMs = 100 * hourMs, room = 10 } = {}) {
     skipped: (reason, executions) => told.push(`${reason} ${executions}`),
   });
   const keep = (runs: readonly Run[]) => readPending(commitHook.keep('pay', runs, 3));
-  return { commitHook, attempts, keep, told, listed };
+  return { commitHook, attempts, keep, told, listed, classes };
 }
 
 function listRow(fields: object): Run {
@@ -86,6 +92,12 @@ describe('tracing/enrich/commitHook', () => {
     expect(keep(runs).map(({ id }) => id)).toEqual([2, 3]);
     commitHook.kept('pay', runs);
     expect(told).toEqual(['max_age 0', 'max_pending 1', 'pending 2 3']);
+  });
+
+  it('awaits the class of failures with a trace only', () => {
+    const { keep, classes } = create({ room: 1 });
+    keep([ended(1, 100 * hourMs, 'failed'), ended(2, 100 * hourMs, 'failed'), ended(3, 99 * hourMs - 1, 'failed')]);
+    expect(classes).toEqual(['1 awaited', '2 unread', '3 unread']);
   });
 
   it('records retries, even those too old for a trace', () => {
