@@ -6,7 +6,7 @@ import { maxTimes } from './asking/plan-question.ts';
 import { type Doubt, noteSight } from './deciding/doubts.ts';
 import { fillGap, loseGap } from './deciding/gap.ts';
 import type { Sources } from './deciding/sources.ts';
-import type { WatchedJob } from './deciding/watched-job.ts';
+import { undecidedTimes, type WatchedJob } from './deciding/watched-job.ts';
 import type { ExpectedJobs } from './expected-jobs.ts';
 import { tolerate } from './listing.ts';
 
@@ -62,7 +62,7 @@ async function askSome(api: Api, round: Round, learned: Learned): Promise<void> 
     } else if (doubt === 'past') {
       learned.set(id, await askPast(api, job, { ...round, isAgain }));
     } else {
-      const areHidden = await areRunsHidden(api, job);
+      const areHidden = await areRunsHidden(api, job, askedAtMs);
       learned.set(id, (now) => noteSight(now, { areHidden, askedAtMs }));
     }
   }
@@ -91,9 +91,14 @@ function toNothing(fault: unknown, isAgain: boolean): undefined {
 
 const minuteMs = 60_000;
 
-/** Reports whether the server counts runs of the job but shows none, because the job can be viewed but not read. */
-async function areRunsHidden(api: Api, { id, project }: WatchedJob): Promise<boolean> {
-  const query = { jobIdListFilter: [id], max: 1 };
+/**
+ * Reports whether the server counts recent runs of the job but shows none, because the job can be viewed but not read. A server
+ * with a long history may need minutes to count all runs.
+ */
+async function areRunsHidden(api: Api, job: WatchedJob, nowMs: number): Promise<boolean> {
+  const { id, project } = job;
+  const [firstMs = nowMs] = undecidedTimes(job);
+  const query = { begin: Math.min(firstMs, nowMs - weekMs), jobIdListFilter: [id], max: 1 };
   const page = await tolerate(() => api.get(projectExecutions, { path: { project }, query }));
   return page !== undefined && page.total > 0 && page.items.length === 0 && page.oddRows.length === 0;
 }
@@ -105,4 +110,5 @@ async function readDefinition(api: Api, id: string): Promise<Omit<NonNullable<Wa
   return found ?? { allowsSeveral: undefined };
 }
 
+const weekMs = 7 * 24 * 60 * minuteMs;
 const maxAtOnce = 30;

@@ -41,6 +41,8 @@ describe('expected-runs, a job that can be viewed but not read', () => {
     control.addToken({ token, policy: { viewedJobs: [id] } });
     await minutes(310);
     expect(shown('schedule_missed_total')).toEqual([missed('settle', 0), missed('index', 0)]);
-    expect(requests().filter(({ query }) => query.includes('jobIdListFilter'))).toHaveLength(1);
+    const asked = requests().filter(({ query }) => query.includes('jobIdListFilter'));
+    // Counting all runs of a job may take the server minutes.
+    expect(asked.map(({ query }) => /\bbegin=\d+/.test(query))).toEqual([true]);
   });
 });
