@@ -20,8 +20,13 @@ export function scheduleAlerts(limits: Thresholds): Alert[] {
 
 /** Missed runs by server and cause: a passive server is one alert, not one for each job. */
 function toMisses(selector: string, limits: Thresholds, ofJobs = ''): string {
-  const { once } = createExpressions(limits);
-  const increase = once(`increase(automation_schedule_missed_total{${selector}}[${limits.scheduleWindow}])`);
+  const { newest, once } = createExpressions(limits);
+  const misses = `automation_schedule_missed_total{${selector}}[${limits.scheduleWindow}]`;
+  // Exporters that share a state continue the counts of each other: the first value of a new owner contains the runs that were
+  // missed while the owner changed.
+  const isShared = newest('automation_exporter_lease_owned');
+  const rise = `${once(`max_over_time(${misses})`)} - ${once(`min_over_time(${misses})`, 'min')}`;
+  const increase = `(${rise} and on (job, cluster, server) ${isShared} or ${once(`increase(${misses})`)})`;
   return `sum without (project, job_group, job_name) (${increase}${ofJobs})`;
 }
 
