@@ -32,6 +32,13 @@ describe('collectors/log-storage', () => {
     expect(await complaintsOf('log-storage', { answers: { 'system/logstorage': { body } } })).toEqual([]);
   });
 
+  it('misses no log of a server without a storage plugin, although releases 2.6 to 3.0 count all executions', async () => {
+    const answers = { 'system/logstorage': { body: '{"enabled":false,"pluginName":null,"missingCount":70000}' } };
+    expect(await complaintsOf('log-storage', { answers, apiVersion: 24 })).toEqual([]);
+    const { text } = await scrapeCollector('log-storage', { answers, apiVersion: 24 });
+    expect(text).toContain('automation_log_storage_missing{server="prod"} 0');
+  });
+
   it('reads a server without a storage plugin', async () => {
     // No plugin: `pluginName` is null although API reference, "Log storage info" declares text, and the counts are true zeros.
     const body =

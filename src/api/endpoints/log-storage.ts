@@ -2,22 +2,29 @@ import { z } from 'zod';
 import { defineEndpoint, largeListBytes, systemRead } from '../endpoint.ts';
 import { flag, list, number, section, text, timestampMs, toNumber } from '../lenient.ts';
 
-/** API reference, "Log storage info". */
+/**
+ * API reference, "Log storage info". Without a plugin, no log is missing; releases 2.6.5 to 3.0.5 of the rundeck dialect then
+ * count all executions.
+ */
 export const logStorage = defineEndpoint({
   name: 'log-storage',
   path: 'system/logstorage',
   since: 17,
   allowedBy: systemRead,
-  body: z.object({
-    enabled: flag,
-    pluginName: text,
-    succeededCount: number,
-    failedCount: number,
-    queuedCount: number,
-    totalCount: number,
-    incompleteCount: number,
-    missingCount: number,
-  }),
+  body: z
+    .object({
+      enabled: flag,
+      pluginName: text,
+      succeededCount: number,
+      failedCount: number,
+      queuedCount: number,
+      totalCount: number,
+      incompleteCount: number,
+      missingCount: number,
+    })
+    .transform(({ missingCount, ...storage }) => {
+      return { ...storage, missingCount: storage.enabled === false && missingCount ? 0 : missingCount };
+    }),
 });
 
 export type IncompleteLog = {
