@@ -130,7 +130,7 @@ export const commandWords: readonly CommandRow[] = [
     name: 'history',
     help: 'Write the past executions of a server to a file, for promtool tsdb create-blocks-from openmetrics; an interrupted run continues.',
     usage: 'SERVER',
-    examples: ['history prod --since=30d --label=job=automation --label=instance=exporter:9720'],
+    examples: ['history prod --since=30d --label=job=automation-exporter --label=instance=exporter-host:9720'],
     positionals: 1,
     load: async () => (await import('./history.ts')).history,
   },

@@ -31,8 +31,8 @@ export async function history(context: CommandContext): Promise<number> {
       ? [`takes one of the configured servers: ${config.servers.map(({ name }) => name).join(', ') || 'none'}`]
       : []),
     ...(typeof labels === 'string' ? [`--label: ${labels}`] : []),
-    ...(sinceMs === undefined ? ['--since: is neither a time nor a duration'] : []),
-    ...(givenUntilMs === undefined ? ['--until: is neither a time nor a duration'] : []),
+    ...(sinceMs === undefined ? [`--since: ${noTime}`] : []),
+    ...(givenUntilMs === undefined ? [`--until: ${noTime}`] : []),
     // The file is written hours later, over what has this name.
     ...(isOther(output) ? [`--output: ${output} exists and is not a file; name another`] : []),
   ];
@@ -126,6 +126,8 @@ type Answered = {
   executions?: { counted_since?: unknown } | null;
   lease?: { owned?: unknown; owner?: unknown } | null;
 } | null;
+
+const noTime = 'is neither a time, such as 2026-11-22T18:00:00Z, nor how long ago, such as 12h';
 
 /** Reads a time, or how long ago. */
 function readTime(text: string, nowMs: number): number | undefined {

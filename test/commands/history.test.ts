@@ -330,13 +330,13 @@ collectors: { executions: { every: 2s } }
       stderr: 'history: takes one of the configured servers: prod\n',
     });
     expect((await run(['prod', '--since=soon', '--until=1h'])).stderr).toBe(
-      'history: --since: is neither a time nor a duration\n',
+      'history: --since: is neither a time, such as 2026-11-22T18:00:00Z, nor how long ago, such as 12h\n',
     );
     expect((await run(['stage', '--since=soon', '--until=late', '--label=1x'])).stderr.split('\n')).toEqual([
       'history: takes one of the configured servers: prod',
       expect.stringMatching(/^history: --label: /),
-      'history: --since: is neither a time nor a duration',
-      'history: --until: is neither a time nor a duration',
+      'history: --since: is neither a time, such as 2026-11-22T18:00:00Z, nor how long ago, such as 12h',
+      'history: --until: is neither a time, such as 2026-11-22T18:00:00Z, nor how long ago, such as 12h',
       '',
     ]);
     expect((await run(['prod', '--since=1h', '--until=2h'])).stderr).toMatch(
