@@ -35,7 +35,6 @@ export async function migrate(context: CommandContext): Promise<number> {
         `${unit}: ${toCount(entries, 'execution')}, ${toCount(documents, 'document')} and ${toCount(traces, 'trace')} copied, and equal to their source\n`,
       );
     }
-    if (moved.length === 0) write('there was nothing to copy\n');
     return exitCodes.well;
   } catch (error) {
     if (!(error instanceof StateError)) throw error;

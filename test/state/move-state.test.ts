@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '../../src/domain/system-clock.ts';
@@ -204,6 +205,16 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     await expect(move('postgres')).rejects.toThrow(
       'the database has a state of prod already; to replace it, add `--overwrite`',
     );
+  });
+
+  it('does not take a wrong directory or database for a copied state', async () => {
+    const wrong = join(parent, `${schema}-wrong`);
+    const says = `${wrong} has no state; set \`state.dir\` to the directory of the daemon`;
+    await expect(move('postgres', { dir: wrong })).rejects.toThrow(says);
+    expect(existsSync(wrong)).toBe(false);
+    await openSqliteState({ dir: wrong }).close();
+    await expect(move('postgres', { dir: wrong })).rejects.toThrow(says);
+    await expect(move('directory', { overwrite: true })).rejects.toThrow('the database has no state');
   });
 
   it('refuses to copy while a replica or a daemon runs', async () => {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Clock } from '../../domain/clock.ts';
 import {
   copyUnit,
@@ -46,11 +47,14 @@ export async function moveState(move: Move): Promise<readonly UnitSummary[]> {
 }
 
 async function moveIn(move: Move, connections: Connections): Promise<readonly UnitSummary[]> {
+  const noState = `${move.dir} has no state; set \`state.dir\` to the directory of the daemon`;
+  if (!existsSync(move.dir)) throw new StateError(noState);
   const file = openFile(move);
   try {
     const from = createSqliteRows(file.database);
     const to = createPostgresRows(connections.sql);
     const units = await from.units();
+    if (units.length === 0) throw new StateError(noState);
     const unfinished = await readUnfinished(connections.sql);
     // Rows of an earlier, unfinished copy are replaced.
     const whole = (await to.units()).filter((unit) => !unfinished.includes(unit));
@@ -84,7 +88,7 @@ async function moveOut(move: Move, connections: Connections): Promise<readonly U
   const from = createPostgresRows(connections.sql);
   const units = await from.units();
   return withUnits(move, connections, units, async (owned) => {
-    if (units.length === 0) return [];
+    if (units.length === 0) throw new StateError('the database has no state');
     await emptyDirectory(move);
     const state = openSqliteState({ dir: move.dir, isCopying: true }, move.clock);
     try {
