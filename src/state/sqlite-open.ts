@@ -135,6 +135,9 @@ export function findForeign(dir: string, userId = process.getuid?.()): string | 
     if (found === undefined) continue;
     if (found.isSymbolicLink()) return `${name} in it is a link; put the file itself there`;
     if (isForeign(found.uid)) return `${name} in it belongs to another user (${found.uid}); chown or remove it`;
+    // Such as a backup that root has restored.
+    if (found.uid !== userId && (found.mode & 0o066) === 0)
+      return `${name} in it belongs to root only; chown it to the user of this process (${userId})`;
   }
   return undefined;
 }

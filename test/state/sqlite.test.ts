@@ -118,6 +118,17 @@ describe('state/sqlite', () => {
     );
   });
 
+  it.skipIf(process.getuid?.() !== 0)('names a file that only root can use, such as a restored backup', () => {
+    mkdirSync(dir, { recursive: true });
+    writeFileSync(join(dir, 'backup.sqlite'), '');
+    chmodSync(join(dir, 'backup.sqlite'), 0o600);
+    expect(findForeign(dir, 4711)).toBe(
+      'backup.sqlite in it belongs to root only; chown it to the user of this process (4711)',
+    );
+    chmodSync(join(dir, 'backup.sqlite'), 0o660);
+    expect(findForeign(dir, 4711)).toBeUndefined();
+  });
+
   it.each([
     { mode: 0o777, says: 'other users can replace it: they can write to the directory above it' },
     { mode: 0o1777, says: undefined },
