@@ -71,6 +71,7 @@ describe('diagnosis/pages', () => {
     ['project=pay', ['pay/nightly/settle']],
     ['kind=restart', ['prod']],
     ['since=2026-03-02T02:52', ['keys/db/prod', 'pay/nightly/settle']],
+    ['since=2026-03-02%2002:52', ['keys/db/prod', 'pay/nightly/settle']],
     [`until=${at(20)}`, ['prod']],
     ['server=other', []],
   ])('filters by %s, in any time zone of the machine', async (query, subjects) => {
@@ -80,6 +81,20 @@ describe('diagnosis/pages', () => {
     expect(rows.map((row) => row.split(' | ')[0])).toEqual(subjects);
     const { changes } = JSON.parse(await read(`/api/changes?${query}`)) as { changes: { subject: string | null }[] };
     expect(changes.map(({ subject }) => subject ?? 'prod')).toEqual(subjects);
+  });
+
+  it.each([
+    ['since=12h', 'since: is not a time, such as 2026-11-22T18:00'],
+    ['until=22%20Nov', 'until: is not a time, such as 2026-11-22T18:00'],
+    ['cursor=2', 'cursor: is not a next_cursor'],
+  ])('does not answer another question than %s', async (query, says) => {
+    expect(await read(`/api/changes?${query}`)).toBe(`${says}\n`);
+  });
+
+  it('says on the page that a time cannot be read, instead of showing everything', async () => {
+    const page = toText(await read('/changes?since=18:00'));
+    expect(page).toContain('since: is not a time, such as 2026-11-22T18:00. Show all');
+    expect(page).not.toContain('keys/db/prod');
   });
 
   it('answers programs with every key', async () => {

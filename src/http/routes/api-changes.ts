@@ -1,7 +1,7 @@
 import type { Router } from 'express';
 import { toShownMs } from '../../diagnosis/changes/deciding/change.ts';
 import type { Pause } from '../../domain/pause.ts';
-import { type ChangeOfServer, changeFields, chooseChanges } from '../pages/changes/change-filter.ts';
+import { type ChangeOfServer, changeFields, chooseChanges, findWrongTime } from '../pages/changes/change-filter.ts';
 import { readFields } from '../pages/list.ts';
 import { createRoutes } from '../server/routes.ts';
 
@@ -20,6 +20,11 @@ export function apiChangesRoute({ changes, begin }: ApiChangesOptions): Router {
   router.get('/api/changes', async (request, response) => {
     const { cursor: text, ...filter } = readFields(request, [...changeFields, 'cursor']);
     const cursor = readCursor(text);
+    const wrong = text !== '' && cursor === undefined ? 'cursor: is not a next_cursor' : findWrongTime(filter);
+    if (wrong !== undefined) {
+      response.set('cache-control', 'no-store').status(400).type('text/plain').send(`${wrong}\n`);
+      return;
+    }
     const chosen = await chooseChanges(await changes(), filter, begin());
     const shown = takePage(chosen, cursor);
     response

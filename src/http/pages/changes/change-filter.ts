@@ -31,6 +31,7 @@ export function chooseChanges(all: readonly ChangeOfServer[], filter: ChangeFilt
  */
 export function toChangeChoice(filter: ChangeFilter): (change: ChangeOfServer) => boolean {
   const text = filter.text.toLowerCase();
+  if (findWrongTime(filter) !== undefined) return () => false;
   const sinceMs = toMs(filter.since) ?? Number.NEGATIVE_INFINITY;
   const untilMs = toMs(filter.until) ?? Number.POSITIVE_INFINITY;
   return ({ server, project, kind, subject, what, by = '', atMs, afterMs, beforeMs }) =>
@@ -42,10 +43,16 @@ export function toChangeChoice(filter: ChangeFilter): (change: ChangeOfServer) =
     (text === '' || [subject, what, by].some((part) => part.toLowerCase().includes(text)));
 }
 
+/** Explains a time that cannot be read, which selects nothing. */
+export function findWrongTime({ since, until }: Pick<ChangeFilter, 'since' | 'until'>): string | undefined {
+  const [wrong] = Object.entries({ since, until }).filter(([, text]) => text !== '' && toMs(text) === undefined);
+  return wrong && `${wrong[0]}: is not a time, such as 2026-11-22T18:00`;
+}
+
 /** Reads a time; without a zone, it is in UTC. Undefined if it cannot be read. */
 function toMs(text: string): number | undefined {
-  if (text === '') return undefined;
-  const isLocal = /^\d{4}-\d\d-\d\dT[\d:.]+$/.test(text);
+  if (!/^\d{12,14}$|^\d{4}-\d\d-\d\d/.test(text)) return undefined;
+  const isLocal = /^\d{4}-\d\d-\d\d[T ][\d:.]+$/.test(text);
   const ms = /^\d{12,14}$/.test(text) ? Number(text) : Date.parse(isLocal ? `${text}Z` : text);
   return Number.isNaN(ms) ? undefined : ms;
 }

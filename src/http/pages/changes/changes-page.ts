@@ -7,7 +7,13 @@ import { renderPathLink } from '../addresses.ts';
 import { type Html, html, toTable } from '../html.ts';
 import { listRoute, renderProjects, renderSelect, renderServers, type Shown } from '../list.ts';
 import type { FindSilence } from '../silence.ts';
-import { type ChangeFilter, type ChangeOfServer, changeFields, toChangeChoice } from './change-filter.ts';
+import {
+  type ChangeFilter,
+  type ChangeOfServer,
+  changeFields,
+  findWrongTime,
+  toChangeChoice,
+} from './change-filter.ts';
 
 type ChangesPageOptions = {
   /** Returns the changes of all servers, newest first. */
@@ -34,7 +40,7 @@ export function changesPageRoute({ changes, dropped, nowMs, ...options }: Change
     render: (shown) => html`<h1>Changes</h1>
 ${renderForm(shown, nowMs())}
 <p class="note">${shown.count}, newest first. The changes of the last 30 days are kept, at most 20,000 per server.${renderDropped(shown.servers, dropped)}</p>
-${shown.items.length === 0 ? renderNothing(shown.all) : renderTable(shown, nowMs())}${shown.links}`,
+${shown.items.length === 0 ? renderNothing(shown) : renderTable(shown, nowMs())}${shown.links}`,
   });
 }
 
@@ -45,7 +51,9 @@ function renderDropped(servers: readonly string[], dropped: ChangesPageOptions['
   return count === 0 ? '' : ` ${toCount(count, 'change')} beyond that ${count === 1 ? 'was' : 'were'} dropped.`;
 }
 
-function renderNothing(all: readonly ChangeOfServer[]): Html {
+function renderNothing({ all, filter }: Changes): Html {
+  const wrong = findWrongTime(filter);
+  if (wrong !== undefined) return html`<p>${wrong}. <a href="changes">Show all</a></p>\n`;
   return all.length === 0
     ? html`<p>No change has been seen since this exporter first read the servers.</p>\n`
     : html`<p>No change matches. <a href="changes">Show all</a></p>\n`;
