@@ -6,12 +6,15 @@ import type { Point, PointHistogram, PointNative, ScrapedFamily } from './read-f
 type Stored = { readonly memories: Memories; readonly epochOf?: ((server: string) => number | undefined) | undefined };
 
 type Unit = {
-  readonly firstMs: number;
+  /** Of series that began before this time, only later increases are sent. */
+  firstMs: number;
   /** Sorted by the last scrape with the series, oldest first. */
   readonly sums: Map<string, Kept>;
   /** The latest push with series of this unit, and their number. */
   usedMs: number;
   used: number;
+  /** The largest number so far. */
+  most: number;
   stored: string;
   epoch: number | undefined;
 };
@@ -102,16 +105,22 @@ function toUnit({ firstMs, sums = '[]' }: Readonly<Record<string, unknown>>, sta
     sums: new Map(entries.map(([key, sent, atMs]) => [key, { sent, atMs }])),
     usedMs: Number.NaN,
     used: 0,
+    most: 0,
     stored: String(sums),
     epoch: undefined,
   };
 }
 
-/** Removes the oldest ended series, if there are more of them than present ones. Others are kept: they may return. */
+/**
+ * Removes the oldest ended series, if there are more of them than there ever were present ones. Others are kept: they may return
+ * together, for example after an hour without access. A removed series that returns must not look new.
+ */
 function dropOldest(unit: Unit): void {
-  for (const key of unit.sums.keys()) {
-    if (unit.sums.size <= 2 * unit.used + spareSeries) break;
+  unit.most = Math.max(unit.most, unit.used);
+  for (const [key, { sent }] of unit.sums) {
+    if (unit.sums.size <= 2 * unit.most + spareSeries) break;
     unit.sums.delete(key);
+    unit.firstMs = Math.max(unit.firstMs, (sent[0] + 1) * 1000);
   }
 }
 

@@ -323,6 +323,32 @@ describe('push/pusher', () => {
     expect(String(memory?.['sums']).split('],[').length).toBeLessThan(2600);
   });
 
+  it.each([
+    ['', 0],
+    [' during a restart', 1],
+  ])('sends no total again when a thousand series return that vanished%s', async (_title, lost) => {
+    const scene = createScene(receiver.url, delta);
+    let pusher = scene.createPusher();
+    const push = async (): Promise<void> => {
+      await scene.publish();
+      await pusher.push();
+      scene.later(60_000);
+    };
+    for (let project = 0; project < 1200; project += 1) scene.run(`p${project}`, 4, 5);
+    await push();
+    const show = scene.hideProjects();
+    if (lost > 0) pusher = scene.createPusher();
+    await push();
+    await push();
+    show();
+    for (const project of ['p0', 'p1199', 'new']) scene.run(project, 4);
+    await push();
+    scene.run('p0', 4);
+    await push();
+    const totals = ['p0', 'p1', 'p1199', 'new'].map((project) => totalOf(receiver.points, project));
+    expect(totals).toEqual([7 - lost, 5, 6, 1]);
+  });
+
   it('counts points that the endpoint rejects, and does not send them again', async () => {
     const scene = createScene(receiver.url, delta);
     const pusher = scene.createPusher();

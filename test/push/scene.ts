@@ -172,6 +172,14 @@ export function createScene(url: string, env: Readonly<Record<string, string>> =
       for (let each = 0; each < count; each += 1) stored = observe(stored, seconds, bounds);
     },
     endProjects: () => runs.clear(),
+    /** The projects are hidden for a while, for example by an access policy; returns a function that shows them again. */
+    hideProjects: () => {
+      const hidden = [...runs];
+      runs.clear();
+      return () => {
+        for (const [project, run] of hidden) runs.set(project, run);
+      };
+    },
     /** An error of a request, which the exporter counts itself. */
     fail: () => apiErrors.inc({ server: 'prod', api_endpoint: 'projects', kind: 'network' }),
     /** A reload changes the labels of the server. */
