@@ -94,7 +94,7 @@ export function createApp(options: AppOptions) {
       started = { server, watch, keeping: keepState(watch.state, lasting) };
       reloads.note({ ok: true, warnings: [] });
       watch.start();
-      started.pusher = await push(lasting, { ...watch, exposition, url, labelNames: () => listLabels(current()) });
+      started.pusher = await push(lasting, { ...watch, ...toLabels(current), exposition, url });
     } catch (error) {
       await (started === undefined ? server.close() : stop(() => undefined));
       throw error;
@@ -135,15 +135,23 @@ export type App = ReturnType<typeof createApp>;
 /** Pushes metrics, if configured. Loads the code only if needed. */
 async function push(
   lasting: Lasting,
-  to: Pick<StartOptions, 'exposition' | 'state' | 'epochOf' | 'labelNames' | 'url'>,
+  to: Pick<StartOptions, 'exposition' | 'state' | 'epochOf' | 'labelNames' | 'droppedLabels' | 'url'>,
 ) {
   if (lasting.push === undefined) return undefined;
   const { startPusher } = await import('./outputs/start-pusher.ts');
   return startPusher({ ...lasting, ...to, push: lasting.push });
 }
 
-function listLabels({ servers }: Pick<Config, 'servers'>): string[] {
-  return servers.flatMap(({ labels }) => labels.map(([name]) => name));
+function toLabels(current: () => Config): Pick<StartOptions, 'labelNames' | 'droppedLabels'> {
+  return {
+    labelNames: () => current().servers.flatMap(({ labels }) => labels.map(([name]) => name)),
+    droppedLabels: () =>
+      JSON.stringify(
+        [...current().metrics.families].flatMap(([name, { dropLabels }]) =>
+          dropLabels.length === 0 ? [] : [[name, ...dropLabels]],
+        ),
+      ),
+  };
 }
 
 type Lasting = ReturnType<typeof createLasting>;

@@ -27,6 +27,8 @@ export type PusherOptions = {
   readonly memories: Memories;
   /** For delta: the names of the labels that configuration adds to series. */
   readonly labelNames: () => Iterable<string>;
+  /** For delta: the labels that configuration drops from series, as text. */
+  readonly droppedLabels: () => string;
   /** With replicas, the epoch in which a server is owned: another replica may have pushed before it. */
   readonly epochOf?: ((server: string) => number | undefined) | undefined;
   readonly clock: Clock;

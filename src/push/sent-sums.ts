@@ -3,7 +3,12 @@ import { sentSumsOwner as collector, type Memories } from '../domain/memory.ts';
 import type { Pause } from '../domain/pause.ts';
 import type { Point, PointHistogram, PointNative, ScrapedFamily } from './read-families.ts';
 
-type Stored = { readonly memories: Memories; readonly epochOf?: ((server: string) => number | undefined) | undefined };
+type Stored = {
+  readonly memories: Memories;
+  readonly epochOf?: ((server: string) => number | undefined) | undefined;
+  /** The labels that configuration drops from series, as text. */
+  readonly droppedLabels: () => string;
+};
 
 type Unit = {
   /** Of series that began before this time, only later increases are sent. */
@@ -16,6 +21,8 @@ type Unit = {
   /** The largest number so far. */
   most: number;
   stored: string;
+  /** Undefined in states of earlier releases. */
+  droppedLabels: string | undefined;
   epoch: number | undefined;
 };
 
@@ -27,7 +34,7 @@ type Kept = { readonly sent: Sent; readonly atMs: number };
  * increase. Sums are stored with their server, and so move with it to another replica; the exporter's own counters restart with
  * each process.
  */
-export function createSentSums({ memories, epochOf }: Stored, startedMs: number, pause: Pause) {
+export function createSentSums({ memories, epochOf, droppedLabels }: Stored, startedMs: number, pause: Pause) {
   const { recall, remember } = memories;
   const units = new Map<string, Unit>([['', toUnit({}, startedMs)]]);
   let undo: (() => void)[] = [];
@@ -39,6 +46,15 @@ export function createSentSums({ memories, epochOf }: Stored, startedMs: number,
     return unit;
   }
 
+  /** After a change, the sums of other series may have been sent before under other labels. */
+  function begin(unit: Unit, nowMs: number): void {
+    const dropped = droppedLabels();
+    if ((unit.droppedLabels ?? dropped) !== dropped) unit.firstMs = Math.max(unit.firstMs, nowMs);
+    unit.droppedLabels = dropped;
+    unit.usedMs = nowMs;
+    unit.used = 0;
+  }
+
   return {
     /** Returns the increase since the point was last sent; undefined if there is none. Later calls count the increase as sent. */
     take: async (family: ScrapedFamily, point: Point, nowMs: number): Promise<Point | undefined> => {
@@ -47,8 +63,8 @@ export function createSentSums({ memories, epochOf }: Stored, startedMs: number,
       const isOwn =
         known !== undefined && (known.usedMs === nowMs || server === '' || known.epoch === epochOf?.(server));
       const unit = isOwn ? known : await open(server);
-      unit.used = unit.usedMs === nowMs ? unit.used + 1 : 1;
-      unit.usedMs = nowMs;
+      if (unit.usedMs !== nowMs) begin(unit, nowMs);
+      unit.used += 1;
       const key = toSeriesKey(family, point.key);
       const fullKey = point.key.length === point.fullKey.length ? key : toSeriesKey(family, point.fullKey);
       const before = unit.sums.get(key) ?? unit.sums.get(fullKey);
@@ -90,14 +106,14 @@ export function createSentSums({ memories, epochOf }: Stored, startedMs: number,
         if (server === '') continue;
         const sums = await toText(unit.sums, pause);
         if (sums === unit.stored) continue;
-        await remember({ server, collector }, { firstMs: unit.firstMs, sums });
+        await remember({ server, collector }, { firstMs: unit.firstMs, sums, droppedLabels: unit.droppedLabels ?? '' });
         unit.stored = sums;
       }
     },
   };
 }
 
-function toUnit({ firstMs, sums = '[]' }: Readonly<Record<string, unknown>>, startedMs: number): Unit {
+function toUnit({ firstMs, sums = '[]', droppedLabels }: Readonly<Record<string, unknown>>, startedMs: number): Unit {
   // This cast is safe: the code below writes this text.
   const entries = JSON.parse(String(sums)) as [string, Sent, number][];
   return {
@@ -107,6 +123,7 @@ function toUnit({ firstMs, sums = '[]' }: Readonly<Record<string, unknown>>, sta
     used: 0,
     most: 0,
     stored: String(sums),
+    droppedLabels: typeof droppedLabels === 'string' ? droppedLabels : undefined,
     epoch: undefined,
   };
 }

@@ -39,6 +39,7 @@ describe('daemon/start-pusher', () => {
       self,
       readFile: async () => '',
       labelNames: () => [],
+      droppedLabels: () => '[]',
       url: 'http://127.0.0.1:9720',
       version: '1',
       clock: scene.clock,

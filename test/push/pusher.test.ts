@@ -475,6 +475,26 @@ describe('push/pusher', () => {
     ]);
   });
 
+  it.each(['reload', 'restart'])('sends no total again if a label is dropped by a %s', async (by) => {
+    const scene = createScene(receiver.url, delta);
+    let pusher = scene.createPusher();
+    const push = async (): Promise<void> => {
+      await scene.publish();
+      await pusher.push();
+      scene.later(60_000);
+    };
+    scene.run('pay', 4, 7);
+    await push();
+    scene.dropProject();
+    if (by === 'restart') pusher = scene.createPusher();
+    else await pusher.push();
+    await push();
+    scene.run('pay', 4);
+    await push();
+    const sums = receiver.points.filter(({ name }) => name === 'automation_executions_total');
+    expect(sums.map(({ value }) => value)).toEqual([7, 1]);
+  });
+
   it('continues from the state of an earlier release', async () => {
     const scene = createScene(receiver.url, delta);
     scene.relabel(['site', 'eu']);

@@ -61,6 +61,7 @@ const bounds = [1, 5, 30];
 const families = {
   runs: counter('automation_executions_total', 'Runs.', 'project', 'status'),
   durations: histogram('automation_execution_duration_seconds', 'Durations.', 'project'),
+  runsOfAll: counter('automation_executions_total', 'Runs.', 'status'),
   jobs: gauge('automation_project_jobs', 'Jobs.', 'project'),
   server: info('automation_server_info', 'Release.', 'release'),
   timers: summary('automation_app_duration_seconds', 'Timers.', 'name'),
@@ -80,6 +81,7 @@ export function createScene(url: string, env: Readonly<Record<string, string>> =
   const lost: { [Reason in LostReason]?: number } = {};
   let isFull = false;
   let epoch = 1;
+  let dropsProject = false;
   let labels: readonly (readonly [string, string])[] = [];
   const snapshots = createSnapshots(clock);
   const { registry, collectorSuccess, apiErrors } = createSelf({
@@ -99,7 +101,12 @@ export function createScene(url: string, env: Readonly<Record<string, string>> =
   async function publish(): Promise<void> {
     const rows: Row[] = [
       ...[...runs].flatMap(([project, { count, sinceSeconds }]) =>
-        since(sinceSeconds, families.runs.rows(count, { project, status: 'a "b"\\\n' })),
+        since(
+          sinceSeconds,
+          dropsProject
+            ? families.runsOfAll.rows(count, { status: 'ok' })
+            : families.runs.rows(count, { project, status: 'a "b"\\\n' }),
+        ),
       ),
       ...families.durations.rows(
         {
@@ -137,6 +144,7 @@ export function createScene(url: string, env: Readonly<Record<string, string>> =
         },
       },
       epochOf: () => epoch,
+      droppedLabels: () => (dropsProject ? '["project"]' : '[]'),
       labelNames: () => (isEarlier ? [] : labels.map(([name]) => name)),
       clock,
       log: { warn: (_fields, message) => logged.push(message), info: (_fields, message) => logged.push(message) },
@@ -182,6 +190,10 @@ export function createScene(url: string, env: Readonly<Record<string, string>> =
     },
     /** An error of a request, which the exporter counts itself. */
     fail: () => apiErrors.inc({ server: 'prod', api_endpoint: 'projects', kind: 'network' }),
+    /** A reload drops the label of the project. */
+    dropProject: () => {
+      dropsProject = true;
+    },
     /** A reload changes the labels of the server. */
     relabel: (...next: (readonly [string, string])[]) => {
       labels = next;

@@ -6,7 +6,10 @@ import type { State } from '../../state/state.ts';
 import { createPost } from '../../tracing/deliver/post.ts';
 import type { PushSettings } from '../../tracing/deliver/push-settings.ts';
 
-export type StartOptions = Pick<PusherOptions, 'version' | 'epochOf' | 'labelNames' | 'clock' | 'log'> & {
+export type StartOptions = Pick<
+  PusherOptions,
+  'version' | 'epochOf' | 'labelNames' | 'droppedLabels' | 'clock' | 'log'
+> & {
   readonly push: PushSettings;
   readonly exposition: Exposition;
   readonly state: Pick<State, 'recall' | 'remember' | 'origin'>;
