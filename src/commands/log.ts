@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { toVisibleLines } from '../domain/format.ts';
 import type { Log } from '../domain/log.ts';
-import { toSecretForms } from '../domain/secret.ts';
+import { scrub } from '../domain/secret.ts';
 
 const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -37,18 +37,6 @@ export function createLog({ level, format, secrets, write = writeToStandardError
     error: (fields, message) => logger.error(fields, message),
   };
 }
-
-/** Replaces every secret in the text by a mark: the plain form, and the URL-encoded, JSON and base64 forms. */
-export function scrub(text: string, secrets: readonly string[]): string {
-  const forms = secrets.flatMap(toSecretForms).filter((form) => form.length >= minFormLength);
-  forms.sort((one, other) => other.length - one.length);
-  let scrubbed = text;
-  for (const form of forms) scrubbed = scrubbed.replaceAll(form, '<secret>');
-  return scrubbed;
-}
-
-/** Shorter forms would remove ordinary words. */
-const minFormLength = 4;
 
 function writeToStandardError(line: string): void {
   process.stderr.write(line);

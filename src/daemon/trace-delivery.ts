@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { ToSpooled } from '../diagnosis/changes/kept-journal.ts';
+import { scrub } from '../domain/secret.ts';
 import type { SpoolBounds, SpooledSignal, SpooledTrace, TraceEncoding } from '../state/spool.ts';
 import type { DeliveryStatus } from '../status/status.ts';
 import { encodeLogs, encodeTrace } from '../tracing/deliver/encode.ts';
@@ -140,11 +141,7 @@ function createSpoolSender(
     clock,
     wait,
     // The log removes every known secret, but messages of the backend are also stored.
-    scrub: (text) => {
-      let clean = text;
-      for (const secret of secretsOf(settings)) clean = clean.replaceAll(secret, '<secret>');
-      return clean;
-    },
+    scrub: (text) => scrub(text, secretsOf(settings)),
     quarantineBounds,
     observe: {
       ...numbers,

@@ -87,6 +87,18 @@ function findSecretProblem(value: string, form: SecretForm): string | undefined 
   return undefined;
 }
 
+/** Replaces every secret in the text by a mark: the plain form, and the URL-encoded, JSON and base64 forms. */
+export function scrub(text: string, secrets: readonly string[]): string {
+  const forms = secrets.flatMap(toSecretForms).filter((form) => form.length >= minFormLength);
+  forms.sort((one, other) => other.length - one.length);
+  let scrubbed = text;
+  for (const form of forms) scrubbed = scrubbed.replaceAll(form, '<secret>');
+  return scrubbed;
+}
+
+/** Shorter forms would remove ordinary words. */
+const minFormLength = 4;
+
 /** Returns a secret in plain, URL-encoded, JSON, hexadecimal and base64 forms. */
 export function toSecretForms(secret: string): string[] {
   const encoded = encodeURIComponent(secret);

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { createLog, type LogFormat, scrub } from '../../src/commands/log.ts';
+import { createLog, type LogFormat } from '../../src/commands/log.ts';
+import { scrub } from '../../src/domain/secret.ts';
 
 const secret = 'canary "s3cret"/+é tok=en';
 

@@ -14,7 +14,7 @@ import { createDisk, openMemoryState } from '../world/memory-state.ts';
 async function start() {
   const { config } = await load({ yaml: "servers: [{ url: 'http://127.0.0.1:9', token_file: /run/token }]" });
   const ignore = (): void => undefined;
-  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_HEADERS: 'key=planted+secret' };
   // These casts are safe: the variables are right.
   const read = (signal: 'traces' | 'logs') => readOtlpSettings(env, signal) as OtlpSettings;
   const state = openMemoryState(createDisk(), { wait: async () => undefined });
@@ -24,7 +24,7 @@ async function start() {
       status: 400,
       contentType: 'text/plain',
       retryAfter: undefined,
-      bytes: Buffer.of(),
+      bytes: Buffer.from('no planted+secret or planted%2Bsecret'),
       isCut: false,
     }),
     close: () => closed.push(new URL(settings.endpoint).pathname),
@@ -63,6 +63,9 @@ it('keeps some megabytes of refused traces for a person', async () => {
   await state.ledger.commit('prod', { spooled: traces });
   delivery.wake();
   await eventually(async () => expect(await state.spool.size()).toMatchObject({ traces: 0 }));
-  expect((await delivery.quarantined.list()).map(({ name }) => name)).toEqual(['prod/1', 'prod/2', 'prod/3']);
+  const reason = 'HTTP 400: no <secret> or <secret>';
+  expect((await delivery.quarantined.list()).map((trace) => [trace.name, trace.reason])).toEqual(
+    ['prod/1', 'prod/2', 'prod/3'].map((name) => [name, reason]),
+  );
   await delivery.stop();
 });

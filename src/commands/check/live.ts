@@ -9,12 +9,14 @@ import type { Config, ServerConfig } from '../../config/config.ts';
 import { sendsLogs, sendsTraces } from '../../daemon/server-settings.ts';
 import { toDuration, toWait } from '../../domain/ages.ts';
 import { toCount, toSize } from '../../domain/format.ts';
+import { scrub } from '../../domain/secret.ts';
 import { systemClock } from '../../domain/system-clock.ts';
 import type { TraceEncoding } from '../../state/spool.ts';
 import { findForeign } from '../../state/sqlite-open.ts';
 import type { Content } from '../../tracing/deliver/batch.ts';
 import { encodeLogs, encodeTrace } from '../../tracing/deliver/encode.ts';
 import { createPost } from '../../tracing/deliver/post.ts';
+import { createShorten, secretsOf } from '../../tracing/deliver/secrets.ts';
 import type { Otlp, OtlpSettings } from '../../tracing/deliver/settings.ts';
 import { toVerdict } from '../../tracing/deliver/verdict.ts';
 import type { Trace } from '../../tracing/plan/span.ts';
@@ -86,11 +88,13 @@ async function probeBackend(
     clock: systemClock,
   });
   const { host } = new URL(settings.endpoint);
+  const shorten = createShorten((text) => scrub(text, secretsOf(settings)));
   try {
     const verdict = toVerdict(await post.send(content, new AbortController().signal), systemClock.now());
-    if (verdict.kind !== 'delivered') return { name, verdict: 'broken', message: `${host}: ${verdict.reason}` };
+    if (verdict.kind !== 'delivered')
+      return { name, verdict: 'broken', message: `${host}: ${shorten(verdict.reason)}` };
     if (verdict.rejectedSpans > 0)
-      return { name, verdict: 'broken', message: `${host} rejected it: ${verdict.message}` };
+      return { name, verdict: 'broken', message: `${host} rejected it: ${shorten(verdict.message)}` };
     return { name, verdict: 'ok', message: `${host} accepted the ${what}` };
   } catch (error) {
     return { name, verdict: 'broken', message: toMessage(error) };

@@ -32,3 +32,16 @@ function secretsOfQuery(endpoint: string): readonly string[] {
 
 /** Shorter values may be ordinary words. */
 const minKeyLength = 16;
+
+/** Makes a short line of a message. Removes secrets before cutting the text: half a secret would not be recognized. */
+export function createShorten(scrub: (text: string) => string): (text: string) => string {
+  return (text) => {
+    const line = scrub(text)
+      .replace(/[\s\p{Cc}]+/gu, ' ')
+      .trim();
+    return line.length > maxReasonLength ? `${line.slice(0, maxReasonLength - 1)}…` : line;
+  };
+}
+
+/** The status, and 200 characters of the message. */
+const maxReasonLength = 210;

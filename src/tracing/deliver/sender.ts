@@ -4,6 +4,7 @@ import { countSpans, halve, toContent, toSignal } from './batch.ts';
 import { backoffMs, PostFault, type SenderObserver } from './observer.ts';
 import { createWait, type Wait } from './pause.ts';
 import type { Post } from './post.ts';
+import { createShorten } from './secrets.ts';
 import { createSelection } from './selection.ts';
 import type { Suspect } from './suspects.ts';
 import { toVerdict, type Verdict } from './verdict.ts';
@@ -192,19 +193,6 @@ function createSettling(
     },
   };
 }
-
-/** Removes secrets before cutting the text: half a secret would not be recognized. */
-function createShorten(scrub: (text: string) => string): (text: string) => string {
-  return (text) => {
-    const line = scrub(text)
-      .replace(/[\s\p{Cc}]+/gu, ' ')
-      .trim();
-    return line.length > maxReasonLength ? `${line.slice(0, maxReasonLength - 1)}…` : line;
-  };
-}
-
-/** The status, and 200 characters of the message. */
-const maxReasonLength = 210;
 
 type Outage = ReturnType<typeof createOutage>;
 
