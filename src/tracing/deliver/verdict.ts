@@ -24,8 +24,9 @@ const lostBehind: readonly number[] = [502, 503, 504];
 export function toVerdict(answer: PostAnswer, nowMs: number): Verdict {
   const { status, contentType, retryAfter } = answer;
   if (status >= 200 && status < 300) {
-    // A login page in front of the trace backend answers every request with 200: nothing was delivered.
-    if (isHtml(contentType))
+    // A login page in front of the trace backend answers every request with 200: nothing was delivered. Without content, this is
+    // the default type of some web servers.
+    if (isHtml(contentType) && answer.bytes.length > 0)
       return { kind: 'wait', reason: `HTTP ${status} with a web page`, askedMs: undefined, isLost: false };
     return { kind: 'delivered', ...readPartialSuccess(answer) };
   }

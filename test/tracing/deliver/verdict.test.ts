@@ -13,6 +13,7 @@ describe('tracing/deliver/verdict', () => {
   it.each<[string, string, string | Buffer, object]>([
     ['an empty answer', protobuf, '', { rejectedSpans: 0, message: '' }],
     ['an answer without a type', '', '', { rejectedSpans: 0, message: '' }],
+    ['an empty answer of a web server', 'text/html; charset=utf-8', '', { rejectedSpans: 0, message: '' }],
     ['a partial success', protobuf, partial, { rejectedSpans: 3, message: 'too old' }],
     [
       'a partial success in JSON',
