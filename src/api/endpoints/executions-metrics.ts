@@ -19,13 +19,13 @@ const body = z
 
 /**
  * API reference, "Executions". Up to release 6.1 of the rundeck dialect every caller gets all projects. Releases 3.0 load all
- * executions of the span into memory to count them, and omit a total of 0.
+ * executions of the span into memory to count them, and omit a total of 0; releases 3.1 and 3.2 fail with MySQL and H2.
  */
 export const executionsMetrics = defineEndpoint({
   name: 'executions-metrics',
   path: 'executions/metrics',
   query: ['recentFilter'],
-  since: { service: 29, rundeck: 32 },
+  since: { service: 29, rundeck: 36 },
   allowedBy: [{ type: 'resource', kind: 'event', allow: 'read' }],
   body,
 });
