@@ -1,4 +1,6 @@
+import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import type { Change } from '../diagnosis/changes/deciding/change.ts';
 import type { ToSpooled } from '../diagnosis/changes/kept-journal.ts';
 import { scrub } from '../domain/secret.ts';
 import type { SpoolBounds, SpooledSignal, SpooledTrace, TraceEncoding } from '../state/spool.ts';
@@ -92,7 +94,7 @@ function toLineSending(
   };
 }
 
-/** Makes one request for the changes of each project, and one for those of the server. */
+/** Makes requests for the changes of each project and of the server. A new source of nodes may be thousands of changes. */
 function createToSpooled(
   server: string,
   { config, clock, version }: TracesOptions,
@@ -105,21 +107,32 @@ function createToSpooled(
       dropped('spool_full', changes.length);
       return [];
     }
-    return [...Map.groupBy(changes, ({ project }) => project)].map(([project, own]): SpooledTrace => {
-      const about = { server, service: config.traces.serviceName, scope, observedMs: clock.now() };
-      const records = toChangeRecords(own, { ...about, project });
-      return {
-        key: JSON.stringify([server, 'changes', project, ...toRecordIds(records)]),
-        server,
-        executionId: 'changes',
-        startedAtMs: Math.min(...own.map(({ beforeMs }) => beforeMs)),
-        spooledAtMs: clock.now(),
-        spans: own.length,
-        ...encode(records),
-      };
-    });
+    const projects = [...Map.groupBy(changes, ({ project }) => project)];
+    return projects.flatMap(([project, all]) =>
+      splitChanges(all).map((own): SpooledTrace => {
+        const about = { server, service: config.traces.serviceName, scope, observedMs: clock.now() };
+        const records = toChangeRecords(own, { ...about, project });
+        return {
+          // A database can index only short keys.
+          key: JSON.stringify([server, 'changes', project, hash('sha256', toRecordIds(records).join())]),
+          server,
+          executionId: 'changes',
+          startedAtMs: Math.min(...own.map(({ beforeMs }) => beforeMs)),
+          spooledAtMs: clock.now(),
+          spans: own.length,
+          ...encode(records),
+        };
+      }),
+    );
   };
 }
+
+function splitChanges(changes: readonly Change[]): (readonly Change[])[] {
+  const requests = Math.ceil(changes.length / maxChanges);
+  return Array.from({ length: requests }, (_, at) => changes.slice(at * maxChanges, (at + 1) * maxChanges));
+}
+
+const maxChanges = 500;
 
 function createSpoolSender(
   { state, version, clock, wait, log, selfTracing, toPost = createPost }: Parameters<ToDelivery>[0],

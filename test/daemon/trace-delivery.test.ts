@@ -12,7 +12,8 @@ import { createDisk, openMemoryState } from '../world/memory-state.ts';
 
 /** The delivery of a spool to an endpoint that refuses every request, and the endpoints to which it has ended. */
 async function start() {
-  const { config } = await load({ yaml: "servers: [{ url: 'http://127.0.0.1:9', token_file: /run/token }]" });
+  const yaml = "servers: [{ url: 'http://127.0.0.1:9', token_file: /run/token }]\ndiagnosis: { events: true }";
+  const { config } = await load({ yaml });
   const ignore = (): void => undefined;
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_HEADERS: 'key=planted+secret' };
   // These casts are safe: the variables are right.
@@ -67,5 +68,19 @@ it('keeps some megabytes of refused traces for a person', async () => {
   expect((await delivery.quarantined.list()).map((trace) => [trace.name, trace.reason])).toEqual(
     ['prod/1', 'prod/2', 'prod/3'].map((name) => [name, reason]),
   );
+  await delivery.stop();
+});
+
+it('makes requests of a limited size for thousands of changes, with keys that a database can index', async () => {
+  const { delivery } = await start();
+  const toSpooled = delivery.eventsOf?.('prod');
+  const about = { kind: 'node', project: 'pay', what: 'added', afterMs: 1, beforeMs: 9 } as const;
+  const changes = Array.from({ length: 5000 }, (_, index) => ({ ...about, subject: `node-${index}`.repeat(20) }));
+  const [spooled = [], again = []] = await Promise.all([toSpooled?.(changes), toSpooled?.(changes)]);
+  expect(spooled.reduce((sum, { spans }) => sum + spans, 0)).toBe(5000);
+  expect(Math.max(...spooled.map(({ bytes }) => bytes.length))).toBeLessThan(2 ** 20);
+  expect(new Set(spooled.map(({ key }) => key)).size).toBe(spooled.length);
+  expect(Math.max(...spooled.map(({ key }) => key.length))).toBeLessThan(200);
+  expect(again.map(({ key }) => key)).toEqual(spooled.map(({ key }) => key));
   await delivery.stop();
 });
