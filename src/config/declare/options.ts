@@ -126,7 +126,7 @@ export const generalOptions = {
       'URL of the Grafana that has the dashboards of the exporter; without it, alerts have no dashboard_url.',
     ),
     timezone: option(timeZone, 'UTC').help(
-      'Time zone of times in texts for people, such as pages and the output of commands; times in JSON are in UTC.',
+      'Time zone of times in texts for people, such as pages and sentences of commands; times with a Z are in UTC.',
     ),
     systemd_socket: option(boolean, false).help('Listen on a socket passed by systemd instead of listen_address.'),
     route_prefix: option(routePrefix, '/').help('Prefix of all paths that the exporter serves.'),

@@ -121,7 +121,7 @@ const collectorIntroduction = `## collectors
 
 const familyIntroduction = `## Metric families
 
-\`<family>\` is the name of a metric family. Only the file has these options.
+\`<family>\` is the name of a collector's metric family. Only the file has these options.
 `;
 
 const webIntroduction = `## The web configuration
