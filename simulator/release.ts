@@ -59,7 +59,10 @@ export type JobRight = 'read' | 'view' | 'view_history';
 export function findRelease(dialect: DialectName, apiVersion: number, name?: string): Release {
   const row = releases.find(([version, release]) => (name === undefined ? version === apiVersion : release === name));
   if (row === undefined) {
-    throw new Error(`No release to play for API version ${apiVersion}${name === undefined ? '' : ` or name ${name}`}.`);
+    const known = [...new Set(releases.map(([version]) => version))].join(', ');
+    throw new Error(
+      `No release to play for API version ${apiVersion}${name === undefined ? '' : ` or name ${name}`}. Known ones: ${known}.`,
+    );
   }
   return dialect === 'service' ? asDocumented(row) : asReal(row);
 }

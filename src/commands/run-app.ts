@@ -152,11 +152,11 @@ function leaveSoon(): void {
 
 function explainStart(error: unknown, port: number): string {
   const { code, message } = error as { code?: string; message?: string };
-  if (code === 'EADDRINUSE') {
+  if (code === 'EADDRINUSE')
     return `port ${port} is in use: stop the program that uses it, or choose another with --web.listen-address=:PORT`;
-  }
   if (code === 'EACCES') return `port ${port} needs more rights: choose one above 1023 with --web.listen-address=:PORT`;
-  if (code === 'EADDRNOTAVAIL') return `--web.listen-address is not an address of this machine`;
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return '--web.listen-address is not an address of this machine';
   return message ?? String(error);
 }
 

@@ -214,8 +214,8 @@ describe.concurrent('commands/run-app', () => {
     }
   });
 
-  it('reports that an address does not belong to this machine', async () => {
-    const args = ['serve', '--state.memory', '--web.listen-address=192.0.2.1:0'];
+  it.each(['192.0.2.1', 'nowhere.invalid'])('reports that %s does not belong to this machine', async (host) => {
+    const args = ['serve', '--state.memory', `--web.listen-address=${host}:0`];
 
     expect(await runHere(args, { env })).toEqual({
       code: 1,

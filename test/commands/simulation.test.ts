@@ -9,7 +9,10 @@ const wrong: readonly (readonly [args: string, stderr: string])[] = [
   ['simulate --speed=-1', '--speed: takes a number above 0, found "-1"\n'],
   ['demo --speed=fast', '--speed: takes a number above 0, found "fast"\n'],
   ['simulate --dialect=klingon', '--dialect: takes rundeck or service, found "klingon"\n'],
-  ['simulate --api-version=3', '--api-version: No release to play for API version 3.\n'],
+  [
+    'simulate --api-version=3',
+    '--api-version: No release to play for API version 3. Known ones: 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 58, 59.\n',
+  ],
   [
     'demo --api-version=30',
     '--api-version: belongs to simulate (write simulate --api-version=N: Newest API version of the simulated server)\n',

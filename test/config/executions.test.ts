@@ -125,7 +125,7 @@ executions:
     },
     {
       said: 'metrics: { hold_new_serie: 60s }',
-      complaint: '1:12 metrics.hold_new_serie: is not a metric family (did you mean hold_new_series?)',
+      complaint: '1:12 metrics.hold_new_serie: is not a metric family of a collector (did you mean hold_new_series?)',
     },
     {
       said: 'jobs: { overrides: [{ match: "a/.*" }] }',

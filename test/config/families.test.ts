@@ -44,11 +44,11 @@ metrics:
     {
       said: 'automation_project_node: { off: true }',
       complaint:
-        '1:12 metrics.automation_project_node: is not a metric family (did you mean automation_project_nodes?)',
+        '1:12 metrics.automation_project_node: is not a metric family of a collector (did you mean automation_project_nodes?)',
     },
     {
       said: 'up: { off: true }',
-      complaint: '1:12 metrics.up: is not a metric family (the command metrics lists them)',
+      complaint: '1:12 metrics.up: is not a metric family of a collector (the command metrics lists them)',
     },
     {
       said: 'automation_projects: { of: true }',

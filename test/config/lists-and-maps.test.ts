@@ -109,11 +109,13 @@ describe('config/labels', () => {
   it.each([
     {
       labels: 'eu',
-      complaint: '4:13 servers[0].labels: takes a map of labels, found the text "eu" (for example { site: eu })',
+      complaint:
+        '4:13 servers[0].labels: takes a map of labels, found the text "eu" (for example { site: eu }, or site=eu outside the file)',
     },
     {
       labels: '[site]',
-      complaint: '4:13 servers[0].labels: takes a map of labels, found a list (for example { site: eu })',
+      complaint:
+        '4:13 servers[0].labels: takes a map of labels, found a list (for example { site: eu }, or site=eu outside the file)',
     },
     { labels: '{ tier: 1 }', complaint: '4:21 servers[0].labels.tier: takes a text, found the number 1 (write "1")' },
     { labels: '{ tier: true }', complaint: '4:21 servers[0].labels.tier: takes a text, found true (write "true")' },
@@ -167,7 +169,7 @@ describe('config/labels', () => {
       'AUTOMATION_EXPORTER_LABELS.job: is already a label of the series (choose another name)',
     ]);
     expect(await complain({ env: { ...env, AUTOMATION_EXPORTER_LABELS: 'eu' } })).toEqual([
-      'AUTOMATION_EXPORTER_LABELS: takes a map of labels, found the text "eu" (for example { site: eu })',
+      'AUTOMATION_EXPORTER_LABELS: takes a map of labels, found the text "eu" (for example { site: eu }, or site=eu outside the file)',
     ]);
   });
 });

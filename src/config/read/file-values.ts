@@ -112,7 +112,7 @@ function asMap(
 /** The meaning of the keys in a section, and where to find all of them. */
 const sections: Readonly<Record<string, { what: string; hint?: string }>> = {
   collectors: { what: 'a collector' },
-  metrics: { what: 'a metric family', hint: 'the command metrics lists them' },
+  metrics: { what: 'a metric family of a collector', hint: 'the command metrics lists them' },
 };
 
 /** Complains about an unknown key. Returns the section that was probably meant, so that faults in it are found too. */

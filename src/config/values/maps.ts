@@ -52,7 +52,7 @@ const labelMap = map(
     .max(200, 'is longer than 200 characters'),
   {
     takes: 'a map of labels',
-    example: '{ site: eu }',
+    example: '{ site: eu }, or site=eu outside the file',
     max: 20,
     findProblem: (name) => {
       if (name.startsWith('__')) return 'begins with __, which is reserved by Prometheus (choose another name)';
@@ -94,7 +94,7 @@ const maxStatusLength = 200;
 
 const statuses = map(ending, {
   takes: 'a map of statuses',
-  example: '{ warning: success }',
+  example: '{ warning: success }, or warning=success outside the file',
   max: 100,
   findProblem: (status) => {
     if (status === '' || status.length > maxStatusLength)
