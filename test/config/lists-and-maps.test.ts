@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { toHelp } from '../../src/config/show/help.ts';
+import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 import { complain, load } from './fixtures.ts';
 
 function withMembers(members: string): string {
@@ -6,6 +8,22 @@ function withMembers(members: string): string {
 }
 
 const environment = { AUTOMATION_EXPORTER_URL: 'http://a.example.org', AUTOMATION_EXPORTER_TOKEN: 'k3y' };
+
+describe('config/choices', () => {
+  it('reads a list of alerts from a flag, from the environment and from the file', async () => {
+    const off = ['AutomationJobSlower', 'AutomationServerRestarted'];
+    const text = off.join(',');
+    expect((await load({ argv: [`--alerts.off=${text}`] })).config.alerts.off).toEqual(off);
+    expect((await load({ env: { AUTOMATION_EXPORTER_ALERTS_OFF: text } })).config.alerts.off).toEqual(off);
+    expect((await load({ yaml: `alerts: { off: [${text}] }` })).config.alerts.off).toEqual(off);
+  });
+
+  it('takes no list for a switch', () => {
+    const switches = toHelp(collectors).filter(({ flag = '' }) => flag.startsWith('--[no-]'));
+    expect(switches.length).toBeGreaterThan(10);
+    expect(switches.filter((row) => !['true', 'false'].includes(row.default ?? ''))).toEqual([]);
+  });
+});
 
 describe('config/map-list', () => {
   it('reads members and normalizes their addresses', async () => {

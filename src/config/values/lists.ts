@@ -17,7 +17,8 @@ export const labelNames: ValueType<readonly string[], 'plain'> = plain(
 );
 
 export function choices<const W extends string>(what: string, words: readonly W[]): ValueType<readonly W[], 'plain'> {
-  return plain(z.array(choice(...words).schema, takes(what, `for example [${words[0]}]`)));
+  const list = z.array(choice(...words).schema, takes(what, `for example [${words[0]}]`));
+  return plain(list, { placeholder: 'NAME,…', fromText: (text) => text.split(',') });
 }
 
 const aNumber = takes('a number above 0');
