@@ -105,7 +105,7 @@ export function toSkippedSummary(skipped: Skipped, unknown: string | null): Skip
   return { missed, left, sentence: toSentence(skipped, unknown ?? toUnwatched(skipped)) };
 }
 
-function toSentence({ sinceMs, untilMs, missed, left, undecided, open }: Skipped, unknown: string | null): string {
+function toSentence({ sinceMs, untilMs, missed, left, undecided, open, runs }: Skipped, unknown: string | null): string {
   const between = `from ${toTime(sinceMs, untilMs)} to ${toTime(untilMs, untilMs)}`;
   if (missed === 0 && unknown !== null) return `It is unknown whether a run was skipped ${between}.`;
   const others = [
@@ -113,8 +113,13 @@ function toSentence({ sinceMs, untilMs, missed, left, undecided, open }: Skipped
     open === 0 ? '' : `; ${open.toLocaleString('en')} still being checked`,
   ].join('');
   if (missed === 0) return `No scheduled run was skipped ${between}${others}.`;
-  const rest = left === 0 ? 'all recovered by later runs' : `${left.toLocaleString('en')} still to run by hand`;
-  return `${toCount(missed, 'scheduled run')} skipped ${between}: ${rest}${others}.`;
+  const going = runs.reduce((sum, { underWay, count }) => sum + (underWay === undefined ? 0 : count), 0);
+  const rest = [
+    left === 0 ? 'all recovered by later runs' : '',
+    left > going ? `${(left - going).toLocaleString('en')} still to run by hand` : '',
+    going > 0 ? `${going.toLocaleString('en')} followed by a run in progress` : '',
+  ].filter((part) => part !== '');
+  return `${toCount(missed, 'scheduled run')} skipped ${between}: ${rest.join(', ')}${others}.`;
 }
 
 function toText(run: SkippedRuns, { serverUrl, nowMs }: { serverUrl: string; nowMs: number }): SkippedText {
