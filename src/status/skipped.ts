@@ -105,7 +105,10 @@ export function toSkippedSummary(skipped: Skipped, unknown: string | null): Skip
   return { missed, left, sentence: toSentence(skipped, unknown ?? toUnwatched(skipped)) };
 }
 
-function toSentence({ sinceMs, untilMs, missed, left, undecided, open, runs }: Skipped, unknown: string | null): string {
+function toSentence(
+  { sinceMs, untilMs, missed, left, undecided, open, runs }: Skipped,
+  unknown: string | null,
+): string {
   const between = `from ${toTime(sinceMs, untilMs)} to ${toTime(untilMs, untilMs)}`;
   if (missed === 0 && unknown !== null) return `It is unknown whether a run was skipped ${between}.`;
   const others = [

@@ -212,10 +212,10 @@ function wasLeftOut(scene: Truth, execution: Execution, which: Project | Job | u
   );
 }
 
-/** A configuration takes effect once a daemon runs. */
+/** A configuration takes effect once a daemon has run with it for long enough to store it. */
 function toEffectMs({ truth }: Truth, changedMs: number): number {
   const isAway = ({ what, fromMs, toMs }: (typeof truth.troubles)[number]): boolean =>
-    what === 'daemon' && fromMs <= changedMs && toMs > changedMs;
+    what === 'daemon' && fromMs <= changedMs + reloadedWithinMs && toMs > changedMs;
   return truth.troubles.find(isAway)?.toMs ?? changedMs;
 }
 
