@@ -20,7 +20,7 @@ export function toExitCode(isWrong: boolean | undefined): number {
 /** Returns the one argument of a command, the server; if it is missing, complains and returns undefined. */
 export function takeServer({ arguments: { positionals }, complain }: CommandContext, command: string) {
   const [server] = positionals;
-  if (server === undefined) complain(`${command}: takes a server\n`);
+  if (server === undefined) complain(`${command}: takes a server, by its configured name\n`);
   return server;
 }
 
