@@ -5,8 +5,10 @@ export type CommandContext = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly arguments: Arguments;
   readonly version: string;
-  /** To standard output. */
+  /** To standard output, with control characters made visible. */
   readonly write: (text: string) => void;
+  /** The same for a changed file, which is only altered to be shown on a terminal. */
+  readonly copy?: (text: string) => void;
   /** To standard error. */
   readonly complain: (text: string) => void;
   /** To a terminal, if there is one. */

@@ -8,6 +8,7 @@ export async function migrateQueries(context: CommandContext): Promise<number> {
       positionals: [path],
     },
     write,
+    copy = write,
     complain,
   } = context;
   if (!areArgumentsFine(context)) return exitCodes.misconfigured;
@@ -17,7 +18,7 @@ export async function migrateQueries(context: CommandContext): Promise<number> {
   }
   try {
     const { text, rewritten, left } = rewriteQueries(await readFile(path, 'utf8'));
-    write(text);
+    copy(text);
     for (const { line, what, because } of left) complain(`${path}:${line}: ${what} is unchanged: ${because}\n`);
     complain(`${rewritten} rewritten, ${left.length} left\n`);
     return left.length === 0 ? exitCodes.well : exitCodes.failed;

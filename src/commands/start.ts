@@ -31,6 +31,7 @@ export async function start(): Promise<void> {
     argv: process.argv.slice(2),
     env: process.env,
     write: (text) => process.stdout.write(toVisibleLines(text)),
+    copy: (text) => process.stdout.write(process.stdout.isTTY ? toVisibleLines(text) : text),
     complain: (text) => process.stderr.write(toVisibleLines(text)),
     progress: createProgress(process.stderr, process.env),
   });

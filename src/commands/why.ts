@@ -15,7 +15,9 @@ export async function why(context: CommandContext): Promise<number> {
       toExitCode: ({ verdict }) => verdicts.get(verdict) ?? exitCodes.failed,
     });
   if (job === undefined || rest.length > 0) {
-    context.complain('why: takes a server and a job, as SERVER PROJECT/GROUP/NAME, or an execution, as SERVER/ID; quote a name with spaces\n');
+    context.complain(
+      'why: takes a server and a job, as SERVER PROJECT/GROUP/NAME, or an execution, as SERVER/ID; quote a name with spaces\n',
+    );
     return exitCodes.misconfigured;
   }
   return askForPage<WhyOfJob>(context, {

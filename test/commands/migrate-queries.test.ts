@@ -6,7 +6,7 @@ import { counterparts } from '../../src/commands/queries/other-names.ts';
 import { rewriteQueries } from '../../src/commands/queries/rewrite-queries.ts';
 import { translateQuery } from '../../src/commands/queries/translate-query.ts';
 import { readPromql } from '../dashboards/promql.ts';
-import { runHere } from './run-cli.ts';
+import { runCli, runHere } from './run-cli.ts';
 
 const queries: readonly (readonly [query: string, translated: string])[] = [
   ['rundeck_system_stats_threads_active', 'automation_server_threads_active'],
@@ -102,6 +102,14 @@ describe('commands/migrate-queries', () => {
         .replace('rundeck_system_info', 'automation_server_info')
         .replaceAll(/"\{\{instance_address\}\}"(?=[^]*"other")/g, '"{{server}}"'),
     );
+  });
+
+  it('prints a file with tabs, the line ends of Windows and invisible characters unchanged, except for its queries', async () => {
+    const text = (query: string) =>
+      `\ufeff{\r\n\t"panels": [{ "title": "👨\u200d💻", "targets": [{ "expr": "${query}" }] }]\r\n}\r\n`;
+    const files = { 'old.json': text('rundeck_system_stats_threads_active') };
+    const { code, stdout } = await runCli(['migrate-queries', 'old.json'], { files });
+    expect([code, stdout]).toEqual([0, text('automation_server_threads_active')]);
   });
 
   it('keeps the name of a variable of a dashboard', () => {

@@ -284,7 +284,8 @@ First cause: access (AuthenticationFailure), exit code 5, step 2 (Settle) on db0
   it('requires a server and a job', async () => {
     expect(await ask('prod')).toMatchObject({
       code: 2,
-      stderr: 'why: takes a server and a job, as SERVER PROJECT/GROUP/NAME, or an execution, as SERVER/ID; quote a name with spaces\n',
+      stderr:
+        'why: takes a server and a job, as SERVER PROJECT/GROUP/NAME, or an execution, as SERVER/ID; quote a name with spaces\n',
     });
   });
 });
