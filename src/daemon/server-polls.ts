@@ -273,7 +273,7 @@ function toWatch({ server, config, projectList }: PollsOptions, executions: Exec
 }
 
 function toScheduled(
-  { collector, target: { vitality }, key, everyMs }: PlannedPoll,
+  { collector, target: { vitality }, key, everyMs, publisher }: PlannedPoll,
   reading: Reading,
   options: PollsOptions,
 ): ScheduledPoll {
@@ -284,6 +284,7 @@ function toScheduled(
     everyMs,
     reading,
     vitality: vitality.ended,
+    beyondLimit: publisher.beyondLimit,
     isAway: () => isAway(vitality.seen()),
   });
   return { key, vital: collector.vital, everyMs, vitality, poll: options.selfTracing?.ofPoll(key, poll) ?? poll };

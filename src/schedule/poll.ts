@@ -18,6 +18,7 @@ type PollOptions = {
   readonly vitality: Vitality['ended'];
   /** Reports whether the server is known not to answer, or to refuse the credentials. */
   readonly isAway?: () => boolean;
+  readonly beyondLimit?: () => number;
 };
 
 export type Poll = ReturnType<typeof createPoll>;
@@ -32,6 +33,8 @@ export type LastPoll = {
   readonly succeededAtMs: number | undefined;
   /** The minimum pause after the end of a poll: a denied poll skips some of its scheduled times. */
   readonly restsForMs: number;
+  /** The number of series that the limit of the collector keeps from being published. */
+  readonly beyondLimit?: number | undefined;
 };
 
 /** The shortest interval of a poll that is off: it must notice new permissions and upgrades, at little cost. */
@@ -86,7 +89,8 @@ export function createPoll(options: PollOptions) {
     const succeededAtMs = outcome.result === 'success' ? endedAtMs : last?.succeededAtMs;
     const restsForMs = Math.max(0, restsUntilTicks - clock.ticks());
     const { isSpread } = reading;
-    last = { outcome, endedAtMs, tookMs, succeededAtMs, restsForMs, ...(isSpread && { isSpread }) };
+    const beyondLimit = options.beyondLimit?.();
+    last = { outcome, endedAtMs, tookMs, succeededAtMs, restsForMs, beyondLimit, ...(isSpread && { isSpread }) };
   }
 
   const wake = (): void => {

@@ -34,7 +34,7 @@ export type ReadingOptions = {
   /** The gap that all sweeps of the server share; absent if there is only one sweep. */
   readonly sharedGap?: SharedGap;
   readonly state: Memories;
-  readonly publisher: Publisher;
+  readonly publisher: Omit<Publisher, 'beyondLimit'>;
   readonly log: Log;
   readonly clock: Clock;
 };
@@ -95,6 +95,7 @@ export function createPublisher(options: PublisherOptions) {
   const baseLabels: readonly LabelPair[] = [['server', server], ...ofMember, ...labels];
 
   let shown: Bounded['shown'];
+  let beyondLimit = 0;
 
   function count(reason: string, series: number): void {
     if (series > 0) self.seriesDropped.inc({ ...key, reason }, series);
@@ -108,12 +109,15 @@ export function createPublisher(options: PublisherOptions) {
       const bounded = boundRows(known, rules, shown);
       const { rows, dropped } = bounded;
       shown = bounded.shown;
+      beyondLimit = dropped.cap ?? 0;
       for (const [reason, series] of Object.entries(dropped)) count(reason, series);
       await snapshots.publish({ source, server, collector: name, baseLabels, rows, validForMs });
       return rows.length;
     },
     /** Reports whether the limit keeps a row from being published now. */
     omits: (row: Row) => isOmitted(row, rules.families, shown),
+    /** The number of series that the limit kept from being published last. */
+    beyondLimit: () => beyondLimit,
     withdraw: () => snapshots.withdraw(source),
   };
 }

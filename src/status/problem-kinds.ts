@@ -64,7 +64,7 @@ export const kindsOfProblems = {
   quarantined: { alerts: ['AutomationExporterTracesNotDelivered'], page: 'traces' },
   denied: { alerts: ['AutomationExporterCollectorDenied'], page: 'rights' },
   partial: { alerts: ['AutomationExporterCollectorDenied'], page: 'rights' },
-  hidden: { alerts: [], page: 'server' },
+  hidden: { alerts: ['AutomationExporterSeriesDropped'], page: 'server' },
   left_out: { alerts: ['AutomationExporterSeriesDropped'], page: 'server' },
   waiting: { alerts: [], page: 'server' },
   will_saturate: { alerts: ['AutomationSchedulerWillSaturate'], page: 'schedule', isNote: true },

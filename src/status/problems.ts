@@ -160,7 +160,7 @@ function* findIn(target: TargetStatus, place: Place, nowMs: number): Generator<P
 }
 
 function* findInCollector(status: CollectorStatus, of: string, place: Place, nowMs: number): Generator<Problem> {
-  const { name: collector, result, sinceMs, message = '', lastRunAtMs, everyMs } = status;
+  const { name: collector, result, sinceMs, message = '', lastRunAtMs, everyMs, beyondLimit = 0 } = status;
   const where = { ...place, collector };
   if (result === 'failed') {
     const detail = join(toSince(sinceMs, nowMs), message);
@@ -171,6 +171,10 @@ function* findInCollector(status: CollectorStatus, of: string, place: Place, now
   } else if (result === 'success' && message !== '') {
     yield { kind: 'partial', ...where, title: `${of}: ${collector} is incomplete`, detail: message };
   }
+  // The jobs that lack series of executions are listed for the server.
+  const detail = `Beyond collectors.${collector}.max_series: ${beyondLimit.toLocaleString('en')} series`;
+  if (result === 'success' && beyondLimit > 0 && collector !== 'executions')
+    yield { kind: 'left_out', ...where, title: `${of}: series of ${collector} are dropped`, detail };
 }
 
 const kindOfComplaints: Readonly<Record<string, ProblemKind>> = { 'log-storage': 'logs', tokens: 'token' };
@@ -192,8 +196,7 @@ function* findUnwell({ name: collector, complaints }: CollectorStatus, of: strin
 function* findTroubles(server: ServerStatus): Generator<Problem> {
   const { name, state, troubles = [] } = server;
   if (state !== 'up') return;
-  const up = toTargets(server).filter((target) => target.state === 'up');
-  const modes = up.flatMap((target) => target.executionMode ?? []);
+  const modes = toTargets(server).flatMap((one) => (one.state === 'up' ? (one.executionMode ?? []) : []));
   for (const { kind, member, text, detail } of troubles) {
     // While the server, or each member, is passive, no job can succeed.
     if (kind === 'jobs_stale' && modes.length > 0 && modes.every((mode) => mode === 'passive')) continue;

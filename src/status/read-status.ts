@@ -196,10 +196,10 @@ function toCollectorStatus(poll: PollStatus, isOld: boolean): CollectorStatus {
   const taken = { tookMs: last?.tookMs, lastSuccessAtMs: last?.succeededAtMs, ...(isSpread && { isSpread }) };
   const bare = { ...common, ...taken, complaints: [] };
   if (last === undefined || isOld) return { ...bare, result: 'waiting' };
-  const { outcome, endedAtMs, restsForMs } = last;
+  const { outcome, endedAtMs, restsForMs, beyondLimit } = last;
   if (outcome.result === 'success') {
     const { series, note: message, complaints = [] } = outcome;
-    return { ...bare, result: 'success', series, message, complaints };
+    return { ...bare, result: 'success', series, beyondLimit, message, complaints };
   }
   const { message } = outcome;
   if (outcome.result === 'failed') return { ...bare, result: 'failed', reason: outcome.kind, message };

@@ -49,6 +49,8 @@ export type CollectorStatus = {
   /** True if the last poll spread its requests over its interval. */
   readonly isSpread?: true;
   readonly series?: number | undefined;
+  /** The number of series that the limit of the collector keeps from being published. */
+  readonly beyondLimit?: number | undefined;
 };
 
 /** One watched address: a server, or a cluster member. */

@@ -38,3 +38,24 @@ alerts: { thresholds: { service_down_for: 10m }, ${off} }
   expect(status.problems).toHaveLength(1);
   expect(await read('/')).toContain('Its alert is off.');
 });
+
+it('shows series that the limit of a collector drops as a problem, as their alert does', async () => {
+  const simulator = await startSimulator({ scenario: 'empty' });
+  onTestFinished(() => simulator.stop());
+  simulator.control.createProject('pay');
+  const daemon = await startDaemon({
+    yaml: `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN }]
+collectors: { system-info: { max_series: 3 } }
+`,
+    token: simulator.token,
+  });
+  onTestFinished(() => daemon.stop());
+  await eventually(async () => {
+    const answer = await (await fetch(`${daemon.url}/api/status`)).text();
+    expect(JSON.parse(answer)).toMatchObject({
+      well: false,
+      problems: [{ kind: 'left_out', collector: 'system-info', title: '"prod": series of system-info are dropped' }],
+    });
+    expect(answer).toMatch(/dropped\. Beyond collectors\.system-info\.max_series: \d+ series\./);
+  });
+});

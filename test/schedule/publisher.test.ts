@@ -23,6 +23,7 @@ function setUp({ hidesMembers = false, perMember = true, maxSeries = 100 } = {})
   });
   return {
     publish: (...rows: readonly (readonly Row[])[]) => publisher.publish(rows.flat(), 60_000),
+    beyondLimit: publisher.beyondLimit,
     scrape: async () => {
       const text = await renderExposition(snapshots, self.registry, 'text');
       return text.split('\n').filter((line) => /^(demo_|automation_exporter_series_dropped)/.test(line));
@@ -42,7 +43,7 @@ describe('schedule/publisher', () => {
   });
 
   it('counts dropped series by reason', async () => {
-    const { publish, scrape } = setUp({ maxSeries: 2 });
+    const { publish, scrape, beyondLimit } = setUp({ maxSeries: 2 });
     const rows = ['a', 'b', 'c', 'd', 'd'].map((job) => value.rows(1, { job }));
     expect(await publish(...rows)).toBe(2);
     expect(await scrape()).toEqual([
@@ -51,6 +52,9 @@ describe('schedule/publisher', () => {
       'demo_value{server="prod",job="a"} 1',
       'demo_value{server="prod",job="b"} 1',
     ]);
+    expect(beyondLimit()).toBe(2);
+    await publish(value.rows(1, { job: 'a' }));
+    expect(beyondLimit()).toBe(0);
   });
 
   it('continues to show the same series if others come before them and not all fit', async () => {
