@@ -44,7 +44,7 @@ export const executionObjectives: readonly [Objective, Objective] = [
   toExecutions('executions-by-project', ['cluster', 'server', 'project'], 'Executions of a project succeed.'),
 ];
 
-/** The windows of the error ratio. The ratio of the whole period is computed from that of the first window. */
+/** The windows of the error ratio. The ratio of the whole period is computed from rates over the first window. */
 const windows = ['5m', '30m', '1h', '2h', '6h', '1d', '3d'] as const;
 export const periodDays = 30;
 
@@ -67,17 +67,22 @@ function toSelector(objective: Objective): string {
 
 function toRatios(objective: Objective): Recording[] {
   const labels = toLabels(objective);
-  const short = `slo:sli_error:ratio_rate5m${toSelector(objective)}`;
+  const [period, selector] = [`${periodDays}d`, toSelector(objective)];
+  const [bad, all] = ['automation:slo_errors:rate5m', 'automation:slo_events:rate5m'];
+  const over = (record: string): string => `sum_over_time(${record}${selector}[${period}])`;
   return [
     ...windows.map((window) => ({
       record: `slo:sli_error:ratio_rate${window}`,
       expr: `${objective.errors(window)}\n/\n(${objective.total(window)} > 0)`,
       labels: { ...labels, sloth_window: window },
     })),
+    { record: bad, expr: objective.errors('5m'), labels },
+    { record: all, expr: objective.total('5m'), labels },
     {
-      record: `slo:sli_error:ratio_rate${periodDays}d`,
-      expr: `sum_over_time(${short}[${periodDays}d])\n/ ignoring (sloth_window)\ncount_over_time(${short}[${periodDays}d])`,
-      labels: { ...labels, sloth_window: `${periodDays}d` },
+      record: `slo:sli_error:ratio_rate${period}`,
+      // Each event counts once. A mean of ratios would weigh five minutes with one execution like five minutes with a thousand.
+      expr: `(${over(bad)} or 0 * ${over(all)})\n/\n(${over(all)} > 0)`,
+      labels: { ...labels, sloth_window: period },
     },
   ];
 }
