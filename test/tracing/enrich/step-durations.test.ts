@@ -135,6 +135,10 @@ describe('tracing/enrich/step-durations', () => {
     expect(isKept('new')).toBe(false);
     kept.play(14 * 24 + 1, steps, { name: 'new' });
     expect([isKept('new'), isKept('job 0'), isKept('job 1'), kept.documents.size]).toEqual([true, false, true, 1000]);
+    // A job that runs again is no longer the oldest.
+    kept.play(14 * 24 + 1, steps, { name: 'job 1' });
+    kept.play(14 * 24 + 2, steps, { name: 'newer' });
+    expect([isKept('newer'), isKept('job 1'), isKept('job 2')]).toEqual([true, true, false]);
   });
 
   it.each([[undefined], [{}], [[['step 1']]], [[['step 1', { tenths: [], apart: [] }]]]])(
