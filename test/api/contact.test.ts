@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { createContact } from '../../src/api/contact.ts';
 import { executionMode, systemInfo } from '../../src/api/endpoints/system.ts';
 import { startCannedServer } from '../support/canned-server.ts';
 import { createTestClient, fixedSecret } from '../support/client.ts';
@@ -32,6 +33,15 @@ async function startSlow() {
 }
 
 describe('api/contact', () => {
+  it('corrects the dates of a proxy whose clock is wrong, and no longer once it is right', () => {
+    const { learnDate, toServerMs } = createContact({ dialect: 'rundeck', apiVersion: 47 });
+    const [rightMs, wrongMs] = [Date.UTC(2026, 0, 15, 12), Date.UTC(2026, 0, 15, 11)];
+    learnDate(rightMs, wrongMs);
+    expect(toServerMs(wrongMs)).toBe(rightMs - 1000);
+    learnDate(rightMs, rightMs);
+    expect(toServerMs(rightMs)).toBe(rightMs);
+  });
+
   it('makes the first contact once for all callers', async () => {
     const { server, api } = await connect(47);
     server.answer({ ...info(47), ...active });

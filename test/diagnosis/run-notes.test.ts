@@ -94,3 +94,30 @@ it('keeps the last end as the result of a job, although a run that began later e
   commitHook.kept('pay', ended);
   expect(runs.get('pay/a')?.last).toMatchObject({ isFailed: true, endedAtMs: 9000 });
 });
+
+it('keeps a change that is found while earlier ones are being stored', () => {
+  const ignore = (): void => undefined;
+  const { commitHook, receive, changes, taken } = createRunNotes({
+    runs: new Map(),
+    onFirst: ignore,
+    onCounted: ignore,
+    namesUsers: false,
+    serverNowMs: () => 9000,
+  });
+  let id = 0;
+  const count = (name: string, status: 'succeeded' | 'failed', given: string): void => {
+    id += 1;
+    const job = { id: name, name, group: '', averageDurationMs: undefined };
+    receive([{ id, arguments: given, user: undefined, memberUuid: undefined, nodes: [] }], (text) => text);
+    const ended = [{ ...someRun({ id, status }), startedAtMs: id * 1000, endedAtMs: id * 1000 + 500, job }];
+    commitHook.keep('pay', ended, 0);
+    commitHook.kept('pay', ended);
+  };
+  count('a', 'succeeded', '-date 1');
+  count('b', 'succeeded', '-date 1');
+  count('a', 'failed', '-date 2');
+  const storing = changes();
+  count('b', 'failed', '-date 2');
+  taken(storing);
+  expect(changes().map(({ subject }) => subject)).toEqual(['pay/b']);
+});
