@@ -34,13 +34,19 @@ export const logStorageCollector = defineCollector({
   },
   fetch: async (api) => ({ ...(await api.get(logStorage)), hidesMembers: api.server().hidesMembers }),
   remember: rememberFailures,
-  complaints: ({ failedCount, queuedCount = 0, missingCount = 0 }, { memory: { failedAtMs }, nowMs }) => [
-    ...(typeof failedAtMs === 'number' && nowMs - failedAtMs < recentMs
-      ? [`storing logs fails: ${failedCount} times since the server started, the last within 10 minutes`]
-      : []),
-    ...(queuedCount >= longQueue ? [`${queuedCount} logs wait to be stored`] : []),
-    ...(missingCount > 0 ? [`${missingCount} executions have no log storage request`] : []),
-  ],
+  complaints: (counts, { memory: { failedAtMs, succeeded }, nowMs }) => {
+    const { failedCount, queuedCount = 0, incompleteCount = 0, missingCount = 0 } = counts;
+    // A log that was stored afterwards shortens the time.
+    const minutes = succeeded === undefined ? 10 : 30;
+    return [
+      ...(typeof failedAtMs === 'number' && nowMs - failedAtMs < minutes * 60_000
+        ? [`storing logs fails: ${failedCount} times since the server started, the last within ${minutes} minutes`]
+        : []),
+      ...(queuedCount > longQueue ? [`${queuedCount} logs wait to be stored`] : []),
+      ...(incompleteCount > longQueue ? [`${incompleteCount} logs are not fully stored`] : []),
+      ...(missingCount > 0 ? [`${missingCount} executions have no log storage request`] : []),
+    ];
+  },
   map: (storage, metrics) => [
     ...metrics.enabled.rows(storage.enabled === undefined ? undefined : Number(storage.enabled)),
     ...metrics.plugin.rows({ plugin: storage.pluginName }),
@@ -53,21 +59,28 @@ export const logStorageCollector = defineCollector({
   ],
 });
 
-const recentMs = 600_000;
 /** A longer queue is no longer a burst; the alert on the backlog uses the same number. */
 const longQueue = 50;
 
-type Counts = { failedCount?: number | undefined; hidesMembers: boolean };
+type Counts = { failedCount?: number | undefined; succeededCount?: number | undefined; hidesMembers: boolean };
 const nothing: Memory = {};
 
 /**
- * Stores when a request last failed. Failures before the first poll are not logged, and neither is a count that jumps between
- * members.
+ * Stores when a request last failed, and the count of successes until it has risen since. Failures before the first poll are
+ * not logged, and neither is a count that jumps between members.
  */
-function rememberFailures({ failedCount: failed, hidesMembers }: Counts, before: Memory, nowMs: number): Memory {
+function rememberFailures(
+  { failedCount: failed, succeededCount: succeeded = 0, hidesMembers }: Counts,
+  before: Memory,
+  nowMs: number,
+): Memory {
   if (hidesMembers) return nothing;
-  if (failed === undefined || failed === before.failed) return before;
+  if (failed === undefined) return before;
+  if (failed === before.failed) {
+    const { succeeded: earlier, ...others } = before;
+    return typeof earlier === 'number' && succeeded > earlier ? others : before;
+  }
   if (typeof before.failed !== 'number') return { failed };
   // A count that fell was reset when the server restarted.
-  return failed > 0 ? { failed, failedAtMs: nowMs } : { failed };
+  return failed > 0 ? { failed, failedAtMs: nowMs, succeeded } : { failed };
 }

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { Api } from '../../src/api/client.ts';
+import { logStorageCollector } from '../../src/collectors/log-storage.ts';
+import type { Memory } from '../../src/domain/memory.ts';
+import { fakeClock } from '../support/fake-clock.ts';
 import { type CannedAnswer, complaintsOf, golden, refusal, scrapeCollector, shown } from '../support/scrape.ts';
+import { createTestWatch } from '../support/watch.ts';
 
 describe('collectors/log-storage', () => {
   it.each([
@@ -8,23 +13,38 @@ describe('collectors/log-storage', () => {
       case: 'failures since the last poll',
       failed: [7, 9],
       queued: 0,
-      complaints: ['storing logs fails: 9 times since the server started, the last within 10 minutes'],
+      complaints: ['storing logs fails: 9 times since the server started, the last within 30 minutes'],
     },
     { case: 'nothing where the server began anew', failed: [7, 0], queued: 0, complaints: [] },
     {
       case: 'failures since the server began anew',
       failed: [7, 2],
       queued: 0,
-      complaints: ['storing logs fails: 2 times since the server started, the last within 10 minutes'],
+      complaints: ['storing logs fails: 2 times since the server started, the last within 30 minutes'],
     },
-    { case: 'nothing of a short queue', failed: [0, 0], queued: 49, complaints: [] },
-    { case: 'a long queue', failed: [0, 0], queued: 50, complaints: ['50 logs wait to be stored'] },
+    { case: 'nothing of a short queue', failed: [0, 0], queued: 50, complaints: [] },
+    { case: 'a long queue', failed: [0, 0], queued: 51, complaints: ['51 logs wait to be stored'] },
   ])('complains about $case', async ({ failed: [before, now], queued: queuedCount, complaints }) => {
     const answer = (failedCount: number | undefined) => ({
       'system/logstorage': { body: JSON.stringify({ enabled: true, failedCount, queuedCount }) },
     });
     const upstream = { before: answer(before), answers: answer(now) };
     expect(await complaintsOf('log-storage', upstream)).toEqual(complaints);
+  });
+
+  it('complains about failures for half an hour, or for ten minutes if a log was stored since', async () => {
+    const before: Memory = { failed: 7 };
+    const failed = await poll({ failedCount: 9, succeededCount: 5 }, before, 0);
+    const silent = (minutes: number) => poll({ failedCount: 9, succeededCount: 5 }, failed.memory, minutes);
+    const stored = await poll({ failedCount: 9, succeededCount: 6 }, failed.memory, 1);
+    const later = (minutes: number) => poll({ failedCount: 9, succeededCount: 6 }, stored.memory, minutes);
+    const polls = await Promise.all([silent(25), silent(31), later(9), later(11)]);
+    expect(polls.map(({ complaints }) => complaints.length)).toEqual([1, 0, 1, 0]);
+  });
+
+  it('complains about many logs that are not fully stored', async () => {
+    const answers = { 'system/logstorage': { body: '{"enabled":true,"incompleteCount":51}' } };
+    expect(await complaintsOf('log-storage', { answers })).toEqual(['51 logs are not fully stored']);
   });
 
   it('does not complain about a failure without a date, nor about disabled storage', async () => {
@@ -175,6 +195,15 @@ describe('collectors/log-storage', () => {
     expect(await scrape({ body }, { apiVersion: 16 })).toEqual({ outcome: 'unsupported_version', text: '' });
   });
 });
+
+async function poll(counts: object, before: Memory, minutes: number) {
+  // Only these two are used.
+  const api = { get: async () => counts, server: () => ({ hidesMembers: false }) } as unknown as Api;
+  const { watch } = createTestWatch(fakeClock({}));
+  const collected = await logStorageCollector.collect(api, watch, before, () => minutes * 60_000);
+  if (collected.off !== undefined) throw new Error('the collector is on');
+  return collected;
+}
 
 function scrape(answer: CannedAnswer, server: { apiVersion?: number; dialect?: 'service' } = {}) {
   const answers = { 'system/logstorage': answer };
