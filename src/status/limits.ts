@@ -38,6 +38,7 @@ export const scheduleLimits = {
   burns: [
     { shortMs: hour, longMs: 6 * hour, factor: 6 },
     { shortMs: 2 * hour, longMs: 24 * hour, factor: 3 },
+    { shortMs: 6 * hour, longMs: 72 * hour, factor: 1 },
   ],
 } as const;
 

@@ -48,7 +48,7 @@ describe('expected-runs/deciding/hours', () => {
     ]);
   });
 
-  it('keeps the hours of a day, and distinguishes an hour without times from one before watching began', () => {
+  it('keeps the hours of three days, and distinguishes an hour without times from one before watching began', () => {
     const ran: Verdict = { is: 'ran', expectedMs: at(1), delayMs: 0, runId: 1 };
     const hours = addToHours(addToHours([], [judged(ran)]), [judged({ ...ran, expectedMs: at(3) })]);
     expect(lastHours(hours, at(4, 30), 5)).toEqual([
@@ -58,8 +58,8 @@ describe('expected-runs/deciding/hours', () => {
       { startMs: at(3), known: { ...empty, startMs: at(3), ran: 1 } },
       { startMs: at(4), known: { ...empty, startMs: at(4) } },
     ]);
-    const later = addToHours(hours, [judged({ ...ran, expectedMs: at(26) })]);
-    expect(later.map(({ startMs }) => startMs)).toEqual([at(3), at(26)]);
+    const later = addToHours(hours, [judged({ ...ran, expectedMs: at(74) })]);
+    expect(later.map(({ startMs }) => startMs)).toEqual([at(3), at(74)]);
   });
 });
 

@@ -260,6 +260,15 @@ describe('status/schedule-troubles', () => {
       ['unpunctual: 10 % of the scheduled runs are late or missing: 10 starts late or missing in the last 6 h'],
     ],
     [
+      'misses over days',
+      {
+        hours: [60, 30, 3].map((ago) => {
+          return { startMs: nowMs - ago * hour, ran: 196, late: 4, off: 0, undecided: 0, missed: {} };
+        }),
+      },
+      ['unpunctual: 2 % of the scheduled runs are late or missing: 12 starts late or missing in the last 72 h'],
+    ],
+    [
       'fewer threads than runs to come',
       { exceededMs: nowMs + hour },
       ['will_saturate: more runs than threads are expected: At 04:19 UTC'],

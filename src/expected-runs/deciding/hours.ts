@@ -60,8 +60,8 @@ export function toHour(atMs: number): number {
 }
 
 export const hourMs = 3_600_000;
-/** A day and an hour, because times are decided after the hour is over. */
-const maxHours = 25;
+/** Three days, as the alerts about punctuality, and an hour, because times are decided after the hour is over. */
+const maxHours = 73;
 
 function toEmpty(startMs: number): HourOfTimes {
   return { startMs, ran: 0, late: 0, off: 0, undecided: 0, missed: {} };
