@@ -68,14 +68,14 @@ export function isUnaskable({ kind, details }: ApiError): boolean {
 
 /**
  * Reports whether the answer to a request for all projects (`*`) proves nothing about single projects (rundeck dialect):
- * releases 4.14 to 4.17 report a missing project with this name, releases 3.2.6 to 3.3.0 fail, and from release 3.4.5 on,
- * servers refuse all projects if one of them cannot be read.
+ * releases 4.14 to 4.17 report a missing project with this name, releases 3.2.6 to 3.3.0 (and perhaps unknown ones) fail, and
+ * from release 3.4.5 on, servers refuse all projects if one of them cannot be read.
  */
 export function isUnknownStar(error: unknown, release = ''): boolean {
   if (!(error instanceof ApiError)) return false;
   const { errorCode, status } = error.details;
   if (errorCode === 'api.error.project.missing' || errorCode === 'api.error.item.unauthorized') return true;
-  return status === 500 && /^3\.(2|3\.0)\b/.test(release);
+  return status === 500 && /^(3\.(2|3\.0)\b|$)/.test(release);
 }
 
 /**
