@@ -75,7 +75,7 @@ export const createDelivery: ToDelivery = (options, pending) => {
 };
 
 function toFailingLogs(failing: DeliveryStatus['failing']): DeliveryStatus['failing'] {
-  return failing && { ...failing, reason: `log records: ${failing.reason}` };
+  return failing && { ...failing, reason: `log records: ${failing.reason}`, what: 'Log records' };
 }
 
 function toLineSending(

@@ -3,7 +3,7 @@ import { toCapital, toCount, toList } from '../domain/format.ts';
 import { serverLimits, toPatienceMs } from './limits.ts';
 import { isWell, kindsOfProblems, markOff, type ProblemKind } from './problem-kinds.ts';
 import { listUnreadable } from './running.ts';
-import type { CollectorStatus, ServerStatus, Status, TargetStatus, TracesStatus } from './status.ts';
+import type { CollectorStatus, DeliveryStatus, ServerStatus, Status, TargetStatus, TracesStatus } from './status.ts';
 import { isWatchedHere, toHeadlineElsewhere, toSummaryElsewhere } from './watcher.ts';
 
 export type Problem = {
@@ -260,10 +260,9 @@ const minUntold = 1000;
 function* findInTraces(traces: TracesStatus | undefined, nowMs: number): Generator<Problem> {
   if (traces?.delivery === undefined) return;
   const { delivery, quarantine } = traces;
-  if (delivery.failing !== undefined) {
-    const { sinceMs, reason } = delivery.failing;
-    yield { kind: 'undelivered', title: 'Traces cannot be delivered', detail: join(toSince(sinceMs, nowMs), reason) };
-  }
+  const { sinceMs, reason, what = 'Traces' }: Partial<NonNullable<DeliveryStatus['failing']>> = delivery.failing ?? {};
+  if (reason !== undefined)
+    yield { kind: 'undelivered', title: `${what} cannot be delivered`, detail: join(toSince(sinceMs, nowMs), reason) };
   if (quarantine > 0) {
     const title = quarantine === 1 ? '1 trace is quarantined' : `${quarantine} traces are quarantined`;
     yield { kind: 'quarantined', title, detail: `The trace backend rejects ${quarantine === 1 ? 'it' : 'them'}` };

@@ -188,7 +188,7 @@ export type TracesStatus = {
 export type DeliveryStatus = {
   readonly collector: string;
   /** Since when deliveries have failed, and why; undefined while they succeed. */
-  readonly failing: { readonly sinceMs: number; readonly reason: string } | undefined;
+  readonly failing: { readonly sinceMs: number; readonly reason: string; readonly what?: string } | undefined;
   readonly lastDeliveredMs: number | undefined;
   /** The number of counted executions without a trace yet. */
   readonly pending: number;

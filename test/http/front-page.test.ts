@@ -3,7 +3,18 @@ import { frontPageRoute } from '../../src/http/pages/front/front-page.ts';
 import type { ServerStatus, TracesStatus } from '../../src/status/status.ts';
 import { isEscaped, toText } from './page-text.ts';
 import { serve } from './serve.ts';
-import { atMs, collector, ended, executions, running, server, status, stuckTraces, traces } from './some-status.ts';
+import {
+  atMs,
+  collector,
+  ended,
+  executions,
+  running,
+  server,
+  status,
+  stuckLogs,
+  stuckTraces,
+  traces,
+} from './some-status.ts';
 
 async function readPage(
   servers: readonly ServerStatus[],
@@ -320,6 +331,7 @@ users | ✗ timeout | 12 s ago | in 3 s | 23 ms |
   });
 
   it('reports that traces are stuck, and links to details', async () => {
+    expect(toText(await readTraces(stuckLogs()))).toContain('✗Log records cannot be delivered\n');
     const stuck = await readTraces(stuckTraces());
     expect(toText(stuck)).toContain(`✗Traces cannot be delivered
 Since 03:09 UTC (10 min ago): collector.example.org:4318: the connection was refused; is the trace backend running? (ECONNREFUSED). Traces Runbook

@@ -115,6 +115,14 @@ export function stuckTraces(): TracesStatus {
   });
 }
 
+/** Traces are delivered, and log records are not. */
+export function stuckLogs(): TracesStatus {
+  const { delivery } = stuckTraces();
+  const reason = 'log records: logs.example.org: HTTP 503';
+  const failing = { sinceMs: atMs - 600_000, reason, what: 'Log records' };
+  return traces({ delivery: delivery && { ...delivery, failing } });
+}
+
 /** A trace that was quarantined 12 min ago, except for what is given. */
 export function quarantine(given: Partial<QuarantineStatus> = {}): QuarantineStatus {
   const { server: of = 'prod', executionId = '4711' } = given;

@@ -3,7 +3,7 @@ import { tracesPageRoute } from '../../src/http/pages/traces/traces-page.ts';
 import type { Elsewhere, QuarantineStatus, TracesStatus } from '../../src/status/status.ts';
 import { isEscaped, toText } from './page-text.ts';
 import { serve } from './serve.ts';
-import { atMs, quarantine, stuckTraces, traces } from './some-status.ts';
+import { atMs, quarantine, stuckLogs, stuckTraces, traces } from './some-status.ts';
 
 type Given = {
   readonly shown?: TracesStatus | undefined;
@@ -69,6 +69,13 @@ Room for: 100,000 traces, 256 MiB
 Waiting for steps: 3 executions
 Quarantined: 2 traces, 6.6 KiB
 Room in the quarantine: 10,000 traces, 64 MiB`);
+  });
+
+  it('does not say that traces are not delivered if only log records are not', async () => {
+    const { text } = await readPage({ shown: stuckLogs() });
+    expect(text).toContain(
+      '✗Log records cannot be delivered (since 03:09 UTC, 10 min ago)\nWhy: log records: logs.example.org: HTTP 503.\n',
+    );
   });
 
   it('reports that the spool is full', async () => {

@@ -46,8 +46,8 @@ function toHeadline(traces: TracesStatus | undefined, nowMs: number): Headline {
   const { delivery, quarantine, waiting } = traces;
   if (delivery === undefined) return { mood: 'off', text: 'Traces are off' };
   if (delivery.failing !== undefined) {
-    const { sinceMs, reason: why } = delivery.failing;
-    const text = `Traces cannot be delivered (since ${toTime(sinceMs, nowMs)}, ${toAge(sinceMs, nowMs)})`;
+    const { sinceMs, reason: why, what = 'Traces' } = delivery.failing;
+    const text = `${what} cannot be delivered (since ${toTime(sinceMs, nowMs)}, ${toAge(sinceMs, nowMs)})`;
     return { mood: 'bad', text, why };
   }
   if (quarantine > 0) return { mood: 'bad', text: `The trace backend rejects ${toCount(quarantine, 'trace')}` };
