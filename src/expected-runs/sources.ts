@@ -90,7 +90,8 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
     const modeOf = member === undefined ? (toCommon(isShared) ?? serverUUID) : uuid;
     if (info.executionMode !== undefined && modeOf !== undefined) note(sourceKeys.mode(modeOf), info.executionMode);
     const { scheduler, uptime } = info.stats;
-    if (uptime.since !== undefined) note(sourceKeys.start(uuid), String(uptime.since));
+    const start = sourceKeys.start(uuid);
+    if (uptime.since !== undefined) note(start, toStart(timelineOf(timelines, start), uptime.since));
     if (scheduler.running === undefined || scheduler.threadPoolSize === undefined) return;
     for (const key of ['', serverUUID ?? '']) threads.set(key, scheduler.threadPoolSize);
     note(sourceKeys.threads(uuid), scheduler.running >= scheduler.threadPoolSize ? 'full' : 'free');
@@ -115,6 +116,14 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
     takeJobLists: jobLists.take,
   };
 }
+
+/** Servers compute the start from the uptime, so it varies by milliseconds. */
+function toStart(known: Timeline, startedAtMs: number): string {
+  const { value = '' } = known.at(-1) ?? {};
+  return value !== '' && Math.abs(startedAtMs - Number(value)) < sameStartMs ? value : String(startedAtMs);
+}
+
+const sameStartMs = 2000;
 
 /** The common address chooses the member that answers, so the silence of a member proves something only at its own address. */
 function toSight(uuids: ReadonlyMap<string, string>, uuid: string): 'answered' | 'seen' {

@@ -56,6 +56,23 @@ describe('expected-runs/sources', () => {
     expect(blockers()).toEqual(['passive']);
   });
 
+  it('treats starts that differ by milliseconds as one, because servers compute the start from the uptime', () => {
+    let nowMs = 0;
+    const notes = createSourceNotes(fakeClock({ now: () => nowMs, ticks: () => nowMs }));
+    for (const since of [90_000, 90_003, 89_999, 99_000]) {
+      nowMs += minuteMs;
+      notes
+        .listener(undefined)
+        .answered(systemInfo, {}, { server: {}, stats: { scheduler: {}, uptime: { since } } }, 0);
+    }
+    expect(
+      notes
+        .all()
+        .get(sourceKeys.start(''))
+        ?.map(({ value }) => value),
+    ).toEqual(['90000', '99000']);
+  });
+
   it.each([
     [9, 'free'],
     [10, 'full'],
