@@ -24,9 +24,7 @@ export async function replay(context: CommandContext): Promise<number> {
   const { arguments: given, version, complain } = context;
   if (!areArgumentsFine(context)) return exitCodes.misconfigured;
   if (given.positionals.length === 0) {
-    complain(
-      'replay: needs SERVER/ID of an execution, or a file: JSON with the keys execution and, if known, state and workflow\n',
-    );
+    complain(`replay: needs SERVER/ID of an execution, or a file: ${recording}\n`);
     return exitCodes.misconfigured;
   }
   const namespace = given.flags.get('namespace')?.toString();
@@ -53,7 +51,10 @@ async function replayOne(word: string, { context, config, options }: Parts): Pro
     const isThere = !(error instanceof Error && 'code' in error && noFile.includes(String(error.code)));
     if (isThere || execution === undefined) {
       const message = error instanceof Error ? error.message : String(error);
-      complain(`${word}: cannot be replayed: ${isThere ? message : 'it is neither an existing file nor SERVER/ID'}\n`);
+      // Errors of the decoders have issues.
+      const isOther = error instanceof SyntaxError || (error instanceof Error && 'issues' in error);
+      const says = isOther ? `it is not ${recording}` : message;
+      complain(`${word}: cannot be replayed: ${isThere ? says : 'it is neither an existing file nor SERVER/ID'}\n`);
       return exitCodes.misconfigured;
     }
   }
@@ -69,6 +70,8 @@ async function replayOne(word: string, { context, config, options }: Parts): Pro
   if (complaint !== undefined) complain(`${server.name}/${execution.id}: ${complaint}\n`);
   return text === undefined ? exitCodes.failed : exitCodes.well;
 }
+
+const recording = 'JSON with the keys execution and, if known, state and workflow';
 
 const noFile: readonly string[] = ['ENOENT', 'ENOTDIR'];
 

@@ -37,9 +37,13 @@ describe('commands/replay', () => {
       code: 2,
       stderr: 'one.json: cannot be replayed: it is neither an existing file nor SERVER/ID\n',
     });
-    const broken = await runHere(['replay', 'one.json'], { files: { 'one.json': '{' } });
-    expect(broken.code).toBe(2);
-    expect(broken.stderr).toContain('one.json: cannot be replayed: ');
+    const files = { 'one.json': '{', 'two.json': '{"id":4711,"status":"failed"}' };
+    expect(await runHere(['replay', 'one.json', 'two.json'], { files })).toMatchObject({
+      code: 2,
+      stderr: `one.json: cannot be replayed: it is not JSON with the keys execution and, if known, state and workflow
+two.json: cannot be replayed: it is not JSON with the keys execution and, if known, state and workflow
+`,
+    });
   });
 });
 
