@@ -33,6 +33,8 @@ export async function history(context: CommandContext): Promise<number> {
     ...(typeof labels === 'string' ? [`--label: ${labels}`] : []),
     ...(sinceMs === undefined ? [`--since: ${noTime}`] : []),
     ...(givenUntilMs === undefined ? [`--until: ${noTime}`] : []),
+    // Prometheus accepts no sample that is older than its newest block.
+    ...(givenUntilMs !== undefined && givenUntilMs > nowMs ? ['--until: is in the future'] : []),
     // The file is written hours later, over what has this name.
     ...(isOther(output) ? [`--output: ${output} exists and is not a file; name another`] : []),
   ];

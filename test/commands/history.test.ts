@@ -339,6 +339,11 @@ collectors: { executions: { every: 2s } }
       'history: --until: is neither a time, such as 2026-11-22T18:00:00Z, nor how long ago, such as 12h',
       '',
     ]);
+    expect(await run(['prod', '--since=1h', `--until=${toIso(Date.now() + hourMs)}`])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: 'history: --until: is in the future\n',
+    });
     expect((await run(['prod', '--since=1h', '--until=2h'])).stderr).toMatch(
       /^history: --since: is not before the end/,
     );
