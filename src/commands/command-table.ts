@@ -197,7 +197,7 @@ export const commandFlags: readonly CommandFlag[] = [
   {
     name: 'namespace',
     placeholder: 'TEXT',
-    help: 'Namespace of the trace ids: servers[].namespace, or the URL of the server.',
+    help: 'Namespace of the trace ids of the server, as the command config prints it.',
     commands: ['traceparent', 'replay'],
   },
   { name: 'execution', placeholder: 'ID', help: 'Id of the execution.', commands: ['traceparent'] },
