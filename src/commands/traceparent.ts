@@ -14,7 +14,8 @@ export async function traceparent(context: CommandContext): Promise<number> {
   // With mode `parent`, an execution is part of its caller's trace.
   const caller = given === undefined ? undefined : parseTraceparent(given);
   const complaints: string[] = [];
-  if (namespace === undefined) complaints.push('--namespace: is missing (that of the server, as the command config prints it)');
+  if (namespace === undefined)
+    complaints.push('--namespace: is missing (that of the server, as the command config prints it)');
   if (execution === undefined) complaints.push('--execution: is missing (the id of the execution)');
   else if (!/^[1-9]\d{0,15}$/.test(execution))
     complaints.push('--execution: is not the id of an execution (a whole number, for example 4711)');

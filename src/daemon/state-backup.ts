@@ -83,16 +83,16 @@ function sayOrigin(origin: StateOrigin, log: Log): void {
       );
       return;
     case 'restored':
+    case 'anew': {
+      const { kind, damaged } = origin;
+      const what = damaged === undefined ? 'missing' : 'damaged';
       log.error(
-        { quarantine: origin.damaged },
-        'state damaged: last backup restored, reading the executions since then again',
+        damaged === undefined ? {} : { quarantine: damaged },
+        kind === 'restored'
+          ? `state ${what}: last backup restored, reading the executions since then again`
+          : `state ${what} and no backup found: counting restarts from the beginning`,
       );
-      return;
-    case 'anew':
-      log.error(
-        { quarantine: origin.damaged },
-        'state damaged and no backup found: counting restarts from the beginning',
-      );
+    }
   }
 }
 

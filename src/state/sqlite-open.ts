@@ -78,11 +78,12 @@ export function markRestored(database: DatabaseSync): void {
   }
 }
 
-/** Renames a damaged file, so that it can be examined; returns its new name. */
-export function quarantine(file: string, nowMs: number): string {
+/** Renames a damaged file, so that it can be examined; returns its new name, or undefined if the file is missing. */
+export function quarantine(file: string, nowMs: number): string | undefined {
   const name = `${file}.damaged-${new Date(nowMs).toISOString().replaceAll(':', '')}`;
+  const isThere = existsSync(file);
   for (const end of ['', '-wal', '-shm']) if (existsSync(file + end)) renameSync(file + end, name + end);
-  return name;
+  return isThere ? name : undefined;
 }
 
 export function removeDatabase(file: string): void {

@@ -16,13 +16,13 @@ export type State = Memories & {
 };
 
 /**
- * The origin of the state: unchanged, from the last backup, or empty because it was damaged. A state that is behind has lost
+ * The origin of the state: unchanged, from the last backup, or empty because it was damaged or missing. A state that is behind has lost
  * its last commits, but is newer than the backup.
  */
 export type StateOrigin =
   | { readonly kind: 'usual'; readonly isUpgraded?: true }
   | { readonly kind: 'behind'; readonly lostCommits: number }
-  | { readonly kind: 'restored' | 'anew'; readonly damaged: string };
+  | { readonly kind: 'restored' | 'anew'; readonly damaged: string | undefined };
 
 /** Splits the owner of a memory into unit and member; names of servers have no slash. */
 export function toOwner(server: string): { unit: string; member: string | undefined } {

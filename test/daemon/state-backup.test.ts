@@ -4,6 +4,7 @@ import { endInTime } from '../../src/commands/run-app.ts';
 import { keepState } from '../../src/daemon/state-backup.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
+import type { StateOrigin } from '../../src/state/state.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { makeFolder } from '../support/folder.ts';
@@ -21,9 +22,13 @@ const largeTrace = {
 } as const;
 
 /** Returns the log and the time limit when a state of this size is backed up at the end. */
-async function stopWith(bytes: number, backUp: () => Promise<void> = async () => undefined) {
+async function stopWith(
+  bytes: number,
+  backUp: () => Promise<void> = async () => undefined,
+  origin: StateOrigin = { kind: 'usual' },
+) {
   const said: unknown[] = [];
-  const state = { ...openSqliteState({ memory: true }), bytes: () => bytes, backUp };
+  const state = { ...openSqliteState({ memory: true }), bytes: () => bytes, backUp, origin };
   const write = (fields: object, message: string): unknown => said.push([message, fields]);
   const keeping = keepState(state, {
     log: { debug: write, info: write, warn: write, error: write },
@@ -42,6 +47,15 @@ describe('daemon/state-backup', () => {
       said: [['backing up the state before exit', { mebibytes: 256 }]],
       allowed: [102_400],
     });
+  });
+
+  it.each([
+    ['restored', undefined, 'state missing: last backup restored, reading the executions since then again'],
+    ['restored', 'a.damaged', 'state damaged: last backup restored, reading the executions since then again'],
+    ['anew', undefined, 'state missing and no backup found: counting restarts from the beginning'],
+  ] as const)('names a quarantined file only if there is one: %s, %s', async (kind, damaged, message) => {
+    const { said } = await stopWith(mebibyte, undefined, { kind, damaged });
+    expect(said).toEqual([[message, damaged === undefined ? {} : { quarantine: damaged }]]);
   });
 
   it('logs nothing about a small state', async () => {
