@@ -145,7 +145,7 @@ function disabledTooLong(limits: Thresholds): Alert {
   const age = `time() - ${newest('automation_job_disabled_since_timestamp_seconds', 'min')}`;
   return {
     alert: 'AutomationJobDisabledTooLong',
-    expr: `count without (job_group, job_name, what) (${age} > ${limits.jobDisabledSeconds})\n${unlessDown}\n${unlessBehind}`,
+    expr: `count without (job_group, job_name) (max without (what) (${age} > ${limits.jobDisabledSeconds}))\n${unlessDown}\n${unlessBehind}`,
     for: limits.jobDisabledFor,
     severity: 'info',
     summary: 'Scheduled jobs of {{ $labels.project }} on {{ $labels.server }} have been off for a long time',

@@ -137,8 +137,14 @@ export const scheduleCases: readonly Case[] = [
   },
   {
     alert: 'AutomationJobDisabledTooLong',
-    series: { [`automation_job_disabled_since_timestamp_seconds{${job},what="schedule"}`]: gauge('none', -700_000) },
-    below: { [`automation_job_disabled_since_timestamp_seconds{${job},what="schedule"}`]: gauge('none', -500_000) },
+    series: {
+      [`automation_job_disabled_since_timestamp_seconds{${job},what="job"}`]: gauge('none', -700_000),
+      [`automation_job_disabled_since_timestamp_seconds{${job},what="schedule"}`]: gauge('none', -700_000),
+    },
+    below: {
+      [`automation_job_disabled_since_timestamp_seconds{${job},what="job"}`]: gauge('none', -500_000),
+      [`automation_job_disabled_since_timestamp_seconds{${job},what="schedule"}`]: gauge('none', -500_000),
+    },
     firesAfter: 15,
     lastsMinutes: 30,
     resolvesAfter: 3,
