@@ -53,7 +53,7 @@ describeWithTools('deploy', ['promtool', 'amtool'], ({ promtool, amtool }) => {
   it('is a configuration that Prometheus accepts, with the rules', () => {
     const output = execFileSync(promtool, ['check', 'config', 'prometheus.yaml'], { cwd: directory, encoding: 'utf8' });
     expect(output).toContain('SUCCESS: prometheus.yaml is valid prometheus config file syntax');
-    expect(output).toContain('SUCCESS: 101 rules found');
+    expect(output).toContain('SUCCESS: 107 rules found');
   });
 
   it('is a configuration that Alertmanager accepts, with the inhibitions', () => {

@@ -96,7 +96,7 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
       expect(found.filter(({ health }) => health === 'unknown')).toEqual([]);
       return found;
     });
-    expect(rules.length).toBe(101);
+    expect(rules.length).toBe(107);
     expect(rules.filter(({ health }) => health !== 'ok').map(({ name, lastError }) => `${name}: ${lastError}`)).toEqual(
       [],
     );
