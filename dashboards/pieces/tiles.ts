@@ -12,9 +12,7 @@ import { type StateWords, toneColors, toValueMappings } from './state-words.ts';
 
 /** A coloured tile that shows a state as one word. */
 export function stateTile(facts: PanelFacts & { readonly words: StateWords }): GridPanel {
-  const tile = createTile(BigValueColorMode.BackgroundSolid)
-    .mappings(toValueMappings(facts.words))
-    .noValue('No answer');
+  const tile = createTile(BigValueColorMode.BackgroundSolid).mappings(toValueMappings(facts.words)).noValue('Unknown');
   return toGridPanel(tile, facts, 'now');
 }
 

@@ -46,4 +46,5 @@ export function healthRow(): QuestionRow {
 
 const healthWords: StateWords = { 0: ['Failing', 'bad'], 1: ['Healthy', 'good'] };
 
-const emptyReason = 'Empty while the metrics endpoints of the server are switched off or denied.';
+const emptyReason =
+  'Empty while the server runs no health checks (release 6), or its metrics endpoints are switched off or denied.';

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { onceForAllExporters, topOverRange } from '../../dashboards/pieces/exporters.ts';
 import { layOut } from '../../dashboards/pieces/grid.ts';
 import { linksOfColumns, linksOfSeries } from '../../dashboards/pieces/links.ts';
+import { stateTile } from '../../dashboards/pieces/tiles.ts';
 
 describe('dashboards/pieces/exporters', () => {
   it.each([
@@ -29,6 +30,14 @@ describe('dashboards/pieces/exporters', () => {
     expect(topOverRange(3, 'project', 'a', 'sum by (project) (increase(b[$__range] @ end()))')).toBe(
       'a\nand on (project) topk(3, sum by (project) (increase(b[$__range] @ end())))',
     );
+  });
+});
+
+describe('dashboards/pieces/tiles', () => {
+  it('does not claim that a server gave no answer if a state is unknown, because its collector may be off', () => {
+    const facts = { id: 1, title: 'Health', description: '', unit: 'none', width: 4, height: 4 };
+    const { panel } = stateTile({ ...facts, words: {}, queries: [{ expr: 'a', legend: 'a' }] });
+    expect(panel.fieldConfig?.defaults.noValue).toBe('Unknown');
   });
 });
 
