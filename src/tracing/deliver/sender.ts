@@ -74,9 +74,11 @@ export function createSender(options: SenderOptions): Sender {
       if (verdict.kind === 'delivered') await finish(batch, verdict);
       else if (verdict.kind === 'wait') {
         // The next batch is selected again, with a smaller size.
-        if (selection.noteFault(batch, verdict)) batches.length = 0;
-        else batches.unshift(batch);
-        if (!outage.isOver() || batches.length > 0) await outage.backOff(verdict.reason, verdict.askedMs);
+        const isSelectedAgain = selection.noteFault(batch, verdict);
+        if (isSelectedAgain) batches.length = 0;
+        // After an outage, another replica may own some of the traces, and sends them.
+        else if (batch !== traces) batches.unshift(batch);
+        if (!outage.isOver() || !isSelectedAgain) await outage.backOff(verdict.reason, verdict.askedMs);
       } else if (batch.length > 1) batches.unshift(...halve(batch));
       else await refuse(batch, verdict.reason);
     }
@@ -95,10 +97,8 @@ export function createSender(options: SenderOptions): Sender {
 
   async function refuse(traces: readonly SpooledTrace[], reason: string): Promise<void> {
     selection.noteRefused(traces);
-    for (const trace of traces) {
-      // The sender was stopped before the change was stored, so the trace will be refused again.
-      if (!(await settling.quarantine(trace, reason, 'refused'))) return;
-    }
+    // If the sender was stopped before the change was stored, the trace will be refused again.
+    for (const trace of traces) if (!(await settling.quarantine(trace, reason, 'refused'))) return;
     refusedInARow += 1;
     if (refusedInARow > patience) await outage.backOff(reason, undefined);
     else outage.recover();

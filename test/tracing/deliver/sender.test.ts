@@ -68,6 +68,29 @@ describe('tracing/deliver/sender', () => {
     expect(waits).toEqual([500, 1000, 500]);
   });
 
+  it('does not send again after an outage what another replica took over meanwhile', async () => {
+    await spool(makeTraces(3));
+    const { sent, events } = await runUntilIdle(
+      (_, index) => {
+        if (index < 2) return answer(503);
+        return answer(200);
+      },
+      {
+        spool: {
+          ...state.spool,
+          next: async (...asked) => {
+            const found = await state.spool.next(...asked);
+            // The other replica owns the first trace now.
+            await state.spool.remove(['prod/1']);
+            return found;
+          },
+        },
+      },
+    );
+    expect(sent.map(({ bytes }) => splitTraces(bytes).length)).toEqual([3, 2, 2]);
+    expect(sumOf(events, 'exported')).toBe(6);
+  });
+
   it('waits as long as the backend asks', async () => {
     await spool(makeTraces(1));
     const { waits } = await runUntilIdle((_, index) =>
