@@ -14,6 +14,9 @@ describe('end-to-end/catalogue', () => {
       env: {
         AUTOMATION_EXPORTER_URL: simulator.url,
         AUTOMATION_EXPORTER_TOKEN: simulator.token,
+        // Steps and logs are requested for executions, not by a collector.
+        AUTOMATION_EXPORTER_TRACES_ENABLED: 'off',
+        AUTOMATION_EXPORTER_DIAGNOSIS_ENABLED: 'false',
         ...Object.fromEntries(
           collectors.flatMap(({ name }) => {
             const option = `AUTOMATION_EXPORTER_COLLECTOR_${name.replaceAll('-', '_').toUpperCase()}`;
