@@ -27,7 +27,7 @@ export function serviceAlerts(limits: Thresholds): Alert[] {
       for: limits.credentialsRejectedFor,
       severity: 'critical',
       summary: `Automation service ${serverText} rejects the credentials of the exporter`,
-      description: `${serverText} responds, but rejects the credentials of the exporter. No other alert on this server can fire until the credentials are replaced.`,
+      description: `${serverText} responds, but rejects the credentials of the exporter. No other alert on this {{ if $labels.member }}member{{ else }}server{{ end }} can fire until the credentials are replaced.`,
       dashboard: dashboardOf.server,
       page: pageOf.server,
       needs: [],
