@@ -17,16 +17,24 @@ export function renderThresholds(): string {
     // This cast is safe: those keys are in both.
     Object.entries(optionNames).map(([key, name]) => [name, defaultThresholds[key as keyof Thresholds]]),
   );
-  const fields = { ...toFields([]), ...withoutNode() };
+  const fields = { ...toFields([]), ...withoutOthers() };
   return `# Generated from alerts/.\n${stringify({ defaults, fields }, { lineWidth: 0 })}`;
 }
 
-const nodeAlert = 'AutomationNodeFailingEverywhere';
+/** Without one of these alerts, other rules report what it would have reported. */
+const [nodeAlert, causeAlert] = ['AutomationNodeFailingEverywhere', 'AutomationCommonCause'];
 
-/** Other changes of rules if an alert is off. */
-function withoutNode(): Readonly<Record<string, Fields>> {
-  const { AutomationJobFailingRepeatedly: fields = {} } = toFields([nodeAlert]);
-  return { [`AutomationJobFailingRepeatedly without ${nodeAlert}`]: fields };
+/** The changes of other rules if alerts are off. */
+function withoutOthers(): Readonly<Record<string, Fields>> {
+  const usual = readRules(buildRules());
+  const found = [[nodeAlert], [causeAlert], [nodeAlert, causeAlert]].flatMap((off) => {
+    const marked = toFields(off);
+    return [...readRules(buildRules({}, off))].flatMap(([name, { expr = '' }]) => {
+      if (expr === usual.get(name)?.['expr']) return [];
+      return [[`${name} without ${off.join(' and ')}`, { expr, ...marked[name] }] as const];
+    });
+  });
+  return Object.fromEntries(found);
 }
 
 function toFields(off: readonly string[]): Readonly<Record<string, Fields>> {

@@ -232,11 +232,15 @@ describeWithTools('deploy/helm', ['helm'], ({ helm }) => {
     }
   });
 
-  it('has the rules that the exporter serves with the same thresholds', async () => {
+  it.each([
+    'AutomationNodeFailingEverywhere',
+    'AutomationCommonCause',
+    'AutomationNodeFailingEverywhere, AutomationCommonCause',
+  ])('has the rules that the exporter serves with the same thresholds, without %s', async (off) => {
     const alerts = `{
     thresholds: { consecutive_failures: 7, node_failures: 20, node_failure_ratio: 0.6, duration_factor: 2.5, memory_used_ratio: 0.97,
       scheduler_used_ratio: 1, executions_objective: 0.999, punctuality_objective: 0.9, service_down_for: 10m },
-    off: [AutomationServerRestarted, AutomationNodeFailingEverywhere] }`;
+    off: [AutomationServerRestarted, ${off}] }`;
     const values = `${server}  alerts: ${alerts}\nprometheusRule: { enabled: true, grafanaUrl: http://localhost:3000 }\n`;
     const { groups } = find(render(helm, values), 'PrometheusRule').spec as { readonly groups: readonly unknown[] };
     const yaml = `${configured.replace('secrets: [automation]\nconfig:', '').replaceAll('\n  ', '\n')}alerts: ${alerts}`;

@@ -95,14 +95,18 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- $off := dig "alerts" "off" (dig "alerts" "false" list .root.Values.config) .root.Values.config -}}
 {{- $thresholds := .root.Files.Get "files/thresholds.yaml" | fromYaml -}}
 {{- $values := merge (dict) (dig "alerts" "thresholds" dict .root.Values.config) $thresholds.defaults -}}
+{{- $without := list -}}
+{{- range list "AutomationNodeFailingEverywhere" "AutomationCommonCause" -}}
+{{- if has . $off -}}{{- $without = append $without . -}}{{- end -}}
+{{- end -}}
 {{- $groups := list -}}
 {{- range (fromYaml .rules).groups -}}
 {{- $rules := list -}}
 {{- range $rule := .rules -}}
 {{- if not (and $rule.alert (has $rule.alert $off)) -}}
 {{- $name := default (printf "%s/%s" $rule.record (dig "labels" "sloth_slo" "" $rule)) $rule.alert -}}
-{{- $alone := printf "%s without AutomationNodeFailingEverywhere" $name -}}
-{{- if and (has "AutomationNodeFailingEverywhere" $off) (hasKey $thresholds.fields $alone) -}}
+{{- $alone := printf "%s without %s" $name (join " and " $without) -}}
+{{- if hasKey $thresholds.fields $alone -}}
 {{- $name = $alone -}}
 {{- end -}}
 {{- range $field, $text := get $thresholds.fields $name | default dict -}}
