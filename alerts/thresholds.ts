@@ -172,7 +172,7 @@ export const defaultThresholds: Thresholds = {
   tokenExpiringFor: '15m',
 
   jobConsecutiveFailures: executionLimits.consecutiveFailures,
-  jobFailuresOfCause: 2,
+  jobFailuresOfCause: executionLimits.failuresOfCause,
   jobFailingFor: '0s',
   jobNoRecentSuccessFor: '5m',
   // The rule for overdue executions has a minimum time too.

@@ -239,6 +239,7 @@ function findTroubles(
           {
             ...executionSettings,
             causeOf,
+            isCritical: isCriticalJob,
             failingNodes: expected?.failingNodes(),
             nodeCountOf: changes?.surroundings().nodeCountOf,
           },

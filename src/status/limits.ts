@@ -3,6 +3,8 @@ const hour = 60 * minute;
 
 export const executionLimits = {
   consecutiveFailures: 3,
+  /** If a key is refused or a node is not reached, fewer failures are certain; of a critical job, one is. */
+  failuresOfCause: 2,
   nodeWindowMs: 30 * minute,
   nodeFailures: 5,
   nodeFailureRatio: 0.8,

@@ -47,7 +47,10 @@ export const kindsOfProblems = {
   was_passive: { alerts: ['AutomationExecutionModePassiveBriefly'], page: 'server' },
   overdue: { alerts: ['AutomationExecutionOverdue'], page: 'server' },
   starts_late: { alerts: ['AutomationScheduleLate'], page: 'schedule' },
-  jobs_failing: { alerts: ['AutomationJobFailingRepeatedly'], page: 'failed jobs' },
+  jobs_failing: {
+    alerts: ['AutomationJobFailingRepeatedly', 'AutomationJobFailsForAccess', 'AutomationJobFailsForTarget'],
+    page: 'failed jobs',
+  },
   jobs_stale: { alerts: ['AutomationJobNoRecentSuccess'], page: 'jobs' },
   at_risk: { alerts: ['AutomationRunsAtRisk'], page: 'tonight' },
   burning_slowly: { alerts: ['AutomationErrorBudgetBurnSlow'], page: 'failures' },

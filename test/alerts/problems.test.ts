@@ -10,8 +10,6 @@ import { serve } from '../http/serve.ts';
 const withoutProblem: Readonly<Record<string, string>> = {
   AutomationExporterDown: 'no exporter is there to show it',
   AutomationExporterInstanceDown: 'an exporter does not know the targets of Prometheus',
-  AutomationJobFailsForAccess: 'the front page reports failing jobs, whatever the cause; their pages name it',
-  AutomationJobFailsForTarget: 'the same',
   AutomationExporterHeldUp: 'a process that is blocked shows no page, and one that answers is not blocked',
   AutomationExporterLeaseFlapping: 'it is counted over all exporters, of which each knows its own part',
 };

@@ -56,6 +56,7 @@ function ofExecutions({
     successAgeMsOf: (path: string) => (path.endsWith('settle') ? 26 * hour : undefined),
     nodeCountOf: () => nodeCount,
     failingNodes: new Map(failing.map((node) => [node, ['pay/a', 'pay/b']])),
+    isCritical: (path: string) => path.endsWith('critical'),
     causeOf: (path: string) => (path === 'pay/nightly/b' ? 'access: key keys/b changed by bob' : undefined),
   };
   const known = {
@@ -164,6 +165,22 @@ describe('status/execution-troubles', () => {
         ],
       },
       ['jobs_failing: 2 jobs keep failing: pay/nightly/a and pay/nightly/b (access: key keys/b changed by bob)'],
+    ],
+    [
+      'jobs that are refused twice or do not reach a node, and critical ones at once',
+      {
+        jobs: [
+          facts({ name: 'a', consecutiveFailures: 2, lastFailure: { id: 1, failureClass: 'target' } }),
+          facts({ name: 'b', consecutiveFailures: 2, lastFailure: { id: 1, failureClass: 'access' } }),
+          facts({ name: 'critical', consecutiveFailures: 1, lastFailure: { id: 1, failureClass: 'access' } }),
+          facts({ name: 'once', consecutiveFailures: 1, lastFailure: { id: 1, failureClass: 'access' } }),
+          facts({ name: 'work', consecutiveFailures: 2, lastFailure: { id: 1, failureClass: 'work' } }),
+          facts({ name: 'before', consecutiveFailures: 2, lastFailure: { id: 0, failureClass: 'access' } }),
+        ],
+      },
+      [
+        'jobs_failing: 3 jobs are refused or cannot reach a node: pay/nightly/a, pay/nightly/b (access: key keys/b changed by bob), and pay/nightly/critical',
+      ],
     ],
     [
       'jobs without a success for longer than they may, or without any',

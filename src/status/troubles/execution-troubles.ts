@@ -16,6 +16,7 @@ import { isFailure } from '../running.ts';
 type Settings = Pick<ExecutionSettings, 'isWantedJob' | 'successAgeMsOf'> & {
   /** Returns why a job last failed, in a few words. */
   readonly causeOf?: (jobPath: string) => string | undefined;
+  readonly isCritical?: (jobPath: string) => boolean;
   /** Nodes on which several jobs failed, and none has succeeded since. */
   readonly failingNodes?: FailingJobs | undefined;
   /** Returns how many nodes a project has; undefined if that is not known. */
@@ -146,16 +147,28 @@ function findNodes(
 
 function findJobs(
   jobs: readonly JobFacts[],
-  { successAgeMsOf, causeOf }: Settings,
-  { nowMs, consecutiveFailures }: Judging,
+  { successAgeMsOf, causeOf, isCritical }: Settings,
+  { nowMs, consecutiveFailures, failuresOfCause }: Judging,
 ): readonly Trouble[] {
   const failing = jobs.filter((job) => job.consecutiveFailures >= consecutiveFailures);
+  const certain = jobs.filter((job) => {
+    const { consecutiveFailures: failures, lastFailure, lastId } = job;
+    if (lastFailure?.id !== lastId || !['access', 'target'].includes(lastFailure.failureClass)) return false;
+    const atLeast = isCritical?.(toPath(job)) === true ? 1 : failuresOfCause;
+    return failures >= atLeast && failures < consecutiveFailures;
+  });
   const stale = jobs.filter((job) => {
     const limitMs = successAgeMsOf(toPath(job));
     return limitMs !== undefined && (job.lastSuccessMs === undefined || nowMs - job.lastSuccessMs > limitMs);
   });
   return [
     ...toTrouble('jobs_failing', failing, ['keeps failing', 'keep failing'], causeOf),
+    ...toTrouble(
+      'jobs_failing',
+      certain,
+      ['is refused or cannot reach a node', 'are refused or cannot reach a node'],
+      causeOf,
+    ),
     ...toTrouble('jobs_stale', stale, ['has not succeeded for too long', 'have not succeeded for too long'], causeOf),
   ];
 }
