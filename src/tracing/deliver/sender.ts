@@ -179,7 +179,7 @@ function createSettling(
       says: string,
       why: 'refused' | 'unanswered',
     ): Promise<boolean> => {
-      const reason = shorten(says);
+      const reason = `${signal === 'logs' ? 'log records: ' : ''}${shorten(says)}`;
       const dropped = await insist(() => spool.quarantine(trace.key, { reason, atMs: clock.now() }, quarantineBounds));
       if (dropped === undefined) return false;
       observe.rejected(why, trace.spans, signal);

@@ -116,6 +116,13 @@ describe('tracing/deliver/sender', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 0, quarantinedTraces: 1 });
   });
 
+  it('says of log records that they are no trace, because both have the name of their execution', async () => {
+    await spool([{ ...makeTrace(2), encoding: 'logs-protobuf' }]);
+    const { events } = await runUntilIdle(() => answer(404), { signal: 'logs' });
+    expect(await state.spool.quarantined()).toMatchObject([{ key: 'prod/2', reason: 'log records: HTTP 404' }]);
+    expect(events).toContain('quarantined prod 2 log records: HTTP 404');
+  });
+
   it('sends a retried trace again', async () => {
     await spool(makeTraces(1));
     await runUntilIdle(() => answer(400));
@@ -268,7 +275,9 @@ describe('tracing/deliver/sender', () => {
 });
 
 type Ask = (content: Content, index: number, signal: AbortSignal) => PostAnswer | Promise<PostAnswer>;
-type Given = Partial<Pick<SenderOptions, 'spool' | 'observe' | 'scrub' | 'quarantineBounds' | 'wait' | 'clock'>>;
+type Given = Partial<
+  Pick<SenderOptions, 'spool' | 'signal' | 'observe' | 'scrub' | 'quarantineBounds' | 'wait' | 'clock'>
+>;
 
 function create(ask: Ask, given: Given = {}) {
   const events: string[] = [];
