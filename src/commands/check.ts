@@ -206,7 +206,8 @@ function toClosing(report: ServerReport): string {
   const server = toName(report);
   if (isFine(report)) {
     const isAllReadable = endpoints.every(({ verdict }) => verdict !== 'denied');
-    return `${server}: every enabled endpoint is readable, ${isAllReadable ? 'or disabled' : 'for administrators only, or disabled'} on the server`;
+    const isOld = endpoints.some(({ verdict }) => verdict === 'too old');
+    return `${server}: every enabled endpoint is readable, ${isAllReadable ? 'or disabled' : 'for administrators only, or disabled'} on the server${isOld ? ', or too new for it' : ''}`;
   }
   if (!reachable) return `${server}: not reachable`;
   if (credentials === 'refused')
