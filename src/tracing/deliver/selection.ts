@@ -4,8 +4,11 @@ import { countBytes, takeAlike } from './batch.ts';
 import { createSuspects, type Suspect } from './suspects.ts';
 import type { Verdict } from './verdict.ts';
 
-/** The next traces to send, or the time until some may be ready. */
-type Found = { readonly traces: readonly SpooledTrace[]; readonly againInMs: number };
+/**
+ * The next traces to send, or the time until some may be ready. Empty if none waits, for example because another replica took
+ * over those that could not be sent.
+ */
+type Found = { readonly traces: readonly SpooledTrace[]; readonly againInMs: number; readonly isEmpty?: boolean };
 
 type SelectionOptions = {
   spool: Pick<Spool, 'next'>;
@@ -28,7 +31,7 @@ export function createSelection({ spool, gathering, signal, clock }: SelectionOp
       const bounds = due === undefined ? { ...gathering, maxBytes: batchSize.maxBytes() } : oneTrace;
       const traces = takeAlike(await spool.next(bounds, but(due), signal));
       const next = traces.length > 0 ? undefined : suspects.next(clock.ticks());
-      if (next === undefined) return { traces, againInMs: idleMs };
+      if (next === undefined) return { traces, againInMs: idleMs, isEmpty: traces.length === 0 };
       if ('forMs' in next) return { traces, againInMs: Math.min(idleMs, next.forMs) };
       const lonely = await spool.next(oneTrace, but(next.key), signal);
       // A user has dropped the trace.

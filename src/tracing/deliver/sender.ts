@@ -62,6 +62,7 @@ export function createSender(options: SenderOptions): Sender {
       settling.tellSize();
       const found = await outage.insist(() => selection.next(!outage.isOver()));
       if (found === undefined) return;
+      if (found.isEmpty === true && refusedInARow <= patience) outage.recover();
       if (found.traces.length > 0) await deliver(found.traces);
       else await wait(found.againInMs, nap.signal);
     }
@@ -97,7 +98,6 @@ export function createSender(options: SenderOptions): Sender {
 
   async function refuse(traces: readonly SpooledTrace[], reason: string): Promise<void> {
     selection.noteRefused(traces);
-    // If the sender was stopped before the change was stored, the trace will be refused again.
     for (const trace of traces) if (!(await settling.quarantine(trace, reason, 'refused'))) return;
     refusedInARow += 1;
     if (refusedInARow > patience) await outage.backOff(reason, undefined);
@@ -173,7 +173,7 @@ function createSettling(
       await insist(() => spool.remove(traces.map(({ key }) => key)));
       tellSize();
     },
-    /** Returns false if the sender was stopped before the change was stored. */
+    /** Returns false if the sender was stopped before the change was stored: the trace will be refused again. */
     quarantine: async (
       trace: Omit<Suspect, 'reason'>,
       says: string,

@@ -37,7 +37,7 @@ it('has nothing to send if the only trace left was lost, and a person has droppe
   const lost = { kind: 'wait', isLost: true, reason: 'reset', askedMs: undefined } as const;
   for (let times = 0; times < 10 && !noteFault([one], lost); times += 1);
   expect(await next(false)).toEqual({ traces: [], againInMs: 0 });
-  expect(await next(false)).toEqual({ traces: [], againInMs: 30_000 });
+  expect(await next(false)).toEqual({ traces: [], againInMs: 30_000, isEmpty: true });
 });
 
 const full = 1_048_576;

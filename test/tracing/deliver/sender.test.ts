@@ -91,6 +91,22 @@ describe('tracing/deliver/sender', () => {
     expect(sumOf(events, 'exported')).toBe(6);
   });
 
+  it('is no longer failing when another replica took over all that it could not send', async () => {
+    await spool(makeTraces(3));
+    const idle = Promise.withResolvers<void>();
+    const wait = async (forMs: number, signal: AbortSignal): Promise<void> => {
+      if (forMs < 30_000) return state.spool.remove(['prod/1', 'prod/2', 'prod/3']);
+      idle.resolve();
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    };
+    const { sender, events } = create(() => answer(503), { wait });
+    sender.start();
+    await idle.promise;
+    await sender.stop(0);
+    expect(events).toEqual(['wait', 'failing HTTP 503', 'recovered']);
+    expect(sender.status().failing).toBeUndefined();
+  });
+
   it('waits as long as the backend asks', async () => {
     await spool(makeTraces(1));
     const { waits } = await runUntilIdle((_, index) =>
