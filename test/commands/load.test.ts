@@ -186,6 +186,16 @@ const cases: readonly Case[] = [
     'AUTOMATION_EXPORTER_LOG_LEVLE: is not a known variable (did you mean AUTOMATION_EXPORTER_LOG_LEVEL?)\n',
   ),
   inEnvironment(
+    'variables that are named after the key in the file',
+    { AUTOMATION_EXPORTER_COLLECTORS_PING_ENABLED: 'false', AUTOMATION_EXPORTER_COLLECTORS_PING_MAX_SERIES: '5' },
+    'AUTOMATION_EXPORTER_COLLECTORS_PING_ENABLED: is not a known variable (did you mean AUTOMATION_EXPORTER_COLLECTOR_PING?)\nAUTOMATION_EXPORTER_COLLECTORS_PING_MAX_SERIES: is not a known variable (did you mean AUTOMATION_EXPORTER_COLLECTOR_PING_MAX_SERIES?)\n',
+  ),
+  inFlags(
+    'flags that are named after the key in the file',
+    ['serve', '--collectors.ping.enabled=false', '--collectors.log-storage.max_series=5'],
+    '--collectors.ping.enabled: is not a known flag (did you mean --collector.ping?)\n--collectors.log-storage.max_series: is not a known flag (did you mean --collector.log-storage.max-series?)\n',
+  ),
+  inEnvironment(
     'a server without a secret',
     { AUTOMATION_EXPORTER_URL: 'http://127.0.0.1:9' },
     'AUTOMATION_EXPORTER_URL: has no authentication method (set one of AUTOMATION_EXPORTER_TOKEN_FILE, AUTOMATION_EXPORTER_USERNAME with AUTOMATION_EXPORTER_PASSWORD_FILE, AUTOMATION_EXPORTER_BEARER_TOKEN_FILE)\n',

@@ -30,6 +30,12 @@ export function listLeaves(collectors: readonly CollectorDefaults[]): readonly L
   return [...listLaunchLeaves(), ...listGeneralLeaves(), ...collectors.flatMap(listCollectorLeaves)];
 }
 
+/** Finds the option that somebody names by its key in the file, such as `--collectors.ping.enabled`. */
+export function findByKey(collectors: readonly CollectorDefaults[], text: string): Leaf | undefined {
+  const toWords = (name: string): string => name.replace(/[^A-Za-z0-9]+/g, '_').toLowerCase();
+  return listLeaves(collectors).find(({ path }) => path !== undefined && toWords(path) === toWords(text));
+}
+
 export function listLaunchLeaves(): readonly Leaf[] {
   return toLeaves(launchOptions).map((leaf) => ({ ...leaf, path: undefined }));
 }

@@ -1,5 +1,5 @@
 import { type Complaint, createComplaints, didYouMean, quote } from '../../domain/complaint.ts';
-import { environmentPrefix, listLeaves, listServerLeaves, toSecretVariable } from '../declare/catalogue.ts';
+import { environmentPrefix, findByKey, listLeaves, listServerLeaves, toSecretVariable } from '../declare/catalogue.ts';
 import type { CollectorDefaults } from '../declare/options.ts';
 
 /** The commands, and the flags that are not options of the configuration. */
@@ -60,8 +60,10 @@ export function parseArguments(
     const flag = known.get(typed);
     const place = flag === undefined ? typed : `--${flag.name}`;
     if (flag === undefined) {
+      const [, dashes = '', key = ''] = /^(--(?:no-)?)(.*)$/.exec(typed) ?? [];
+      const meant = `${dashes}${findByKey(options.collectors, key)?.flag}`;
       const { message, hint } = explainUnknownFlag(typed, known.keys());
-      problems.add(quoteFlag(typed), message, hint);
+      problems.add(quoteFlag(typed), message, known.has(meant) ? `did you mean ${meant}?` : hint);
       // The next word is probably the value of the unknown flag, and may be a secret: it must not be reported as an unknown
       // command.
       const next = waiting[0];

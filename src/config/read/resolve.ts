@@ -1,6 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Complaints, didYouMean, type Place, quote, toInnerPlace } from '../../domain/complaint.ts';
-import { environmentPrefix, type Leaf, listLeaves, listServerLeaves, toSecretVariable } from '../declare/catalogue.ts';
+import {
+  environmentPrefix,
+  findByKey,
+  type Leaf,
+  listLeaves,
+  listServerLeaves,
+  toSecretVariable,
+} from '../declare/catalogue.ts';
 import { isOption, type OptionTree, type Settings, toSettingName } from '../declare/option.ts';
 import type { CollectorDefaults } from '../declare/options.ts';
 import { checkValue } from '../values/value-type.ts';
@@ -103,8 +110,11 @@ export function readEnvironment(
     if (!name.startsWith(environmentPrefix) || value === undefined || value === '') continue;
     const place = /^[A-Za-z0-9_]{1,100}$/.test(name) ? name : quote(name);
     if (known.has(name)) found.set(name, value);
-    else if (!isServiceLink(name))
-      complaints.add(place, 'is not a known variable', didYouMean(name, known) ?? 'see --help');
+    else if (!isServiceLink(name)) {
+      const meant = findByKey(collectors, name.slice(environmentPrefix.length))?.environment;
+      const hint = meant === undefined ? (didYouMean(name, known) ?? 'see --help') : `did you mean ${meant}?`;
+      complaints.add(place, 'is not a known variable', hint);
+    }
   }
   const words = environment[optIn]?.split(',').map((word) => word.trim());
   if (words?.includes('cicd_latest_experimental')) found.set(optIn, 'true');
