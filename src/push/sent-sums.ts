@@ -102,8 +102,9 @@ export function createSentSums({ memories, epochOf, droppedLabels }: Stored, sta
           units.delete(server);
           continue;
         }
-        dropOldest(unit);
+        // The exporter's own counters are bounded, and a whole total of them must not be sent again.
         if (server === '') continue;
+        dropOldest(unit);
         const sums = await toText(unit.sums, pause);
         if (sums === unit.stored) continue;
         await remember({ server, collector }, { firstMs: unit.firstMs, sums, droppedLabels: unit.droppedLabels ?? '' });
