@@ -6,7 +6,11 @@ import { loadBackendsOrComplain } from './trace-backend.ts';
 /** Watches the configured servers; without a command word, a file and a server, runs the demo. With any command, --config.check only checks. */
 export async function serve(context: CommandContext): Promise<number> {
   const loaded = await loadOrComplain(context);
-  if (loaded === undefined) return exitCodes.misconfigured;
+  if (loaded === undefined) {
+    // All complaints at once.
+    await loadBackendsOrComplain(context, undefined);
+    return exitCodes.misconfigured;
+  }
   // A shard may have no server until servers are added.
   const hasServers = loaded.config.servers.length + loaded.otherServers > 0;
   const { command } = context.arguments;

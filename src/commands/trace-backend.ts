@@ -16,17 +16,18 @@ import type { CommandContext } from './command.ts';
 
 /**
  * Reads the settings for traces and log records, and tests their certificates and keys; undefined after all complaints were
- * printed. Variables for log records are ignored if none are sent.
+ * printed. Variables for log records are ignored if none are sent, or if the configuration is wrong.
  */
 export async function loadOtlpOrComplain(
   context: Pick<CommandContext, 'env' | 'complain'>,
-  { diagnosis }: Pick<Config, 'diagnosis'>,
+  config: Pick<Config, 'diagnosis'> | undefined,
 ): Promise<Otlp | undefined> {
   const complaints = new Set<string>();
   const read = async (signal: Signal): Promise<OtlpSettings | undefined> => {
     const found = readOtlpSettings(context.env, signal);
     const faults = 'endpoint' in found ? await tryFiles(found, findFileVariables(context.env, signal)) : found;
-    if (signal === 'traces' || sendsLogs(diagnosis)) for (const fault of faults) complaints.add(formatComplaint(fault));
+    if (signal === 'traces' || (config !== undefined && sendsLogs(config.diagnosis)))
+      for (const fault of faults) complaints.add(formatComplaint(fault));
     return 'endpoint' in found && faults.length === 0 ? found : undefined;
   };
   const [traces, logs] = [await read('traces'), await read('logs')];
@@ -40,7 +41,7 @@ type Backends = { readonly otlp: Otlp; readonly push?: PushSettings };
 /** Reads the settings of all signals; undefined after all complaints were printed. */
 export async function loadBackendsOrComplain(
   context: Pick<CommandContext, 'env' | 'complain'>,
-  config: Pick<Config, 'diagnosis'>,
+  config: Pick<Config, 'diagnosis'> | undefined,
 ): Promise<Backends | undefined> {
   const otlp = await loadOtlpOrComplain(context, config);
   const pushing = await loadPushOrComplain(context);

@@ -234,7 +234,11 @@ state: { directory: /nowhere }
 `;
     const ended = await runHere(['serve', '--config.file=config.yaml', '--web.listen-adress=:1', '--log.format=xml'], {
       files: { 'config.yaml': config },
-      env: { AUTOMATION_EXPORTER_WEB_LISTEN_ADRESS: ':1', AUTOMATION_EXPORTER_COLLECTOR_HEALTHCHECK: 'off' },
+      env: {
+        AUTOMATION_EXPORTER_WEB_LISTEN_ADRESS: ':1',
+        AUTOMATION_EXPORTER_COLLECTOR_HEALTHCHECK: 'off',
+        OTEL_EXPORTER_OTLP_TIMEOUT: 'soon',
+      },
     });
 
     const stderr = `--web.listen-adress: is not a known flag (did you mean --web.listen-address?)
@@ -250,6 +254,7 @@ config.yaml:4:37 collectors.healthcheck.every: polls cannot be spaced evenly at 
 config.yaml:4:68 collectors.log-storage.enabled: takes true or false, found the number 1 (write true or false)
 config.yaml:5:15 log.level: takes one of debug, info, warn, error, found the text "loud"
 config.yaml:6:10 state.directory: is not a known key (known here: dir, memory, postgres)
+OTEL_EXPORTER_OTLP_TIMEOUT: is "soon" (use milliseconds, from 1 to 600000)
 `;
     expect(withoutFolder(ended)).toEqual({ code: 2, stdout: '', stderr, left: [] });
   });
