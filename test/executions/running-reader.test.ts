@@ -190,6 +190,19 @@ describe('executions/running-reader', () => {
     for (const release of ['3.2.7-20200615', '3.3.0-20200701', ''])
       expect(await setUp(answer, failure, release).read(['pay'])).toMatchObject({ executions: [] });
   });
+
+  it('reads all projects together again soon if a server of an unknown release failed once', async () => {
+    let failures = 1;
+    const failOnce = (): ApiError | undefined => {
+      failures -= 1;
+      return failures < 0 ? undefined : new ApiError('failed', { kind: 'server', apiEndpoint: 'any', status: 500 });
+    };
+    const { read, asked, pass } = setUp(() => [], failOnce, '');
+    await read(['pay']);
+    pass(60_000);
+    await read(['pay']);
+    expect(asked).toEqual(['*', 'pay', '*']);
+  });
 });
 
 type Input = {

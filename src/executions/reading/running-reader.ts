@@ -94,7 +94,8 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
     }
     if (projects.length === 0) return nothing;
     const read = await readNext(open, projects);
-    oneByOneUntilTicks = ticks() + oneByOneForMs;
+    const { release = '' } = api.server();
+    oneByOneUntilTicks = ticks() + (release === '' ? unknownForMs : oneByOneForMs);
     return read;
   };
 }
@@ -103,6 +104,8 @@ const nothing: Running = { executions: undefined, serverMs: undefined };
 
 /** After this time, all projects are requested together again, in case the server was upgraded. */
 const oneByOneForMs = 3_600_000;
+/** A server of an unknown release may have failed only once. */
+const unknownForMs = 60_000;
 const maxPerRound = 25;
 
 /**
