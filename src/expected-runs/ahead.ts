@@ -146,14 +146,16 @@ export type WindowsAhead = {
 };
 
 /** Finds the scheduled runs of an interval that did not happen. */
-function lookForSkipped(
+async function lookForSkipped(
   { jobs, settings, notes, port }: RisksOptions,
   wish: Pick<SkippedInput, 'sinceMs' | 'untilMs' | 'successes'>,
   pause: Pause,
 ): Promise<Skipped> {
   const isOffNow = (project: string): boolean => isProjectOff(notes.all(), project);
   const input = { jobs: jobs.all.values(), isCritical: settings.isCriticalJob, isProjectOff: isOffNow };
-  return findSkipped({ ...wish, ...input, running: toSeenRuns(port.running()) }, pause);
+  const skipped = await findSkipped({ ...wish, ...input, running: toSeenRuns(port.running()) }, pause);
+  const left = skipped.runs.filter(({ recovered }) => recovered === undefined);
+  return { ...skipped, isUnread: left.some(({ job }) => port.runningReadMs(job.project) === undefined) };
 }
 
 /** Finds the best times to restart a server. */

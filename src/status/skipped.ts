@@ -68,12 +68,13 @@ export function toSkippedStatus(server: string, { skipped, silence, serverUrl }:
   };
 }
 
-/** Skipped runs from before the exporter watched the server, or of jobs whose times it has not read, are not known. */
-function toUnwatched({ sinceMs, untilMs, watchedMs = untilMs, untimed }: Skipped): string | null {
+/** Explains why some skipped runs, or runs that followed them, may not be known. */
+function toUnwatched({ sinceMs, untilMs, watchedMs = untilMs, untimed, isUnread = false }: Skipped): string | null {
   const lateMs = Math.min(watchedMs, untilMs);
   const reasons = [
     lateMs > sinceMs ? `its schedules have been watched only since ${toTime(lateMs, untilMs)}` : '',
     untimed > 0 ? `the scheduled times of ${toCount(untimed, 'job')} are not all known` : '',
+    isUnread ? 'running executions are not known, so a later run may be in progress' : '',
   ].filter((reason) => reason !== '');
   return reasons.length === 0 ? null : reasons.join('; ');
 }

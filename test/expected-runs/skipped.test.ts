@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { noPause } from '../../src/domain/pause.ts';
 import { findSkipped } from '../../src/expected-runs/risks/find-skipped.ts';
+import { toSkippedStatus } from '../../src/status/skipped.ts';
 import { birthMs } from '../executions/scene.ts';
 import { createHourly } from './hourly.ts';
 
@@ -25,6 +26,22 @@ it('keeps each missed run of a passive time with its cause, over a restart', asy
       facts: [{ fact: 'the server was passive' }],
     },
   ]);
+});
+
+it('reports that running executions cannot be read, since a run to start by hand may be in progress', async () => {
+  let isBusy = false;
+  const hourly = createHourly({ isRefused: (name) => isBusy && name === 'running-executions' });
+  await hourly.minutes(3);
+  hourly.control.setExecutionMode('passive');
+  await hourly.minutes(70);
+  const unknownOf = async () => {
+    const found = { skipped: await hourly.skipped(birthMs + 60_000 * 3), silence: undefined, serverUrl: '' };
+    return toSkippedStatus('prod', found).unknown;
+  };
+  expect(await unknownOf()).toBeNull();
+  isBusy = true;
+  await hourly.minutes(1);
+  expect(await unknownOf()).toBe('running executions are not known, so a later run may be in progress');
 });
 
 it('lists runs without a later success first, critical ones before others, then by time', async () => {

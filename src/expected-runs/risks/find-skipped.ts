@@ -57,6 +57,8 @@ export type Skipped = {
   readonly open: number;
   /** The number of jobs whose times are not all known until the end of the interval: some may have been missed. */
   readonly untimed: number;
+  /** True if some of the runs without a later success may be in progress, because running executions are not known. */
+  readonly isUnread?: boolean;
   /** First those without a later success (critical ones first), then the others; sorted by time. */
   readonly runs: readonly SkippedRuns[];
 };
