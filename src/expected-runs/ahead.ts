@@ -2,7 +2,7 @@ import type { Surroundings } from '../domain/failure-class.ts';
 import { toJobPath } from '../domain/job.ts';
 import type { Pause } from '../domain/pause.ts';
 import { type Blocker, findServerBlockers } from './deciding/blockers.ts';
-import { maySeveral } from './deciding/doubts.ts';
+import { toMostAtOnce } from './deciding/doubts.ts';
 import {
   type Crowd,
   type JobStart,
@@ -245,8 +245,9 @@ function toStarts(expected: readonly Expected[]): (fromMs: number, toMs: number)
   return (fromMs, toMs) => {
     const starts: JobStart[] = [];
     for (const { job, timetable, durationMs = 0 } of expected) {
-      const alone = maySeveral(job) ? {} : { onlyOneOf: job.id };
-      for (const atMs of timesWithin(timetable, fromMs, toMs)) starts.push({ atMs, durationMs, job, ...alone });
+      const most = toMostAtOnce(job);
+      const limited = Number.isFinite(most) ? { limit: { id: job.id, most } } : {};
+      for (const atMs of timesWithin(timetable, fromMs, toMs)) starts.push({ atMs, durationMs, job, ...limited });
     }
     return starts;
   };

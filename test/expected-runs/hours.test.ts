@@ -91,6 +91,14 @@ describe('expected-runs/deciding/hours-ahead', () => {
     expect({ day, crowds }).toEqual({ day: { most: 1, exceededMs: undefined }, crowds: [] });
   });
 
+  it('leaves out starts beyond the number of runs that their job allows at once', async () => {
+    const limit = { id: 'j1', most: 2 };
+    const starts = [0, 1, 2, 30, 31].map((minute) => ({ ...toStart('a', at(10, minute), 30), limit }));
+    const { hours, day } = await plan(starts, { underWay: [], fromMs: at(9, 10), threads: 2 });
+    expect(hours[1]).toMatchObject({ starts: 4, most: 2 });
+    expect(day).toEqual({ most: 2, exceededMs: undefined });
+  });
+
   it('plans the next sixty minutes, and exactly the next 24 hours', async () => {
     const starts = [toStart('a', at(10, 10), 1), toStart('b', at(33, 10), 5), toStart('c', at(33, 12), 1)];
     const window = { underWay: [], threads: 1 };

@@ -24,7 +24,7 @@ function isDefinitionKnown({ definition, lastModifiedMs }: WatchedJob, atMs: num
 const dayMs = 86_400_000;
 
 /** Reports whether several runs of a job may run at the same time: by its definition, otherwise by observation. */
-export function maySeveral({ definition, allowsSeveral }: WatchedJob): boolean {
+function maySeveral({ definition, allowsSeveral }: WatchedJob): boolean {
   return definition?.allowsSeveral ?? allowsSeveral === true;
 }
 

@@ -4,8 +4,8 @@ import { hourMs, toHour } from './hours.ts';
 
 export type JobStart = ExpectedStart & {
   readonly job: JobNames;
-  /** The id of a job that may not run twice at once: a start while it runs is skipped, and needs no thread. */
-  readonly onlyOneOf?: string;
+  /** The id of a job that may have only some runs at once: a start beyond them is skipped, and needs no thread. */
+  readonly limit?: { readonly id: string; readonly most: number };
 };
 
 export type RunUnderWay = { readonly endMs: number; readonly job: JobNames; readonly jobId?: string | undefined };
@@ -95,15 +95,18 @@ export async function planHoursAhead(input: AheadInput): Promise<PlannedAhead> {
   return { hours, hour, day, crowds };
 }
 
-/** Creates a function that leaves out starts while their job still runs; call it with one hour after the other. */
+/** Creates a function that leaves out starts that their job does not allow; call it with one hour after the other. */
 function createSkips(underWay: readonly RunUnderWay[]) {
-  const freeMs = new Map<string, number>();
-  const note = (id: string, endMs: number) => freeMs.set(id, Math.max(endMs, freeMs.get(id) ?? 0));
+  const ends = new Map<string, readonly number[]>();
+  const note = (id: string, endMs: number) => ends.set(id, [...(ends.get(id) ?? []), endMs]);
   for (const { jobId, endMs } of underWay) if (jobId !== undefined) note(jobId, endMs);
   return (starts: readonly JobStart[]): readonly JobStart[] =>
-    starts.filter(({ atMs, durationMs, onlyOneOf: id }) => {
-      if (id === undefined) return true;
-      const isSkipped = atMs < (freeMs.get(id) ?? 0);
+    starts.filter(({ atMs, durationMs, limit }) => {
+      if (limit === undefined) return true;
+      const { id, most } = limit;
+      const going = (ends.get(id) ?? []).filter((endMs) => endMs > atMs);
+      ends.set(id, going);
+      const isSkipped = going.length >= most;
       if (!isSkipped) note(id, atMs + durationMs);
       return !isSkipped;
     });

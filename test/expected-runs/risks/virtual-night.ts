@@ -67,7 +67,7 @@ async function look(known: ReturnType<typeof createKnown>, jobs: readonly Virtua
         atMs: time,
         durationMs: job.durationMs,
         job: { project: job.project, group: '', name: job.name },
-        onlyOneOf: job.name,
+        limit: { id: job.name, most: 1 },
       })),
     );
   const underWay = known
