@@ -166,8 +166,9 @@ function versionedPath(endpoint: Endpoint<unknown>, version: number, input?: Any
 }
 
 /**
- * After a server has refused a path because of a special character in a name, no such path is requested for an hour, as long as
- * its release is the same: a person may change what the server or its proxy accepts.
+ * After a server has refused a path because of a special character in a name, no path with such a character is requested for an
+ * hour, or until the release changes. Then one is tried again, because a person may have changed what the server or its proxy
+ * accepts.
  */
 function createNameGuard(ask: Requester, contact: Contact, clock: Pick<Clock, 'ticks'>): Requester {
   let refused: { readonly release: string; readonly atTicks: number } | undefined;

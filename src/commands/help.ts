@@ -3,7 +3,7 @@ import { type HelpRow, toFileHelp, toHelp } from '../config/show/help.ts';
 import { collectors } from '../daemon/catalogue/collectors.ts';
 import { type CommandRow, commandFlags, commandWords } from './command-table.ts';
 
-/** Renders `--help`, which must fit on a screen; for one command, the command with its own flags. */
+/** Renders `--help`: the overview, which must fit on a screen, or one command with its own flags. */
 export function renderHelp(version: string, command: string | undefined): string {
   const row = commandWords.find(({ name }) => name === command);
   return row === undefined ? renderOverview(version) : renderCommand(row);

@@ -55,7 +55,7 @@ function refuseForeignModules(complain: (text: string) => void): void {
   });
 }
 
-/** Returns the URLs of allowed code. With source files, packages may be in a folder above. */
+/** Returns the URLs of allowed code. If the exporter runs from source files, its packages may be in a parent folder. */
 function toHomes(): string[] {
   const own = toPackageFolder().href;
   if (isBundle()) return [own];

@@ -89,9 +89,9 @@ export type RunTimes = { readonly startedAtMs: number; readonly endedAtMs?: numb
 
 /**
  * Reports whether two answers about one id are about the same run, because ids start again in a new or restored database.
- * Starts less than two seconds apart are equal, because some answers lack milliseconds. A row without a start has its end as
- * start. After a change of daylight saving time, a server with local time shifts a start by exactly one hour, at most eight
- * days after the run; the end is the same or shifted too.
+ * Starts less than two seconds apart are equal, because some answers lack milliseconds. For a row without a start, the end
+ * counts as its start. After a change of daylight saving time, a server with local time shifts a start by exactly one
+ * hour, at most eight days after the run; the end is the same or shifted too.
  */
 export function isSameRun(one: RunTimes, other: RunTimes): boolean {
   const movedMs = other.startedAtMs - one.startedAtMs;

@@ -114,7 +114,7 @@ export function toSecretForms(secret: string): string[] {
   ];
 }
 
-/** The plain text, and text within JSON within JSON, because a log line may quote quoted text. */
+/** Returns the plain text, and the text escaped as JSON one to four times, because a log line may quote quoted text. */
 function toJsonForms(secret: string): string[] {
   const forms = [secret];
   for (let depth = 0; depth < 4; depth++) forms.push(JSON.stringify(forms.at(-1)).slice(1, -1));

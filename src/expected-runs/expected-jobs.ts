@@ -268,7 +268,7 @@ function toDocuments({ jobs, tallies, hours }: Made, all: ReadonlyMap<string, Wa
 /** Reports whether only `listedAtMs` of a job changed, which is not worth a write once a minute. */
 function isOnlyListed(before: WatchedJob | undefined, job: WatchedJob): boolean {
   if (before === undefined) return false;
-  // This cast is safe: these are its names. For speed: thousands of jobs are compared each minute.
+  // This cast is safe: a job has only the fields of its type. Not a deep comparison: thousands of jobs are compared each minute.
   const names = Object.keys(job) as (keyof WatchedJob)[];
   if (names.length !== Object.keys(before).length) return false;
   return names.every((name) => name === 'listedAtMs' || job[name] === before[name]);

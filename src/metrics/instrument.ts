@@ -79,7 +79,7 @@ export function histogram<const Label extends string = never>({
 }: HistogramConfiguration<Label> & Starting) {
   return (registry: Registry): Histogram<Label> => {
     const made = countNatively(new Histogram({ ...about, registers: [registry] }));
-    // This cast is safe: without labels, the only child has none.
+    // This cast is safe: a histogram without labels has a single series, whose labels are empty.
     if (startsAbsent) made.remove({} as LabelValues<Label>);
     return made;
   };

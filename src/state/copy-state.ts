@@ -99,7 +99,7 @@ export type StateRows = {
   readonly traces: (unit: string, after: number) => Promise<readonly TraceRow[]>;
 };
 
-/** The memory of a collector, as JSON. Its server is the unit or one of its members. */
+/** The memory of a collector, as JSON. `server` names the unit or one of its members. */
 export type MemoryRow = MemoryKey & { readonly memory: string };
 
 export type TraceRow = {

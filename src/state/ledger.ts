@@ -39,7 +39,7 @@ export type LedgerChange = {
   readonly prune?: { readonly project: string; readonly endedBeforeMs: number };
 };
 
-/** Counting calls these functions: they add documents to its transaction, and are notified after the commit. */
+/** The functions that counting calls: some return documents for its transaction, and `kept` is called after the commit. */
 export type CommitHook = {
   /** The slowest clock may have dated the runs by `lagMs` too early. */
   readonly keep: (

@@ -98,7 +98,9 @@ function keepFile(
   function commit(work: () => void): void {
     if (!file.isInPlace()) {
       void moveBack();
-      throw new StateError('the state directory was removed or replaced: nothing is stored until it is written again');
+      throw new StateError(
+        'the state directory was removed or replaced: nothing is stored until the state file is written again',
+      );
     }
     try {
       file.commit(work);

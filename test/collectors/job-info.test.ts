@@ -77,7 +77,7 @@ describe('collectors/job-info', () => {
         automation_job_info{server="prod",project="pay",job_group="nightly",job_name="settle",job_id="aa-1",scheduled="",enabled="",schedule_enabled=""} 1`);
   });
 
-  it('shows the averages of all jobs except one whose id release 6 refuses in a path', async () => {
+  it('shows the average of each job, except a job whose id release 6 does not accept in a path', async () => {
     const answers = {
       'project/pay/jobs': { body: `[${settle.replace('aa-1', '50%')},${backup}]` },
       'job/50%25/info': { status: 400, headers: { 'content-type': 'text/html' }, body: '<h1>Bad Message 400</h1>' },

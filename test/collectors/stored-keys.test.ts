@@ -30,7 +30,7 @@ describe('collectors/stored-keys', () => {
     });
   });
 
-  it('recognizes the kinds of the service dialect, a password by its content type', async () => {
+  it('recognizes the kinds of keys of the service dialect, and passwords by their content type', async () => {
     const answers = {
       [ROOT]: folder(
         '{"path":"keys/a","type":"file","name":"a","url":"http://h/1","meta":{"Service-content-type":"application/x-service-data-password","Service-content-size":"8","Service-content-mask":"content"}}',

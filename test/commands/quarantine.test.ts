@@ -102,7 +102,7 @@ another | 5 | 999 | 68 KiB | 2024-05-20 05:07 CEST, long ago | too old
     expect((await runHere(['quarantine', 'drop', 'another/5', `--url=${url}`])).stdout).toBe('1 trace is dropped\n');
   });
 
-  it('prints what the daemon answers with --json', async () => {
+  it('with --json, prints the answer of the daemon', async () => {
     const { url } = await startRoutes();
     const { stdout } = await runHere(['quarantine', 'list', '--json', `--url=${url}`]);
     expect(JSON.parse(stdout)).toMatchObject({

@@ -239,7 +239,7 @@ describe('diagnosis/suspects', () => {
     expect(explain(failed()).unchanged).toContain('nodes');
   });
 
-  it('does not call a definition unchanged over an upgrade, when definitions cannot be compared', () => {
+  it('lists the definition as not watched during an upgrade, because definitions of two releases cannot be compared', () => {
     const read = (known: Area | undefined, minute: number, basis: string) => {
       const fromMs = birthMs + minute * minuteMs;
       const reading = { area: '', things: new Map([['', { steps: basis }]]), basis, fromMs, throughMs: fromMs };
@@ -255,7 +255,7 @@ describe('diagnosis/suspects', () => {
     expect(explainFailure(failed(), toKnown({ definition: same })).unchanged).toContain('its definition');
   });
 
-  it('calls nothing unchanged that the token does not see: a key of the job, and restarts of the server', () => {
+  it('lists as unchanged only what the token can read, so neither hidden keys of the job nor hidden restarts of the server', () => {
     const read = { sinceMs: birthMs, readMs: birthMs + 90 * minuteMs };
     const find = (named: string, server: Fields) => {
       const areas = new Map<string, Area>([

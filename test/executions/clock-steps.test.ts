@@ -76,7 +76,7 @@ describe('executions when the clock of the server steps', () => {
     },
   );
 
-  it('continues to count after a run with a start days ahead, even if an earlier release kept its hour', async () => {
+  it('continues to count after a run with a start in the future, even if an earlier release stored the hour of this start', async () => {
     const { simulator, finish, counted, rounds, restart, nowMs, ledger, told } = await play();
     await rounds(2);
     const ahead = { startedAtMs: nowMs() + 3 * dayMs };
@@ -110,7 +110,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('counts executions dated days ahead within a round after the clock was corrected in an absence', async () => {
+  it('counts executions dated days ahead in the first rounds after a stop in which the clock was corrected', async () => {
     const { control, finish, counted, rounds, restart, pass } = await play();
     await rounds(12);
     control.setClockSkew(3 * dayMs);
@@ -124,7 +124,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('counts runs of a member whose clock is days behind once one of them was seen running, but counts no imports', async () => {
+  it('counts runs of a member whose clock is days behind after one was seen running, but counts no imports', async () => {
     const { control, finish, counted, rounds, round, pass, told, nowMs, restart, imports } = await play();
     await rounds(12);
     pass(4 * dayMs);
@@ -175,7 +175,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('counts executions during an absence in which a fast clock was corrected', async () => {
+  it('counts executions that ended while the exporter was stopped, after a fast clock was corrected', async () => {
     const { control, finish, counted, rounds, restart, pass } = await play();
     await rounds(12);
     control.setClockSkew(10 * minuteMs);
@@ -189,7 +189,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('counts executions dated after the last read by a fast clock that was corrected in an absence', async () => {
+  it('counts executions that a fast clock dated after the last read, if the clock was corrected while the exporter was stopped', async () => {
     const { control, finish, counted, rounds, restart, pass } = await play();
     await rounds(12);
     control.setClockSkew(10 * minuteMs);
@@ -216,7 +216,7 @@ describe('executions when the clock of the server steps', () => {
     expect(told.filter((line) => line.startsWith('skipped'))).toEqual([]);
   });
 
-  it('counts an execution dated days ago if the disk was full from before its end until the clock was right again', async () => {
+  it('counts an execution that a slow clock dated days ago, even if the disk was full until the clock was corrected', async () => {
     const { disk, control, finish, counted, rounds, round } = await playOnDisk();
     await rounds(12);
     finish('pay');
@@ -247,7 +247,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('counts future-dated executions of a jump that was never accepted', async () => {
+  it('counts future-dated executions if a jump of the clock was corrected before it was accepted', async () => {
     const { control, finish, counted, rounds } = await play();
     await rounds(12);
     control.setClockSkew(120 * minuteMs);
@@ -258,7 +258,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('counts executions of a member that is a month ahead and answered once, before another member reported its time', async () => {
+  it('counts executions of a member whose clock is a month ahead, after this member answered only once', async () => {
     let isAhead = false;
     const played = await play({
       onRequest: ({ path }) => played.control.setClockSkew(isAhead && path.endsWith('/running') ? 30 * dayMs : 0),

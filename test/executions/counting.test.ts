@@ -7,7 +7,7 @@ import { createMemoryLedger } from './memory-ledger.ts';
 import { play } from './play.ts';
 
 describe('executions/counting', () => {
-  it('after a restore, publishes nothing of a project until it has been read again, and other projects at once', async () => {
+  it('after a restore, publishes each project as soon as it has been read again, without waiting for others', async () => {
     const { control, finish, counted, rounds, round, restart } = await play();
     control.createProject('shop');
     await rounds(2);
@@ -95,7 +95,7 @@ describe('executions/counting', () => {
     expect(counted()).toContain('pay settle succeeded 1');
   });
 
-  it('ignores stored times of an earlier release that no date can show', async () => {
+  it('ignores times stored by an earlier release that are too large for a date', async () => {
     const { finish, rounds, restart, ledger, recent, shown } = await play();
     await rounds(2);
     finish('pay', { agoMs: 1000 });
@@ -170,7 +170,7 @@ describe('executions/counting', () => {
     expect(series()).toBe(4 + 7 + 5 + 1 + 14 + 7);
   });
 
-  it('continues the values of an older state, and starts values that it lacks at 0', async () => {
+  it('continues the values of an older state, and starts missing values at 0', async () => {
     const ledger = createMemoryLedger();
     const { finish, counted, rounds, restart, shown } = await play({
       keepBy: () => ledger,

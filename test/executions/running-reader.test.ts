@@ -143,7 +143,7 @@ describe('executions/running-reader', () => {
     expect(asked).toEqual(['*']);
   });
 
-  it('reads project by project if one unreadable project refuses all, and requests one unreadable project in a round', async () => {
+  it('reads project by project if `*` is refused because of one project, and tries one unreadable project in each round', async () => {
     const names = ['closed', 'shut', 'pay', 'stock'];
     const { read, asked } = setUp(
       (project) => {
@@ -180,7 +180,7 @@ describe('executions/running-reader', () => {
     expect(await read(['gone'])).toMatchObject({ executions: [], denied: new Set() });
   });
 
-  it('reports a failing server as failing, except in the releases that fail because of `*`', async () => {
+  it('reports an error 500 for `*` as a failure, except in the releases that always answer `*` with it', async () => {
     const failure = () => new ApiError('failed', { kind: 'server', apiEndpoint: 'any', status: 500 });
     const answer = (): [] => [];
 

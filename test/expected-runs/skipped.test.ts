@@ -88,7 +88,7 @@ it('reports the projects whose running executions cannot be read, since a restar
 });
 
 describe('expected-runs, coming runs at risk', () => {
-  it('publishes 0 if no run is at risk, and removes trouble that has ended', async () => {
+  it('publishes 0 if no run is at risk, and removes reasons that have ended', async () => {
     const { control, minutes, shown } = createHourly();
     await minutes(3);
     const all = shown('schedule_at_risk_runs');
@@ -117,7 +117,7 @@ describe('expected-runs, coming runs at risk', () => {
     expect(shown('job_next_run_at_risk')).toEqual([]);
   });
 
-  it('counts the known times of a project that is switched off', async () => {
+  it('counts the known coming runs of a project whose executions are switched off', async () => {
     const { control, minutes, shown } = createHourly();
     await minutes(3);
     control.changeProject('pay', { executionsEnabled: false });

@@ -33,7 +33,7 @@ describe('http/own-metrics', () => {
 </code></pre>`);
   });
 
-  it('reports no problem because metrics are missing', () => {
+  it('does not report missing metrics as a problem', () => {
     expect(findProblems(status(server('prod', facts)))).toEqual([]);
   });
 

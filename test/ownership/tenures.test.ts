@@ -61,7 +61,7 @@ it.each([
   },
 );
 
-it('keeps a lease that is acquired again, although the one before it was not renewed', async () => {
+it('keeps a lease that was acquired again after a renewal of the previous lease had failed', async () => {
   const { after, begin, end, play } = setScene(0, [undefined]);
   begin(1);
   after(2000, end);

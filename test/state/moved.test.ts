@@ -32,7 +32,7 @@ function keep(state: State, id: number): Promise<void> {
   return state.ledger.commit('prod', { entries: [{ project: 'pay', id, startedAtMs: id, endedAtMs: id }] });
 }
 
-const refusal = 'the state directory was removed or replaced: nothing is stored until it is written again';
+const refusal = 'the state directory was removed or replaced: nothing is stored until the state file is written again';
 
 describe('state/moved', () => {
   it('writes everything again after the directory was removed, and continues', async () => {

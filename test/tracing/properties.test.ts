@@ -57,7 +57,7 @@ describe('tracing/plan, any tree', () => {
     fc.assert(property, { numRuns: 200 });
   });
 
-  it('moves times into their parent', () => {
+  it('limits the times of a span to those of its parent', () => {
     const parent = { startMs: 10, endMs: 20 };
     expect(clampInto(parent, { startMs: 5, endMs: 12 })).toEqual({ startMs: 10, endMs: 12 });
     expect(clampInto(parent, { startMs: 15, endMs: 30 })).toEqual({ startMs: 15, endMs: 20 });

@@ -30,8 +30,8 @@ export type Limits = {
 };
 
 /**
- * Sends one request and collects its answer chunk by chunk. A stream, a combined signal and their listeners would add half of
- * the cost of a request.
+ * Sends one request and collects its answer chunk by chunk. A stream, a combined signal and their listeners would increase
+ * the cost of a request by half.
  */
 export function exchange<Request>(
   dispatch: Dispatch<Request>,

@@ -17,7 +17,7 @@ export type Probe = {
   readonly ask: (api: Api) => Promise<Finding>;
 };
 
-/** Undefined without a problem. A verdict without an error has a name. */
+/** Undefined if there is no problem. `fault` is an error; `verdict` names a problem without an error. */
 export type Finding =
   | { readonly fault?: ApiError; readonly note?: string; readonly verdict?: UntoldVerdict; readonly sizes?: Sizes }
   | undefined;

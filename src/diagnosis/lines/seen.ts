@@ -6,7 +6,7 @@ export type Known = {
   readonly firstMs: number;
   readonly lastMs: number;
   readonly count: number;
-  /** The last ends, ascending; absent in states of earlier releases. */
+  /** The ends of the latest failures, ascending; absent in states of earlier releases. */
   readonly recentMs?: readonly number[];
 };
 

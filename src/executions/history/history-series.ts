@@ -56,7 +56,10 @@ export function toHistorySeries(
   );
 }
 
-/** Returns the series of a cell; undefined if its family is off. If labels are dropped, several cells have one series. */
+/**
+ * Returns the series to which a cell of the totals belongs; undefined if its family is off. Without the dropped labels, several
+ * cells may belong to one series.
+ */
 function findSeries(growing: Map<string, Growing>, cell: Cell, { families, buckets }: SeriesRules) {
   const zero = { ...cell, count: 0, sumSeconds: 0, buckets: [] };
   const rows = toCellRows(zero, { ...withoutBuckets, bounds: buckets });

@@ -58,7 +58,7 @@ export type ProjectActivity = {
   readonly unshownSinceMs: number | undefined;
   /** The last two times at which one of its runs was counted, latest first. */
   readonly lastRunsMs?: readonly number[];
-  /** True if its last day has too many executions to read in the rotation. */
+  /** True if the last day of the project has too many executions to be read in one turn. */
   readonly isDayLong: boolean;
 };
 

@@ -59,7 +59,7 @@ export function createOverlap(
     noteUnseen: (): void => {
       isUnseen = true;
     },
-    /** Call when the clock was set back from this time. */
+    /** Call after the clock was set back, with the time that it had reached. */
     noteReached,
     /** Returns the time that a clock more than a day ahead has reached. Store it for the next start. */
     reachedMs: (nowMs: number): number | undefined => (latestMs > nowMs + rememberedForMs ? latestMs : undefined),

@@ -101,7 +101,7 @@ export const executionFamilies = {
   ),
   durationShiftSince: newestGauge(
     'automation_job_duration_shift_timestamp_seconds',
-    'Time at which the latest lasting change of the durations of a job began [project/*/executions].',
+    'Start of the latest lasting change in the duration of a job [project/*/executions].',
     ...job,
   ),
   flaky: newestGauge(

@@ -12,7 +12,7 @@ export type LeftOut = {
   readonly durations: number;
   /** How many jobs may have their own series, and their own durations. */
   readonly room: Room;
-  /** The option that sets the limit; undefined if no job lacks its series. */
+  /** The option that sets the limit; undefined if every job has its series. */
   readonly limitedBy: 'jobs.cap' | 'collectors.executions.max_series' | undefined;
 };
 

@@ -10,7 +10,7 @@ export const scheduleFamilies = {
   ),
   missed: counter(
     'automation_schedule_missed_total',
-    'Expected times at which the schedule of a job started nothing, by cause [job/forecast, project/*/executions].',
+    'Expected times at which the schedule did not start the job, by cause [job/forecast, project/*/executions].',
     ...job,
     'reason',
   ),
@@ -26,7 +26,7 @@ export const scheduleFamilies = {
   ),
   lastMissed: newestGauge(
     'automation_job_last_missed_timestamp_seconds',
-    'Last expected time at which the schedule of a job started nothing [job/forecast, project/*/executions].',
+    'Last expected time at which the schedule did not start the job [job/forecast, project/*/executions].',
     ...job,
   ),
   critical: newestGauge(
@@ -48,7 +48,7 @@ export const scheduleFamilies = {
   ),
   failingOnNode: gauge(
     'automation_node_failing_jobs',
-    'Jobs that failed on a node, if no job has succeeded on the node since; absent for a node with fewer than two such jobs, at most 10 [project/*/executions].',
+    'Jobs that failed on a node since a job last succeeded on it, at most 10; absent for fewer than two [project/*/executions].',
     'node',
   ),
   disabledSince: earliestGauge(

@@ -71,7 +71,7 @@ function listShown(jobs: Iterable<WatchedJob>, tallies: Iterable<Tally>): Tally[
   return [...tallies].filter((tally) => isThere(tally, there));
 }
 
-/** The series of a deleted job end, and those of a project end with its last job. */
+/** The series of a job end when it is deleted; those of a project end when its last job is deleted. */
 function isThere({ kind, labels }: Tally, there: ReadonlySet<string>): boolean {
   return there.has(kind === 'missed' ? toKey(labels.slice(0, 3)) : (labels[0] ?? ''));
 }

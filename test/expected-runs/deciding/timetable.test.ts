@@ -50,7 +50,7 @@ describe('expected-runs/deciding/timetable', () => {
     expect(toStartWindow(timetable, 6, 600_000)).toEqual({ fromMs: 6_005_000, throughMs: 6_014_999 });
   });
 
-  it('does not take the run of an unlisted time for a late run of the only known one', () => {
+  it('does not treat a run for an unlisted time as a late run for the only known time', () => {
     const minutes = (...all: number[]) => all.map((minute) => minute * 60_000);
     const first = joinAnswer(undefined, answer(30, 60, minutes(1)), join).timetable;
     const run = { id: 7, startedAtMs: 180_000, endedAtMs: 181_000, kind: 'scheduled' } as const;
@@ -215,7 +215,7 @@ describe('expected-runs/deciding/notes', () => {
     expect([found.off.length, ...reasons]).toEqual([1, ['job_disabled'], []]);
   });
 
-  it('forgets what a job missed a month after it was deleted, unless another job has its names', () => {
+  it('removes the missed runs of a job a month after its deletion, unless another job has the same names', () => {
     const dayMs = 86_400_000;
     const tallies = new Map([
       ['k', { kind: 'missed', labels: ['pay', '', 'a', 'passive'], count: 3, isReleased: true } as const],

@@ -98,7 +98,7 @@ describe('simulator/engine/finish', () => {
     expect((truth?.visibleAtMs ?? 0) - (truth?.endedAtMs ?? 0)).toBe(50_000);
   });
 
-  it('takes the mean of ten successful runs, then lets each new one weigh a tenth, a moment after its end is visible', async () => {
+  it('computes the average of ten successful runs; each later run then changes it by a tenth, shortly after its end', async () => {
     const simulator = await startOneJob({});
     simulator.control.configure({ averageDelayMs: 1000 });
     const averages: unknown[] = [];
@@ -133,7 +133,7 @@ describe('simulator/engine/finish', () => {
     expect(averages).toEqual([undefined, undefined, 5500, 15_450, 15_450, next]);
   });
 
-  it('counts a run as a step of another job for the average of that job, however it ends', async () => {
+  it('includes runs of a job as a step of another job in its average, even failed ones', async () => {
     const simulator = await startOneJob({ failing: true });
     const steps = [{ kind: 'jobref', text: 'job-1', nodeStep: false, seconds: 0, failureChance: 0 }] as const;
     const whole = work(['n1'], steps, { references: new Map([['job-1', oneStep(undefined, true)]]) });

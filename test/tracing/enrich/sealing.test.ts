@@ -120,7 +120,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect(told).toContain('degraded seal_timeout');
   });
 
-  it('makes more than two requests after an error, with a longer time limit in the queue', async () => {
+  it('repeats failed requests more than twice if executions may wait in the queue for longer', async () => {
     const { simulator, run, wait, plans, told } = await setUp({ backlogAgeMs: 60 * minuteMs });
     simulator.control.addFault({ kind: 'status', status: 500, path: ofState, times: 9 });
     for (let tries = 0; tries < 3; tries += 1) {
@@ -134,7 +134,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect(told).not.toContain('degraded seal_timeout');
   });
 
-  it('gives up a state at the seal timeout if it never ends, although one request for it failed', async () => {
+  it('stops waiting at the seal timeout for a state that never ends, even after a failed request', async () => {
     const { simulator, run, wait, plans, told } = await setUp();
     simulator.control.addFault({ kind: 'status', status: 500, path: ofState, times: 3 });
     await run();
@@ -149,7 +149,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect(told).toContain('degraded seal_timeout');
   });
 
-  it('gives up no steps because the system clock was set meanwhile', async () => {
+  it('does not give up the steps if the system clock is set meanwhile', async () => {
     const { simulator, run, add, wait, setWallAhead, plans, told, pending } = await setUp({
       backlogAgeMs: 20 * minuteMs,
     });

@@ -74,7 +74,7 @@ ${renderLinks(status, about)}
 ${renderExporter(status)}`;
 }
 
-/** If more servers have a problem, all are folded, because the list and the table name them. */
+/** If more servers than this have a problem, all servers are folded; the list and the table name those with one. */
 const maxOpen = 3;
 
 /** Sorts servers by their worst problem; servers without a problem follow in the configured order. */
