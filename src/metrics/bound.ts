@@ -96,9 +96,9 @@ function toWholeMs(rows: readonly Row[], families: BoundRules['families']): read
 /** A family without some of its labels, and the positions of the remaining ones. */
 type Shorter = { family: Family; places: readonly number[] };
 
-function toShorter({ name, help, type, labels, merge }: Family, dropped: readonly string[]): Shorter {
-  const places = labels.flatMap((label, place) => (dropped.includes(label) ? [] : [place]));
-  return { family: { name, help, type, labels: labels.filter((label) => !dropped.includes(label)), merge }, places };
+function toShorter(family: Family, dropped: readonly string[]): Shorter {
+  const places = family.labels.flatMap((label, place) => (dropped.includes(label) ? [] : [place]));
+  return { family: { ...family, labels: family.labels.filter((label) => !dropped.includes(label)) }, places };
 }
 
 /** The keys of the published units (such as jobs); undefined if all fit. */

@@ -8,6 +8,7 @@ import {
   info,
   newestGauge,
   type Row,
+  stateSet,
   summary,
 } from '../../src/metrics/family.ts';
 import { renderSamples } from '../../src/metrics/render.ts';
@@ -194,6 +195,17 @@ describe('metrics/bound', () => {
         dropped: { cap: 4 },
       });
     }
+  });
+
+  it('shows all states of a state set or none, also without one of its labels', () => {
+    const state = stateSet('demo_state', 'State.', { label: 'state', states: ['on', 'off'] }, 'project', 'zone');
+    const rows = ['a', 'b'].flatMap((project) => state.rows('off', { project, zone: '1' }));
+    const rules = { ...rulesOf(state.name, { dropLabels: ['zone'] }), maxSeries: 3 };
+
+    const { lines, dropped } = bound(rows, rules);
+
+    expect(lines).toEqual(['demo_state{project="a",state="on"} 0', 'demo_state{project="a",state="off"} 1']);
+    expect(dropped).toEqual({ cap: 2 });
   });
 
   it('shows all series of a job or none, in every family', () => {
