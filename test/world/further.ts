@@ -15,7 +15,8 @@ export function withFurther(plan: Plan): Plan {
     ...plan,
     release: releases[plan.seed % releases.length] ?? releases[0],
     keptMs,
-    concurrency: own.pick([4, 4, 1, 2, 10]),
+    // With fewer, a hundred projects on a slow server would take longer than the world lasts.
+    concurrency: plan.projects > 100 ? 4 : own.pick([4, 4, 1, 2, 10]),
     traces: plan.requestsPerSecond < 1 && plan.traces === 'off' ? own.pick(['off', 'root'] as const) : plan.traces,
   };
   if (plan.size !== 'small' || plan.projects > 100 || !dice.chance(0.5)) return further;
