@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ownerRoute } from '../../src/http/pages/owner-page.ts';
 import { joinSilence } from '../../src/http/pages/silence.ts';
@@ -22,6 +24,8 @@ const ofProd = [
   '/schedule/prod?x=1',
   '/executions?server=prod&result=failed',
   '/jobs?server=prod',
+  '/changes?server=prod',
+  '/api/changes?server=prod',
   '/api/why?server=prod&job=pay%2Fsettle',
 ];
 
@@ -34,6 +38,21 @@ describe('http/owner-page', () => {
         () => silence,
       )('prod');
     expect([find({ is: 'us' }), find(other)]).toEqual([silence, { server: 'prod', watcher: other }]);
+  });
+
+  it('comes before every page about one server', () => {
+    const folder = join(import.meta.dirname, '../../src/http');
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+    const read = (file: string): string => readFileSync(join(folder, file), 'utf8');
+    const own = read('pages/owner-page.ts');
+    const others = files.filter((file) => !/(?:owner|config)-page\.ts$/.test(file)).map(read);
+    const pages = others.flatMap((text) => [
+      ...[...text.matchAll(/router\.get\('([^']*:server[^']*)'/g)].map(([, path]) => path),
+      ...[...text.matchAll(/serverRoute\(\{\s*name: '(\w+)'/g)].map(([, name]) => `/${name}/:server`),
+      ...[...text.matchAll(/listRoute\(\{\s*\.\.\.options,\s*path: '(\w+)'/g)].map(([, path]) => `/${path}`),
+    ]);
+    expect(pages.length).toBeGreaterThan(7);
+    expect(pages.filter((path) => !own.includes(`'${path}'`))).toEqual([]);
   });
 
   it.each(ofProd)('redirects from %s to the exporter that watches the server', async (path) => {

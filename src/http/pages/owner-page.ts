@@ -39,7 +39,7 @@ const pagesOfServer = [
   '/skipped/:server',
 ];
 /** These pages are about one server if there is only one, or if the address names it. */
-const lists = ['/executions', '/jobs', '/schedule', '/tonight', '/api/tonight'];
+const lists = ['/executions', '/jobs', '/schedule', '/changes', '/api/changes', '/tonight', '/api/tonight'];
 
 function toServer({ params, query, path }: Request, servers: readonly string[]): string | undefined {
   const named = params['server'] ?? query['server'];
