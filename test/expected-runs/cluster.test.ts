@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { noPause } from '../../src/domain/pause.ts';
 import { createOutlook } from '../../src/expected-runs/ahead.ts';
+import { someRun } from '../executions/some-execution.ts';
 import { createStopping, hour } from './hourly.ts';
 import { job, nowMs } from './risks/some-risks.ts';
 
@@ -23,24 +24,50 @@ describe('expected-runs, of a cluster behind one address', () => {
   });
 
   it('has no threads of its own for jobs whose owner is not known', async () => {
-    const ownerOf = { a: 'one', b: 'one', c: undefined };
-    const all = new Map(
-      Object.entries(ownerOf).map(([name, ownerUuid]) => [name, job(name, [1], ownerUuid ? { ownerUuid } : {})]),
-    );
-    const { plan, ahead } = createOutlook({
-      jobs: { all, failingNodes: () => new Map() },
-      port: {
-        running: () => [],
-        durationMs: () => 1000,
-        factsOf: () => undefined,
-        progress: () => undefined,
-        runningReadMs: () => 0,
-      },
-      notes: { all: () => new Map(), serverNowMs: () => nowMs, threads: () => 2 },
-      settings: { isCriticalJob: () => false },
-      surroundings: () => undefined,
-    });
+    const { plan, ahead } = outlookOf({ a: 'one', b: 'one', c: undefined });
     const { day } = await plan(noPause);
     expect([day, ahead()?.threads]).toEqual([{ most: 3, exceededMs: nowMs + 60_000 }, 2]);
   });
+
+  it('counts a run in progress for the member that owns its job', async () => {
+    const crowdsWith = async (running: string) => {
+      const { plan, ahead } = outlookOf({ a: 'one', b: 'one', c: 'two' }, running, 90_000);
+      await plan(noPause);
+      return ahead()?.crowds.map(({ ownerUuid }) => ownerUuid);
+    };
+    // Each member has two threads: `one` needs them for two starts, before the run in progress has ended.
+    expect([await crowdsWith('c'), await crowdsWith('d')]).toEqual([[], ['one']]);
+  });
+
+  it('expects an overdue run to last as long again', async () => {
+    const { windows } = outlookOf({ a: 'one' }, 'a', -600_000);
+    const { running, overdue } = await windows({ forMs: 60_000, withinMs: 60_000, count: 1 }, noPause);
+    expect([running.map(({ endMs }) => endMs), overdue]).toEqual([[nowMs + 600_000], 1]);
+  });
 });
+
+/** Jobs that start in a minute, by their owners; `d` has no schedule and the owner `one`. One run is in progress and ends at a time. */
+function outlookOf(owners: Readonly<Record<string, string | undefined>>, running?: string, endsInMs = 0) {
+  const durationMs = 1000;
+  const toJob = (name: string, times: readonly number[], ownerUuid?: string) =>
+    [name, job(name, times, ownerUuid ? { ownerUuid } : {})] as const;
+  const jobs = Object.entries(owners).map(([name, ownerUuid]) => toJob(name, [1], ownerUuid));
+  const run = someRun({
+    status: 'running',
+    startedAtMs: nowMs + endsInMs - durationMs,
+    job: { id: running ?? '', name: running ?? '', group: '', averageDurationMs: undefined },
+  });
+  return createOutlook({
+    jobs: { all: new Map([...jobs, toJob('d', [], 'one')]), failingNodes: () => new Map() },
+    port: {
+      running: () => (running === undefined ? [] : [{ ...run, endedAtMs: undefined, project: 'pay' }]),
+      durationMs: () => durationMs,
+      factsOf: () => undefined,
+      progress: () => undefined,
+      runningReadMs: () => 0,
+    },
+    notes: { all: () => new Map(), serverNowMs: () => nowMs, threads: () => 2 },
+    settings: { isCriticalJob: () => false },
+    surroundings: () => undefined,
+  });
+}
