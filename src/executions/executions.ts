@@ -34,27 +34,26 @@ type Outcome =
       readonly result: 'success';
       readonly series: number;
       readonly complaints?: readonly string[];
-      /** Describes work that this round had no time for. */
+      /** Describes the work that this round left for later rounds. */
       readonly note?: string;
     }
   | { readonly result: 'failed'; readonly kind: ErrorKind | 'internal'; readonly message: string };
 
 export type Executions = {
-  /** Runs one round: reads running and finished executions, and publishes both. */
   readonly read: (signal: AbortSignal) => Promise<Outcome>;
   readonly withdraw: () => void;
-  /** Stores documents of other rooms in a transaction of the ledger, never while executions are being counted. */
+  /** Stores documents of other rooms in one transaction of the ledger. The call waits while executions are being counted. */
   readonly commit: (make: () => readonly LedgerDocument[], spooled?: readonly SpooledTrace[]) => Promise<void>;
-  /** Returns the server time at which a project's running executions were read; undefined if they were not. */
+  /** Returns the server time at which the running executions of a project were read; undefined if they were not read. */
   readonly runningReadMs: (project: string) => number | undefined;
   readonly progress: () => ReadonlyMap<string, ProjectState> | undefined;
   readonly factsOf: LedgerCache['factsOf'];
-  /** Returns the duration that 75 % of a job's runs do not exceed; its average if durations are not counted. */
+  /** Returns the duration that 75 % of the runs of a job do not exceed; its average if its durations are not counted. */
   readonly durationMs: (...job: Parameters<LedgerCache['factsOf']>) => number | undefined;
   readonly averages: Averages;
-  /** Call before requesting a project's jobs, and pass the list to the returned function. Undefined before the first round. */
+  /** Call before requesting the jobs of a project, and pass the list to the result. Undefined before the first round. */
   readonly beginJobList: (project: string) => LearnJobs | undefined;
-  /** Returns the lag of the project that is furthest behind; 0 before the first round. */
+  /** Returns how many seconds the project with the largest lag is behind; 0 before the first round. */
   readonly lagSeconds: () => number;
   /** Returns the running executions of the last round and the newest finished ones, for pages. */
   readonly status: () => ExecutionsStatus;
@@ -65,19 +64,19 @@ export type ExecutionsStatus = {
   readonly recent: readonly RecentRun[];
   readonly epoch: number | undefined;
   readonly countedSinceMs?: number | undefined;
-  /** The server time: the last response's time plus the time since then. */
+  /** The server time: its last known value plus the time since then. */
   readonly nowMs: number;
-  /** The server time of the last read of running executions; undefined before the first. */
+  /** The server time at which running executions were last read; undefined before the first read. */
   readonly seenMs: number | undefined;
-  /** While running executions cannot be read: those of the last read, and its time. */
+  /** Set while running executions cannot be read: the result and the time of the last read. */
   readonly lastRead?: { readonly running: readonly Execution[]; readonly seenMs: number } | undefined;
   readonly visibility: Sight;
-  /** Undefined if no import came after the last counted run. */
+  /** Undefined if the last counted execution was not an import. */
   readonly imports?: ImportsSince | undefined;
   readonly jobs: ReadonlyMap<string, JobFacts>;
-  /** Reports whether a project has series: it is neither deleted nor excluded. */
+  /** Reports whether a project has series. Deleted and excluded projects have none. */
   readonly isShownProject: (project: string) => boolean;
-  /** Jobs without their own series; undefined until the first round. */
+  /** Jobs without series of their own; undefined before the first round. */
   readonly leftOut: LeftOut | undefined;
 };
 
@@ -93,7 +92,7 @@ export function createExecutions(given: ExecutionsOptions): Executions {
   let latest: ReadNow | undefined;
   const serverNowMs = (): number => toServerNow(latest, options.clock);
 
-  /** Opens the ledger in the first round; after an error, in the next round. */
+  /** Opens the ledger in the first round. If this fails, the next round tries again. */
   async function open(): Promise<OpenRound> {
     opened ??= openRound(options, activities, oddRows, tracePort.failures);
     try {
@@ -162,7 +161,7 @@ export function createExecutions(given: ExecutionsOptions): Executions {
   };
 }
 
-/** Waits for a round. Meanwhile publishes at intervals, because series expire. */
+/** Waits for a round. Meanwhile publishes at intervals, because published series expire. */
 async function showMeanwhile(
   { options: { clock, everyMs }, showing, projectList }: RoundTools,
   { found, signal, latest }: { found: OpenRound; signal: AbortSignal; latest: () => RoundNow | undefined },
@@ -172,7 +171,7 @@ async function showMeanwhile(
   let cancel = clock.after(everyMs / 2, again);
   function again(): void {
     cancel = clock.after(everyMs / 2, again);
-    // A full disk refuses this commit; the error is reported at the end of the round.
+    // The commit fails if the disk is full; the round reports this error when it ends.
     shown = shown.then(show).catch(() => undefined);
   }
   async function show(): Promise<void> {
@@ -193,7 +192,7 @@ function toFailure({ all, silence }: RoundFaults): Outcome | undefined {
   if (error !== undefined) throw error;
   const [first] = all;
   if (first === undefined) return undefined;
-  const message = all.length === 1 ? first.message : `${all.length} reads failed, first: ${first.message}`;
+  const message = all.length === 1 ? first.message : `${all.length} reads failed; first error: ${first.message}`;
   return { result: 'failed', kind: first.kind, message };
 }
 
@@ -211,7 +210,7 @@ function toComplaints(
   ofRows: readonly string[],
 ): readonly string[] {
   const { countedSinceMs } = cache.facts();
-  // It came after the first start, or lies in the future.
+  // The option differs if it was added after the first start, or names a future time.
   const isVain = countFromMs !== undefined && countedSinceMs !== undefined && countFromMs !== countedSinceMs;
   const since = isVain ? new Date(countedSinceMs).toISOString() : '';
   const vain = `executions.count_from has no effect, because executions have been counted since ${since}`;
@@ -248,17 +247,17 @@ type Options = {
   readonly clock: Pick<Clock, 'ticks' | 'random'>;
 };
 
-/** A job's average also changes without a counted execution, when the job runs as a step of another job. */
+/** Plans reads of averages. An average can change without a counted execution, when the job runs as a step of another job. */
 export function createAverages({ cache, serverNowMs, clock }: Options) {
   const begunTicks = clock.ticks();
   const askedTicks = new Map<string, number>();
   return {
-    /** Removes and returns the ids of the project's jobs whose averages are due to be read. */
+    /** Removes from the schedule and returns the ids of jobs whose averages must be read now. */
     takeDue: (project: string): readonly string[] => {
       const { jobs } = cache()?.totals ?? { jobs: new Map<string, never>() };
       const restMs = Math.max(minRestMs, jobs.size * perJobMs);
       for (const key of askedTicks.keys()) if (!jobs.has(key)) askedTicks.delete(key);
-      // Times are spread over the interval. Otherwise frequent restarts would prevent all reads.
+      // Due times are spread over the interval. If they started at 0, frequent restarts would prevent all reads.
       for (const key of jobs.keys()) {
         if (!askedTicks.has(key)) askedTicks.set(key, begunTicks - clock.random() * restMs);
       }
@@ -290,6 +289,6 @@ export function createAverages({ cache, serverNowMs, clock }: Options) {
 type Averages = ReturnType<typeof createAverages>;
 
 const minRestMs = 3_600_000;
-/** At most 240 requests an hour for all jobs together. */
+/** Each job adds 15 s to the interval, which limits these requests to 240 an hour. */
 const perJobMs = 15_000;
 const maxAtOnce = 10;

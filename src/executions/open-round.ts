@@ -25,7 +25,7 @@ import { createSeriesFit } from './series/fit-series.ts';
 
 export type OpenRound = Awaited<ReturnType<typeof openRound>>;
 
-/** Builds the parts of a server's rounds that need its ledger. */
+/** Creates the parts of rounds that need the ledger of the server. */
 export async function openRound(
   options: ExecutionsOptions,
   activities: Activities,
@@ -52,11 +52,11 @@ export async function openRound(
   const recount = createRecount({ ...options, cache, activities, reading, overlap });
   const restoreGap = createRestoreGap(cache, failures);
   await restoreGap.open(options.isRestored === true);
-  // Excluded projects are put on hold before the first round, because a round needs an answer, and a reload may include these
-  // projects again before there is one.
+  // Excluded projects are put on hold before the first round. The first round needs a response of the server, and before there is
+  // one, a reload may include these projects again.
   const nowMs = Math.floor(clock.now() + (cache.facts().skewMs ?? 0));
   await cache.update(async () => planExcluded({ states: cache.states, facts: cache.facts(), nowMs, isWanted }));
-  // Must precede counting: runs of a job that loses its slot count for `__other__`.
+  // The slots must be planned before counting, because runs of a job without a slot count for `__other__`.
   await room.fit();
   const changed = rebucket(cache.totals.cells.values(), cache.facts(), buckets);
   await cache.update(async () => beginNatives(changed, cache.facts(), clock.now()));
@@ -76,7 +76,7 @@ export async function openRound(
     recount,
     room,
     jobLists: createJobLists({ ...options, cache, ticks: clock.ticks }),
-    /** The failed executions that are not yet counted by class. */
+    /** Failed executions that are not counted by class yet. */
     failures,
     hold: createNewSeriesHold(settings.holdNewSeriesMs),
     release: (keys: readonly string[]) => release(cache, keys, clock),
@@ -100,7 +100,7 @@ type PastRound = {
   readonly noteRead: (project: string, read: ReadResult) => void;
 };
 
-/** Reads backlogs a few pages at a time: first the project that waited longest, its oldest window first. */
+/** Reads backlogs a few pages at a time. The project that waited longest comes first, and its oldest window first. */
 export function createCatchUp({ cache, activities, reading }: PastOptions): (round: PastRound) => Promise<void> {
   /** For each project, the sequence number of its last backlog read. */
   const served = new Map<string, number>();
@@ -127,7 +127,7 @@ export function createCatchUp({ cache, activities, reading }: PastOptions): (rou
         served.set(name, reads);
         await attempt(async () => noteRead(name, await reading.readPast(api(), name, nowMs, mayGoOn)));
         const after = cache.states.get(name);
-        // A project without progress is not tried again in this round.
+        // A project without progress is not read again in this round.
         if (after?.backlog !== undefined && after.backlog !== before?.backlog) line.push(name);
       }
     });
@@ -138,7 +138,7 @@ function toBegin(state: Parameters<typeof toNextWindow>[0]): number {
   return toNextWindow(state)?.beginMs ?? 0;
 }
 
-/** Projects whose backlogs are read at the same time. */
+/** The number of projects whose backlogs are read concurrently. */
 const width = 3;
 
 type SkipsOptions = {
@@ -147,7 +147,7 @@ type SkipsOptions = {
   readonly tell?: ((message: string) => void) | undefined;
 };
 
-/** Counts skipped executions in small steps, last in each round, so that it never delays counting. */
+/** Counts skipped executions in small steps at the end of each round, so that the count never delays new executions. */
 export function createSkips({ cache, observe, tell }: SkipsOptions) {
   const inVain = new Map<string, number>();
 
@@ -190,7 +190,7 @@ export function createSkips({ cache, observe, tell }: SkipsOptions) {
       await note(project, skip, throughMs, await readTotal(api, project, { beginMs, endMs: throughMs }));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      // A request that was not sent is retried in the next round.
+      // The next round retries a request that was not sent.
       if (error.details.unsent === true || error.kind === 'unauthorized') throw error;
       const tries = (inVain.get(project) ?? 0) + 1;
       inVain.set(project, tries);

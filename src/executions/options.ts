@@ -9,7 +9,7 @@ import type { planReads } from './reading/plan-reads.ts';
 import type { ExecutionSettings } from './settings.ts';
 import type { TracePort } from './trace-port.ts';
 
-/** Is notified of events in rounds, for the exporter's own metrics. */
+/** Receives events of rounds for the exporter's own metrics. */
 export type RoundObserver = ExecutionsObserver & {
   readonly lag: (seconds: number) => void;
   readonly epoch: (epoch: number) => void;
@@ -24,23 +24,22 @@ export type ExecutionsOptions = {
   readonly timeoutMs: number;
   readonly requestsPerSecond: number;
   readonly client: Client;
-  /** Returns the watched projects. A list that another poll has read since `sinceTicks` may be reused. */
+  /** Returns the watched projects. May return a list that another poll has read since `sinceTicks`. */
   readonly readProjects: (api: Api, sinceTicks?: number) => Promise<ListedProjects>;
   readonly ledger: Ledger;
-  /** True if the ledger was restored from a backup. */
   readonly isRestored?: boolean;
   readonly settings: ExecutionSettings;
   readonly commitHook?: CommitHook | undefined;
-  /** Shared with tracing of the same server; absent if the server is not traced. */
+  /** Shared with tracing of the same server. Absent if the server is not traced. */
   readonly tracePort?: TracePort | undefined;
   readonly publish: (rows: readonly Row[], validForMs: number) => Promise<number>;
-  /** Reports whether a limit kept a row from being published last time. */
+  /** Reports whether a limit has dropped this row from the last published series. */
   readonly omits: (row: Row) => boolean;
   readonly withdraw: () => void;
   readonly observe: RoundObserver;
   readonly tell?: (message: string) => void;
   readonly clock: Clock;
-  /** Tests replace these functions by faulty ones, to check that a test notices the fault. */
+  /** Replaced by tests with faulty functions, to prove that a test notices the fault. */
   readonly substitutes?: {
     readonly reconcile?: typeof reconcile;
     readonly planReads?: typeof planReads;

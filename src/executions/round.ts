@@ -49,13 +49,13 @@ type Round = RoundTools & {
   readonly startedTicks: number;
 };
 
-/** Runs one round: running executions, server time, finished ones, backlogs. Publishes even after an error. */
+/** Runs one round: reads running executions, server time, finished executions, then backlogs. Publishes even after an error. */
 export async function playRound(tools: RoundTools, of: Omit<Round, keyof RoundTools>, onNow: (now: RoundNow) => void) {
   const round: Round = { ...tools, ...of };
   const { signal, showing, projectList, visibility, found } = round;
   const running = await readRunningOnce(round);
   const time = found.serverClock.now(running.serverMs);
-  // The two answers may come from members with different clocks.
+  // Two members with different clocks may have sent these two responses.
   found.overlap.noteClocks([time.nowMs, running.serverMs ?? time.nowMs], time.nowMs);
   const sinceTicks = tools.options.clock.ticks();
   const { nowMs, doubtedMs } = time;
@@ -70,7 +70,7 @@ export async function playRound(tools: RoundTools, of: Omit<Round, keyof RoundTo
   } finally {
     if (!signal.aborted) await showing.show(found, { ...now, names: projectList.names() });
   }
-  // The round does not wait for a late list of jobs; the next round publishes its changes.
+  // The round does not wait for a slow list of jobs. The next round publishes its changes.
   const { clock, everyMs } = tools.options;
   const untilTicks = clock.ticks() + timeForLists * everyMs;
   const mayGoOn = (): boolean => !signal.aborted && clock.ticks() < untilTicks;
@@ -87,10 +87,10 @@ async function readRunningOnce(round: Round): Promise<Running> {
   return running;
 }
 
-/** Rewinds if the server clock was set back, and reads further back if it was set ahead. */
+/** Rewinds if the server clock was set back. Reads further back if it was set ahead. */
 async function followClock({ found, activities, activityHint, options }: Round, time: ServerTime): Promise<void> {
   if (time.wasUnseen) found.overlap.noteUnseen();
-  // Recorded first: a step is reported only once, and storing it fails if the disk is full.
+  // Recorded before it is stored: the server clock reports a step once, and storing fails if the disk is full.
   const latestMs = time.reachedMs ?? time.doubtedMs;
   if (latestMs !== undefined) found.overlap.noteReached(latestMs);
   const ownMs = options.clock.now();
@@ -103,21 +103,20 @@ async function followClock({ found, activities, activityHint, options }: Round, 
     found.overlap.noteReached(reachedMs);
   }
   found.overlap.noteLeap(leap);
-  // Executions that ended meanwhile may be read only now, and would look like imports if their clock were not known to be
-  // slow.
+  // Slow clocks are recorded first. Otherwise executions with their dates would look like imports.
   const serverTimes = [time.doubtedMs ?? time.nowMs - wasBehindMs];
   await noteSlowClocks(found.cache, { serverTimes, nowMs: time.nowMs, ownMs });
   await keep(found.overlap.reachedMs(time.nowMs));
 }
 
-/** Reads recently finished executions in all projects that are due. */
+/** Reads executions that finished lately, in all projects that are due. */
 async function readEnds(round: Round, { running = [], nowMs, isDoubtful }: RoundNow) {
   const { found, faults, activities, projectList, options } = round;
   const { cache, overlap, restoreGap } = found;
   const api = (): Api => within(round);
   const before = new Set(projectList.names());
   await faults.attempt(() => projectList.refresh({ cache, overlap, api, nowMs, isDoubtful, running }));
-  // A project that is listed again is read at once, however long it was missing.
+  // A project that is listed again is read at once, even if it was missing for long.
   for (const project of projectList.names()) {
     if (!before.has(project) && cache.states.get(project)?.hold !== undefined)
       activities.note(project, { readAtMs: 0 }, nowMs);
@@ -155,7 +154,7 @@ function toPlanInput({ found, options, activities }: Round, nowMs: number): Plan
   };
 }
 
-/** While the server counts more executions than are known, reads idle projects for most of the interval. */
+/** Reads idle projects for most of the interval while the server counts more executions than are known. */
 async function searchProjects(round: Round, plan: PlanInput, read: (each: PlannedRead) => Promise<void>) {
   const { activityHint, options, signal, startedTicks } = round;
   const sinceMs = activityHint.searchedSinceMs();
@@ -172,7 +171,7 @@ async function searchProjects(round: Round, plan: PlanInput, read: (each: Planne
   await readAll(planSearch(plan, sinceMs));
 }
 
-/** First reads projects whose job totals show that an execution is missing. */
+/** Reads first the projects whose job totals show a missing execution. */
 async function readSuspects(
   round: Round,
   plan: PlanInput,
@@ -181,13 +180,13 @@ async function readSuspects(
   const { found, activityHint, narrowing, options } = round;
   if (!activityHint.isQuick()) return;
   const { nowMs, overlapMs } = plan;
-  // A window that was read in this round cannot contain a missing execution.
+  // A window that was read in this round has no missing execution.
   const reads = planSearch({ ...plan, searchQuota: Number.POSITIVE_INFINITY }, nowMs);
   const missing = activityHint.missing();
   const suspects = await narrowing.find(within(round), {
     candidates: reads.map(({ project }) => ({ project, jobIds: found.jobLists.idsOf(project) })),
     missing,
-    // Known older executions of deleted jobs would hide missing ones in the totals.
+    // The window is short, because known executions of deleted jobs would hide missing ones in a longer window.
     window: toHintWindow(found, nowMs, 2 * overlapMs),
     nowMs,
     countKnown: (projects, window) => options.ledger.countEnds(options.server, { projects: [...projects], ...window }),
@@ -203,7 +202,7 @@ async function readOne(round: Round, planned: PlannedRead, nowMs: number): Promi
   const { readAtMs = 0 } = activities.all.get(project) ?? {};
   activities.note(project, { readAtMs: nowMs }, nowMs);
   const read = await found.reading.read(within(round), planned, nowMs).catch((error: unknown) => {
-    // If no request was sent, the project is read in the next round.
+    // A project is due in the next round if its request was not sent.
     if (error instanceof ApiError && error.details.isOwnLimit === true) activities.note(project, { readAtMs }, nowMs);
     throw error;
   });
@@ -228,13 +227,13 @@ function toWatched({ cache }: OpenRound): readonly ProjectState[] {
   return [...cache.states.values()].filter(({ hold }) => hold !== 'excluded');
 }
 
-/** The server also counts executions that ended before counting began; the ledger does not. */
+/** Returns the window to compare. The server also counts executions before the start of counting; the ledger does not. */
 function toHintWindow(found: OpenRound, nowMs: number, lengthMs: number): Window {
   const beginMs = Math.max(nowMs - lengthMs, ...toWatched(found).map(({ countedFromMs }) => countedFromMs));
   return { beginMs: Math.min(beginMs, nowMs), endMs: nowMs };
 }
 
-/** Reads backlogs and missed, skipped and hidden executions after the new ones, for a limited time in each round. */
+/** Reads backlogs, then missed, skipped and hidden executions, for a limited time in each round. */
 async function readBack(round: Round, nowMs: number): Promise<void> {
   const { found, faults, notes, visibility, projectList, options, signal, startedTicks } = round;
   const { clock, everyMs } = options;
@@ -261,21 +260,21 @@ function within({ options, signal }: Round, lane: 'vital' | 'normal' = 'normal')
   return options.client.within({ lane, forMs: options.timeoutMs, signal });
 }
 
-/** With a small budget, a read that waits for two others would have no time left. */
+/** Returns the number of concurrent reads. With a small budget, a read that waits for two others would run out of time. */
 function toWidth({ requestsPerSecond, timeoutMs }: ExecutionsOptions): number {
   return Math.max(1, Math.min(3, Math.floor((requestsPerSecond * timeoutMs) / 2000)));
 }
 
-/** After this share of the interval, no backlog work starts, but it always gets `minForPast`. */
+/** Backlog reads start only before this share of the interval has passed, but always get `minForPast`. */
 const timeForPast = 0.7;
-/** After this share of the interval, a search stops, but it always gets `minForSearch`. */
+/** A search stops after this share of the interval, but always gets `minForSearch`. */
 const timeForSearch = 0.8;
 const minForSearch = 0.3;
 const minForPast = 0.3;
 const minForLooks = 0.1;
 const timeForLists = 0.2;
 
-/** A round, and the running executions of the last read, if they cannot be read now. */
+/** A round with its running executions, or with those of the last read if they cannot be read now. */
 export type ReadNow = RoundNow & { readonly lastRead?: LastRead };
 type LastRead = { readonly running: NonNullable<RoundNow['running']>; readonly seenMs: number } | undefined;
 

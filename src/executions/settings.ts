@@ -1,15 +1,15 @@
 import type { SeriesRules } from './series/series-plan.ts';
 
 export type ExecutionSettings = SeriesRules & {
-  /** How far each round reads back before the last read, because executions become visible late. */
+  /** How far each round reads back before the last read. Executions become visible with a delay. */
   readonly overlapMs: number;
-  /** Every project is read within this time, idle ones too. */
+  /** The maximum time between two reads of any project, idle or not. */
   readonly maxDelayMs: number;
-  /** Counting begins this long before the first start of the exporter. */
+  /** How far before the first start of the exporter counting begins. */
   readonly backfillMs: number;
-  /** When counting begins; replaces `backfillMs`. Undefined if not configured. */
+  /** The configured start of counting. It replaces `backfillMs`. */
   readonly countFromMs?: number | undefined;
-  /** Executions that ended longer ago are skipped and reported. */
+  /** Executions that ended longer ago than this are skipped and reported. */
   readonly catchUpLimitMs: number;
   /** Runs longer than this multiple of their average are overdue. */
   readonly overdueFactorOf: (jobPath: string) => number;
@@ -19,15 +19,15 @@ export type ExecutionSettings = SeriesRules & {
   readonly isWantedProject: (project: string) => boolean;
   readonly isWantedJob: (jobPath: string) => boolean;
   readonly successAgeMsOf: (jobPath: string) => number | undefined;
-  /** The configured owner of a job; none by default. */
+  /** Returns the configured owner of a job. By default, jobs have none. */
   readonly ownerOf?: (jobPath: string) => string | undefined;
 };
 
 /**
- * Enough for the defaults of `jobs` and 1,000 projects: 5,000 jobs with 29 series, 200 of them with 7 histograms of 16 series,
- * 5,000 nodes, and for each project 72 series and 3 histograms: 292,400 in total.
+ * Enough for the defaults of `jobs` and 1,000 projects: 5,000 jobs with 29 series, 200 of these jobs with 7 histograms of 16
+ * series, 5,000 nodes, and for each project 72 series and 3 histograms: 292,400 in total.
  */
 export const defaultMaxSeries = 300_000;
 
-/** The default bounds of duration buckets, in seconds. */
+/** The default bounds of duration buckets in seconds. */
 export const defaultBuckets = [1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600, 43_200] as const;

@@ -1,6 +1,6 @@
 /**
- * The smallest id of the runs that started in an hour, and the greatest id that became known in it. Ids grow with the start,
- * except those of imports: an imported execution gets its id long after its start.
+ * The smallest id of the runs that started in an hour, and the greatest id that became known in this hour. Later runs have
+ * greater ids, except imported executions, which get their ids long after their start.
  */
 export type IdHour = {
   readonly hour: number;
@@ -13,10 +13,10 @@ export type IdHours = ReadonlyMap<number, IdHour>;
 
 type Started = { readonly id: number; readonly startedAtMs: number };
 
-/** Compares ids with the known ones. Ignores hours after `nowMs`, which come from a clock that was ahead. */
+/** Compares ids with the known ones. Hours after `nowMs` are ignored, because they come from a clock that was ahead. */
 export function createIdOrder(hours: IdHours, nowMs: number) {
   const sorted = toSorted(hours).filter(({ hour }) => hour <= toHour(nowMs + stepMs));
-  // The greatest id up to each hour, and the smallest id from each hour on.
+  // For each hour: the greatest id up to it, and the smallest id from it on.
   const greatest: number[] = [];
   for (const { greatestId = noGreatest } of sorted) greatest.push(Math.max(greatest.at(-1) ?? noGreatest, greatestId));
   const least = sorted.map(({ leastId = noLeast }) => leastId);
@@ -35,12 +35,12 @@ export function createIdOrder(hours: IdHours, nowMs: number) {
 
   return {
     /**
-     * Reports whether an execution was imported: it ended more than a day before a run with a smaller id started. If it started later than
-     * that, the clock was set back before its end.
+     * Reports whether an execution was imported: it ended more than a day before a run with a smaller id started. An execution
+     * that started after its end counts from its start, because the clock was set back during the run.
      */
     isImported: ({ id, startedAtMs, endedAtMs }: Started & { readonly endedAtMs: number }): boolean =>
       isBehind(id, Math.max(startedAtMs, endedAtMs) + dayMs),
-    /** Reports whether one of these slow clocks explains the start of the run. If so, the run was not imported. */
+    /** Reports whether a slow clock explains the early start of the run; then the run was not imported. */
     isOfSlowClock: (
       { id, startedAtMs, endedAtMs }: Started & { readonly endedAtMs: number },
       slowByMs: readonly number[],
@@ -51,10 +51,7 @@ export function createIdOrder(hours: IdHours, nowMs: number) {
           !isBehind(id, endedAtMs + byMs + hourMs) &&
           !isAhead(id, startedAtMs + byMs - hourMs),
       ),
-    /**
-     * Reports whether ids started again: the id of the run is smaller than an id that was known more than a day before the
-     * run started.
-     */
+    /** Reports whether ids started again: a greater id was already known more than a day before this run started. */
     startsAgain: ({ id, startedAtMs }: Started): boolean => isAhead(id, startedAtMs - dayMs),
   };
 }
@@ -64,7 +61,7 @@ export type IdOrder = ReturnType<typeof createIdOrder>;
 const noGreatest = Number.NEGATIVE_INFINITY;
 const noLeast = Number.POSITIVE_INFINITY;
 
-/** Lists the hours after `latestMs`, and the oldest beyond the limit, but never the hour with the greatest id. */
+/** Lists hours to remove: those after `latestMs`, and the oldest beyond the limit. The hour with the greatest id stays. */
 export function toForgottenHours(hours: IdHours, most: number, latestMs: number): number[] {
   const late = [...hours.keys()].filter((hour) => hour > toHour(latestMs + stepMs));
   if (hours.size <= most) return late;
@@ -84,8 +81,8 @@ export function toGreatestId(hours: IdHours): number | undefined {
 }
 
 /**
- * Returns the hours that change when these executions become known. While the server clock is behind the latest known
- * hour, the greatest ids of its executions count for that hour.
+ * Returns the hours that change when these executions become known. While the server clock is behind the latest known hour,
+ * greatest ids are stored in that hour.
  */
 export function withIds(
   hours: IdHours,
@@ -111,7 +108,7 @@ export function withIds(
 }
 
 const hourMs = 3_600_000;
-/** Hours may be this far in the future: after the clock was set back by an hour, the last correct hour is in the future. */
+/** Accepts hours up to two hours ahead, because the last correct hour is in the future after the clock was set back by an hour. */
 const stepMs = 2 * hourMs;
 const dayMs = 24 * hourMs;
 
@@ -119,7 +116,6 @@ function toHour(timestampMs: number): number {
   return Math.floor(timestampMs / hourMs);
 }
 
-/** Returns the index of the first hour at or after the given one. */
 function findHour(sorted: readonly IdHour[], hour: number): number {
   let low = 0;
   let high = sorted.length;

@@ -9,8 +9,8 @@ type Labels = Pick<JobFacts, 'project' | 'group' | 'name'>;
 type Failures = Pick<JobFacts, 'consecutiveFailures' | 'failedMs'>;
 
 /**
- * Updates the facts of a job with one more run. Each fact comes from the newest run that has it, in any order of calls. A
- * future-dated run counts as ended when it was read, and before every run with a greater id.
+ * Updates the facts of a job with one more run. Each fact comes from the newest run that has it, so the order of calls does not
+ * matter. A future-dated run counts as ended when it was read, and as older than any run with a greater id.
  */
 export function toFacts(labels: Labels, read: Finished, known: JobFacts | undefined, seenAtMs: number): JobFacts {
   const run = isAhead(read.endedAtMs, seenAtMs) ? { ...read, endedAtMs: seenAtMs } : read;
@@ -36,7 +36,7 @@ export function toFacts(labels: Labels, read: Finished, known: JobFacts | undefi
   };
 }
 
-/** Keeps only the newest runs, in the order of their ends. */
+/** Keeps only the newest runs, sorted by their ends. */
 function toHistory(run: Finished, ending: Ending, before: JobFacts | undefined): Pick<JobFacts, 'drift' | 'flakiness'> {
   const { drift, flakiness } = before ?? {};
   if (!isAfter(run, before)) return withKnown(drift, flakiness);
@@ -56,7 +56,7 @@ function isAhead(atMs: number, seenAtMs: number): boolean {
   return atMs > seenAtMs + maxAheadMs;
 }
 
-/** Moves future-dated facts before the end of a later run. */
+/** Moves the times of future-dated facts before the end of a later run. */
 function withoutAhead(facts: JobFacts, endedAtMs: number, seenAtMs: number): JobFacts {
   const settle = <Time extends number | undefined>(atMs: Time): Time | number =>
     atMs !== undefined && isAhead(atMs, seenAtMs) ? endedAtMs - 1 : atMs;
@@ -72,7 +72,7 @@ function withoutAhead(facts: JobFacts, endedAtMs: number, seenAtMs: number): Job
   };
 }
 
-/** The clocks of cluster members differ a little. */
+/** The clocks of cluster members may differ by this much. */
 const maxAheadMs = 300_000;
 
 const failures: readonly Ending[] = ['failed', 'timedout', 'other'];
@@ -83,7 +83,7 @@ function isAfter({ endedAtMs, id }: Finished, before: JobFacts | undefined): boo
   return id > before.lastId;
 }
 
-/** A run without a start, or with a start after its end, sets the last start only if no other run has set it. */
+/** Returns the last start of a job. A run without a start, or with a start after its end, sets it only if no other run has. */
 function toLastStart({ startedAtMs, endedAtMs, lacksStart }: Finished, before: JobFacts | undefined): number {
   if (before === undefined) return Math.min(startedAtMs, endedAtMs);
   const isKnown = lacksStart !== true && startedAtMs <= endedAtMs;
@@ -114,8 +114,8 @@ function toLastFailure(
 }
 
 /**
- * Counts failures after the last success, even if some become known late. Only the newest ends are kept, so a success that is
- * older than all of them resets nothing.
+ * Counts failures after the last success, even if some become known late. Only the newest ends are stored, so a success that is
+ * older than all stored ends does not reset the count.
  */
 function toFailures(run: Finished, ending: Ending, before: JobFacts | undefined): Failures {
   const { consecutiveFailures = 0, failedMs = [], lastSuccessMs = -Infinity } = before ?? {};
@@ -140,8 +140,8 @@ function latest(one: number, other: number | undefined): number {
 }
 
 /**
- * Computes the duration in ms that 75 % of the last successful runs of a job did not exceed. If these are not kept, uses all
- * runs; if there are few, the average. Undefined for an unknown job.
+ * Returns the duration in ms that 75 % of the last successful runs of a job did not exceed. Without stored runs, it is computed
+ * from the histogram of all runs; with few runs, it is the average. Undefined for an unknown job.
  */
 export function toTypicalDuration(
   { cells }: Pick<Totals, 'cells'>,
@@ -162,7 +162,7 @@ const quantile = 0.75;
 const fewRuns = 4;
 const lastRuns = 20;
 
-/** Undefined in the last bucket, which has no upper bound. */
+/** Returns a quantile of a histogram; undefined if it is in the last bucket, which has no upper bound. */
 function toQuantile(counts: readonly number[], bounds: readonly number[], rank: number): number | undefined {
   let below = 0;
   for (const [index, bound] of bounds.entries()) {
@@ -176,7 +176,7 @@ function toQuantile(counts: readonly number[], bounds: readonly number[], rank: 
   return undefined;
 }
 
-/** Adds the newest run. An aborted run and a retried attempt prove nothing. */
+/** Adds the result of the newest run. Aborted runs and retried attempts are ignored. */
 export function addResult(before: Flakiness | undefined, ending: Ending, attempt = 0): Flakiness | undefined {
   const mark = toMark(ending, attempt);
   if (mark === undefined) return before;
@@ -190,7 +190,7 @@ function toMark(ending: Ending, attempt: number): string | undefined {
   return ending === 'failed' || ending === 'timedout' || ending === 'other' ? 'f' : undefined;
 }
 
-/** The result changed four times within twenty runs, or three of the runs needed a retry. */
+/** Reports whether the result changed four times within twenty runs, or three of these runs needed a retry. */
 function isOften(marks: string): boolean {
   let count = 0;
   for (let place = 1; place < marks.length; place += 1)

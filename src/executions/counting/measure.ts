@@ -11,9 +11,9 @@ export type MeasureRules = {
   readonly buckets: readonly number[];
   /** The server time at which the runs were read. */
   readonly seenAtMs: number;
-  /** The time up to which everything is counted; new cells begin at this time. */
+  /** The time up to which all executions are counted; new cells start at this time. */
   readonly startMs: number;
-  /** True after a restore: new series may have been published before, so they do not start at 0. */
+  /** True after a restore: new series may have been published before the restore, so they do not start at 0. */
   readonly isShown?: boolean;
 };
 
@@ -21,16 +21,16 @@ export type Measured = {
   readonly cells: ReadonlyMap<string, Cell>;
   readonly jobs: ReadonlyMap<string, JobFacts>;
   readonly unmeasured: Readonly<Record<UnmeasuredReason, number>>;
-  /** The number of runs whose job has the labels of another job. */
+  /** The number of runs that count for a job with the same labels as another job. */
   readonly merged: number;
-  /** The slots to take after the change is committed. */
+  /** The series slots to take after this change is committed. */
   readonly claims: Claims;
 };
 
 const unmeasuredReasons = ['negative', 'no_start'] as const;
 export type UnmeasuredReason = (typeof unmeasuredReasons)[number];
 
-/** Computes how new finished runs of a project change the totals: each changed cell and job, with its new value. */
+/** Computes how new finished runs of a project change the totals. Returns each changed cell and job with its new value. */
 export function measure(totals: Totals, project: string, runs: readonly Finished[], rules: MeasureRules): Measured {
   const change = createChange(totals, rules);
   const byEnd = [...runs].sort((one, other) => one.endedAtMs - other.endedAtMs || one.id - other.id);
@@ -45,13 +45,13 @@ function createChange(totals: Totals, rules: MeasureRules) {
   const unmeasured = { negative: 0, no_start: 0 };
   let merged = 0;
 
-  /** Returns the job that a run counts for: `__other__` if its job has no slot. */
+  /** Returns the job that a run counts for: `__other__` if the job of the run has no slot. */
   function toOwner({ project, group, name }: JobNames): JobNames {
     if (isNoJob(name) || claims.has('jobs', toJobKey(project, group, name))) return { project, group, name };
     return { project, group: '', name: otherJobs };
   }
 
-  /** Returns the slots that a job lacks. The next run takes a slot again if one is free. */
+  /** Returns the kinds of slots that a job lacks. Its next run takes a slot if one is free by then. */
   function toLeftOut(isOther: boolean, key: string, before: JobFacts | undefined): JobFacts['leftOut'] {
     if (isOther) return 'all';
     return before?.leftOut === undefined || claims.has('durations', key) ? undefined : 'durations';
@@ -81,12 +81,12 @@ function createChange(totals: Totals, rules: MeasureRules) {
   function addFacts(run: Finished, job: JobNames, isOther: boolean): void {
     const key = toJobKey(job.project, job.group, job.name);
     const before = jobs.get(key) ?? totals.jobs.get(key);
-    // Facts of a job without a slot are kept only if the job had a slot before.
+    // A job without a slot gets facts only if it had a slot before.
     if (isOther && before === undefined) return;
     if (before?.jobId !== undefined && run.job?.id !== undefined && before.jobId !== run.job.id) merged += 1;
     const facts = toFacts(job, run, before, rules.seenAtMs);
     const leftOut = toLeftOut(isOther, key, before);
-    // A run that started before the job was deleted does not mean that the job exists again.
+    // A deleted job stays deleted if the run started before the deletion.
     const isGone = before?.goneSinceMs !== undefined && run.startedAtMs <= before.goneSinceMs;
     jobs.set(key, {
       ...facts,
@@ -113,7 +113,7 @@ function createChange(totals: Totals, rules: MeasureRules) {
   };
 }
 
-/** Computes how classified failures change the totals and facts: every changed cell and job, with its new value. */
+/** Computes how classified failures change totals and facts. Returns each changed cell and job with its new value. */
 export function measureFailures(
   totals: Totals,
   failures: readonly ClassifiedFailure[],
@@ -128,7 +128,7 @@ export function measureFailures(
     cell.count += 1;
     cell.isReleased ||= isOfGap === true;
   }
-  // The last failure of each job is counted first: an older failure may then show that the last one was not new.
+  // The last failure of a job is counted first: an older one may then show that the last is not the first of its kind.
   for (const isLast of [true, false])
     for (const failure of failures) {
       const key = toJobKey(failure.project, failure.group, failure.name);
@@ -152,7 +152,7 @@ type ClassifiedFailure = JobNames & {
   readonly id?: number | undefined;
   readonly failureClass: FailureClass;
   readonly lines?: FailureLines | undefined;
-  /** True if the class may have been published before a copy was restored. */
+  /** True if the class may already have been published before a copy of the state was restored. */
   readonly isOfGap?: boolean | undefined;
 };
 
@@ -163,7 +163,6 @@ function createCellChanges(totals: Totals, { isShown = false, startMs }: Pick<Me
   const cells = new Map<string, MutableCell>();
   const begun = new Set<string>();
 
-  /** Returns the cell to change: a copy of the present one, or a new one at 0. */
   function touch(kind: CellKind, labels: readonly string[]): MutableCell {
     const key = toCellKey(kind, labels);
     const touched = cells.get(key);
@@ -176,7 +175,7 @@ function createCellChanges(totals: Totals, { isShown = false, startMs }: Pick<Me
   return {
     cells,
     touch,
-    /** Creates the cells of all endings, so that each starts at 0. */
+    /** Creates cells for all endings of a run, so that each series starts at 0. */
     begin: (kind: CellKind, labels: readonly string[]): void => {
       const key = toCellKey(kind, labels);
       if (begun.has(key)) return;
@@ -188,7 +187,7 @@ function createCellChanges(totals: Totals, { isShown = false, startMs }: Pick<Me
   };
 }
 
-/** Returns why a run has no duration; undefined if it has one. */
+/** Returns the reason why a run has no duration; undefined if it has a duration. */
 function findUnmeasured({ lacksStart, startedAtMs, endedAtMs }: Finished): UnmeasuredReason | undefined {
   if (lacksStart === true) return 'no_start';
   return endedAtMs < startedAtMs ? 'negative' : undefined;

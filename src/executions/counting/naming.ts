@@ -1,7 +1,7 @@
 import { type Ending, type Execution, type ExecutionStatus, endings } from '../../domain/execution.ts';
 import { toJobPath as toPath } from '../../domain/job.ts';
 
-/** A finished one-time run may keep the status `scheduled`; then its nodes show its result. */
+/** Returns how a run ended. A one-time run may have finished with the status `scheduled`; then its nodes decide. */
 export function toEnding({ status, failedNodes, succeededNodes }: Execution): Ending {
   if (status === 'scheduled') {
     if (failedNodes.length > 0) return 'failed';
@@ -13,18 +13,18 @@ export function toEnding({ status, failedNodes, succeededNodes }: Execution): En
 export const triggers = ['user', 'scheduled', 'user-scheduled', 'webhook', 'other'] as const;
 type Trigger = (typeof triggers)[number];
 
-/** Plugins use other values, and old rows have none. Servers mark ad hoc runs as scheduled, although nothing schedules them. */
+/** Returns the trigger of a run; `other` for types of plugins and for none. Servers mark ad hoc runs as scheduled by mistake. */
 export function toTrigger({ type, job, isJobDeleted }: Pick<Execution, 'type' | 'job' | 'isJobDeleted'>): Trigger {
   if (job === undefined && !isJobDeleted && type === 'scheduled') return 'user';
   return triggers.find((trigger) => trigger === type) ?? 'other';
 }
 
-/** The labels that name a job; both are empty for ad hoc runs. */
+/** The labels of a job; both are empty for ad hoc runs. */
 export type JobName = { readonly group: string; readonly name: string };
 
-/** The label value of a deleted job whose name is missing in the row. */
+/** The label value of a deleted job whose row has no name. */
 export const deletedJob = '__deleted__';
-/** The label value for all jobs of a project without series of their own. */
+/** The label value of all jobs without series of their own. */
 export const otherJobs = '__other__';
 
 export function toJobName({ job, isJobDeleted }: Execution): JobName {
@@ -32,7 +32,7 @@ export function toJobName({ job, isJobDeleted }: Execution): JobName {
   return { group: job?.group ?? '', name };
 }
 
-/** Returns the path that configured patterns are matched against. */
+/** Returns the path of a job that configured patterns are compared with. */
 export function toJobPath(project: string, { group, name }: JobName): string {
   return toPath({ project, group, name });
 }

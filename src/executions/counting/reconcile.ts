@@ -2,55 +2,54 @@ import { type Execution, type Finished, isSameRun, type RunTimes } from '../../d
 import { createIdOrder, type IdHour, type IdHours, type IdOrder, withIds } from './id-hours.ts';
 import { type JobName, toJobName } from './naming.ts';
 
-/** A finished execution as the ledger keeps it: enough to recognize it. */
+/** The fields of a finished execution that the ledger stores to recognize it. */
 export type Entry = { readonly id: number; readonly startedAtMs: number; readonly endedAtMs: number };
 
 export type KnownRuns = ReadonlyMap<number, readonly Required<RunTimes>[]>;
 
 export type ReconcileInput = {
   readonly project: string;
-  /** The rows as the server listed them: in any order, possibly repeated or unfinished. */
+  /** The rows as the server listed them: unsorted, possibly repeated or unfinished. */
   readonly rows: readonly Execution[];
   readonly known: KnownRuns;
-  /** The start of the interval that counts; it has no end. */
+  /** Executions that ended before this time are not counted. */
   readonly countedFromMs: number;
   /** Runs with ids up to `throughId` that ended before `untilMs` are earlier runs and do not count. */
   readonly earlier?: { readonly untilMs: number; readonly throughId: number } | undefined;
   readonly ids: IdHours;
-  /** The ids of runs that were once one-time runs, even if their rows no longer show it. */
+  /** The ids of one-time runs; the rows of finished one-time runs may no longer show the type. */
   readonly oneTimeIds?: ReadonlySet<number>;
-  /** The lags of clocks that were recently seen to be more than a day behind. */
+  /** By how much each clock that was recently seen more than a day behind is behind. */
   readonly slowByMs?: readonly number[];
   readonly seenAtMs: number;
-  /** The later of the server time and the exporter's time: a row with a later date comes from a clock that was ahead. */
+  /** The later of the server time and the exporter's time. A row with a later date comes from a clock that was ahead. */
   readonly latestMs: number;
-  /** The start of the present epoch; runs that started before it are not compared by id. */
+  /** The start of the current epoch. Ids of runs that started earlier are not compared. */
   readonly epochStartedAtMs: number;
-  /** Known runs that started up to this time may be of an earlier epoch, because the clock may have been set back. */
+  /** Known runs that started up to this time may belong to an earlier epoch, because the clock may have been set back. */
   readonly formerThroughMs?: number | undefined;
-  /** The greatest id of that earlier epoch. */
+  /** The greatest id of the previous epoch. */
   readonly formerThroughId?: number | undefined;
-  /** How many epochs were before the present one. */
   readonly formerEpochs?: number;
   readonly isWanted: (job: JobName) => boolean;
 };
 
 export type Reconciled = {
-  /** Executions that become known, counted or not. */
+  /** Executions to add to the ledger, counted or not. */
   readonly entries: readonly Entry[];
   readonly counted: readonly Finished[];
   /** Counted runs of the previous epoch. */
   readonly ofEpochBefore: ReadonlySet<Finished>;
   readonly imported: number;
-  /** When ids started again: an id had another start before, or is far below older ids. */
+  /** The start of a new epoch, if ids started again: an id had a different start before, or is much smaller than older ids. */
   readonly newEpochAtMs: number | undefined;
-  /** The start of the present epoch, as known after these rows. */
+  /** The start of the current epoch after these rows. */
   readonly epochStartedAtMs: number;
-  /** The changed hours; all hours if the epoch is new. */
+  /** The changed hours; all hours if a new epoch began. */
   readonly idHours: readonly IdHour[];
 };
 
-/** Decides which rows are new and count. Pure; rows may be repeated or out of order. */
+/** Decides which rows are new, and which of them count. Accepts repeated and unsorted rows. */
 export function reconcile(input: ReconcileInput): Reconciled {
   const { known, ids, oneTimeIds, seenAtMs, latestMs, isWanted } = input;
   const { formerThroughMs = Number.NEGATIVE_INFINITY, formerThroughId = Number.POSITIVE_INFINITY } = input;
@@ -71,7 +70,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
     entries.push(entry);
     const isOrdered = hasOrder(row, oneTimeIds);
     const isComparable = isOrdered && startedAtMs <= seenAtMs + maxAheadMs;
-    // While the server clock is behind the exporter's, the date of an import may be in between.
+    // While the server clock is behind the exporter's clock, an import may have a date between the two.
     const isBetween = isOrdered && !isComparable && startedAtMs <= latestMs;
     const order = isBetween ? (later ??= toLaterOrder(input)) : (present ??= createIdOrder(ids, seenAtMs));
     if ((isComparable || isBetween) && order.isImported(entry)) {
@@ -82,13 +81,13 @@ export function reconcile(input: ReconcileInput): Reconciled {
       ofSlowClock.add(row);
     }
     const earlier = known.get(id);
-    // An epoch may begin before its first known run: this run started earlier, and reuses an id too.
+    // An epoch may begin before its first known run: if an earlier run also reuses an id, the epoch began with that run.
     if (isComparable && !ofSlowClock.has(row) && earlier?.every((run) => toBegin(run) < startedAtMs) === true) {
       epochStartedAtMs = Math.min(epochStartedAtMs, startedAtMs);
     }
     if (isOrdered && startedAtMs >= epochStartedAtMs && !ofSlowClock.has(row)) {
       if (isComparable) regular.push(entry);
-      // An id that is reused again starts no new epoch: a new database reuses each id once.
+      // A new database uses each id once, so an id that repeats within the current epoch starts a new epoch.
       const isTakenAgain =
         earlier?.some((run) => toBegin(run) >= epochStartedAtMs && toBegin(run) > toFormerThroughMs(id)) === true;
       if (isTakenAgain || (isComparable && order.startsAgain(entry))) {
@@ -100,8 +99,8 @@ export function reconcile(input: ReconcileInput): Reconciled {
   }
   const since = newEpochAtMs ?? epochStartedAtMs;
   const former = (input.formerEpochs ?? Number.POSITIVE_INFINITY) + Number(newEpochAtMs !== undefined);
-  // An epoch has each id once: if all former epochs have had this id, the run is of the present epoch. If the clock was set back, those
-  // runs may have begun after it.
+  // Each epoch uses an id once. If every former epoch has used this id, the run belongs to the current epoch. After the clock was
+  // set back, former runs may have later start times than the current epoch.
   const isTaken = ({ id }: Finished): boolean =>
     (known.get(id) ?? []).filter((run) => toBegin(run) < since || toBegin(run) <= toFormerThroughMs(id)).length >=
     former;
@@ -123,7 +122,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
   };
 }
 
-/** Compares also with these rows: nothing may be known of the time before the clock was set back. */
+/** Returns an id order that includes these rows, because no ids may be known for the time before the clock was set back. */
 function toLaterOrder({ rows, ids, oneTimeIds, latestMs, epochStartedAtMs }: ReconcileInput): IdOrder {
   const ordered = rows.filter(
     (row) => hasOrder(row, oneTimeIds) && row.startedAtMs >= epochStartedAtMs && row.startedAtMs <= latestMs,
@@ -132,7 +131,7 @@ function toLaterOrder({ rows, ids, oneTimeIds, latestMs, epochStartedAtMs }: Rec
   return createIdOrder(new Map([...ids, ...changed.map((hour) => [hour.hour, hour] as const)]), latestMs);
 }
 
-/** Returns the finished executions that count and are not known, each only once. */
+/** Returns each finished execution that may count and is not in the ledger, once. */
 function toNew({ rows, known, countedFromMs, earlier }: ReconcileInput): Finished[] {
   const seen = new Map<number, Entry[]>();
   const isEarlier = ({ id, endedAtMs }: Finished): boolean =>
@@ -151,20 +150,20 @@ function toEntry({ id, startedAtMs, endedAtMs }: Finished): Entry {
   return { id, startedAtMs, endedAtMs };
 }
 
-/** Some runs start days after their end. */
+/** Returns the earlier of start and end, because the start of some runs is days after their end. */
 function toBegin({ startedAtMs, endedAtMs = startedAtMs }: RunTimes): number {
   return Math.min(startedAtMs, endedAtMs);
 }
 
-/** One-time runs get their ids long before they start, and some rows have no start. */
+/** Reports whether ids show the order of starts. One-time runs get ids long before they start; some rows have no start. */
 function hasOrder({ id, type, status, lacksStart }: Execution, oneTimeIds: ReadonlySet<number> | undefined): boolean {
   const isOneTime = type === 'user-scheduled' || status === 'scheduled' || oneTimeIds?.has(id) === true;
   return !isOneTime && lacksStart !== true;
 }
 
 /**
- * Returns the runs of the previous epoch, which started before the present one. A run that started shortly before the present
- * epoch belongs to it if its id is below all ids of the previous epoch.
+ * Returns the runs of the previous epoch, which started before the current one. A run that started less than a day before the
+ * current epoch belongs to the current epoch if its id is smaller than all ids of that epoch.
  */
 function toEpochBefore(runs: readonly Finished[], sinceMs: number, hours: readonly IdHour[]): Set<Finished> {
   const early = runs.filter(({ startedAtMs }) => startedAtMs < sinceMs);
@@ -174,7 +173,7 @@ function toEpochBefore(runs: readonly Finished[], sinceMs: number, hours: readon
 }
 
 const dayMs = 86_400_000;
-/** The clocks of cluster members differ a little. */
+/** The clocks of cluster members may differ by this much. */
 const maxAheadMs = 3_600_000;
 
 function isFinished(row: Execution): row is Finished {

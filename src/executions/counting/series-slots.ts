@@ -2,14 +2,14 @@ import type { JobFacts } from '../../domain/job.ts';
 import { deletedJob, otherJobs } from './naming.ts';
 import { type Cell, toJobKey } from './totals.ts';
 
-/** Jobs with their own series, jobs with their own durations, and nodes with their own series. */
+/** Three kinds of slots: jobs with their own series, jobs with their own durations, nodes with their own series. */
 const slotKinds = ['jobs', 'durations', 'nodes'] as const;
 export type SlotKind = (typeof slotKinds)[number];
 
-/** The number of slots of each kind; a long name takes more than one. */
+/** The number of slots of each kind. A long name takes more than one slot. */
 export type Room = Readonly<Record<SlotKind, number>>;
 
-/** The jobs and nodes with their own series: the first that need a slot, until they give it back. */
+/** The jobs and nodes with their own series. They get slots in the order in which they need them, until they return them. */
 export type SeriesSlots = ReturnType<typeof createSeriesSlots>;
 
 /** All totals of one server; cells are replaced after each commit. */
@@ -21,7 +21,7 @@ export type Totals = {
 
 export type Claims = ReturnType<typeof createClaims>;
 
-/** Creates the slots; the given cells and jobs already have theirs. */
+/** Creates the slots. The given cells and jobs already have slots. */
 export function createSeriesSlots(cells: Iterable<Cell>, jobs: ReadonlyMap<string, JobFacts> = new Map()) {
   const taken = toHolders();
   const refused = toSets();
@@ -45,13 +45,13 @@ export function createSeriesSlots(cells: Iterable<Cell>, jobs: ReadonlyMap<strin
     has: (kind: SlotKind, key: string): boolean => taken[kind].has(key),
     room: (): Room => room,
     taken: (): Room => toRoom((kind) => taken[kind].weight()),
-    /** Sets the number of slots. Owners beyond this number keep their slots until `leave` is called. */
+    /** Sets the number of slots. If there are more owners than slots, they keep theirs until `leave` is called. */
     setRoom: (next: Room): void => {
       room = next;
     },
-    /** Returns a view for one change or one scrape. Its claims take effect only in `settle`. */
+    /** Returns the slots as seen by one change or one scrape. New claims take effect only in `settle`. */
     claim: (): Claims => createClaims(taken, room),
-    /** Takes the slots that a committed change claimed, and counts refused ones. */
+    /** Takes the slots that a committed change claimed, and counts refused claims. */
     settle: (claims: Claims): void => {
       for (const kind of slotKinds) {
         for (const key of claims.claimed[kind]) {
@@ -61,7 +61,7 @@ export function createSeriesSlots(cells: Iterable<Cell>, jobs: ReadonlyMap<strin
         for (const key of claims.refused[kind]) refuse(kind, key);
       }
     },
-    /** Gives a slot back because there are fewer slots now. */
+    /** Removes the slot of an owner because the number of slots became smaller. */
     leave: (kind: SlotKind, key: string): void => {
       if (taken[kind].delete(key)) refuse(kind, key);
     },
@@ -74,12 +74,12 @@ export function createSeriesSlots(cells: Iterable<Cell>, jobs: ReadonlyMap<strin
         for (const slots of [taken[kind], refused[kind]])
           for (const key of slots.keys()) if (key.startsWith(begin)) slots.delete(key);
     },
-    /** Counts the jobs and nodes that were refused a slot or gave one back, up to a limit. */
+    /** Counts the jobs and nodes that were refused a slot or lost it, up to a maximum. */
     refused: (): Room => toRoom((kind) => refused[kind].size),
   };
 }
 
-/** Reports whether a name stands for several jobs, not one. */
+/** Reports whether a label value stands for several jobs, such as `__other__`. */
 export function isNoJob(name: string): boolean {
   return name === '' || name === deletedJob || name === otherJobs;
 }
@@ -89,7 +89,7 @@ export function toNodeKey(project: string, node: string): string {
 }
 
 const unlimited = Number.POSITIVE_INFINITY;
-/** Bounds memory: users choose the names, which may be long. */
+/** Limits memory, because users choose the names, and names may be long. */
 const maxRefused = 1000;
 
 type Sets = Readonly<Record<SlotKind, Set<string>>>;
@@ -98,7 +98,7 @@ function toSets(): Sets {
   return { jobs: new Set(), durations: new Set(), nodes: new Set() };
 }
 
-/** The owners of slots, and the number of slots that they take together. */
+/** The owners of slots, and the number of slots that they use together. */
 type Holders = Pick<Set<string>, 'has' | 'delete' | 'keys'> & {
   readonly add: (key: string) => void;
   readonly weight: () => number;
@@ -127,13 +127,13 @@ function toHolders(): Readonly<Record<SlotKind, Holders>> {
   return { jobs: createHolders(), durations: createHolders(), nodes: createHolders() };
 }
 
-/** Returns the number of slots of an owner. A long name is repeated in each series, so it takes more slots. */
+/** Returns the number of slots that an owner needs. A long name needs more slots, because each series repeats it. */
 export function toWeight(key: string): number {
   return Math.max(1, Math.ceil((key.length * parts) / usualLength) / parts);
 }
 
 const usualLength = 96;
-/** Sums of sixteenths are exact in floating point. */
+/** Weights are multiples of 1/16, because their sums are exact in floating point. */
 const parts = 16;
 
 function toRoom(count: (kind: SlotKind) => number): Room {
@@ -147,7 +147,7 @@ function createClaims(taken: Readonly<Record<SlotKind, Holders>>, room: Room) {
   return {
     claimed,
     refused,
-    /** Reports whether the owner has a slot; takes one if there is room. */
+    /** Reports whether the owner has a slot. Takes a free slot for it if it has none. */
     has: (kind: SlotKind, key: string) => {
       if (taken[kind].has(key) || claimed[kind].has(key)) return true;
       const weight = toWeight(key);

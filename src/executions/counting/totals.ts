@@ -1,20 +1,23 @@
 import type { StoredHistogram } from '../../domain/durations/stored-histogram.ts';
 
-/** Kinds of cells: finished runs by job, finished runs by trigger, durations, classes of failures, nodes, and failed nodes. */
+/**
+ * What cells count: finished runs by job, finished runs by trigger, durations, failures by class, node results, failures of
+ * nodes.
+ */
 const cellKinds = ['runs', 'project-runs', 'durations', 'failures', 'nodes', 'node-failures'] as const;
 export type CellKind = (typeof cellKinds)[number];
 
-/** Reports whether the labels of this kind begin with those of a job. */
+/** Reports whether cells of this kind have the labels of a job first. */
 export function isOfJob(kind: CellKind): boolean {
   return kind === 'runs' || kind === 'durations' || kind === 'failures' || kind === 'nodes';
 }
 
-/** One label set of a counter, or of a histogram of durations, with its value. */
+/** The value of one label set: a counter, or a histogram of durations. */
 export type Cell = StoredHistogram & {
   readonly kind: CellKind;
   readonly labels: readonly string[];
   readonly startSeconds?: number;
-  /** True once its value has been published. Until then it is published as 0, so that Prometheus sees the first increase. */
+  /** True once the value has been published. Before that, 0 is published, so that Prometheus sees the first increase. */
   readonly isReleased: boolean;
 };
 

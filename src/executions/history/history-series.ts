@@ -10,18 +10,18 @@ import { planRoom, type SeriesRules } from '../series/series-plan.ts';
 import { toCellRows, withoutBuckets } from '../series/total-rows.ts';
 import { readPage } from './pages.ts';
 
-/** A counter or a histogram, with the executions that changed it. */
+/** A counter or a histogram, with the changes by executions. */
 export type HistorySeries = {
   readonly family: Family;
-  /** The lines of the series without values; of a histogram, those of buckets, sum and count. */
+  /** The lines of the series without values; a histogram has lines for buckets, sum and count. */
   readonly lines: readonly string[];
-  /** Pairs of a time and an increase, sorted by time; for a histogram, the increase is a duration in seconds. */
+  /** Alternating times and increases, sorted by time. In a histogram, the increase is a duration in seconds. */
   readonly changes: readonly number[];
 };
 
 type Growing = { readonly rows: readonly Row[]; changes: number[] };
 
-/** Counts executions as rounds do, and returns all series family by family, with the labels of scrapes. */
+/** Counts executions as rounds do, and returns all series, sorted by family, with the labels of scrapes. */
 export function toHistorySeries(
   pages: readonly LedgerDocument[],
   { rules, baseLabels }: { rules: SeriesRules; baseLabels: readonly LabelPair[] },
@@ -33,7 +33,7 @@ export function toHistorySeries(
   const measureRules = { buckets: rules.buckets, seenAtMs: 0, startMs: 0 };
   for (const page of pages) {
     for (const [project, run] of readPage(page)) {
-      // The totals stay empty, so each run returns its increase.
+      // The totals stay empty, so the measured value of each run is its increase.
       for (const [key, cell] of measure(totals, project, [run], measureRules).cells) {
         if (!ofCell.has(key)) ofCell.set(key, findSeries(growing, cell, rules));
         const added = cell.kind === 'durations' ? (cell.sumSeconds ?? 0) : cell.count;
@@ -47,7 +47,7 @@ export function toHistorySeries(
     const { family } = first;
     const render = createRowRenderer(family, baseLabels);
     const lines = one.rows.map((row) => render(row).slice(0, -'0\n'.length));
-    // Replaces the unsorted pairs at once, so that only one series is in memory twice.
+    // Replaces the unsorted pairs at once, so that no more than one series is in memory twice.
     one.changes = sortPairs(one.changes);
     return [{ family, lines, changes: one.changes }];
   });
@@ -72,7 +72,7 @@ function findSeries(growing: Map<string, Growing>, cell: Cell, { families, bucke
   return found;
 }
 
-/** Gives slots to the jobs and nodes with the latest executions, independent of the order of pages. */
+/** Assigns slots to the jobs and nodes with the latest executions; the order of pages does not matter. */
 function fillSlots(pages: readonly LedgerDocument[], rules: SeriesRules): SeriesSlots {
   const projects = new Set<string>();
   const lastMs: Readonly<Record<SlotKind, Map<string, number>>> = {
@@ -104,7 +104,7 @@ function fillSlots(pages: readonly LedgerDocument[], rules: SeriesRules): Series
   return slots;
 }
 
-/** Sorts pairs by time and value, so that sums are equal to the last digit for any order of reading. */
+/** Sorts pairs by time and value, so that sums are identical for any order of reading. */
 function sortPairs(pairs: readonly number[]): number[] {
   const order = Array.from({ length: pairs.length / 2 }, (_, index) => 2 * index);
   const at = (index: number): number => pairs[index] ?? 0;

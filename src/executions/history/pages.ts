@@ -3,10 +3,10 @@ import { endings } from '../../domain/execution.ts';
 import type { LedgerDocument } from '../../state/ledger.ts';
 import { toEnding, toJobName } from '../counting/naming.ts';
 
-/** The kind of the documents that keep counted executions. */
+/** The kind of ledger documents that store counted executions. */
 export const pageKind = 'history-page';
 
-/** The executions of one page, without fields that series do not need, because there are hundreds of thousands. */
+/** The executions of one page, without fields that series do not need, because there may be hundreds of thousands. */
 type Page = {
   readonly project: string;
   readonly jobs: readonly (readonly [group: string, name: string])[];
@@ -39,7 +39,7 @@ export function toPage(project: string, runs: readonly Finished[]): LedgerDocume
   return { kind: pageKind, key: JSON.stringify([project, first?.id, first?.startedAtMs]), body: JSON.stringify(page) };
 }
 
-/** Returns the executions of a page, complete enough to be counted. */
+/** Returns the executions of a page with the fields that counting needs. */
 export function* readPage({ body = '' }: LedgerDocument): Generator<readonly [project: string, run: Finished]> {
   // This cast is safe: only this file writes these documents.
   const { project, jobs, runs } = JSON.parse(body) as Page;

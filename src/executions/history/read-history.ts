@@ -18,18 +18,18 @@ type HistoryOptions = {
   readonly api: Api;
   readonly projects: readonly string[];
   readonly window: Window;
-  /** Stores what was read, so that reading can continue after a stop. */
+  /** Stores the executions that were read, so that reading can continue after an interruption. */
   readonly ledger: Ledger;
   readonly settings: Pick<ExecutionSettings, 'buckets' | 'isWantedJob'>;
   readonly clock: Pick<Clock, 'now' | 'ticks'>;
-  /** Called once the number of executions to read is known. */
+  /** Called when the number of executions to read is known. */
   readonly onTotal: (executions: number) => void;
   readonly onRead: (executions: number) => void;
 };
 
 /**
- * Reads the executions of a window as rounds would have read them, and keeps those that count. Returns sentences about
- * what cannot be read.
+ * Reads the executions of a window as rounds would have read them, and stores those that count. Returns sentences about projects
+ * and executions that cannot be read.
  */
 export async function readHistory(options: HistoryOptions): Promise<readonly string[]> {
   const { server, api, projects, window, ledger, settings, clock, onTotal, onRead } = options;
@@ -49,7 +49,7 @@ export async function readHistory(options: HistoryOptions): Promise<readonly str
       clock,
       commitHook: {
         keep: (project, runs) => {
-          // The times of some servers have whole seconds, so a window may contain a little of the next window.
+          // Some servers cut times to whole seconds, so a window may contain the first executions of the next window.
           const within = runs.filter(({ endedAtMs }) => endedAtMs <= window.endMs);
           return within.length === 0 ? [] : [toPage(project, within)];
         },
@@ -58,7 +58,7 @@ export async function readHistory(options: HistoryOptions): Promise<readonly str
     }),
   });
 
-  /** Skips a project that cannot be read, as rounds do. */
+  /** Runs the work, but skips a project that cannot be read, as rounds do. */
   async function orSkip(project: string, work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -107,9 +107,9 @@ export async function readHistory(options: HistoryOptions): Promise<readonly str
   return [...complaints, ...oddRows.complaints()];
 }
 
-/** Concurrent requests. */
+/** The number of concurrent requests. */
 const width = 3;
-/** The executions of these pages are in memory at the same time. */
+/** Limits memory: the executions of these pages are in memory at the same time. */
 const maxPagesAtOnce = 20;
 
 const silent: ExecutionsObserver = {

@@ -4,9 +4,9 @@ import type { HistorySeries } from './history-series.ts';
 type Span = { readonly sinceMs: number; readonly untilMs: number };
 
 /**
- * Returns the times of samples: every five minutes from an hour before each change to an hour after it, and both ends.
- * Prometheus computes increases from samples that are close together; samples at changes alone would give a wrong increase.
- * The last sample is before the end, where the next file has its first one.
+ * Returns the times of samples: the first and last time, and every five minutes from one hour before to one hour after each
+ * change. Prometheus needs samples that are close together to compute increases; samples at changes alone would give wrong
+ * increases. The last sample is before the end of the span, because the next file begins with a sample at that time.
  */
 function* sampleTimes(changes: readonly number[], { sinceMs, untilMs }: Span): Generator<number> {
   const lastMs = untilMs - 1;
@@ -43,10 +43,10 @@ export function sizeOf(
   return { lines, bytes };
 }
 
-/** A value of a few digits and a time in seconds, each after a space. */
+/** The length of a value of a few digits and a time in seconds, each after a space. */
 const usualEndLength = 16;
 
-/** Writes OpenMetrics in pieces: family by family, series by series, times in ascending order. */
+/** Writes OpenMetrics in pieces, ordered by family, series and time. */
 export function* renderHistory(
   series: readonly HistorySeries[],
   { bounds, ...span }: Span & { readonly bounds: readonly number[] },
@@ -59,7 +59,7 @@ export function* renderHistory(
     const values = one.family.type === 'histogram' ? createHistogramValues(bounds) : createCounterValue();
     let at = 0;
     for (const timeMs of sampleTimes(one.changes, span)) {
-      // Every series begins at 0, otherwise the executions of the first millisecond would not be an increase.
+      // Every series begins at 0, otherwise Prometheus would not count the executions of the first millisecond.
       for (; timeMs > span.sinceMs && (one.changes[at] ?? Number.POSITIVE_INFINITY) <= timeMs; at += 2)
         values.add(one.changes[at + 1] ?? 0);
       const end = ` ${timeMs / 1000}\n`;
@@ -84,7 +84,7 @@ function createCounterValue() {
   };
 }
 
-/** The values of the lines of a histogram: its buckets, its sum and its count. */
+/** Computes the values of the lines of a histogram: its buckets, its sum and its count. */
 function createHistogramValues(bounds: readonly number[]) {
   const below = [...bounds, Number.POSITIVE_INFINITY].map(() => 0);
   let sum = 0;

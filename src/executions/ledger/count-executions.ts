@@ -13,7 +13,7 @@ import { toRecent } from './recent-runs.ts';
 import { isInRestoreGap } from './restore-gap.ts';
 import { noteSlowClocks, planPrune } from './upkeep.ts';
 
-/** Is notified of the rows that were read, for the exporter's own metrics. */
+/** Receives facts about the rows that were read, for the exporter's own metrics. */
 export type ExecutionsObserver = {
   readonly observed: (executions: number) => void;
   readonly late: (executions: number) => void;
@@ -42,32 +42,32 @@ export type CountRequest = {
   readonly rows: readonly Execution[];
   /** The server time of the round in which the rows were read. */
   readonly seenAtMs: number;
-  /** The clocks of the members that returned the rows: one may have been set back since the round began. */
+  /** The clocks of the members that sent the rows. The clock of a member may have been set back since the round began. */
   readonly serverTimes?: readonly number[];
-  /** Returns the project's state after these rows are in the ledger. */
+  /** Returns the state of the project after these rows are stored in the ledger. */
   readonly advance?: (state: ProjectState) => ProjectState;
-  /** Executions that ended before this time are late: earlier reads should have found them. */
+  /** Executions that ended before this time are late: earlier reads should have returned them. */
   readonly lateBeforeMs?: number;
 };
 
-/** Commit 1 of the life of an execution: stores rows, totals and the project's progress in one transaction. */
+/** Commit 1 of the life of an execution: stores rows, totals and the progress of the project in one transaction. */
 export function createCountExecutions(
   options: CountOptions,
 ): (acceptance: CountRequest) => Promise<readonly Finished[]> {
   const { server, cache, ledger, rules, isWantedJob, observe, keepMs, clock, commitHook } = options;
   const { reconcile = reconcileRows } = options;
 
-  /** Removes old entries. Executions that ended before the pruned time are never counted again. */
+  /** Removes old entries. Executions that ended before `prunedThroughMs` are never counted again. */
   async function prune(state: ProjectState): Promise<ProjectState> {
     const fromMs = state.prunedThroughMs ?? state.countedFromMs;
-    // The earlier of two clocks: with a clock far ahead, executions would be removed too early, and could not be counted again.
+    // The earlier of two times. If a clock is far ahead, entries would be removed too early, and could not be counted again.
     const nowMs = Math.min(state.scannedThroughMs, clock.now());
     const prunedThroughMs = await planPrune(ledger, server, { project: state.project, fromMs }, nowMs - keepMs);
     if (prunedThroughMs === fromMs) return state;
     return { ...state, prunedThroughMs, countedFromMs: Math.max(state.countedFromMs, prunedThroughMs) };
   }
 
-  /** Decides which rows count and how the totals change. Reads ids; changes nothing. */
+  /** Decides which rows count and how the totals change. Changes nothing. */
   async function judge({ project, rows, seenAtMs }: CountRequest, state: ProjectState): Promise<Count> {
     const finished = rows.filter(({ endedAtMs }) => endedAtMs !== undefined);
     const known = Map.groupBy(await ledger.find(server, [...new Set(finished.map(({ id }) => id))]), ({ id }) => id);
@@ -177,10 +177,10 @@ function report({ found, measured }: Count, lateBeforeMs: number, observe: Execu
 
 type RunsOfEpoch = { readonly runs: readonly Finished[]; readonly epoch: number };
 
-/** Rows of the previous database may be returned with or after the first rows of the new one. */
+/** Splits runs by epoch, because rows of the previous database may come together with or after the first rows of the new one. */
 function toRunsByEpoch({ counted, ofEpochBefore }: Reconciled, epoch: number): RunsOfEpoch[] {
   const byEpoch = [
-    // If both epochs have facts of a job, the facts of the present epoch are kept.
+    // If both epochs have facts about a job, the facts of the current epoch are stored.
     { runs: [...ofEpochBefore], epoch: Math.max(1, epoch - 1) },
     { runs: counted.filter((run) => !ofEpochBefore.has(run)), epoch },
   ];
@@ -194,16 +194,16 @@ function toFactsChange(cache: LedgerCache, found: Reconciled, epoch: number): { 
   const oneTimeIds = facts.oneTimeIds?.filter((id) => !over.has(id));
   if (epochStartedAtMs === facts.epochStartedAtMs && oneTimeIds?.length === facts.oneTimeIds?.length) return {};
   const recent = cache.recent();
-  // Some rows start days after their end.
+  // The start of some runs is days after their end.
   const startsMs = recent.map((run) => Math.min(run.startedAtMs, run.endedAtMs));
-  // The hours do not include runs with a date in the future.
+  // Future-dated runs are not part of the hours.
   const ids = [toGreatestId(cache.idHours) ?? 0, ...recent.map(({ id }) => id)];
   const former =
     epoch === facts.epoch ? {} : { formerThroughMs: Math.max(0, ...startsMs), formerThroughId: Math.max(...ids) };
   return { facts: { ...facts, ...former, epoch, epochStartedAtMs, oneTimeIds } };
 }
 
-/** Stores the ids of waiting one-time runs, because some servers no longer mark them when they have finished. */
+/** Stores the ids of waiting one-time runs, because some servers no longer mark these runs after they have finished. */
 export async function noteOneTimeRuns(cache: LedgerCache, running: readonly Execution[]): Promise<void> {
   const waiting = running.filter(({ status, endedAtMs }) => status === 'scheduled' && endedAtMs === undefined);
   const known = new Set(cache.facts().oneTimeIds);
@@ -218,18 +218,16 @@ export async function noteOneTimeRuns(cache: LedgerCache, running: readonly Exec
 
 const maxOneTimeIds = 5000;
 
-/**
- * The imports since the last execution that was not an import: how many, and how long ago the first and the last became known.
- */
+/** The number of imports since the last other execution, and how long ago the first and the last of them were counted. */
 export type ImportsSince = { readonly executions: number; readonly firstAgoMs: number; readonly lastAgoMs: number };
 
 type Counts = Pick<ExecutionsObserver, 'observed' | 'imported'>;
 
-/** Records whether anything except imports is counted since the start of the process. */
+/** Tracks whether any execution other than an import was counted since the process started. */
 export function createImportsSince(ticks: () => number) {
   let since: { executions: number; readonly firstTicks: number; lastTicks: number } | undefined;
   return {
-    /** Wraps an observer and records its calls. */
+    /** Wraps an observer to record its calls. */
     watch: <Observer extends Counts>(observe: Observer): Observer => ({
       ...observe,
       observed: (executions: number) => {

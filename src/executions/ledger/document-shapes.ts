@@ -6,12 +6,12 @@ export function isSoundDocument(kind: string, body: unknown): boolean {
 }
 
 const numbers = z.array(z.number());
-/** JSON has null for an infinite time. */
+/** JSON stores an infinite time as null. */
 const time = z.number().nullable();
 const window = z.object({ beginMs: z.number(), endMs: z.number() });
 const run = z.object({ id: z.number(), project: z.string(), name: z.string(), startedAtMs: time, endedAtMs: time });
 
-/** Checks only fields that no later release may omit; additional fields are accepted. */
+/** Checks only fields that every later release must write. Additional fields are accepted. */
 const shapes = new Map<string, z.ZodType>(
   Object.entries({
     server: z.object({

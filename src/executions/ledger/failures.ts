@@ -10,30 +10,28 @@ import type { LedgerChange } from './ledger-documents.ts';
 
 const kind = 'failure';
 
-/** A failed execution that is counted, but not yet by class. */
+/** A failed execution that is counted, but not by class yet. */
 type Failure = {
   readonly project: string;
   readonly group: string;
   readonly name: string;
-  /** Undefined until its steps are read. */
   readonly failureClass?: FailureClass | undefined;
   readonly id?: number | undefined;
-  /** Lines of its log; undefined if none were read. */
+  /** The compared lines of the log; undefined if none were read. */
   readonly lines?: FailureLines | undefined;
-  /** True if it may have been published by class before a copy was restored. */
+  /** True if a release may have published this failure by class before a copy of the state was restored. */
   readonly isOfGap?: boolean | undefined;
 };
 
 type Counting = { readonly totals: Totals; readonly update: (make: () => Promise<LedgerChange>) => Promise<void> };
 
-/** Documents to commit; `done` is called after the commit. */
+/** Documents to commit. Call `done` after the commit. */
 export type Noted = { readonly documents: readonly LedgerDocument[]; readonly done: () => void };
 
 type Run = Pick<Finished, 'id' | 'startedAtMs'>;
 
 /**
- * Keeps failed executions until a round counts them by class. The class becomes known when the steps are read, but only rounds
- * change totals.
+ * Stores failed executions until a round counts them by class. Reading the steps shows the class, but only rounds change totals.
  */
 export function createFailures() {
   const waiting = new Map<string, Failure>();
@@ -52,7 +50,7 @@ export function createFailures() {
   return {
     /** Call with the documents of the ledger, before anything is counted. */
     load,
-    /** Like `load`, for tracing, which may load the ledger earlier. */
+    /** Like `load`, but for tracing, which may load the ledger before executions do. */
     loadFirst: (documents: readonly LedgerDocument[]): void => {
       if (!isLoaded) load(documents);
     },
@@ -60,7 +58,7 @@ export function createFailures() {
     follow: (isOfGap: (project: string) => boolean): void => {
       isInGap = isOfGap;
     },
-    /** Records a failure in the transaction that counts it; without a class, the failure waits for `settle`. */
+    /** Stores a failure in the transaction that counts it. A failure without a class waits for `settle`. */
     expect: (project: string, run: Finished, failureClass?: FailureClass): Noted => {
       const isOfGap = isInGap(project) || undefined;
       const failure: Failure = { project, ...toJobName(run), id: run.id, failureClass, isOfGap };
@@ -75,17 +73,17 @@ export function createFailures() {
         documents: [toDocument(key, { ...failure, failureClass, lines })],
         done: () => {
           const latest = waiting.get(key);
-          // If the ledger was opened after the commit, it already has the class, and may have counted it.
+          // If the ledger was opened after the commit, it already has the class, and may have counted the failure.
           if (latest !== undefined) waiting.set(key, { ...latest, failureClass, lines });
         },
       };
     },
-    /** Call after a restore: since the copy was made, waiting failures may have been counted by class and published. */
+    /** Call after a restore. Waiting failures may have been counted by class and published after the copy was made. */
     markRestored: (): readonly LedgerDocument[] => {
       for (const [key, failure] of waiting) waiting.set(key, { ...failure, isOfGap: true });
       return [...waiting].map(([key, failure]) => toDocument(key, failure));
     },
-    /** Returns the projects whose totals by class may be lower than those published before a copy was restored. */
+    /** Returns the projects whose totals by class may be lower than the published values from before the restore. */
     behind: (): ReadonlySet<string> =>
       new Set([...waiting.values()].flatMap(({ project, isOfGap }) => (isOfGap === true ? [project] : []))),
     /** Counts the failures whose class is known, and removes them in the same transaction. */

@@ -7,7 +7,7 @@ import type { Failures } from './failures.ts';
 import { type LedgerChange, planDocuments, readContents, restored } from './ledger-documents.ts';
 import { toNewest } from './recent-runs.ts';
 
-/** The contents of the ledger in memory; it changes only after a commit. */
+/** The content of the ledger in memory. It changes only after a commit. */
 export type LedgerCache = Awaited<ReturnType<typeof openLedgerCache>>;
 
 export async function openLedgerCache(
@@ -71,18 +71,16 @@ export async function openLedgerCache(
     states,
     idHours,
     facts: () => contents.facts,
-    /** True if the state lacked its last commits when it was last restored, and was not opened here since then. */
+    /** True if the last restore lost commits, and this ledger has not been opened since then. */
     isRestored: documents.some(({ kind, key }) => kind === restored.kind && key === restored.key),
-    /** Returns the facts of a name; with an id, those of the job with this id, which may have run under another name. */
+    /** Returns the facts of a job by name. With an id, returns those of the job with this id, which may have another name. */
     factsOf: (project: string, group: string, name: string, jobId?: string): JobFacts | undefined => {
       const named = jobs.get(toJobKey(project, group, name));
       if (jobId === undefined) return named;
       return byId.of(jobId) ?? (named?.jobId === undefined ? named : undefined);
     },
-    /** Returns the newest runs first. */
     recent: () => recent,
-    // A failed change has no effect; the next one starts from the same state.
-    /** Commits one change at a time. Each change starts from the result of the previous one, and is visible after its commit. */
+    /** Makes and commits one change at a time, each from the result of the previous one. A failed change has no effect. */
     update: (make: () => Promise<LedgerChange | undefined>) =>
       oneAtATime(async () => {
         const change = await make();
@@ -91,7 +89,7 @@ export async function openLedgerCache(
   };
 }
 
-/** The facts from the last run of each job, by its id: after two jobs have swapped their names, names are not enough. */
+/** Maps the id of each job to the facts of its last run. Names are not enough, because two jobs may swap their names. */
 function createJobsById(jobs: Map<string, JobFacts>) {
   const byId = new Map<string, JobFacts>();
   const note = (job: JobFacts): void => {

@@ -10,33 +10,34 @@ import { type Cell, isOfJob, toCellKey, toJobKey } from '../counting/totals.ts';
 import type { ProjectState } from './project-state.ts';
 import { addRecent, type RecentRun, type RecentSheets } from './recent-runs.ts';
 
-/** A clock that is more than a day behind: its runs look like imports. `seenAtMs` is written once a day. */
+/** How far a clock is behind: more than a day, so that its runs look like imports. `seenAtMs` is written once a day. */
 export type SlowClock = { readonly byMs: number; readonly seenAtMs: number };
 
-/** Facts about all executions of a server. */
 export type LedgerFacts = {
   readonly epoch: number;
   readonly epochStartedAtMs: number;
-  /** The latest start of a run of earlier epochs; later than `epochStartedAtMs` if the clock was set back. Absent before the second epoch. */
+  /**
+   * The latest start of a run of earlier epochs, after `epochStartedAtMs` if the clock was set back. Absent in the first epoch.
+   */
   readonly formerThroughMs?: number | undefined;
-  /** The greatest id of the previous epoch: later ids are of the present one, whenever their runs started. */
+  /** The greatest id of the previous epoch. Greater ids belong to the current epoch, whenever their runs started. */
   readonly formerThroughId?: number | undefined;
-  /** The ids of one-time runs that wait or run. */
+  /** The ids of one-time runs that are waiting or running. */
   readonly oneTimeIds?: readonly number[] | undefined;
-  /** The server time of the last project list: a project that is new in the next list was created after it. */
+  /** The server time of the last project list. A project that is new in the next list was created after this time. */
   readonly listedAtMs?: number | undefined;
-  /** When counting began: executions that ended earlier are not counted; absent in states of earlier releases. */
+  /** The start of counting: executions that ended earlier are not counted. Absent in states of earlier releases. */
   readonly countedSinceMs?: number | undefined;
-  /** After a restore: all executions up to this time must be read before anything is published. */
+  /** Set after a restore: nothing is published before all executions up to this time have been read. */
   readonly gapUntilMs?: number | undefined;
-  /** The span that the server clock skipped when it was last set ahead; late executions may be dated before it. */
+  /** The span that the last forward step of the server clock skipped. Late executions may have dates before the span. */
   readonly leap?: Window | undefined;
   readonly skewMs?: number | undefined;
   readonly slowClocks?: readonly SlowClock[] | undefined;
-  /** The time that a clock more than a day ahead has reached. */
+  /** The time that the server clock has reached, if it was more than a day ahead. */
   readonly reachedMs?: number | undefined;
   readonly buckets?: readonly number[] | undefined;
-  /** When native histograms of durations began. */
+  /** The start of native histograms of durations. */
   readonly nativeSeconds?: number | undefined;
 };
 
@@ -46,15 +47,15 @@ export type LedgerChange = {
   readonly entries?: readonly LedgerEntry[];
   readonly cells?: readonly Cell[];
   readonly jobs?: readonly JobFacts[];
-  /** The slots that the cells and jobs of this change take. */
+  /** The series slots that the cells and jobs of this change take. */
   readonly claims?: Claims;
   readonly idHours?: readonly IdHour[];
-  /** The later of the server time and the exporter's time: later hours are removed when other hours change. */
+  /** The later of the server time and the exporter's time. A change of the hours removes all hours after it. */
   readonly latestMs?: number;
-  /** True if the known hours belong to a previous epoch. */
+  /** True if the stored hours belong to a previous epoch. */
   readonly hasNewEpoch?: boolean;
   readonly recent?: readonly RecentRun[];
-  /** Documents that other rooms keep about the same executions. */
+  /** Documents of other rooms about the same executions. */
   readonly alongside?: readonly LedgerDocument[];
   readonly spooled?: readonly SpooledTrace[];
   readonly prune?: { readonly project: string; readonly endedBeforeMs: number };
@@ -62,7 +63,7 @@ export type LedgerChange = {
   readonly forgetJobs?: readonly string[];
 };
 
-/** The mark of a server whose last commits are lost. */
+/** The mark of a server that has lost its last commits. */
 export const restored: RestoredMark = { kind: 'restored', key: 'executions' };
 
 type Contents = {
@@ -76,7 +77,7 @@ type Contents = {
 
 export function readContents(documents: readonly LedgerDocument[]) {
   const [stored = { epoch: 1, epochStartedAtMs: 0 }] = read<LedgerFacts>(documents, 'server').map(toWholeTimes);
-  // Earlier releases stored only the start of the epoch, which moves if the clock is set back.
+  // Earlier releases stored only the start of the epoch, which moves when the clock is set back.
   const facts = stored.epoch > 1 ? { formerThroughMs: stored.epochStartedAtMs - 1, ...stored } : stored;
   const jobs = read<JobFacts>(documents, 'job')
     .filter(({ lastEndMs }) => isPlausibleTime(lastEndMs))
@@ -91,7 +92,6 @@ export function readContents(documents: readonly LedgerDocument[]) {
   } satisfies Contents;
 }
 
-/** The documents that a change writes and removes. */
 type PlannedDocuments = {
   readonly documents: readonly LedgerDocument[];
   readonly sheets: RecentSheets;
@@ -123,7 +123,7 @@ export function planDocuments(change: LedgerChange, contents: Contents): Planned
   return { documents, sheets: added.sheets, goneCells, goneHours };
 }
 
-/** About three months of hours in which runs started. */
+/** Three months of hours in which runs started. */
 const maxIdHours = 2000;
 
 function forgetProject({ cells, jobs }: Contents, project: string | undefined): LedgerDocument[] {
@@ -156,7 +156,7 @@ function read<Body>(documents: readonly LedgerDocument[], kind: Kind): Body[] {
   return documents.flatMap((document) => (document.kind === kind ? [JSON.parse(document.body ?? '') as Body] : []));
 }
 
-/** Earlier versions stored fractions of a millisecond, and servers answer 400 to a window with such times. */
+/** Rounds times to whole milliseconds. Earlier releases stored fractions, and servers refuse windows with fractions (400). */
 function toWholeTimes<Body extends object>(body: Body): Body {
   const whole = Object.entries(body).map(([name, value]: [string, unknown]) => [
     name,
@@ -178,14 +178,14 @@ function forget(kind: Kind, key: string): LedgerDocument {
   return { kind, key, body: undefined };
 }
 
-/** Older releases kept each run in a document of its own. */
+/** Reads recent runs. Earlier releases stored each run in a document of its own. */
 function toSheets(documents: readonly LedgerDocument[]): RecentSheets {
   const sheets = new Map<string, readonly RecentRun[]>();
   for (const { kind, key, body } of documents) {
     if (kind !== 'recent') continue;
     // This cast is safe: only this file writes these documents.
     const runs = JSON.parse(body ?? '[]') as RecentRun | readonly RecentRun[];
-    // Earlier releases kept times that no date can show.
+    // Earlier releases stored times outside the range of dates.
     const sound = [runs].flat().filter((run) => isPlausibleTime(run.startedAtMs) && isPlausibleTime(run.endedAtMs));
     sheets.set(key, sound);
   }

@@ -1,6 +1,6 @@
 import type { Window } from '../../api/paging.ts';
 
-/** The reasons why a project is not read; meanwhile its progress does not change. */
+/** The reasons why a project is not read. Its progress does not change while it is on hold. */
 const holds = ['disabled', 'hidden', 'missing', 'excluded'] as const;
 export type Hold = (typeof holds)[number];
 
@@ -8,57 +8,55 @@ export type ProjectState = {
   readonly project: string;
   /** Executions that ended before this time are not counted. */
   readonly countedFromMs: number;
-  /** Runs after `countedFromMs` that do not count either; absent if there are none. */
+  /** Runs that ended after `countedFromMs` and still do not count; absent if there are none. */
   readonly earlier?: EarlierRuns | undefined;
-  /**
-   * Entries that ended before this time have been removed and must never be counted again; absent if no entry has been removed.
-   */
+  /** Entries that ended before this time were removed, so they must never be counted again. Absent if none was removed. */
   readonly prunedThroughMs?: number | undefined;
   /** All executions that ended before this time have been read. */
   readonly scannedThroughMs: number;
-  /** Executions up to this time have been read too, except for the backlog; absent without a backlog. */
+  /** All executions up to this time have been read except those of the backlog. Absent without a backlog. */
   readonly aheadThroughMs?: number | undefined;
-  /** The windows before `aheadThroughMs` that are still to be read, oldest first. */
+  /** The windows before `aheadThroughMs` that have not been read, oldest first. */
   readonly backlog?: readonly Window[] | undefined;
-  /** After the backlog, everything from this time on is read again; absent if only the overlap is read again. */
+  /** When the backlog has been read, all executions after this time are read again. Absent if only the overlap is read again. */
   readonly againFromMs?: number | undefined;
-  /** Windows that were skipped because they are too old, and are not counted yet. */
+  /** Windows that were skipped because they are too old. Their executions are still to be counted as skipped. */
   readonly skips?: readonly Skip[] | undefined;
-  /** Hours before this time have been read a second time, a day later. */
+  /** Executions before this time have been read a second time, a day after the first read. */
   readonly rereadThroughMs: number;
   readonly comparedWeekAtMs?: number | undefined;
   readonly hold?: Hold | undefined;
   readonly heldSinceMs?: number | undefined;
-  /** The end of the restore gap, if this project has been read up to it. */
+  /** The end of the restore gap; set if this project has been read up to it. */
   readonly gapReadMs?: number | undefined;
 };
 
-/** A skipped window, and why it was skipped: a hold or an outage. */
+/** A skipped window, and the reason: a hold or an outage. */
 export type Skip = Window & {
   readonly reason: string;
-  /** The number of its runs counted so far; and whether the count is incomplete because the server did not report all runs. */
+  /** The number of its runs counted so far. `isUnknown` is true if the server did not report all runs of the window. */
   readonly runs?: number;
   readonly isUnknown?: boolean;
 };
 
 /**
- * After a restore: runs with ids up to `throughId` that ended before `untilMs` do not count. A run with a later id can have an
- * earlier date only because the clock was set back after the copy was made.
+ * Runs that do not count after a restore: those with ids up to `throughId` that ended before `untilMs`. A run with a greater id
+ * counts even if it has an earlier date, because the clock was set back after the copy was made.
  */
 type EarlierRuns = { readonly untilMs: number; readonly throughId: number };
 
-/** The activity of a project, in memory only. */
+/** The activity of a project. It is not stored. */
 export type ProjectActivity = {
-  /** The project is read every round until this time. */
+  /** Until this time, the project is read in every round. */
   readonly activeUntilMs: number;
   readonly readAtMs: number;
-  /** When to compare the totals of the last day next. */
+  /** The time of the next comparison of the totals of the last day. */
   readonly nextDayMs: number;
-  /** Since when no row of the project has been shown. While this is set, rows do not count as read. */
+  /** The time since which the server has shown no row of the project. While this is set, unread rows do not count as read. */
   readonly unshownSinceMs: number | undefined;
-  /** The last two times at which one of its runs was counted, latest first. */
+  /** The times of the last two counted runs of the project, latest first. */
   readonly lastRunsMs?: readonly number[];
-  /** True if the last day of the project has too many executions to be read in one turn. */
+  /** True if the last day of the project has too many executions to be read at once. */
   readonly isDayLong: boolean;
 };
 
@@ -66,31 +64,31 @@ export function toNewProject(project: string, countedFromMs: number): ProjectSta
   return { project, countedFromMs, scannedThroughMs: countedFromMs, rereadThroughMs: countedFromMs };
 }
 
-/** Resumes a project after a hold or an outage; skips what is older than the limit. */
+/** Resumes a project after a hold or an outage. Executions before the limit are skipped. */
 export function resume(state: ProjectState, nowMs: number, catchUpLimitMs: number): ProjectState {
   const { hold, heldSinceMs: _since, ...rest } = state;
   const limitMs = nowMs - catchUpLimitMs;
-  // A backlog was within the limit when it was created, so it stays.
+  // A backlog stays, because it was within the limit when it was created.
   if (readThroughMs(state) >= limitMs) return rest;
   const beginMs = rest.scannedThroughMs;
   const skips = [...(rest.skips ?? []), { beginMs, endMs: limitMs - 1, reason: hold ?? 'outage' }];
-  // Entries of the skipped time are removed later, a few at a time.
+  // Entries of the skipped time are removed later in small steps.
   const prunedThroughMs = rest.prunedThroughMs ?? rest.countedFromMs;
   return { ...toNewProject(state.project, limitMs), prunedThroughMs, skips };
 }
 
 /**
- * Changes a state after the server clock was set back to a time: everything after it is unread and counts again. Counting of
- * a new project begins earlier, in case the step was noticed late: a new project has no earlier runs that could be counted by
- * mistake.
+ * Changes a state after the server clock was set back to `toMs`: all executions after `toMs` are read and counted again. For a
+ * new project, counting begins a minute earlier, because the step may have been noticed late; a new project has no earlier runs
+ * that could be counted by mistake.
  */
 export function rewind(state: ProjectState, toMs: number, isNew = false): ProjectState {
   return rewindAbsent(state, { toMs: isNew ? toMs - maxUnnoticedMs : toMs, isCertain: true });
 }
 
 /**
- * Changes a state after the clock was set back while the exporter was not running, by an unknown amount. Counting begins
- * earlier by the known minimum. About an hour is read again, because the clock may have been ahead by more than this.
+ * Changes a state after the clock was set back by an unknown amount while the exporter was not running. Counting begins earlier
+ * by the known minimum. About an hour is read again, because the clock may have been ahead by more than the minimum.
  */
 export function rewindUnseen(state: ProjectState, nowMs: number): ProjectState {
   const { countedFromMs, prunedThroughMs = Number.NEGATIVE_INFINITY } = state;
@@ -101,9 +99,9 @@ export function rewindUnseen(state: ProjectState, nowMs: number): ProjectState {
 }
 
 /**
- * Changes a state after the clock was set back by a known amount while the exporter was not running. The step is certain if
- * read times are in the future; for a project without earlier runs, a mistake does no harm. Otherwise the exporter's own clock
- * may have been set, and counting must not begin earlier.
+ * Changes a state after the clock was set back by a known amount while the exporter was not running. The step is certain if read
+ * times are in the future. A project without earlier runs counts as certain, because a mistake has no effect. Otherwise counting
+ * does not begin earlier, because perhaps the exporter's own clock was set.
  */
 export function rewindAbsent(
   state: ProjectState,
@@ -116,7 +114,6 @@ export function rewindAbsent(
   };
 }
 
-/** Longer than the interval at which system information is requested. */
 const maxUnnoticedMs = 60_000;
 const maxUnseenMs = 86_400_000;
 const usualAheadMs = 3_600_000;
@@ -135,26 +132,26 @@ function withReadUntil(state: ProjectState, toMs: number): ProjectState {
   };
 }
 
-/** Returns the time up to which all executions of a project have been read, except for its backlog. */
+/** Returns the time up to which all executions of a project, except for its backlog, have been read. */
 export function readThroughMs({ aheadThroughMs, scannedThroughMs }: ProjectState): number {
   return aheadThroughMs ?? scannedThroughMs;
 }
 
-/** Returns the oldest part of the backlog, at most a day. */
+/** Returns the oldest part of the backlog, one day at most. */
 export function toNextWindow({ backlog = [] }: ProjectState): Window | undefined {
   const [oldest] = backlog;
   return oldest && { beginMs: oldest.beginMs, endMs: Math.min(oldest.endMs, oldest.beginMs + dayMs - 1) };
 }
 
-/** Records that a window up to now has been read, except for `rest`. If a clock was set back, progress after now is removed. */
+/** Records that a window up to now has been read, except for `rest`. Progress beyond now is removed. */
 export function withNewestRead(state: ProjectState, window: Window, rest: readonly Window[]): ProjectState {
   const { againFromMs: _again, ...kept } = state;
   return withRead(kept, window, rest, window.endMs);
 }
 
 /**
- * Records that a window up to now has been read, for a project with a backlog. The backlog stays, and `rest` is read after it.
- * Otherwise an overlap that is too long for one round would start in every round and never end.
+ * Records that a window up to now has been read, except for `rest`, for a project with a backlog. `rest` is read after the
+ * backlog. Otherwise a project whose overlap is too long for one round would never finish it.
  */
 export function withNewestReadBehind(
   state: ProjectState,
@@ -166,7 +163,7 @@ export function withNewestReadBehind(
   const fresh = rest.flatMap((each) => from(each, newFromMs));
   const read = withNewestRead(state, window, [...open, ...fresh]);
   const isOverlapRead = rest.every(({ endMs }) => endMs < sinceMs);
-  // The rest of an earlier round is still to be read, even though this round has read its own overlap.
+  // The rest of an earlier round is unread, although this round has read its own overlap.
   const leftFromMs = isOverlapRead ? againFromMs : Math.min(againFromMs ?? sinceMs, sinceMs);
   return leftFromMs === undefined ? read : { ...read, againFromMs: leftFromMs };
 }
@@ -185,7 +182,7 @@ export function withPastRead(state: ProjectState, window: Window, rest: readonly
   return withRead(state, window, rest, readThroughMs(state));
 }
 
-/** Limits the progress of a project to a time. */
+/** Removes the progress of a project beyond a time. */
 export function withThrough(state: ProjectState, throughMs: number): ProjectState {
   const outside = { beginMs: throughMs + 1, endMs: throughMs + 1 };
   return withRead(state, outside, [], Math.min(throughMs, readThroughMs(state)));
@@ -211,7 +208,7 @@ function until({ beginMs, endMs }: Window, throughMs: number): Window[] {
   return beginMs > throughMs ? [] : [{ beginMs, endMs: Math.min(endMs, throughMs) }];
 }
 
-/** Sorts windows, joins those that overlap, and joins the closest if there are too many. */
+/** Sorts windows and joins those that overlap. If there are too many, joins the closest ones. */
 function unite(windows: readonly Window[]): Window[] {
   const united: Window[] = [];
   for (const each of windows.toSorted((one, other) => one.beginMs - other.beginMs)) {

@@ -6,14 +6,14 @@ export type RecentRun = {
   readonly project: string;
   readonly group: string;
   readonly name: string;
-  /** Absent for a command without a job, and if an earlier release stored the run. */
+  /** Absent for an ad hoc run, and if an earlier release stored the run. */
   readonly jobId?: string;
   readonly ending: Ending;
   readonly startedAtMs: number;
   readonly endedAtMs: number;
-  /** The first few nodes that failed; absent if there are none, or if an earlier release stored the run. */
+  /** The names of some failed nodes. Absent if no node failed, and if an earlier release stored the run. */
   readonly failedNodes?: readonly string[];
-  /** The number of failed nodes, if there are more than `failedNodes`. */
+  /** The number of failed nodes. Set if `failedNodes` does not list all of them. */
   readonly failedNodeCount?: number;
 };
 
@@ -36,15 +36,15 @@ export function toRecent(project: string, run: Finished): RecentRun {
   };
 }
 
-/** If a run fails on more nodes, no single node is the cause. */
+/** The maximum of failed nodes to store. A run that fails on more nodes does not point to a single node. */
 const maxNodes = 5;
 
-/** Runs by the key of their document. There are several documents, so that a new run does not rewrite all others. */
+/** Recent runs by document. They are stored in several documents, so that a new run does not rewrite all others. */
 export type RecentSheets = ReadonlyMap<string, readonly RecentRun[]>;
 
 type RecentChange = {
   readonly sheets: RecentSheets;
-  /** The documents to write, and empty ones to remove. */
+  /** The keys of the documents to write. Empty ones are removed. */
   readonly written: readonly string[];
   readonly forgotten: readonly string[];
 };
@@ -55,7 +55,7 @@ export function toNewest(sheets: RecentSheets, latestMs: number): readonly Recen
 
 type Ranked = EndOfRun & { readonly run: RecentRun };
 
-/** Ranks a future-dated run by the newest end among the runs that were counted before it. */
+/** Sorts runs by end. A future-dated run gets the newest end among the runs that were counted before it. */
 function rank(sheets: RecentSheets, latestMs: number): readonly Ranked[] {
   let reachedMs = Number.NEGATIVE_INFINITY;
   const inOrder = [...sheets].sort(([one], [other]) => toNumber(one) - toNumber(other)).flatMap(([, runs]) => runs);
@@ -67,7 +67,7 @@ function rank(sheets: RecentSheets, latestMs: number): readonly Ranked[] {
   return ranked.sort(byEnd).slice(0, maxRecent);
 }
 
-/** Adds the newest of these runs to the last document, or to new ones. */
+/** Adds the newest of these runs to the last document. If it is full, adds new documents. */
 export function addRecent(sheets: RecentSheets, more: readonly RecentRun[], latestMs: number): RecentChange {
   const oldest = more.length === 0 ? undefined : rank(sheets, latestMs)[maxRecent - 1];
   const added = more
@@ -97,7 +97,7 @@ export function addRecent(sheets: RecentSheets, more: readonly RecentRun[], late
 const maxRecent = 1000;
 const maxOfSheet = 50;
 
-/** Reads the number of a document; older releases used keys without a number, one for each run. */
+/** Returns the number in the key of a document. Earlier releases stored each run under a key without a number. */
 function toNumber(key: string): number {
   return /^\d+$/.test(key) ? Number(key) : 0;
 }

@@ -7,8 +7,8 @@ import type { ProjectState } from './project-state.ts';
 export type RestoreGap = ReturnType<typeof createRestoreGap>;
 
 /**
- * After a restore, reads executions since the copy was made before publishing counters, so that no counter falls. Totals of a
- * project that cannot be read stay hidden meanwhile: a series may be absent, but never lower.
+ * After a restore, executions since the copy was made are read before counters are published, so that no counter falls. Totals of
+ * a project that cannot be read stay hidden: a series may be absent, but never lower than before.
  */
 export function createRestoreGap(cache: LedgerCache, failures?: Pick<Failures, 'follow' | 'markRestored'>) {
   function untilMs(): number | undefined {
@@ -25,13 +25,13 @@ export function createRestoreGap(cache: LedgerCache, failures?: Pick<Failures, '
   });
 
   return {
-    /** Call at the start, before any request: the gap must be stored even if the process ends at once. */
+    /** Call at the start, before any request. The gap must be stored even if the process ends soon. */
     open: async (isRestored: boolean): Promise<void> => {
       if (!isRestored && !cache.isRestored) return;
       await cache.update(async () => ({
         facts: { ...cache.facts(), gapUntilMs: unknown },
         states: [...cache.states.values()].map((state) => rewind(state, toGreatestId(cache.idHours))),
-        // Cells that are 0 in the copy may have been published with values since it was made.
+        // Cells that are 0 in the copy may have been published with other values since the copy was made.
         cells: [...cache.totals.cells.values()].flatMap((cell) =>
           cell.isReleased ? [] : [{ ...cell, isReleased: true }],
         ),
@@ -57,9 +57,9 @@ export function createRestoreGap(cache: LedgerCache, failures?: Pick<Failures, '
         }),
       }));
     },
-    /** Returns the server time up to which everything must be read before it is published; undefined after that. */
+    /** Returns the server time up to which all executions must be read before totals are published; undefined after that. */
     untilMs,
-    /** Returns the projects that have been read up to `untilMs`; totals of other projects are not published. */
+    /** Returns the projects that have been read up to `untilMs`. Totals of other projects are not published. */
     readStates: (): ReadonlyMap<string, ProjectState> => {
       if (untilMs() === undefined) return cache.states;
       return new Map([...cache.states].filter(([, state]) => isRead(state)));
@@ -67,9 +67,7 @@ export function createRestoreGap(cache: LedgerCache, failures?: Pick<Failures, '
   };
 }
 
-/**
- * Reports whether executions since the copy are still to be read. After they were read, a clock that is set back has no effect.
- */
+/** Reports whether executions since the copy are unread. Once read, a clock that is set back has no effect. */
 export function isInRestoreGap(
   { scannedThroughMs, gapReadMs }: Pick<ProjectState, 'scannedThroughMs' | 'gapReadMs'>,
   { gapUntilMs }: LedgerFacts,
@@ -77,10 +75,10 @@ export function isInRestoreGap(
   return gapUntilMs !== undefined && scannedThroughMs < gapUntilMs && gapReadMs !== gapUntilMs;
 }
 
-/** The end of the gap, until the first round has the server time. */
+/** The end of the gap before the first round, which has the server time. */
 const unknown = Number.MAX_SAFE_INTEGER;
 
-/** Recounts since the copy are repeated at once. Less than a day, so that one read is enough. */
+/** A restore reads the last 23 hours before the copy again, and so repeats recounts. Less than a day needs only one read. */
 const rewindMs = 23 * 3_600_000;
 
 function rewind(state: ProjectState, knownId: number | undefined): ProjectState {
@@ -88,7 +86,7 @@ function rewind(state: ProjectState, knownId: number | undefined): ProjectState 
   const { countedFromMs, scannedThroughMs, prunedThroughMs = Number.NEGATIVE_INFINITY } = kept;
   const wantedMs = Math.max(scannedThroughMs - rewindMs, prunedThroughMs);
   const earlier = kept.earlier ?? (knownId === undefined ? undefined : { untilMs: countedFromMs, throughId: knownId });
-  // A run with a new id counts even if its date is before counting began, because the clock may have been set back.
+  // A run with a new id counts even if it is dated before the start of counting, because the clock may have been set back.
   const beginMs = earlier === undefined ? Math.max(wantedMs, countedFromMs) : wantedMs;
   return {
     ...kept,

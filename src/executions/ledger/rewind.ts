@@ -9,13 +9,13 @@ import { isInRestoreGap } from './restore-gap.ts';
 type BothTimes = ServerTime & { readonly ownMs: number };
 
 /**
- * Creates a function that rewinds the ledger when the server clock was set back. It returns the time that the clock had
- * reached; undefined if the clock was not set back.
+ * Returns a function that rewinds the ledger when the server clock was set back. The function returns the time that the clock had
+ * reached, or undefined if it was not set back.
  */
 export function createRewind(cache: LedgerCache): (time: BothTimes) => Promise<number | undefined> {
-  /** A clock step is reported once. If a full disk refused the change, it is made as soon as there is space. */
+  /** The target of a rewind that is not stored yet. A step is reported once; a full disk may delay the storing. */
   let owedToMs: number | undefined;
-  /** Computed from the first times, and kept until the change is stored. */
+  /** The size of a step while the exporter was not running, kept until the change is stored. */
   let backMs: number | undefined;
   return async (time) => {
     let reachedMs = time.rewindToMs === undefined ? undefined : time.reachedMs;
@@ -40,8 +40,8 @@ function toEarliest(one: number | undefined, other: number | undefined): number 
 }
 
 /**
- * Returns by how much the server clock was set back while the exporter was not running, computed from its difference to the
- * exporter's clock; 0 if it was not set back.
+ * Returns by how much the server clock was set back while the exporter was not running; 0 if it was not. Compares the clock's
+ * present and stored difference to the exporter's clock.
  */
 function toStepBackMs({ skewMs }: LedgerFacts, { nowMs, ownMs }: BothTimes): number {
   const backMs = skewMs === undefined ? 0 : skewMs - Math.floor(nowMs - ownMs);
@@ -49,8 +49,8 @@ function toStepBackMs({ skewMs }: LedgerFacts, { nowMs, ownMs }: BothTimes): num
 }
 
 /**
- * Plans the change after the server clock was set back, now or while the exporter was not running: future times are no longer
- * read, listed or skipped. Undefined if nothing is dated after the clock.
+ * Plans the change after the server clock was set back, now or while the exporter was not running. Times in the future no longer
+ * count as read, listed or skipped. Returns undefined if the ledger has no such time.
  */
 function planRewind(
   states: ReadonlyMap<string, ProjectState>,
@@ -87,14 +87,14 @@ function planRewind(
 }
 
 /**
- * Reports whether the restore gap has been read. It still counts as read after the rewind, although its end has moved or is in
- * the future again.
+ * Reports whether the restore gap has been read. After the rewind it still counts as read, although its end moved or is in the
+ * future again.
  */
 function isReadOfGap(state: ProjectState, facts: LedgerFacts): boolean {
   return facts.gapUntilMs !== undefined && facts.gapUntilMs !== unknown && !isInRestoreGap(state, facts);
 }
 
-/** Reading a day again costs little. A larger difference means that the clock was completely wrong. */
+/** The maximum step: reading a day again costs little. A larger difference means that the clock was completely wrong. */
 const maxMs = 86_400_000;
 /** The end of a restore gap before the first round. */
 const unknown = Number.MAX_SAFE_INTEGER;
@@ -104,17 +104,17 @@ type Now = {
   readonly ownMs: number;
   /** Set if the server clock was just set ahead. */
   readonly leap: Window | undefined;
-  /** Set while a jump of the clock is not accepted: then the difference to the exporter's clock is unknown. */
+  /** Set while a forward step of the clock is not accepted; then the difference to the exporter's clock is unknown. */
   readonly doubtedMs?: number | undefined;
 };
 
 /**
- * Creates a function that returns the last forward step of the server clock, unless it was undone, and stores it with
- * the difference to the exporter's clock.
+ * Returns a function that stores the last forward step of the server clock and the difference to the exporter's clock. It returns
+ * the step, unless the step was undone.
  */
 export function createFollowSkew(cache: LedgerCache) {
   let { leap } = cache.facts();
-  /** The smallest difference since the last stored one, because a full disk may have refused to store every later one. */
+  /** The smallest difference since the last stored one. It is kept here because storing fails while the disk is full. */
   let leastSkewMs = Number.POSITIVE_INFINITY;
   return (now: Now): Followed => {
     const isUndone = leap !== undefined && leap.endMs > now.nowMs + stepMs;
@@ -127,7 +127,7 @@ export function createFollowSkew(cache: LedgerCache) {
       await cache.update(async () => {
         const facts = cache.facts();
         const isKept = skewMs === undefined || Math.abs(skewMs - (facts.skewMs ?? Infinity)) <= stepMs;
-        // After a restart, one more day is read in any case.
+        // Only a time that is a day later is stored, because a restart reads one more day anyway.
         const isReached = reachedMs !== undefined && reachedMs > (facts.reachedMs ?? 0) + dayMs;
         if (isKept && latest === facts.leap && !isReached) return undefined;
         return { facts: { ...facts, skewMs, leap: latest, ...(isReached ? { reachedMs } : {}) } };
@@ -140,9 +140,9 @@ export function createFollowSkew(cache: LedgerCache) {
 
 type Followed = {
   readonly leap: Window | undefined;
-  /** By how much the server clock was behind its present time. */
+  /** By how much the server clock was behind its present time, at most, since the difference was last stored. */
   readonly wasBehindMs: number;
-  /** Stores it, with the time that a clock more than a day ahead has reached. */
+  /** Stores the difference of the clocks, and the time that a clock more than a day ahead has reached. */
   readonly keep: (reachedMs?: number) => Promise<void>;
 };
 

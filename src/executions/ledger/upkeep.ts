@@ -15,7 +15,7 @@ type ForgettingOptions = {
   readonly activities: Activities;
 };
 
-/** Removes a project that has been missing for thirty days: first its entries, a few at a time, then the rest. */
+/** Removes a project that has been missing for thirty days: first its entries in small steps, then the rest. */
 export function createForgetMissing({ server, cache, ledger, activities }: ForgettingOptions) {
   return async (nowMs: number): Promise<void> => {
     for (const state of cache.states.values()) {
@@ -43,8 +43,8 @@ export function createForgetMissing({ server, cache, ledger, activities }: Forge
 const keptForMs = 30 * 86_400_000;
 
 /**
- * Returns the time before which entries of a project may be removed. Only a few are removed at a time, because a long
- * transaction delays all others.
+ * Returns the time before which entries of a project may be removed. Removes only a few at a time, because a long transaction
+ * delays all others.
  */
 export async function planPrune(
   ledger: Pick<Ledger, 'countEnds'>,
@@ -65,7 +65,7 @@ const maxMs = 3_600_000;
 const maxEntries = 2000;
 
 /**
- * Adapts cells to new bucket bounds: counts and sums stay, and every bucket except the last starts at 0. Undefined if the
+ * Converts cells to new bucket bounds: counts and sums stay, and all buckets except the last become 0. Returns undefined if the
  * bounds are the same.
  */
 export function rebucket(
@@ -78,7 +78,7 @@ export function rebucket(
   const changed: Cell[] = [];
   for (const cell of cells) {
     if (cell.buckets === undefined) continue;
-    // States that were stored without bounds have only the number of buckets.
+    // Earlier releases stored no bounds; then only the number of buckets is compared.
     if (before === undefined && cell.buckets.length === bounds.length + 1) continue;
     const { before: early } = cell;
     changed.push({
@@ -90,7 +90,7 @@ export function rebucket(
   return { facts: { ...facts, buckets: bounds }, cells: changed };
 }
 
-/** Stores when native histograms of durations began. */
+/** Stores the start of native histograms of durations. */
 export function beginNatives(
   change: LedgerChange | undefined,
   facts: LedgerFacts,
@@ -106,7 +106,7 @@ export async function release(
   keys: readonly string[],
   { nextTurn }: Pick<Clock, 'nextTurn'>,
 ): Promise<void> {
-  // After the first start all series become due at once; one long transaction would delay all others.
+  // In parts: all series become due at once after the first start, and a long transaction would delay all others.
   for (let begin = 0; begin < keys.length; begin += mostReleased) {
     if (begin > 0) await nextTurn();
     const part = keys.slice(begin, begin + mostReleased);
@@ -122,8 +122,8 @@ function toReleased({ totals }: LedgerCache, key: string): Cell[] {
 }
 
 /**
- * Records by how much clocks are behind. A running execution was not imported: if it started more than a day before a run with
- * a smaller id, its clock is behind. Responses may also have the time of a slow clock.
+ * Records clocks that are behind. A running execution was not imported, so if it started more than a day before a run with a
+ * smaller id, its clock is behind. Responses may also contain the time of a slow clock.
  */
 export async function noteSlowClocks(
   cache: LedgerCache,
@@ -136,7 +136,7 @@ export async function noteSlowClocks(
   });
 }
 
-/** Merges the known clocks and the new ones; undefined if nothing changes. */
+/** Merges known and new clocks. Returns undefined if nothing changes. */
 function toNoted(
   { facts, idHours }: LedgerCache,
   { running = [], serverTimes = [], nowMs, ownMs = nowMs }: Parameters<typeof noteSlowClocks>[1],
@@ -168,11 +168,11 @@ function toNoted(
     // A run that started hours before it was first seen does not show by how much its clock is behind.
     const knownByMs = next.map((clock) => clock.byMs);
     if (!isOfSlowClock(run, knownByMs) && isOfSlowClock(run, [byMs])) note(byMs);
-    // A run that started long ago does not prove that its clock is still used.
+    // A run that started long ago does not prove that its clock is still in use.
     renew((knownMs) => Math.abs(knownMs - byMs) < hourMs && isOfSlowClock(run, [knownMs]));
   }
   const toldMs = Math.min(...serverTimes);
-  // While a jump of the clock is not accepted, a member that is behind may be ahead of the time that is used.
+  // While a forward step is not accepted, `nowMs` may be behind this member's time. Then the exporter's clock is used.
   const byMs = (toldMs > nowMs + hourMs ? ownMs : nowMs) - toldMs;
   const isClose = (knownMs: number): boolean => Math.abs(knownMs - byMs) <= closeMs;
   if (byMs > dayMs && !next.some((clock) => isClose(clock.byMs))) note(byMs);
@@ -184,8 +184,8 @@ function toNoted(
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** Lags that differ by less belong to one clock. */
+/** Two lags with a smaller difference belong to the same clock. */
 const closeMs = 600_000;
-/** As far back as recounts read, plus a day. */
+/** Recounts read seven days back; one day more is kept. */
 const rememberedForMs = 8 * dayMs;
 const maxClocks = 10;

@@ -4,14 +4,14 @@ export function createActivities() {
   const all = new Map<string, ProjectActivity>();
   return {
     all,
-    /** Changes the activity of a project; missing fields of a new project get their defaults. */
+    /** Changes the activity of a project. Fields that a new project does not set get defaults. */
     note: (project: string, change: Partial<ProjectActivity>, nowMs: number): void => {
       all.set(project, { ...(all.get(project) ?? toNewActivity(project, nowMs)), ...change });
     },
     forget: (project: string): void => {
       all.delete(project);
     },
-    /** Call after the server clock was set back, so that no due time stays in the future. */
+    /** Call after the server clock was set back. Moves due times that would be in the future. */
     rewind: (nowMs: number): void => {
       const latestMs = Math.max(...[...all.values()].map(({ readAtMs }) => readAtMs));
       for (const [project, activity] of all) {
@@ -19,7 +19,7 @@ export function createActivities() {
         all.set(project, {
           ...activity,
           activeUntilMs: Math.min(activeUntilMs, nowMs),
-          // The project that has waited longest is still the first.
+          // The order stays: the project that has waited longest is still the first.
           readAtMs: readAtMs > nowMs ? nowMs - (latestMs - readAtMs) : readAtMs,
           nextDayMs: Math.min(nextDayMs, nowMs + hourMs),
           unshownSinceMs: unshownSinceMs && Math.min(unshownSinceMs, nowMs),
@@ -32,7 +32,7 @@ export function createActivities() {
 export type Activities = ReturnType<typeof createActivities>;
 
 function toNewActivity(project: string, nowMs: number): ProjectActivity {
-  // The same minute of each hour, even if the process starts often.
+  // Each project has its own minute of the hour, which does not change when the process restarts.
   const untilNextMs = (toOffsetMs(project) - nowMs) % hourMs;
   return {
     activeUntilMs: 0,
@@ -43,7 +43,7 @@ function toNewActivity(project: string, nowMs: number): ProjectActivity {
   };
 }
 
-/** Returns the project's own offset within the day, so that recounts are spread over the day. */
+/** Returns the offset of a project within the day, which spreads recounts over the day. */
 export function toOffsetMs(project: string): number {
   let hash = 0;
   for (const character of project) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 86_400;

@@ -7,7 +7,7 @@ import type { Activities } from './activities.ts';
 
 type HintInput = {
   readonly nowMs: number;
-  /** The window ends at the time of this round; the next round reads executions that end later. */
+  /** The window ends at the time of this round. Executions that end later belong to the next round. */
   readonly window: Window;
   readonly activities: Pick<Activities, 'all'>;
   readonly projects: readonly string[];
@@ -17,9 +17,9 @@ type HintInput = {
 type Search = { readonly sinceMs: number; missing: number; found: number };
 
 /**
- * A larger total hints that an execution ended in an idle project, but proves nothing: older servers count projects that the
- * token cannot read. So only a growing difference starts a search, and after several searches without a result the hint is
- * ignored for a while.
+ * Compares the server's total with the known executions. A larger total suggests that an execution ended in an idle project. It
+ * is no proof, because older servers also count projects that the token cannot read. So only a growing difference starts a
+ * search, and after several searches without a result the totals are ignored for a while.
  */
 export function createActivityHint(clock: Pick<Clock, 'ticks'>) {
   const question = createQuestion(clock);
@@ -41,8 +41,8 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>) {
   }
 
   /**
-   * Ends a search after every project has been read. Executions that ended before the search and are still missing cannot be
-   * read; executions that ended later were not searched for.
+   * Ends a search after every project has been read. Executions from before the search that are still missing cannot be read.
+   * Executions that ended later belong to the next search.
    */
   async function endSearch(api: Api, input: HintInput, { sinceMs, found }: Pick<Search, 'sinceMs' | 'found'>) {
     search = undefined;
@@ -52,7 +52,7 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>) {
     }
     const { beginMs } = input.window;
     const left = await readDifference(api, input, { beginMs, endMs: Math.max(beginMs, sinceMs - 1000) });
-    // Another read has counted the missing executions.
+    // Another read has counted the missing executions since.
     if (left === undefined || left <= usualDifference) return;
     usualDifference = left;
     searchesInVain += 1;
@@ -62,27 +62,26 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>) {
   const missing = (): number => (search === undefined ? 0 : Math.max(0, search.missing - search.found));
 
   return {
-    /** Returns how many executions are still missing; 0 without a search. */
+    /** Returns the number of executions that are still missing; 0 without a search. */
     missing,
     isQuick: question.isQuick,
-    /** Returns when the search for uncounted executions began; undefined without a search, or once all are found. */
+    /** Returns the start of the current search; undefined without a search, or once all executions are found. */
     searchedSinceMs: (): number | undefined => (missing() > 0 ? search?.sinceMs : undefined),
-    /** Call after reading a project of a search, with the number of executions that were counted. */
+    /** Call after a project was read for a search, with the number of executions that this read counted. */
     noteRead: (counted: number): void => {
       if (search !== undefined) search.found += counted;
     },
-    /** Resets the schedule after the server clock was set back. */
     rewind: (): void => {
       search = undefined;
       question.rewind();
       ignoredUntilMs = Number.NEGATIVE_INFINITY;
     },
-    /** Compares how many executions ended in a window with how many of them are known. */
+    /** Compares the number of executions that ended in a window with the number of known ones. */
     check: async (api: Api, input: HintInput): Promise<void> => {
       const { nowMs, activities, projects } = input;
       const isReadSince = (sinceMs: number) => (project: string) =>
         (activities.all.get(project)?.readAtMs ?? 0) >= sinceMs;
-      // If every project is due anyway, no search is needed.
+      // No search is needed if every project was read in this round.
       if (nowMs < ignoredUntilMs || !question.isDue(nowMs) || projects.every(isReadSince(nowMs))) return;
       if (!(await api.supports(executionsTotal))) return;
       const difference = await readDifference(api, input);
@@ -104,7 +103,7 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>) {
 
 export type ActivityHint = ReturnType<typeof createActivityHint>;
 
-/** Requests how many more executions ended in a window than are known, as often as the server can handle. */
+/** Requests how far the server's total of a window exceeds the known executions. The pause depends on the server's speed. */
 function createQuestion(clock: Pick<Clock, 'ticks'>) {
   let nextMs = Number.NEGATIVE_INFINITY;
   let tookMs = 0;
@@ -114,12 +113,12 @@ function createQuestion(clock: Pick<Clock, 'ticks'>) {
     rewind: (): void => {
       nextMs = Number.NEGATIVE_INFINITY;
     },
-    /** Some servers refuse the endpoint, or fail: access is restricted, or their database is too slow. */
+    /** Returns `refused` if the server refuses the endpoint or fails: access is restricted, or its database is slow. */
     ask: async (api: Api, { nowMs, projects, countKnown }: HintInput, window: Window) => {
       const askedTicks = clock.ticks();
       try {
         const total = await api.get(executionsTotal, { query: { begin: window.beginMs, end: window.endMs } });
-        // Asks less often if the server is slow, or if searching its projects takes a long time.
+        // The pause grows with the response time and with the number of projects to search.
         tookMs = clock.ticks() - askedTicks;
         nextMs = nowMs + Math.max(tookMs * restForEachMs, projects.length * restForProjectMs);
         return total === undefined ? undefined : total - (await countKnown(window));
@@ -131,7 +130,7 @@ function createQuestion(clock: Pick<Clock, 'ticks'>) {
   };
 }
 
-/** The errors of servers that have the endpoint but refuse or fail requests for it. */
+/** The errors of servers that have the endpoint, but refuse it or fail. */
 export const refusals: readonly ErrorKind[] = [
   'forbidden',
   'not_found',
@@ -143,9 +142,9 @@ export const refusals: readonly ErrorKind[] = [
 ];
 const maxSearchesInVain = 3;
 const ignoredForMs = 3_600_000;
-/** A slower response means that the server had to work for it. */
+/** Above this response time, totals are expensive for the server. */
 const quickMs = 500;
-/** The pause between two requests, per millisecond of the last response. */
+/** The pause between two requests in ms, per ms of the last response time. */
 const restForEachMs = 20;
-/** The minimum pause per project: with up to 200 projects, the whole pause is shorter than the default interval. */
+/** The minimum pause per project. With up to 200 projects, the sum is below the default interval. */
 const restForProjectMs = 60;

@@ -12,7 +12,7 @@ type JobListsOptions = {
   readonly cache: LedgerCache;
   readonly settings: Pick<ExecutionSettings, 'isWantedProject' | 'isWantedJob'>;
   readonly ticks: () => number;
-  /** The configured limit of requests to the server. */
+  /** The configured maximum of requests per second to the server. */
   readonly requestsPerSecond?: number;
 };
 
@@ -29,7 +29,7 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
   function begin(project: string): LearnJobs {
     const asked = new Map([...totals.jobs].filter(([, job]) => job.project === project));
     return async (list, nowMs) => {
-      // A hidden job may be missing from the list.
+      // The list may omit a job that is hidden from the token.
       if (cache.states.get(project)?.hold !== undefined) return;
       due.note(project);
       ids.note(project, list);
@@ -37,7 +37,7 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
     };
   }
 
-  /** Returns false if the list cannot be read: counting continues, but no other list is requested. */
+  /** Returns false if the list cannot be read. Counting continues, but this round requests no other list. */
   async function lookAt(project: string, api: () => Api, nowMs: number): Promise<boolean> {
     due.note(project);
     try {
@@ -61,13 +61,13 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
   }
 
   return {
-    /** Call before another poll reads a project's jobs, and pass the list to the returned function. */
+    /** Call before another poll reads the jobs of a project, and pass the list to the returned function. */
     begin,
-    /** Returns the ids of a project's jobs; undefined if its list was not read, or is long. */
+    /** Returns the ids of the jobs of a project; undefined if the list was not read, or is long. */
     idsOf: ids.of,
     /**
-     * Reads the job lists of the next projects in turn, so that facts of deleted jobs are no longer published. Each list is read
-     * every ten minutes, if a small share of all requests is enough.
+     * Reads the next job lists, so that facts of deleted jobs are no longer published. Each list is read every ten minutes, or
+     * less often to use only a small share of all requests.
      */
     look: async (api: () => Api, nowMs: number, mayGoOn: () => boolean = () => true): Promise<void> => {
       const elapsedMs = ticks() - lookedTicks;
@@ -80,7 +80,7 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
     },
     /**
      * Removes deleted or excluded jobs thirty days after their last run. Other jobs without a run for thirty days are removed
-     * only if running jobs need their slots.
+     * only if active jobs need their slots.
      */
     forgetMissing: async (nowMs: number): Promise<void> => {
       if (ticks() < forgetTicks) return;
@@ -100,7 +100,7 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
 
 export type JobLists = ReturnType<typeof createJobLists>;
 
-/** Marks jobs that are missing from the list, and unmarks jobs that are listed again. */
+/** Marks jobs that are missing in the list as deleted, and unmarks jobs that are listed again. */
 async function noteListed(
   cache: LedgerCache,
   listed: ReadonlySet<string>,
@@ -110,7 +110,7 @@ async function noteListed(
   await cache.update(async () => {
     const changed: JobFacts[] = [];
     for (const [key, job] of asked) {
-      // A job still existed if one of its runs was counted since the request.
+      // A job existed after the request if one of its runs was counted since then.
       if (cache.totals.jobs.get(key) !== job) continue;
       const { goneSinceMs, ...rest } = job;
       const isListed = listed.has(key);
@@ -121,7 +121,7 @@ async function noteListed(
   });
 }
 
-/** Keeps the ids of the jobs of projects with few jobs. */
+/** Stores the ids of jobs, only for projects with few jobs. */
 function createKnownIds() {
   const known = new Map<string, readonly string[]>();
   return {
@@ -146,7 +146,7 @@ function createDue({ totals, states }: LedgerCache, ticks: () => number) {
     note: (project: string): void => {
       dueTicks.set(project, ticks() + everyMs);
     },
-    /** Returns the project that has been due longest; new projects come first. */
+    /** Returns the project whose list is due longest; new projects come first. */
     find: (): string | undefined => {
       let found: string | undefined;
       let earliest = ticks();

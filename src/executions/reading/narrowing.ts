@@ -4,11 +4,11 @@ import { ApiError } from '../../api/errors.ts';
 import type { Window } from '../../api/paging.ts';
 import { refusals } from './activity-hint.ts';
 
-/** A project and the ids of its jobs; undefined if they are unknown, or too many to ask about. */
+/** A project and the ids of its jobs. The ids are undefined if they are unknown, or too many for a request. */
 type Candidate = { readonly project: string; readonly jobIds: readonly string[] | undefined };
 
 type NarrowingInput = {
-  /** The projects in which an execution may have ended, the likeliest first. */
+  /** The projects in which an execution may have ended, most likely first. */
   readonly candidates: readonly Candidate[];
   readonly missing: number;
   readonly window: Window;
@@ -18,8 +18,8 @@ type NarrowingInput = {
 };
 
 /**
- * Narrows a search with requests for totals of a few jobs, so that few projects must be read. Runs without a job and runs of
- * unknown jobs are not covered: the search must still find them.
+ * Narrows a search to few projects by requesting totals of small groups of jobs. Totals of jobs do not include runs without a job
+ * and runs of unknown jobs, so the search must continue if the projects show nothing new.
  */
 export function createNarrowing() {
   let ignoredUntilMs = Number.NEGATIVE_INFINITY;
@@ -29,9 +29,9 @@ export function createNarrowing() {
   }
 
   return {
-    /** Call if the returned projects were read without a new execution. */
+    /** Call if reading the returned projects found no new execution. */
     noteVain: ignore,
-    /** Returns the few projects that may have the missing executions; none if the totals of jobs do not show it. */
+    /** Returns the projects that may have the missing executions; none if the totals of jobs show no difference. */
     find: async (
       api: Api,
       { candidates, missing, window, nowMs, countKnown, mayGoOn }: NarrowingInput,
@@ -48,7 +48,7 @@ export function createNarrowing() {
       };
       try {
         const found = await narrow(groups, missing, { toMissing, mayGoOn });
-        // Narrowing used up the time in which projects could have been read.
+        // Narrowing took the time in which projects could have been read.
         if (!mayGoOn()) ignore(nowMs);
         return found;
       } catch (error) {
@@ -67,7 +67,7 @@ type Group = readonly { readonly project: string; readonly jobIds: readonly stri
 
 type Asking = { readonly toMissing: (group: Group) => Promise<number>; readonly mayGoOn: () => boolean };
 
-/** Requests totals group by group until the missing executions are located. */
+/** Requests totals of groups until all missing executions are located. */
 async function narrow(groups: readonly Group[], missing: number, asking: Asking): Promise<readonly string[]> {
   const found: string[] = [];
   let left = missing;
@@ -80,7 +80,7 @@ async function narrow(groups: readonly Group[], missing: number, asking: Asking)
   return found;
 }
 
-/** Halves a group with missing executions, until reading the projects of a half costs no more than one request. */
+/** Splits a group with missing executions in halves, until reading the projects of a half costs no more than one request. */
 async function halve(group: Group, missing: number, asking: Asking): Promise<readonly string[]> {
   if (missing <= 0) return [];
   if (group.length <= fewProjects || !asking.mayGoOn()) return group.map(({ project }) => project);
@@ -90,7 +90,7 @@ async function halve(group: Group, missing: number, asking: Asking): Promise<rea
   return [...(await halve(first, ofFirst, asking)), ...(await halve(second, missing - ofFirst, asking))];
 }
 
-/** Groups projects; the job ids of a group fit into the address of one request. */
+/** Groups projects so that the job ids of a group fit into one URL. */
 function toGroups(candidates: readonly Candidate[]): readonly Group[] {
   const groups: { project: string; jobIds: readonly string[] }[][] = [];
   let ids = maxIds;
@@ -106,11 +106,11 @@ function toGroups(candidates: readonly Candidate[]): readonly Group[] {
   return groups;
 }
 
-/** An id takes about 53 characters, and some servers accept only 8,000 for the address and all headers. */
+/** An id takes about 53 characters, and some servers accept only 8,000 characters for the URL and all headers. */
 const maxIds = 75;
-/** For a project with more jobs, a request for totals costs as much as reading the project. */
+/** Above this number of jobs, requesting a total costs as much as reading the project. */
 export const maxJobsOfProject = 20;
-/** With fewer projects per group on average, no requests are saved. */
+/** With fewer projects per group on average, narrowing saves no requests. */
 const minProjects = 4;
 const fewProjects = 3;
 const ignoredForMs = 3_600_000;

@@ -2,8 +2,8 @@ import type { Window } from '../../api/paging.ts';
 import { maxLeapMs, stepMs } from '../../domain/time.ts';
 
 /**
- * The overlaps of a round: how far a window begins before the last read, and how far it ends after now. They grow for a day
- * after members' clocks were seen to differ, or executions became visible late.
+ * Computes the overlaps of a round: how far a window begins before the last read, and how far it ends after now. Overlaps grow
+ * for a day after clocks of members differed, or executions became visible late.
  */
 export function createOverlap(
   minMs: number,
@@ -27,7 +27,7 @@ export function createOverlap(
   }
 
   function ms(nowMs: number): number {
-    // If the clock was set back, the wider overlap ends at once.
+    // After the clock was set back, the wider overlap ends at once.
     return nowMs < widest.untilMs && widest.untilMs - nowMs <= rememberedForMs ? widest.ms : minMs;
   }
 
@@ -37,15 +37,15 @@ export function createOverlap(
 
   return {
     ms,
-    /** Call when a recount of the last day found executions that all rounds had missed: they became visible after the overlap. */
+    /** Call when a recount of the last day found executions that rounds had missed, because they became visible too late. */
     noteMissed: (nowMs: number): void => {
-      // Everything that one round finds was missed with the same overlap.
+      // All findings of one round were missed with the same overlap, so they widen it once.
       if (nowMs !== missedAtMs) widen(2 * ms(nowMs), nowMs);
       missedAtMs = nowMs;
     },
-    /** Call when an execution became visible this long after its project had been read. */
+    /** Call when an execution became visible this long after its project was read. */
     noteLateness: (latenessMs: number, nowMs: number): void => {
-      // Doubled, because longer delays are possible.
+      // Doubled, because the next delay may be longer.
       if (latenessMs > minMs / 2) widen(2 * latenessMs, nowMs);
     },
     /** Records the clocks of members that answered at about the same time. */
@@ -53,30 +53,30 @@ export function createOverlap(
       const spreadMs = Math.max(...serverTimes) - Math.min(...serverTimes);
       if (spreadMs <= stepMs) return;
       widen(minMs + spreadMs, nowMs);
-      // Until the next round, a member that is ahead writes later times.
+      // Until the next round, a member whose clock is ahead may write later dates.
       noteReached(Math.max(...serverTimes) + minMs);
     },
     noteUnseen: (): void => {
       isUnseen = true;
     },
-    /** Call after the clock was set back, with the time that it had reached. */
+    /** Call after the clock was set back, with the time that the clock had reached. */
     noteReached,
-    /** Returns the time that a clock more than a day ahead has reached. Store it for the next start. */
+    /** Returns the time that a clock more than a day ahead has reached, to be stored for the next start. */
     reachedMs: (nowMs: number): number | undefined => (latestMs > nowMs + rememberedForMs ? latestMs : undefined),
-    /** Call with the span over which the clock was last set ahead. */
+    /** Call with the span that the last forward step of the clock skipped. */
     noteLeap: (latest: Window | undefined): void => {
       leap = latest;
     },
     leap: (): Window | undefined => leap,
-    /** Returns how much of the time since `sinceMs` the clock skipped. */
+    /** Returns how much of the time since `sinceMs` the last forward step skipped. */
     leaptMs: (sinceMs: number): number =>
       leap === undefined ? 0 : Math.max(0, leap.endMs - Math.max(leap.beginMs, sinceMs)),
     /**
-     * Returns the latest date that executions may have: it is after `nowMs` until a clock that was set back reaches its
-     * earlier time.
+     * Returns the latest possible date of executions. After the clock was set back, this is the time that the clock had reached,
+     * until the clock reaches it again.
      */
     untilMs: (nowMs: number): number => {
-      // While the exporter was not running, the clock may have been ahead and been set back, or have advanced further.
+      // While the server time was not observed, the clock may have been ahead and set back, or have advanced further.
       if (isUnseen) unseenMs = Math.max(nowMs + maxLeapMs, latestMs + rememberedForMs);
       isUnseen = false;
       return Math.max(nowMs, latestMs, unseenMs);

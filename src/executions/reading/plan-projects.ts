@@ -3,29 +3,29 @@ import { type ProjectState, toNewProject } from '../ledger/project-state.ts';
 import { isInRestoreGap } from '../ledger/restore-gap.ts';
 
 type ListingInput = {
-  /** The projects that can be read now. */
+  /** The projects that can be read. */
   readonly names: ReadonlySet<string>;
   readonly states: ReadonlyMap<string, ProjectState>;
   readonly facts: LedgerFacts;
   readonly nowMs: number;
-  /** When the list was requested, perhaps by another poll. */
+  /** The time of the request for the list, which another poll may have sent. */
   readonly listedAtMs: number;
-  /** When the present configuration took effect: a project that it adds counts from then on. */
+  /** The start of the current configuration. A project that this configuration adds is counted from then on. */
   readonly begunMs?: number | undefined;
   readonly backfillMs: number;
-  /** The configured start of counting, which replaces the time of the first list. */
+  /** The configured start of counting. It replaces the time of the first list. */
   readonly countFromMs?: number | undefined;
   readonly isWanted: (project: string) => boolean;
-  /** The longest delay until an execution becomes visible. */
+  /** The maximum delay until an execution becomes visible. */
   readonly overlapMs?: number;
-  /** The largest difference between members' clocks: a member with a fast clock may have dated the list. */
+  /** The largest difference between clocks of members, because the list may have the date of a member that is ahead. */
   readonly skewMs?: number;
 };
 
 /**
- * Plans the changes for a new list of projects: new projects begin where the previous list ended, and missing ones are put on
- * hold. A project that appears when another disappears may be the renamed project, so it continues from the progress of the
- * other. Executions counted before are recognized by their ids.
+ * Plans changes for a new list of projects. New projects start at the time of the previous list, and missing projects are put on
+ * hold. If a project appears when another disappears, it may be a renamed project, so it starts with the progress of the other
+ * one; the ids of counted executions prevent a second count.
  */
 export function planProjects({
   names,
@@ -56,8 +56,8 @@ export function planProjects({
 }
 
 /**
- * Puts excluded projects on hold. Once the start of the present configuration is known, resumes projects that are no longer
- * excluded. Undefined without changes.
+ * Puts excluded projects on hold. Resumes projects that are no longer excluded, once the start of the current configuration is
+ * known. Returns undefined without changes.
  */
 export function planExcluded({
   states,
@@ -70,14 +70,14 @@ export function planExcluded({
     const isExcluded = state.hold === 'excluded';
     if (isWanted(state.project))
       return isExcluded && begunMs !== undefined ? [toNewProject(state.project, begunMs)] : [];
-    // Executions that were counted after the copy was made have been published, so they are counted again first.
+    // Executions since the copy was made were published before the restore, so they are counted again first.
     if (isExcluded || isInRestoreGap(state, facts)) return [];
     return [{ ...state, hold: 'excluded', heldSinceMs: nowMs }];
   });
   return changed.length === 0 ? undefined : { states: changed };
 }
 
-/** Returns the time from which executions may be unread: executions that become visible late ended before the last read. */
+/** Returns the time after which executions may be unread. Executions that become visible late ended before the last read. */
 function toUnreadMs({
   scannedThroughMs,
   backlog: [oldest] = [],
@@ -86,7 +86,7 @@ function toUnreadMs({
   return Math.min(scannedThroughMs, oldest?.beginMs ?? scannedThroughMs, againFromMs);
 }
 
-/** Reports whether a project was in the last list and is not in this one. A read may have found it missing earlier. */
+/** Reports whether a project disappeared from the list. A read may have shown earlier that it is missing. */
 function isGone(
   { project, hold, heldSinceMs = Number.NEGATIVE_INFINITY }: ProjectState,
   names: ReadonlySet<string>,

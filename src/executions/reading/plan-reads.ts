@@ -1,14 +1,14 @@
 import type { Window } from '../../api/paging.ts';
 import { type ProjectActivity, type ProjectState, readThroughMs } from '../ledger/project-state.ts';
 
-/** Why a project is read: it is active, it is its turn, an execution is missing, or it may be readable again. */
+/** Why a project is read: it is active, its turn has come, an execution is missing, or a hold may have ended. */
 type Purpose = 'live' | 'rotation' | 'search' | 'probe';
 
 export type PlannedRead = {
   readonly project: string;
-  /** The window to request: up to now, at most a day. */
+  /** The window to request. It ends now and is at most a day long. */
   readonly window: Window;
-  /** All executions from this time on must be read, now or later. */
+  /** Executions after this time must be read, now or as backlog. */
   readonly sinceMs: number;
   readonly purpose: Purpose;
 };
@@ -16,17 +16,17 @@ export type PlannedRead = {
 export type PlanInput = {
   readonly states: ReadonlyMap<string, ProjectState>;
   readonly activities: ReadonlyMap<string, ProjectActivity>;
-  /** The server time, which differs from the exporter's time and from the newest end that was seen. */
+  /** The server time. */
   readonly nowMs: number;
   readonly everyMs: number;
   readonly overlapMs: number;
-  /** The span that the server clock skipped; late executions may be dated before it. */
+  /** The span that the last forward step of the server clock skipped. Late executions may have dates before the span. */
   readonly leap?: Window | undefined;
   readonly maxDelayMs: number;
-  /** Idle projects that were not read since this time are read as soon as possible. */
+  /** Idle projects whose last read was before this time are read as soon as possible. */
   readonly sweepBeforeMs: number | undefined;
   readonly sweepQuota: number;
-  /** The number of reads that a round may use for a search. */
+  /** The maximum number of reads in a round for a search. */
   readonly searchQuota: number;
 };
 
@@ -45,22 +45,22 @@ export function planReads(input: PlanInput): PlannedRead[] {
     if (isOutOfSight(state, input) || !isActive) idle.push(state);
     else live.push(toRead(state, 'live', input));
   }
-  // A project that is missing from the list may be deleted; its series end when this is certain.
+  // A project that is missing in the list must be read, because its series end once a read shows that it was deleted.
   const isGone = (state: ProjectState): boolean => readAt(state) < (state.heldSinceMs ?? 0);
   const gone = idle.filter(isGone).slice(0, maxGone);
   idle.sort((one, other) => readAt(one) - readAt(other));
-  // If rounds are slow, a project that has waited for the whole delay is read at once.
+  // If rounds are slow, projects that have waited for the maximum delay are read now.
   const sweptBeforeMs = Math.max(sweepBeforeMs ?? Number.NEGATIVE_INFINITY, nowMs - maxDelayMs);
   const sweeping = idle.filter((state) => readAt(state) < sweptBeforeMs).length;
   const quota = Math.max(Math.ceil((idle.length * everyMs) / maxDelayMs), Math.min(sweeping, sweepQuota));
   const rotation = [...new Set([...gone, ...idle.slice(0, quota)])].map((state) =>
     toRead(state, isOutOfSight(state, input) ? 'probe' : 'rotation', input),
   );
-  // The budget may have no place for the last reads, which are then the first of the next round.
+  // If the budget is used up, the last reads are skipped and come first in the next round.
   return [...live.sort((one, other) => one.sinceMs - other.sinceMs), ...rotation];
 }
 
-/** Plans reads of projects not read since a search began, the likeliest first. */
+/** Plans reads of projects that were not read since a search began, most likely first. */
 export function planSearch(input: PlanInput, sinceMs: number): PlannedRead[] {
   const { states, activities, nowMs, searchQuota } = input;
   return [...states.values()]
@@ -71,7 +71,7 @@ export function planSearch(input: PlanInput, sinceMs: number): PlannedRead[] {
     .map(({ state }) => toRead(state, 'search', input));
 }
 
-/** Returns the time since a project's next run was expected; without a known period, since its last run. */
+/** Returns the time since the next run of a project was expected. Without a known period, returns the time since its last run. */
 function toWaitMs(activity: ProjectActivity | undefined, nowMs: number): number {
   const [last, before] = activity?.lastRunsMs ?? [];
   if (last === undefined) return Number.POSITIVE_INFINITY;
@@ -84,7 +84,7 @@ export function isCaughtUpWith(state: ProjectState, now: Pick<PlanInput, 'activi
   return state.backlog !== undefined && !isOutOfSight(state, now);
 }
 
-/** A project that has shown no row for longer is read only when due. */
+/** A project without shown rows for a longer time is read only when due. */
 const unshownForMs = 600_000;
 
 /** The maximum number of missing projects that a round reads before they are due. */
@@ -109,7 +109,7 @@ function toRead(state: ProjectState, purpose: Purpose, { nowMs, overlapMs, leap,
   return { project, window: { beginMs, endMs: nowMs }, sinceMs, purpose };
 }
 
-/** Reports whether a project on hold need not be requested yet. Its answer seldom changes, so the pause grows. */
+/** Reports whether a project on hold need not be read yet. The pause grows, because a hold seldom ends soon. */
 function isResting(
   { hold, heldSinceMs = 0 }: ProjectState,
   readAtMs: number,

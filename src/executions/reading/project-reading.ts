@@ -36,15 +36,15 @@ export type ProjectReading = ReturnType<typeof createProjectReading>;
 export function createProjectReading(options: ProjectReadingOptions) {
   const tools: Tools = { ...options, ...createTakeIn(options), aheadLeft: new Map() };
   return {
-    /** Call after the clock was set back: rows that were read may be future-dated. */
+    /** Call after the clock was set back, because future-dated windows must be read again. */
     rewind: () => tools.aheadLeft.clear(),
-    /** Reads the newest part of the planned window; the rest becomes backlog. May put the project on hold. */
+    /** Reads the newest part of the planned window; the rest becomes backlog. Puts the project on hold if it cannot be read. */
     read: (api: Api, planned: PlannedRead, nowMs: number): Promise<ReadResult> =>
       orHold(tools, { api, project: planned.project, nowMs }, () => readNew(tools, api, planned, nowMs)),
     /** Reads a project's backlog for as long as `mayGoOn` allows. */
     readPast: (api: Api, project: string, nowMs: number, mayGoOn: () => boolean): Promise<ReadResult> =>
       orHold(tools, { api, project, nowMs }, () => readBacklog(tools, api, project, { nowMs, mayGoOn })),
-    /** Reads a past window again, and returns the executions that were unknown. */
+    /** Reads a past window again. Returns the executions that were not known. */
     readAgain: async (api: Api, project: string, window: Window, nowMs: number): Promise<readonly Finished[]> => {
       const lateBeforeMs = Number.POSITIVE_INFINITY;
       const { counted } = await tools.takeIn(api, {
@@ -62,7 +62,7 @@ export function createProjectReading(options: ProjectReadingOptions) {
 
 type Tools = ProjectReadingOptions &
   ReturnType<typeof createTakeIn> & {
-    /** The future windows that are still to be read; without an entry, the whole future. */
+    /** For each project, the future windows that are unread. Without an entry, the whole future is unread. */
     readonly aheadLeft: Map<string, readonly Window[]>;
   };
 
@@ -74,13 +74,13 @@ async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: numb
   const unshown = purpose === 'probe' ? await countUnshown(api, before, { sinceMs, nowMs }) : 0;
   if (unshown > 0) return { ...nothingRead, total: unshown, hidden: unshown, isUnshown: true };
   if (purpose === 'probe') shownLately.add(project);
-  // A clock that was set ahead does not make the outage longer. After a restore, all executions count again, at any age.
+  // A forward step of the clock does not lengthen the outage. After a restore, executions of any age count again.
   const isRestored = isInRestoreGap(before, cache.facts());
   const limitMs = isRestored ? Number.POSITIVE_INFINITY : catchUpLimitMs + overlap.leaptMs(readThroughMs(before));
   const { countedFromMs } = resume(before, nowMs, limitMs);
   const dueMs = Math.max(sinceMs, countedFromMs);
   const window = { beginMs: Math.max(planned.window.beginMs, countedFromMs), endMs: planned.window.endMs };
-  // The time between the last read and the window must be read too, perhaps later.
+  // The time between the last read and this window becomes backlog.
   const between = dueMs < window.beginMs ? [{ beginMs: dueMs, endMs: window.beginMs - 1 }] : [];
   const fromMs = Math.min(readThroughMs(before), nowMs);
   let pages = 0;
@@ -88,7 +88,7 @@ async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: numb
   let ahead: readonly Window[] = [];
   const { counted, result } = await takeIn(api, {
     project,
-    // Future-dated rows do not count as read, because the clock has not reached their time.
+    // Future-dated rows do not count as read, because the clock has not reached their dates.
     window: { ...window, endMs: Math.max(window.endMs, overlap.untilMs(nowMs)) },
     seenAtMs: nowMs,
     lateBeforeMs: purpose === 'rotation' ? fromMs - overlap.ms(nowMs) : Number.NEGATIVE_INFINITY,
@@ -99,7 +99,7 @@ async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: numb
       const newFromMs = Math.max(dueMs, fromMs + 1);
       return withNewestReadBehind(latest, window, { rest: due, sinceMs: dueMs, newFromMs });
     },
-    // If no row was shown, reads a few more pages to look for one.
+    // If no row is shown, a few more pages are read to look for one.
     mayGoOn: (rest, hasShown) => {
       isCut = rest.some(({ beginMs }) => beginMs < dueMs);
       ahead = rest.flatMap((each) => from(each, nowMs + 1));
@@ -107,20 +107,18 @@ async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: numb
       return !hasShown && pages < maxUnshownPages;
     },
   });
-  // Executions in the backlog are not late.
+  // Executions of the backlog do not count as late.
   const known = before.backlog === undefined ? counted : [];
   for (const { endedAtMs } of known) overlap.noteLateness(fromMs - endedAtMs, nowMs);
   const isInSight = purpose === 'probe';
-  // The backlog has no future-dated windows: if the newest page had new rows, the next windows may have some too.
+  // Future windows are never backlog. If the newest page had new rows, other future windows may have new rows too.
   const left = counted.length > 0 ? undefined : tools.aheadLeft.get(project);
   const windows = left === undefined ? ahead : left.flatMap((each) => from(each, nowMs + 1));
   const more = await readAhead(tools, api, { project, windows, nowMs });
   return { ...result, counted: result.counted + more, isCut, isInSight };
 }
 
-/**
- * Reads more future-dated rows, up to the page limit of a project, and keeps the rest for later. Returns how many were counted.
- */
+/** Reads more future-dated rows, up to the page limit. Stores which windows are left. Returns the number of counted runs. */
 async function readAhead(
   { takeIn, aheadLeft }: Tools,
   api: Api,
@@ -147,13 +145,13 @@ async function readAhead(
   return sum;
 }
 
-/** Returns the number of rows to read if the server shows none of them; otherwise 0. */
+/** Returns the number of rows in unread windows if the server shows none of them; otherwise 0. */
 async function countUnshown(
   api: Api,
   { project, backlog: [oldest] = [] }: ProjectState,
   { sinceMs, nowMs }: { sinceMs: number; nowMs: number },
 ): Promise<number> {
-  // One page is enough, even for a long window.
+  // One page is enough for a window of any length.
   const beginMs = Math.min(sinceMs, oldest?.beginMs ?? sinceMs);
   const { total, shown } = await readNewest(api, project, { beginMs, endMs: nowMs });
   return shown === 0 ? total : 0;
@@ -187,13 +185,13 @@ async function readBacklog(
     });
     pages += taken;
     sum = addResults(sum, result);
-    // The project is read again in its turn, and may show rows by then.
+    // The next regular read of the project may show rows.
     if (result.isUnshown && !shownLately.has(project)) return sum;
   }
   return sum;
 }
 
-/** Puts a project on hold when a request for it is denied. */
+/** Puts the project on hold if a request for it is denied. */
 async function orHold(
   tools: Pick<Tools, 'cache'>,
   { api, project, nowMs }: { api: Api; project: string; nowMs: number },
@@ -210,7 +208,7 @@ async function orHold(
   }
 }
 
-/** Releases before 3.3.5 fail if a project is missing; their lists of jobs do not. */
+/** Releases before 3.3.5 return an error if a project is missing. A request for its jobs shows whether it is missing. */
 async function findMissing(api: Api, project: string, error: unknown): Promise<Hold | undefined> {
   if (!(error instanceof ApiError) || error.details.status !== 500) return undefined;
   const listing = api.get(projectJobs, { path: { project } });
@@ -222,18 +220,18 @@ async function putOnHold({ cache }: Pick<Tools, 'cache'>, project: string, held:
   await cache.update(async () => {
     const state = cache.states.get(project);
     if (state === undefined || state.hold === held) return undefined;
-    // The facts of a missing project are kept for a time that begins now.
+    // Facts of a missing project are kept for a limited time, which begins now.
     const heldSinceMs = held === 'missing' ? nowMs : (state.heldSinceMs ?? nowMs);
     return { states: [{ ...state, hold: held, heldSinceMs }] };
   });
 }
 
-/** Backlog pages of one project before the next project's turn. */
+/** The maximum number of backlog pages of a project in one turn. */
 const maxPagesAtOnce = 20;
-/** Pages to read if the first page shows no row. */
+/** The number of pages to read if the first page shows no row. */
 const maxUnshownPages = 5;
 
-/** Returns the hold for an error; undefined if the error is not about the project. */
+/** Returns the hold that an error causes; undefined if the error does not concern the project. */
 export function toHold(error: unknown): Hold | undefined {
   if (!(error instanceof ApiError)) return undefined;
   const { kind, details } = error;

@@ -13,15 +13,14 @@ type NotesOptions = {
   readonly settings: Pick<ExecutionSettings, 'overlapMs'>;
 };
 
-/** Keeps the findings of reads for later rounds. */
 export function createReadNotes({ activities, visibility, activityHint, settings }: NotesOptions) {
   return {
-    /** Records a read up to now. Returns true if no row was shown for a day, so that the project counts as hidden. */
+    /** Records a read up to now. Returns true if the project must be put on hold as hidden, because no row was shown for a day. */
     noteNewest: (planned: PlannedRead, read: ReadResult, after: ProjectState | undefined, nowMs: number): boolean => {
       const { project, sinceMs, window, purpose } = planned;
       const { counted, isUnshown, isCut } = read;
       visibility.noteRead(project, read);
-      // While more pages are to be read, an empty read does not show whether the project is visible.
+      // While pages are left, an empty read does not show whether the project is visible.
       const isOpen = read.total === 0 && !read.isInSight && after?.backlog !== undefined;
       const unshownBefore = isUnshown || isOpen ? activities.all.get(project)?.unshownSinceMs : undefined;
       const unshownSinceMs = isUnshown ? (unshownBefore ?? nowMs) : unshownBefore;
@@ -41,7 +40,7 @@ export function createReadNotes({ activities, visibility, activityHint, settings
   };
 }
 
-/** Returns for how long a project is read in every round after a run. */
+/** Returns how long a project is read in every round after a run. */
 export function toActiveMs({ overlapMs }: Pick<ExecutionSettings, 'overlapMs'>): number {
   return 2 * overlapMs;
 }

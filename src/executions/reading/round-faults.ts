@@ -5,10 +5,12 @@ export function createRoundFaults(signal: AbortSignal) {
   const unasked: ApiError[] = [];
   let hasAnswered = false;
 
-  /** The credentials are refused, requests are held back, or the first two requests got no answer. */
+  /**
+   * Reports whether further requests are pointless: credentials refused, requests held back, or two requests without a response.
+   */
   function spoilsTheRest({ kind, details }: ApiError): boolean {
     if (kind === 'unauthorized') return true;
-    // If a request was not sent, the server is not the cause.
+    // If a request was not sent, the error is not caused by the server.
     if (details.unsent === true) return kind !== 'rejected';
     return !hasAnswered && all.filter(isSilence).length > 1;
   }
@@ -31,28 +33,28 @@ export function createRoundFaults(signal: AbortSignal) {
 
   return {
     all,
-    /** Runs one part of a round and records its error. Rethrows errors that make the rest pointless. */
+    /** Runs one part of a round and records its error. Rethrows errors that make further requests pointless. */
     attempt: async (work: () => Promise<void>): Promise<void> => {
       await attempt(work);
     },
-    /** Like `attempt`, for a part that always sends requests. If it succeeds, the server is reachable. */
+    /** Like `attempt`, for a part that always sends requests. Its success proves that the server is reachable. */
     ask: async (question: () => Promise<void>): Promise<void> => {
       const isAnswered = await attempt(question);
       hasAnswered ||= isAnswered;
     },
-    /** Returns the number of parts for which the exporter's own limits left no time; these are not errors. */
+    /** Returns the number of parts that were skipped because of the exporter's own limits. Such parts do not count as errors. */
     unasked: (): number => unasked.length,
-    /** Reports whether an error affects this round only: the server is reachable and accepts the credentials. */
+    /** Reports whether an error concerns this round only: the server is reachable and accepts the credentials. */
     isOfRound: (error: unknown): boolean =>
       hasAnswered && error instanceof ApiError && error.kind !== 'unauthorized' && !signal.aborted,
-    /** Returns the error if the server never answered in this round; undefined if it answered, or got no request. */
+    /** Returns the error of a server that gave no response in this round; undefined if it responded, or no request was sent. */
     silence: (): ApiError | undefined => (hasAnswered ? undefined : (all[0] ?? unasked[0])),
   };
 }
 
 export type RoundFaults = ReturnType<typeof createRoundFaults>;
 
-/** Reports whether the error did not come from the service itself. */
+/** Reports whether the service itself did not respond, for example after a network error or a page of a proxy. */
 function isSilence({ kind, details }: ApiError): boolean {
   return silentKinds.includes(kind) || (kind === 'server' && details.status !== 500 && details.status !== 501);
 }

@@ -6,20 +6,20 @@ import type { Execution } from '../../domain/execution.ts';
 import type { OddRows } from './window-reader.ts';
 
 export type Running = {
-  /** Undefined if no project can be read, or if not all have been read. */
+  /** Undefined if no project can be read, or if some projects have not been read yet. */
   readonly executions: readonly Execution[] | undefined;
   readonly serverMs: number | undefined;
-  /** Projects whose running executions cannot be read; undefined if one response covers all projects. */
+  /** Projects whose running executions the token cannot read; undefined if one response covers all projects. */
   readonly denied?: 'all' | ReadonlySet<string> | undefined;
-  /** When each readable project was read; absent if all were read just now. */
+  /** The ticks at which each readable project was read; absent if all were read just now. */
   readonly readTicks?: ReadonlyMap<string, number> | undefined;
 };
 
 type Open = (lane: 'vital' | 'normal') => Api;
 
 /**
- * Reads running and waiting executions in as few requests as possible. Releases without `*` need one request for each project:
- * then each round reads a few projects.
+ * Reads running and waiting executions with as few requests as possible. Releases that do not support the project `*` need one
+ * request for each project, so each round reads a few projects.
  */
 export function createRunningReader(ticks: () => number, onOddRows: OddRows['note']) {
   const known = new Map<string, readonly Execution[]>();
@@ -39,7 +39,7 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
       const read = await readOf(open('normal'), project, onOddRows).catch((error: unknown) =>
         toNothing(error, isAnswered),
       );
-      // The next round continues here.
+      // The exporter's limits end this round; the next round continues here.
       if (read === undefined) break;
       isAnswered = true;
       lastAsked = project;
@@ -49,11 +49,11 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
       else readTicks.set(project, askedTicks);
       const wasDenied = denied.delete(project);
       if (read.denied !== undefined) denied.add(project);
-      // The rights to this project were granted again, perhaps with the rights to all projects.
+      // The token can read this project again, so perhaps it can read all projects together.
       else if (wasDenied) oneByOneUntilTicks = Number.NEGATIVE_INFINITY;
     }
     isComplete ||= projects.every((project) => known.has(project));
-    // A missing or disabled project does not show whether others can be read.
+    // If some projects were denied and none was read, all count as denied, because missing and disabled projects prove nothing.
     if (isComplete && denied.size > 0 && readTicks.size === 0) return { ...nothing, serverMs, denied: 'all' };
     const executions = isComplete ? [...known.values()].flat() : undefined;
     return { executions, serverMs, denied: new Set(denied), readTicks: new Map(readTicks) };
@@ -65,10 +65,7 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
     denied.delete(project);
   }
 
-  /**
-   * Chooses projects that had running executions last time, and the next ones in turn; of denied projects, the one denied
-   * longest.
-   */
+  /** Chooses projects that had running executions last time, the next projects in turn, and the project that was denied first. */
   function chooseNext(projects: readonly string[]): ReadonlySet<string> {
     const place = projects.indexOf(lastAsked) + 1;
     const [longest] = denied;
@@ -76,7 +73,7 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
       .filter((project) => project === longest || !denied.has(project))
       .slice(0, maxPerRound);
     const busy = projects.filter((project) => (known.get(project)?.length ?? 0) > 0);
-    // The next round continues after the last project that was chosen in turn.
+    // The next round continues after the last project in turn.
     return new Set([...busy.filter((project) => !next.includes(project)), ...next]);
   }
 
@@ -87,7 +84,7 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
       return await readOf(api, '*', onOddRows);
     } catch (error) {
       if (!isUnknownStar(error, api.server().release)) {
-        // A 401 for all projects together means that no project can be read. This is not an error, but nothing is known.
+        // If all projects together are denied, no project can be read. This is no error, but the running executions are unknown.
         if (error instanceof ApiError && error.kind === 'forbidden') return { ...nothing, denied: 'all' };
         throw error;
       }
@@ -102,15 +99,15 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
 
 const nothing: Running = { executions: undefined, serverMs: undefined };
 
-/** After this time, all projects are requested together again, in case the server was upgraded. */
+/** After an hour, all projects are requested together again, because the server may have been upgraded. */
 const oneByOneForMs = 3_600_000;
-/** A server of an unknown release may have failed only once. */
+/** A server of an unknown release may have failed only once, so the next try comes earlier. */
 const unknownForMs = 60_000;
 const maxPerRound = 25;
 
 /**
- * A missing, disabled or denied project has no running executions, and does not stop the others. Undefined if the exporter's
- * own limits left no time.
+ * Returns no running executions for a missing, disabled or denied project, so that the others are still read. Returns undefined
+ * if the exporter's own limits prevented the request.
  */
 function toNothing(error: unknown, isAnswered: boolean): Running | undefined {
   if (error instanceof ApiError && error.details.isOwnLimit === true && isAnswered) return undefined;

@@ -9,13 +9,13 @@ type Clock = { readonly now: () => number; readonly ticks: () => number };
 
 export type ServerTime = {
   readonly nowMs: number;
-  /** Set if the clock was set back: executions after this time may have been missed, and must be read again. */
+  /** Set if the clock was set back: executions after this time must be read again. */
   readonly rewindToMs: number | undefined;
-  /** Set if the clock was ahead: executions may have dates up to this future time. */
+  /** Set if the clock was ahead: executions may have dates up to this time, which is in the future. */
   readonly reachedMs: number | undefined;
-  /** Set while a jump of the clock is not accepted: executions may have dates up to this time. */
+  /** Set while a forward step of the clock is not accepted: executions may have dates up to this time. */
   readonly doubtedMs?: number | undefined;
-  /** True if the server time was unknown for a while: its clock may have been set ahead and back. */
+  /** True if the server time was unknown for a minute, because the clock may have been set ahead and back in this time. */
   readonly wasUnseen: boolean;
   /** Set if the clock was set ahead: the span that it skipped. */
   readonly leap: Window | undefined;
@@ -23,7 +23,7 @@ export type ServerTime = {
 
 type Known = Pick<LedgerFacts, 'skewMs' | 'listedAtMs'>;
 
-/** After a start, the stored difference of the clocks serves as the last response: a much later one is a jump. */
+/** Computes the server time. After a start, the stored difference of the clocks serves as the last response. */
 export function createServerClock(clock: Clock, known: Known = {}) {
   const { believe, reckon } = createBelief();
   let skew: { readonly ms: number | undefined; readonly atTicks: number } | undefined;
@@ -31,8 +31,8 @@ export function createServerClock(clock: Clock, known: Known = {}) {
   let isJustAsked = false;
 
   /**
-   * Never before the time of the last list: the exporter's clock may have been set back, or a member with another clock may have dated the
-   * list.
+   * Returns the expected server time after a start. It is not before the time of the last list, because the exporter's clock may
+   * have been set back, or the list has the date of a member that is ahead.
    */
   function toUsualMs(): number | undefined {
     const { skewMs, listedAtMs } = known;
@@ -45,8 +45,8 @@ export function createServerClock(clock: Clock, known: Known = {}) {
     isOld: (answeredAtMs: number | undefined): boolean => {
       const ticks = clock.ticks();
       if (answeredAtMs === undefined) return skew === undefined || ticks - skew.atTicks >= knownForMs;
-      // A proxy may write its own dates. So the server's own time is requested at intervals, and after a surprising date; the
-      // first contact has already requested it.
+      // A proxy may write its own dates. So system information is requested at intervals, and after an unexpected date. The first
+      // contact has just requested it.
       askedAtTicks ??= ticks;
       const isSurprising = Math.abs(answeredAtMs - (reckon(ticks) ?? answeredAtMs)) > stepMs;
       return ticks - askedAtTicks >= (isSurprising ? minApartMs : checkEveryMs);
@@ -56,16 +56,16 @@ export function createServerClock(clock: Clock, known: Known = {}) {
       try {
         const { answer, midRequestMs } = await api.getTimed(systemInfo);
         isJustAsked = answer.timestampMs !== undefined;
-        // Requested again in the next round, because the clock may be set until then.
+        // The next round requests it again, because the clock may be set before then.
         const atTicks = isJustAsked ? Number.NEGATIVE_INFINITY : clock.ticks();
         skew = { ms: (answer.timestampMs ?? midRequestMs) - midRequestMs, atTicks };
       } catch (error) {
         if (!(error instanceof ApiError) || error.kind !== 'forbidden') throw error;
-        // Without the right to read the server time, the last known difference is used, or the exporter's own clock.
+        // If the token cannot read the server time, the last known difference is used, or else the exporter's own clock.
         skew = { ms: skew?.ms, atTicks: clock.ticks() };
       }
     },
-    /** Returns the server time: from its response, or from the exporter's clock and the last known difference. */
+    /** Returns the server time: from its response, or computed from the exporter's clock and the last known difference. */
     now: (answeredAtMs: number | undefined): ServerTime => {
       const usualMs = toUsualMs();
       const isAsked = isJustAsked;
@@ -82,14 +82,14 @@ export function createServerClock(clock: Clock, known: Known = {}) {
 
 export type ServerClock = ReturnType<typeof createServerClock>;
 
-/** Decides which times are accepted, and whether the clock was set. */
+/** Decides which server times are accepted, and whether the clock was set. */
 function createBelief() {
   let last: { readonly ms: number; readonly ticks: number } | undefined;
   let toldAtTicks: number | undefined;
   let jumpedAtTicks: number | undefined;
-  /** The clock's reading after a jump that is not accepted yet. */
+  /** The time of the clock after a forward step that is not accepted yet. */
   let doubted: { readonly ms: number; readonly ticks: number } | undefined;
-  /** When the clock was first ahead of the time that was computed from its previous value. */
+  /** The time at which the clock was first ahead of its computed time. */
   let ahead: { readonly sinceMs: number; readonly atTicks: number } | undefined;
 
   function reckon(ticks: number): number | undefined {
@@ -98,15 +98,15 @@ function createBelief() {
 
   function believe(toldMs: number, ticks: number, isTold: boolean, usualMs = toldMs): ServerTime {
     const reckonedMs = reckon(ticks) ?? Math.min(usualMs, toldMs);
-    // A computed time shows no step: the clock may have been set since the last response.
+    // Only a response can show a step. The clock may have been set since the last one.
     const elapsedMs = ticks - (toldAtTicks ?? ticks);
     if (isTold) toldAtTicks = ticks;
     const wasUnseen = elapsedMs > unseenForMs;
     const aheadMs = toldMs - reckonedMs;
-    // With a wrong future time, the exporter would skip recent executions: a jump must last before it is accepted.
+    // With a wrong future time, recent executions would be skipped. So a large forward step must last before it is accepted.
     jumpedAtTicks = aheadMs > maxJumpMs ? (jumpedAtTicks ?? ticks) : undefined;
     const isDoubtful = jumpedAtTicks !== undefined && ticks - jumpedAtTicks < doubtedForMs;
-    // Both clocks have fractions; stored and requested times must not have any.
+    // Both clocks have fractions of a millisecond; stored and requested times must not have any.
     const nowMs = Math.floor(isDoubtful ? reckonedMs : toldMs);
     last = { ms: isDoubtful ? reckonedMs : toldMs, ticks };
     if (isDoubtful) {
@@ -118,11 +118,11 @@ function createBelief() {
     doubted = undefined;
     if (ahead !== undefined && ticks - ahead.atTicks > rememberedForMs) ahead = undefined;
     if (aheadMs > stepMs) ahead ??= { sinceMs: Math.floor(reckonedMs), atTicks: ticks };
-    // By now, late executions from before the jump are visible.
+    // Executions from before the step are visible by now.
     const leap =
       aheadMs > stepMs && aheadMs <= maxLeapMs ? { beginMs: Math.floor(reckonedMs), endMs: nowMs } : undefined;
     if (aheadMs >= -stepMs) return { nowMs, rewindToMs: undefined, reachedMs, wasUnseen, leap };
-    // Executions since the last response are dated by the present clock.
+    // Executions since the last response have dates of the new clock.
     const lookedAtMs = Math.floor(toldMs - elapsedMs);
     const rewindToMs = Math.min(lookedAtMs, ahead?.sinceMs ?? lookedAtMs);
     ahead = undefined;
@@ -131,7 +131,7 @@ function createBelief() {
 
   function toReachedMs(at: { toldMs: number; reckonedMs: number; ticks: number }) {
     const doubtedMs = doubted === undefined ? at.toldMs : doubted.ms + at.ticks - doubted.ticks;
-    // Dates are cut to whole seconds, so the clock may have been one second further.
+    // Dates are cut to whole seconds, so the clock may have been up to a second later.
     const reachedMs = Math.ceil(Math.max(doubtedMs, at.reckonedMs)) + 1000;
     return reachedMs - at.toldMs > stepMs ? reachedMs : undefined;
   }
@@ -143,7 +143,7 @@ const knownForMs = 300_000;
 const maxJumpMs = 3_600_000;
 const doubtedForMs = 300_000;
 const rememberedForMs = 86_400_000;
-/** Longer than an interval and a slow round. */
+/** Longer than an interval plus a slow round. */
 const unseenForMs = 60_000;
 const checkEveryMs = 900_000;
 const minApartMs = 60_000;

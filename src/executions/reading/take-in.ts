@@ -7,18 +7,18 @@ import { type OddRows, readProjectWindow } from './window-reader.ts';
 
 export type ReadResult = {
   readonly counted: number;
-  /** The number of rows that the server counts, and how many of them it shows. */
+  /** The number of rows that the server counts. */
   readonly total: number;
   readonly shown: number;
-  /** The number of counted rows that were not shown. */
+  /** The number of counted rows that the server did not show. */
   readonly hidden: number;
   /** True if the project itself cannot be read. */
   readonly isDenied: boolean;
-  /** True if rows are counted, but none was shown. */
+  /** True if the server counts rows and shows none. */
   readonly isUnshown: boolean;
   /** True if a probe showed that the whole window can be read. */
   readonly isInSight: boolean;
-  /** True if the part of the window that is read again has too many rows for one round. */
+  /** True if the overlap has too many rows for one round. */
   readonly isCut: boolean;
   readonly serverTimes: readonly number[];
 };
@@ -28,11 +28,11 @@ type TakeIn = {
   readonly window: Window;
   readonly seenAtMs: number;
   readonly lateBeforeMs: number;
-  /** Returns the project's state after the window is read except for `rest`; absent if the state does not change. */
+  /** Returns the state of the project after the window was read except for `rest`. Absent if the state does not change. */
   readonly advance?: (state: ProjectState, rest: readonly Window[]) => ProjectState;
-  /** True if rows of the project were shown before: then single rows are hidden, not the project. */
+  /** True if rows of the project were shown before; then only some rows are hidden, not the whole project. */
   readonly hasShown?: boolean;
-  /** Called after each page with the rest, and whether any row was shown; returns whether to continue. */
+  /** Called after each page with the unread rest, and whether any row was shown. Returns whether to continue. */
   readonly mayGoOn: (rest: readonly Window[], hasShown: boolean) => boolean;
 };
 
@@ -48,7 +48,7 @@ export function createTakeIn({ countExecutions, oddRows }: TakeInOptions) {
   /** Projects that showed rows in their last read. */
   const shownLately = new Set<string>();
 
-  /** Stores page by page, each with the progress up to it, so that no page is read again after an error or a stop. */
+  /** Stores each page with the progress up to it, so that no page is read again after an error or a stop. */
   async function takeIn(api: Api, how: TakeIn): Promise<Taken> {
     const { project, window, seenAtMs, lateBeforeMs, advance, hasShown = false, mayGoOn } = how;
     const reading = readProjectWindow(api, project, window);
@@ -62,7 +62,7 @@ export function createTakeIn({ countExecutions, oddRows }: TakeInOptions) {
       for (const { id } of part.items) ids.add(id);
       counts ??= part.total;
       total += part.counted;
-      // Counted rows that are not shown may become readable, so they do not count as read.
+      // Hidden rows do not count as read, because they may become readable.
       const mayAdvance = advance !== undefined && (hasShown || shown() > 0 || counts === 0);
       const step = mayAdvance ? { advance: (state: ProjectState) => advance(state, part.rest) } : {};
       const rows: readonly Execution[] = part.items;

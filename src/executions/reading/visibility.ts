@@ -9,11 +9,11 @@ import type { ReadResult } from './take-in.ts';
 import { readNewest } from './window-reader.ts';
 
 export type Sight = {
-  /** `denied` if no project's running executions can be read, `unknown` until all have been read. */
+  /** `denied` if no project can be read, `unknown` until all projects have been read. */
   readonly running: 'known' | 'unknown' | 'denied';
-  /** Projects whose running executions cannot be read, if those of other projects can. */
+  /** Projects whose running executions cannot be read, although those of other projects can. */
   readonly runningDenied: readonly string[];
-  /** Projects whose finished executions are not all shown. */
+  /** Projects with finished executions that are not shown. */
   readonly history: readonly HiddenHistory[];
 };
 
@@ -35,13 +35,13 @@ type Look = {
 export type Visibility = ReturnType<typeof createVisibility>;
 
 /**
- * Records reads that were denied, or showed fewer rows than were counted. Up to 3.4.4 the list of all running executions omits
- * projects without an error, and a short window says little about a partly hidden project; both are checked with a request for
- * one project in each round.
+ * Records reads that were denied, or showed fewer rows than the server counts. Two gaps need one more request per round, each for
+ * one project: up to 3.4.4 the list of all running executions omits denied projects without an error, and a short window says
+ * little about a partly hidden project.
  */
 export function createVisibility(ticks: () => number) {
   const history = new Map<string, HiddenHistory>();
-  /** When to check the last day of a partly hidden project again. */
+  /** When to check the last day of each partly hidden project. */
   const partlyDue = new Map<string, number>();
   const runningDue = new Map<string, number>();
   let running: Sight['running'] = 'unknown';
@@ -79,7 +79,7 @@ export function createVisibility(ticks: () => number) {
     }
     const wasHidden = history.delete(project);
     partlyDue.delete(project);
-    // The progress is already beyond this window, so it is read again here.
+    // The progress is already after this window, so the window is read again here.
     if (wasHidden && total > 0) await reading.readAgain(api, project, window, nowMs);
   }
 
@@ -87,14 +87,14 @@ export function createVisibility(ticks: () => number) {
     const windows = toDays(given);
     for (const project of [...runningDue.keys(), ...partlyDue.keys()]) if (!windows.has(project)) forget(project);
     const listed = new Set(given.names);
-    // The executions of a project that is no longer listed must not be counted a second time.
+    // The executions of a project that is no longer listed must not be counted twice.
     for (const { project, counted } of history.values())
       if (counted !== undefined && !listed.has(project))
         history.set(project, { project, counted: undefined, readable: 0 });
     const partly = findDue(windows, ticks(), (project) => partlyDue.get(project) ?? Number.POSITIVE_INFINITY);
     if (partly !== undefined) await lookAtDay(api(), ...partly, given);
     if (!isAskedByStar) return;
-    // If one project hides running executions, other projects may too.
+    // Projects that hide finished executions come first, because they may hide running ones too.
     const unasked = findDue(windows, ticks(), (project) => runningDue.get(project) ?? (history.has(project) ? -2 : -1));
     if (unasked !== undefined) noteRunningOf(unasked[0], await isRunningReadable(api(), unasked[0]));
   }
@@ -118,7 +118,7 @@ export function createVisibility(ticks: () => number) {
   };
 }
 
-/** Returns the last day of each project that is read, but not the time before its counting began. */
+/** Returns the last day of each readable project, from its start of counting at the earliest. */
 function toDays({ names, states, nowMs }: Look): ReadonlyMap<string, Window> {
   const days = names.flatMap((project): [string, Window][] => {
     const state = states.get(project);
@@ -128,7 +128,7 @@ function toDays({ names, states, nowMs }: Look): ReadonlyMap<string, Window> {
   return new Map(days);
 }
 
-/** Requests the running executions of one project. A missing project hides nothing. */
+/** Reports whether the running executions of a project can be read. A missing project counts as readable. */
 async function isRunningReadable(api: Api, project: string): Promise<boolean> {
   try {
     await api.get(runningExecutions, { path: { project }, query: { max: 1 } });
@@ -158,6 +158,6 @@ function findDue(
 }
 
 const dayMs = 86_400_000;
-/** Permissions seldom change, but a change should become visible soon. */
+/** Permissions seldom change, but a change must become visible the same day. */
 const seldomMs = 6 * 3_600_000;
 const oftenMs = 300_000;

@@ -17,7 +17,7 @@ type Round = {
   readonly api: () => Api;
   readonly nowMs: number;
   /**
-   * True while a jump of the server clock is not accepted: until then, a project that is no longer excluded stays on hold.
+   * True while a forward step of the server clock is not accepted. Meanwhile, projects that are no longer excluded stay on hold.
    */
   readonly isDoubtful: boolean;
   readonly running: readonly Execution[] | undefined;
@@ -30,7 +30,7 @@ export function createWatchedProjects({ readProjects, clock, everyMs, settings, 
   const begunTicks = clock.ticks();
   let names: readonly string[] = [];
   let nextTicks = Number.NEGATIVE_INFINITY;
-  /** Projects with running executions that are missing even from a list that was read to find them. */
+  /** Projects with running executions that even a list read because of them did not contain. */
   let absent: ReadonlySet<string> = new Set();
 
   function findUnknown(cache: LedgerCache, running: readonly Execution[]): Set<string> {
@@ -40,9 +40,9 @@ export function createWatchedProjects({ readProjects, clock, everyMs, settings, 
 
   return {
     names: (): readonly string[] => names,
-    /** Reads the list when due: once a minute, and at once if an execution runs in an unlisted project. */
+    /** Reads the list of projects when due: once a minute, and at once if an execution runs in a project that is not listed. */
     refresh: async ({ cache, overlap, api, nowMs, isDoubtful, running = [] }: Round): Promise<void> => {
-      // Before any request, because excluded projects must not count while the list cannot be read.
+      // Excluded projects are put on hold before any request, because they must not count while the list cannot be read.
       const ticks = clock.ticks();
       const begunMs = Math.floor(nowMs - (ticks - begunTicks));
       await cache.update(async () =>
@@ -82,5 +82,5 @@ export function createWatchedProjects({ readProjects, clock, everyMs, settings, 
 }
 
 const listEveryMs = 60_000;
-/** The clocks of cluster members usually differ a little. */
+/** The clocks of cluster members may differ by this much. */
 const usualSkewMs = 5000;

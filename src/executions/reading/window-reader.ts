@@ -7,7 +7,6 @@ import type { ExecutionsObserver } from '../ledger/count-executions.ts';
 
 const pageSize = 500;
 
-/** Reads everything of a project that ended within a window. */
 export function readProjectWindow(api: Api, project: string, window: Window) {
   const serverTimes: number[] = [];
   const oddRows = new Map<string, OddRow>();
@@ -19,17 +18,16 @@ export function readProjectWindow(api: Api, project: string, window: Window) {
     return answer;
   };
   const noteTooLarge = (next: Execution | undefined, distance: number): void => {
-    // Identified by its distance from the next row, because its id is in the unread part.
+    // The id of the row is in the unread part, so the row is identified by its distance from the next one.
     const row: OddRow = { field: 'size', text: `${distance} after ${next?.id ?? window.beginMs}`, isTooLarge: true };
     oddRows.set(row.text, row);
   };
   const options = { apiEndpoint: projectExecutions.name, endOf: toEndMs, pageSize };
   const parts = readWindow<Execution>(inPieces(read, noteTooLarge), window, options);
   return {
-    /** The pages, each with what is still to be read after it; rows may be returned twice. */
+    /** The pages, each with the windows that are unread after it. Rows may be returned twice. */
     parts,
     oddRows: (): readonly OddRow[] => [...oddRows.values()],
-    /** Returns the clocks of the members that answered. */
     serverTimes: (): readonly number[] => serverTimes,
   };
 }
@@ -38,7 +36,7 @@ function toEndMs({ endedAtMs }: Execution): number | undefined {
   return endedAtMs;
 }
 
-/** Reads the newest page of a window, to find out whether rows are counted, and whether any is shown. */
+/** Reads the newest page of a window, to see whether rows are counted and shown. */
 export async function readNewest(api: Api, project: string, { beginMs, endMs }: Window): Promise<Newest> {
   let odd = 0;
   const read: ReadPage<Execution> = async ({ max, offset }) => {
@@ -56,12 +54,11 @@ export async function readNewest(api: Api, project: string, { beginMs, endMs }: 
 
 type Newest = {
   readonly total: number;
-  /** The number of rows on the page, and how many of them are shown. */
+  /** The number of rows that the page should have, and how many of them are shown. */
   readonly asked: number;
   readonly shown: number;
 };
 
-/** Requests how many executions of a project ended within a window. */
 export async function readTotal(api: Api, project: string, { beginMs, endMs }: Window): Promise<number> {
   const query = { begin: Math.max(beginMs, 1), end: endMs, max: 1 };
   return (await api.get(projectExecutions, { path: { project }, query })).total;
@@ -71,11 +68,11 @@ export type OddRows = ReturnType<typeof createOddRows>;
 
 type Seen = { readonly project: string; readonly field: string; readonly atTicks: number };
 
-/** Records rows of executions that cannot be read. A bad row does not affect other rows, and is reported. */
+/** Records rows of executions that cannot be read. Such rows are reported, and do not affect others. */
 export function createOddRows(observe: Pick<ExecutionsObserver, 'unknownValue' | 'skipped'>, ticks: () => number) {
   const seen = new Map<string, Seen>();
   return {
-    /** Records rows and counts the new ones: the same rows are read again in every round. */
+    /** Records rows and counts the new ones, because every round reads the same rows again. */
     note: (project: string, rows: readonly OddRow[]): void => {
       for (const { field, text, isTooLarge } of rows) {
         const key = JSON.stringify([project, field, text]);
@@ -87,7 +84,7 @@ export function createOddRows(observe: Pick<ExecutionsObserver, 'unknownValue' |
         seen.set(key, { project, field, atTicks: ticks() });
       }
     },
-    /** Returns sentences for the page about rows of the last day. */
+    /** Returns sentences for the page about unreadable rows of the last day. */
     complaints: (): readonly string[] => {
       const recent = [...seen.values()].filter(({ atTicks }) => ticks() - atTicks < shownForMs);
       return [...Map.groupBy(recent, ({ project, field }) => `\`${field}\` in ${project}`)].map(

@@ -3,7 +3,7 @@ import type { Window } from '../../api/paging.ts';
 import type { Ledger } from '../../state/ledger.ts';
 import { readTotal } from '../reading/window-reader.ts';
 
-/** Reads a whole window and counts what is new in it. */
+/** Reads a whole window and counts its new executions. */
 export type ReadAgain = (window: Window) => Promise<void>;
 
 export type Pass = {
@@ -13,10 +13,10 @@ export type Pass = {
   readonly readAgain: ReadAgain;
 };
 
-/** The windows still to compare, newest last. */
+/** The windows that are still to be compared, newest last. */
 export type Comparison = {
   readonly isWeek: boolean;
-  /** Windows with hidden rows: when the rows become readable, the totals stay the same. */
+  /** Windows with hidden rows. The totals do not change when these rows become readable. */
   readonly unshown: Window[];
   readonly open: Window[];
 };
@@ -24,8 +24,8 @@ export type Comparison = {
 type ComparisonOptions = { readonly server: string; readonly ledger: Ledger; readonly residues: Residues };
 
 /**
- * Compares the server's totals with the ledger. A window that differs is halved, down to single hours, which are read again.
- * Does at least one step; finished steps are not repeated.
+ * Compares the server's totals with the ledger. A window that differs is split in halves, down to single hours, which are read
+ * again. Each call makes at least one step and repeats no step.
  */
 export async function compare(
   pass: Pass,
@@ -47,7 +47,7 @@ export async function compare(
   return { isDone: open.length === 0 };
 }
 
-/** Compares one window with the server's total; returns smaller windows to compare instead. */
+/** Compares one window with the server's total. Returns the smaller windows to compare next. */
 async function compareWindow(
   { api, project, readAgain }: Pass,
   window: Window,
@@ -69,7 +69,7 @@ async function compareWindow(
   return [];
 }
 
-/** If the server deleted its history, there is nothing to read. */
+/** Records windows in which the server has deleted executions, so that there is nothing to read. */
 async function noteDeleted(project: string, window: Window, options: ComparisonOptions): Promise<void> {
   for (const hour of toHours(window)) {
     const beginMs = Math.max(hour * hourMs, window.beginMs);
@@ -99,10 +99,10 @@ function toHour(timestampMs: number): number {
 
 const hourMs = 3_600_000;
 
-/** The known differences between the total of an hour and the ledger, caused by hidden or deleted rows. */
+/** The known difference between total and ledger for each hour, caused by hidden or deleted rows. */
 type Residues = ReturnType<typeof createResidues>;
 
-/** Keeps known differences in memory, so that they are not reported again. */
+/** Stores known differences in memory, so that they do not start another read. */
 export function createResidues() {
   const all = new Map<string, Map<number, number>>();
 
@@ -127,7 +127,7 @@ export function createResidues() {
       if (difference === 0) known.delete(hour);
       else known.set(hour, difference);
     },
-    /** Returns the parts of a window that differ; consecutive hours are joined. */
+    /** Returns the hours of a window that differ, with consecutive hours joined. */
     windows: (project: string, window: Window): Window[] => {
       const found: Window[] = [];
       for (const [hour] of hoursOf(project, window)) {
@@ -139,7 +139,7 @@ export function createResidues() {
       }
       return found;
     },
-    /** Forgets the hours before a time, and unknown projects. */
+    /** Removes hours before a time, and projects that are no longer known. */
     prune: (beforeMs: number, isKnown: (project: string) => boolean): void => {
       for (const [project, hours] of all) {
         for (const hour of hours.keys()) if ((hour + 1) * hourMs <= beforeMs) hours.delete(hour);

@@ -18,16 +18,16 @@ type RecountOptions = {
   readonly requestsPerSecond: number;
 };
 
-/** Slow, cheap comparisons that find executions that rounds missed. */
+/** Finds executions that rounds missed, by slow and cheap comparisons. */
 export function createRecount(options: RecountOptions) {
   const { cache, activities, reading, overlap } = options;
   const residues = createResidues();
   const lateness = createLateness(activities);
   const unfinished = new Map<string, Comparison>();
-  /** The next round continues after this project. */
+  /** The project after which the next round continues. */
   let lastLookedAt: string | undefined;
 
-  /** Returns the windows of a project to compare; undefined if none is due. */
+  /** Returns the windows of a project that must be compared; undefined if none is due. */
   function toComparison(state: ProjectState, nowMs: number): Comparison | undefined {
     const { project, scannedThroughMs, countedFromMs } = state;
     const isWeek = toWeekDueMs(state, nowMs) <= nowMs;
@@ -36,13 +36,13 @@ export function createRecount(options: RecountOptions) {
     const endMs = toHourStart(Math.min(scannedThroughMs, nowMs) - overlap.ms(nowMs)) - 1;
     const beginMs = Math.max(toHourStart(nowMs - (isWeek ? 7 * dayMs : dayMs)), countedFromMs);
     const window = { beginMs, endMs };
-    // The last day of an idle project is also read in its turn, up to now.
+    // Rotation also reads the last day of an idle project, up to now.
     if (isDay) activities.note(project, { nextDayMs: nowMs + hourMs, isDayLong: false }, nowMs);
     if (beginMs >= endMs) return { isWeek, unshown: [], open: [] };
     return { isWeek, unshown: isWeek ? residues.windows(project, window) : [], open: [window] };
   }
 
-  /** Reports whether a request was sent. */
+  /** Returns true if a request was sent. */
   async function lookAt(pass: Pass, state: ProjectState, mayGoOn: () => boolean): Promise<boolean> {
     const { project, nowMs } = pass;
     const comparison = unfinished.get(project) ?? toComparison(state, nowMs);
@@ -77,16 +77,16 @@ export function createRecount(options: RecountOptions) {
   }
 
   return {
-    /** Runs due recounts while `mayGoOn` returns true; the next call continues. */
+    /** Runs due recounts while `mayGoOn` returns true. The next call continues. */
     look,
-    /** Returns sentences for the page if recounts are late for lack of requests. */
+    /** Returns a sentence for the page if recounts are late because of the request budget. */
     complaints: lateness.complaints,
   };
 }
 
 export type Recount = ReturnType<typeof createRecount>;
 
-/** Reads the next hour that had rows and is a day old; reports whether there was one. */
+/** Reads again the next hour that had rows and is a day old. Returns false if there is no such hour. */
 async function rereadNextHour({ project, nowMs, readAgain }: Pass, options: RecountOptions): Promise<boolean> {
   const { cache, ledger, server } = options;
   const state = cache.states.get(project);
@@ -95,7 +95,7 @@ async function rereadNextHour({ project, nowMs, readAgain }: Pass, options: Reco
   if (endMs === undefined) return false;
   const beginMs = toHourStart(endMs);
   const throughMs = beginMs + hourMs;
-  // Windows that are still in the backlog are not compared.
+  // Hours that are less than a day old, or in the backlog, are read later.
   if (throughMs > Math.min(nowMs - dayMs, state.scannedThroughMs)) return false;
   await readAgain({ beginMs: Math.max(beginMs, state.countedFromMs), endMs: throughMs - 1 });
   await noteState(cache, project, { rereadThroughMs: throughMs });
@@ -119,7 +119,7 @@ function createLateness(activities: Activities) {
   let sinceMs = Number.NEGATIVE_INFINITY;
   return {
     note: (states: readonly ProjectState[], nowMs: number): void => {
-      // While the server got no requests, recounts that became due are not late yet.
+      // If there was no recount for a while, for example because the server was down, delays count from now.
       if (Math.abs(nowMs - lastLookMs) > pauseMs) sinceMs = nowMs;
       lastLookMs = nowMs;
       const dueMs = states.map((state) => Math.max(toDueMs(activities.all.get(state.project), state, nowMs), sinceMs));
@@ -147,7 +147,7 @@ const dayMs = 24 * hourMs;
 const lateAfterMs = 2 * hourMs;
 const pauseMs = 600_000;
 
-/** Reports whether to compare the last day now. The last day of an idle project is read in its turn instead, if possible. */
+/** Reports whether to compare the last day now. For an idle project, rotation reads the last day instead, if possible. */
 function isDayDue(activity: ProjectActivity | undefined, nowMs: number): boolean {
   if (activity === undefined || activity.nextDayMs > nowMs) return false;
   return activity.activeUntilMs > nowMs || activity.isDayLong;
@@ -163,7 +163,7 @@ function isActive(activity: ProjectActivity | undefined, nowMs: number): boolean
  */
 function toWeekDueMs({ project, countedFromMs, comparedWeekAtMs }: ProjectState, nowMs: number): number {
   if (comparedWeekAtMs === undefined) return countedFromMs + toOffsetMs(project);
-  // The clock was set back.
+  // The last comparison is in the future because the clock was set back.
   return comparedWeekAtMs > nowMs ? nowMs : comparedWeekAtMs + dayMs;
 }
 
@@ -173,7 +173,7 @@ function toDueMs(activity: ProjectActivity | undefined, state: ProjectState, now
   return activity !== undefined && isActive(activity, nowMs) ? Math.min(activity.nextDayMs, weekDueMs) : weekDueMs;
 }
 
-/** Enough recounts for every project to have its turn in time, with at most a quarter of the requests. */
+/** Returns the maximum number of recounts in a round: enough for every project in time, but at most a quarter of the requests. */
 function toMostLooks(
   { everyMs, requestsPerSecond }: { everyMs: number; requestsPerSecond: number },
   projects: number,

@@ -6,7 +6,7 @@ import { type JobName, toJobPath } from '../counting/naming.ts';
 import type { Cell } from '../counting/totals.ts';
 import { executionFamilies as families } from './families.ts';
 
-/** The OpenTelemetry names for the endings, with the error type of failures. */
+/** The OpenTelemetry outcome of each ending, and the error type of failures. */
 const outcomes: Readonly<Record<Ending, Outcome>> = {
   succeeded: { result: 'success', error: '' },
   failed: { result: 'failure', error: '_OTHER' },
@@ -19,7 +19,7 @@ const outcomes: Readonly<Record<Ending, Outcome>> = {
 
 type Outcome = { readonly result: string; readonly error: string };
 
-/** The number of these series for a job: errors, active runs, and durations, which only some jobs have. */
+/** The number of these series for each job: errors, active runs, and durations. Only some jobs have durations. */
 export const cicdSeries = {
   errors: new Set(Object.values(outcomes).flatMap(({ error }) => (error === '' ? [] : [error]))).size,
   states: 2,
@@ -28,10 +28,10 @@ export const cicdSeries = {
 
 type Sum = Began & { readonly name: string; readonly outcome: Outcome; count: number; sum: number; counts: number[] };
 
-/** The native part of a histogram, and the start of both parts. */
+/** The native part of a histogram, and the common start of both parts. */
 type Began = { native: NativePart; startSeconds: number | undefined };
 
-/** Returns the native part of durations. If durations were counted before it, both parts have the start of the native part. */
+/** Returns the native part of durations. If classic buckets were counted before it, both parts start with the native part. */
 export function toNativeBegin(cell: Cell, nativeSeconds: number | undefined): Began {
   const native = toNativePart(cell.kind === 'durations' && cell.isReleased ? cell : { count: 0 });
   return { native, startSeconds: native.before === undefined ? cell.startSeconds : nativeSeconds };
@@ -45,7 +45,7 @@ function addBegan(one: Began, other: Began): Began {
   };
 }
 
-/** Builds series of counted executions with OpenTelemetry's names. A command without a job is not a pipeline. */
+/** Builds the series of counted executions with OpenTelemetry's names. Ad hoc commands are not pipelines, so they have none. */
 export function toCicdRows(cells: Iterable<Cell>, bounds: readonly number[], nativeSeconds?: number): Row[] {
   const durations = new Map<string, Sum>();
   const errors = new Map<string, Sum>();

@@ -17,7 +17,7 @@ export function createExemplars(bounds: readonly number[]) {
   const known = new Map<string, (Exemplar | undefined)[]>();
 
   return {
-    /** Records a traced run. A future-dated one gets the server time; otherwise it would displace others. */
+    /** Records a traced run. A future-dated run gets the server time, because it would otherwise displace all others. */
     note: ({ run, traceId, spanId }: TracedRun, { cells }: Totals, serverNowMs: number = run.endedAtMs): void => {
       const { project, startedAtMs, endedAtMs } = run;
       const ending = toEnding(run);
@@ -37,7 +37,7 @@ export function createExemplars(bounds: readonly number[]) {
       const [oldest] = known.keys();
       if (known.size > maxCells && oldest !== undefined) known.delete(oldest);
     },
-    /** Returns exemplars in the order of the cell's buckets. */
+    /** Returns the exemplars of a cell in the order of its buckets. */
     of: ({ kind, labels, buckets = [] }: Cell): readonly (Exemplar | undefined)[] => {
       const exemplars = known.get(toCellKey(kind, labels)) ?? [];
       return exemplars.map((exemplar, index) => ((buckets[index] ?? 0) > 0 ? exemplar : undefined));
@@ -46,13 +46,13 @@ export function createExemplars(bounds: readonly number[]) {
 }
 
 const maxCells = 10_000;
-/** After this time a faster run may replace a slower one, whose trace may be gone. */
+/** After an hour, a faster run may replace a slower one, because the trace of the slower one may be gone. */
 const slowestForMs = 3_600_000;
 const failures: readonly Ending[] = ['failed', 'timedout', 'other'];
 
 /**
- * A database such as Prometheus refuses an exemplar that is older than the last one of its series. Of failures, the newest is
- * shown; of other runs, the slowest.
+ * Decides which run is the exemplar of a bucket: the newest failure, or the slowest of other runs. Prometheus refuses an exemplar
+ * that is older than the last one of its series.
  */
 function isBetter(next: Exemplar, before: Exemplar | undefined, ending: Ending): boolean {
   if (before === undefined) return true;

@@ -16,7 +16,7 @@ export const executionFamilies = {
   ),
   overdue: gauge(
     'automation_executions_running_overdue',
-    'Executions that have been running longer than a multiple of their average duration [project/*/executions/running].',
+    'Executions that have been running longer than a multiple of the average duration of their job [project/*/executions/running].',
     ...job,
   ),
   queued: gauge(
@@ -46,7 +46,7 @@ export const executionFamilies = {
   ),
   lastFailure: info(
     'automation_job_last_failure_info',
-    'Class of the last execution of a job, if it failed; new is true if the job has never failed with such lines before, and unknown if no lines were read; requires diagnosis.enabled [execution/*/state].',
+    'Class of the last execution of a job, if it failed; new is true if no earlier failure of the job had similar lines, and unknown if no lines were read; requires diagnosis.enabled [execution/*/state].',
     ...job,
     'class',
     'new',
@@ -138,7 +138,7 @@ export const executionFamilies = {
   owner: info('automation_job_owner_info', 'Configured owner of a job [jobs.overrides].', ...job, 'owner'),
   hidden: gauge(
     'automation_exporter_executions_hidden',
-    'Executions finished lately, at most a day ago, that the server counts but does not show to these credentials [paging.total].',
+    'Executions of the last day, at most, that the server counts but does not show to these credentials [paging.total].',
     'project',
   ),
   pipelineDuration: {

@@ -4,21 +4,21 @@ import { type Cell, toJobKey } from '../counting/totals.ts';
 import type { LedgerCache } from '../ledger/ledger-cache.ts';
 import { planRoom, type SeriesRules, seriesOfJob } from './series-plan.ts';
 
-/** Which jobs have no series of their own, and which limit is the reason. */
+/** Jobs without series of their own, and the limit that causes it. */
 export type LeftOut = {
-  /** The number of jobs counted only in `__other__`; above a thousand it is a minimum. */
+  /** The number of jobs counted only in `__other__`. Above a thousand, this is a minimum. */
   readonly jobs: number;
-  /** Jobs whose durations are in `__other__` although they are within `jobs.top`. */
+  /** The number of jobs whose durations are in `__other__` although `jobs.top` includes them. */
   readonly durations: number;
-  /** How many jobs may have their own series, and their own durations. */
+  /** The maximum number of jobs with their own series, and with their own durations. */
   readonly room: Room;
-  /** The option that sets the limit; undefined if every job has its series. */
+  /** The option that limits the series; undefined if every job has its own. */
   readonly limitedBy: 'jobs.cap' | 'collectors.executions.max_series' | undefined;
 };
 
 export type SeriesFit = ReturnType<typeof createSeriesFit>;
 
-/** Keeps the series of executions within their limit, job by job. */
+/** Keeps the series of executions within the limit by removing whole jobs and nodes. */
 export function createSeriesFit(cache: LedgerCache, rules: SeriesRules) {
   const { slots, cells, jobs } = cache.totals;
 
@@ -41,13 +41,13 @@ export function createSeriesFit(cache: LedgerCache, rules: SeriesRules) {
     return { jobs: refused.jobs, durations, room, limitedBy: refused.jobs + durations > 0 ? limitedBy : undefined };
   }
 
-  /** Returns jobs with a slot of this kind: deleted ones first, then those whose last run is oldest. */
+  /** Returns jobs with a slot of this kind in the order of removal: deleted jobs first, then those with the oldest last run. */
   function findOldest(kind: 'jobs' | 'durations'): JobFacts[] {
     const placed = [...jobs].filter(([key]) => slots.has(kind, key));
     return placed.map(([, job]) => job).sort((one, other) => toRank(one) - toRank(other));
   }
 
-  /** Returns the first owners that must leave so that the others have room. */
+  /** Returns the first owners that must lose their slots so that the others fit. */
   function takeOver<Owner>(kind: SlotKind, owners: readonly Owner[], toKey: (owner: Owner) => string): Owner[] {
     let over = slots.taken()[kind] - slots.room()[kind];
     return owners.filter((owner) => {
@@ -80,9 +80,9 @@ export function createSeriesFit(cache: LedgerCache, rules: SeriesRules) {
   reckon();
   return {
     leftOut,
-    /** Counts the series that are missing from a scrape because slots are missing. */
+    /** Returns the number of series that a scrape lacks because slots are missing. */
     missing: (): number => slots.refused().jobs * seriesOfJob(rules) + slots.refused().nodes,
-    /** Computes the number of slots again. If there are too many jobs, those with the oldest last run give their slots back. */
+    /** Plans the number of slots again. If there are too many jobs, those with the oldest last run lose their slots. */
     fit: async (): Promise<void> => {
       reckon();
       leaveNodes();

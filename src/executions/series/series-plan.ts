@@ -7,30 +7,29 @@ import { cicdSeries } from './cicd.ts';
 import { executionFamilies as families } from './families.ts';
 
 export type SeriesRules = {
-  /** The maximum of series in all families of executions together, for one server. */
+  /** The maximum number of series of all families of executions of one server. */
   readonly maxSeries: number;
-  /** The maximum of jobs, and of nodes, with their own series. */
+  /** The maximum number of jobs, and of nodes, with their own series. */
   readonly cap: number;
-  /** The maximum of jobs with their own durations. */
+  /** The maximum number of jobs with their own durations. */
   readonly detail: number;
   readonly buckets: readonly number[];
   readonly families: ReadonlyMap<string, FamilyRule>;
-  /** True if totals also have series with OpenTelemetry's names. */
+  /** True if series with OpenTelemetry's names are also published. */
   readonly cicd: boolean;
-  /** True if failures are counted by class. */
   readonly classes?: boolean;
 };
 
-/** The series that exist before any job has one. */
+/** The series that exist without any job. */
 type SeriesUse = {
   readonly projects: number;
-  /** Histograms of projects: for runs without a job, and for jobs without duration series. */
+  /** The number of histograms of projects: for runs without a job, and for jobs without their own durations. */
   readonly projectHistograms: number;
 };
 
 /**
- * Computes how many jobs and nodes get their own series. A slot reserves all series that a job may ever have, so that later
- * runs never take series from another job. If not all jobs fit, two thirds of the series are for jobs, and the rest for their
+ * Computes how many jobs and nodes get their own series. A slot reserves all series that a job may ever have, so that later runs
+ * never take series from another job. If not all jobs fit, two thirds of the series are for jobs, and one third is for their
  * durations.
  */
 export function planRoom(rules: SeriesRules, use: SeriesUse): Room {
@@ -48,7 +47,7 @@ export function planRoom(rules: SeriesRules, use: SeriesUse): Room {
   return { jobs, durations: fit(forJobs - jobs * ofJob, ofDurations, Math.min(detail, jobs)), nodes };
 }
 
-/** Returns the number of series that a job may have, except its durations. */
+/** Returns the maximum number of series of a job, without durations. */
 export function seriesOfJob(rules: SeriesRules): number {
   return (
     sumOf(rules, ofEachJob) +
@@ -67,16 +66,16 @@ function ofLastFailure(rules: SeriesRules): number {
 }
 
 function seriesOfProject(rules: SeriesRules): number {
-  // Of each class, a project may have three series: for runs without a job, deleted jobs, and jobs without a slot.
+  // Each class has up to three series in a project: for runs without a job, deleted jobs, and jobs without a slot.
   return sumOf(rules, ofEachProject) + ofClasses(rules, 3) + (rules.cicd ? 2 * sumOf(rules, ofEachPipeline) : 0);
 }
 
-/** One for each bound, one for infinity, the sum and the count. */
+/** Returns the number of series of a histogram: one for each bound, one for infinity, the sum and the count. */
 function seriesOfHistogram(rules: SeriesRules): number {
   return costOf(rules, families.duration, rules.buckets.length + 3);
 }
 
-/** A job's durations under OpenTelemetry's name. */
+/** Returns the number of series of the durations of a job under OpenTelemetry's name. */
 function seriesOfPipeline(rules: SeriesRules): number {
   if (!rules.cicd) return 0;
   return cicdSeries.histograms * costOf(rules, families.pipelineDuration, rules.buckets.length + 3);
@@ -88,10 +87,10 @@ function sumOf(rules: SeriesRules, costs: readonly Cost[]): number {
 
 type Cost = readonly [family: Family, series: number];
 
-/** The reserved number of failure classes of a job: few jobs fail in more classes than this. */
+/** The number of failure classes to reserve for a job. Few jobs fail with more classes. */
 const usualClasses = 2;
 
-/** Omits series that only few jobs have at a time: changed durations and changing results. */
+/** The series of each job, without those that only few jobs have at a time: changed durations and changing results. */
 const ofEachJob: readonly Cost[] = [
   [families.running, 1],
   [families.oldestStart, 1],
@@ -115,7 +114,7 @@ const ofEachPipeline: readonly Cost[] = [
   [families.pipelineErrors, cicdSeries.errors],
 ];
 
-/** Three times: runs without a job, deleted jobs, and jobs without a slot. */
+/** The series of each project. Three times, for runs without a job, deleted jobs, and jobs without a slot. */
 const ofEachProject: readonly Cost[] = [
   [families.running, 2],
   [families.oldestStart, 2],
@@ -128,11 +127,11 @@ const ofEachProject: readonly Cost[] = [
   [families.projectTotal, triggers.length * endings.length],
 ];
 
-/** Most projects use this number. It is reserved, so that no job loses its slot later. */
+/** Most projects need three histograms. They are reserved, so that no job loses its slot later. */
 const histogramsOfProject = 3;
 const shareOfNodes = 20;
 
-/** A family without a job label costs almost nothing. */
+/** Returns the cost of a family. A family without a job label costs almost nothing. */
 function costOf({ families: switches }: SeriesRules, { name, labels }: Family, series: number): number {
   const { off = false, dropLabels = [] } = switches.get(name) ?? {};
   if (off || ['job_name', 'node', 'cicd_pipeline_name'].some((label) => dropLabels.includes(label))) return 0;

@@ -13,7 +13,7 @@ import { listHeld, toHiddenRows, toTotalRows } from './total-rows.ts';
 type Round = {
   readonly running: Running['executions'];
   readonly names: readonly string[];
-  /** The server time of the round, and the exporter's ticks at that moment. */
+  /** The server time of the round, and the ticks of the exporter's clock at the same moment. */
   readonly nowMs: number;
   readonly sinceTicks: number;
 };
@@ -31,14 +31,14 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
   let series = 0;
   let shownTicks = clock.ticks();
   let underWay: Promise<void> | undefined;
-  /** How long recent rounds took before they published. */
+  /** The time that each recent round took until it published. */
   let lateMs: readonly number[] = [];
 
   function sinceShownMs({ sinceTicks }: Round): number {
     return clock.ticks() - Math.max(shownTicks, sinceTicks);
   }
 
-  /** Published series stay valid for three times the longest expected interval. */
+  /** Returns how long published series stay valid: three times the longest expected interval. */
   function toValidForMs(round: Round): number {
     lateMs = [...lateMs, sinceShownMs(round)].slice(-lastTimes);
     return Math.max(3 * (everyMs + Math.max(...lateMs)), minValidMs);
@@ -50,7 +50,7 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
     const { totals } = cache;
     const states = restoreGap.readStates();
     const awakeTicks = clock.awakeTicks();
-    // If commits fail, series that need no commit are still published.
+    // If the commit fails, series that need no commit are still published.
     const unkept = await found.failures
       .count(cache, clock.now())
       .then(() => found.release(hold.due(awakeTicks)))
@@ -58,13 +58,13 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
       .then(() => undefined, toError);
     const behind = found.failures.behind();
     observe.dropped('cap', room.missing());
-    // The time that the round has taken is added.
+    // The server time plus the time that the round has taken.
     const nowMs = Math.floor(round.nowMs + clock.ticks() - round.sinceTicks);
     const projects = names.filter(
       (project) => cache.states.get(project)?.hold === undefined && visibility.mayReadRunning(project),
     );
     const rows = [
-      // If running executions are unknown, they have no series instead of 0.
+      // While running executions are unknown, their series are absent instead of 0.
       ...(running === undefined
         ? []
         : toRunningRows({ executions: running, projects, nowMs, slots: totals.slots, settings })),
@@ -81,7 +81,7 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
     if (unkept !== undefined) throw unkept;
   }
 
-  /** One call after the other, so that the newest rows are published last. */
+  /** Publishes one call after the other, so that the newest rows are published last. */
   async function show(found: OpenRound, round: Round): Promise<void> {
     await underWay?.catch(() => undefined);
     underWay = publishAll(found, round).finally(() => {
@@ -91,9 +91,9 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
   }
 
   return {
-    /** Publishes the present series; they stay until the next call. */
+    /** Publishes the current series, which stay until the next call. */
     show,
-    /** Publishes during a round that is late, because the published series may expire before a long round ends. */
+    /** Publishes during a long round, because published series may expire before it ends. */
     showInPassing: async (found: OpenRound, round: Round): Promise<void> => {
       if (underWay === undefined && clock.ticks() - shownTicks >= 1.5 * everyMs) await show(found, round);
     },
@@ -108,7 +108,7 @@ function toError(error: unknown): Error {
 const minValidMs = 60_000;
 const lastTimes = 5;
 
-/** Returns the lag of the project that is furthest behind. Idle projects and those that cannot be read do not count. */
+/** Returns the lag of the project with the largest lag. Idle projects and projects that cannot be read are ignored. */
 export function toLagSeconds(cache: Pick<LedgerCache, 'states'>, activities: Activities, nowMs: number): number {
   let oldestMs = nowMs;
   for (const { project, hold, scannedThroughMs } of cache.states.values()) {
@@ -118,7 +118,7 @@ export function toLagSeconds(cache: Pick<LedgerCache, 'states'>, activities: Act
   return (nowMs - oldestMs) / 1000;
 }
 
-/** Describes work that a round did not finish; undefined if there is none. */
+/** Describes the work that a round did not finish; undefined if it finished everything. */
 export function toNote(
   { states }: Pick<LedgerCache, 'states'>,
   activities: Activities,

@@ -14,15 +14,15 @@ import { executionFamilies as families } from './families.ts';
 type RowsInput = {
   readonly totals: Totals;
   readonly states: ReadonlyMap<string, ProjectState>;
-  /** Projects whose failures by class are not published: fewer are counted now than were published before a restore. */
+  /** Projects whose failures by class are not published, because the totals are lower than those published before a restore. */
   readonly behind?: ReadonlySet<string>;
   readonly settings: Pick<ExecutionSettings, 'buckets' | 'cicd' | 'isWantedJob' | 'successAgeMsOf' | 'ownerOf'>;
   readonly exemplars: Pick<Exemplars, 'of'>;
-  /** When native histograms of durations began. */
+  /** The start of native histograms of durations. */
   readonly nativeSeconds: number | undefined;
 };
 
-/** Builds series of the totals. Deleted projects have none; a new series is published as 0 first. */
+/** Builds the series of the totals. Deleted projects have none. A new series is published as 0 first. */
 export function toTotalRows(input: RowsInput): Row[] {
   const { totals, states, settings, exemplars, nativeSeconds } = input;
   const cells = [...totals.cells.values()].filter((cell) => isShownCell(cell, input));
@@ -36,7 +36,7 @@ export function toTotalRows(input: RowsInput): Row[] {
   return rows;
 }
 
-/** Lists the keys of totals that are published as 0. */
+/** Lists the keys of totals that are still published as 0. */
 export function* listHeld(input: HeldInput): Generator<string> {
   const { totals, settings, omits } = input;
   for (const [key, cell] of totals.cells) {
@@ -64,14 +64,14 @@ function isShownCell(cell: Cell, { totals, states, behind }: ShownInput): boolea
 type ShownInput = Pick<RowsInput, 'totals' | 'states' | 'behind'>;
 
 /**
- * Reports whether the last values of a job are published. A deleted or excluded job keeps its totals for a while, but not its
+ * Reports whether the last values of a job are published. A deleted or excluded job keeps its totals for a while, but loses its
  * last values.
  */
 function isThere({ project, group, name, goneSinceMs }: JobFacts, { isWantedJob }: RowsInput['settings']): boolean {
   return goneSinceMs === undefined && isWantedJob(toJobPath(project, { group, name }));
 }
 
-/** Reports whether a cell has a slot. Cells that are sums over all jobs always have one. */
+/** Reports whether a cell has a slot. A sum over all jobs needs none. */
 function hasPlace({ kind, labels }: Cell, slots: SeriesSlots): boolean {
   const [project = '', second = '', third = ''] = labels;
   if (kind === 'project-runs') return true;
@@ -79,7 +79,7 @@ function hasPlace({ kind, labels }: Cell, slots: SeriesSlots): boolean {
   return isNoJob(third) || slots.has(kind === 'durations' ? 'durations' : 'jobs', toJobKey(project, second, third));
 }
 
-/** Reports whether a project has series: not if it is deleted or excluded. */
+/** Reports whether a project has series. Deleted and excluded projects have none. */
 export function isOfShown(state: ProjectState | undefined): boolean {
   return state !== undefined && state.hold !== 'missing' && state.hold !== 'excluded';
 }
@@ -114,7 +114,7 @@ export function toCellRows(cell: Cell, { bounds, exemplars, nativeSeconds }: Cel
 
 type JobLabels = Readonly<Record<'project' | 'job_group' | 'job_name', string>>;
 
-/** A job that has become faster has a ratio below 1. */
+/** Returns the ratio of durations; it is below 1 for a job that became faster. */
 function toShiftRows({ drift }: JobFacts, job: JobLabels): Row[] {
   const { shift } = drift ?? {};
   return [
@@ -146,7 +146,7 @@ function toJobRows(facts: JobFacts, { successAgeMsOf, ownerOf }: RowsInput['sett
   ];
 }
 
-/** Returns rows only while the last run of the job is a failed one. */
+/** Returns rows of the class while the last run of the job is a failure. */
 function toLastFailureRows(
   { lastId, lastFailure }: JobFacts,
   job: Readonly<Record<'project' | 'job_group' | 'job_name', string>>,
