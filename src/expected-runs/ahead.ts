@@ -101,8 +101,6 @@ export function createOutlook(options: RisksOptions) {
   };
 }
 
-export type Outlook = ReturnType<typeof createOutlook>;
-
 /** Finds the runs at risk in the next hours; `crowds` come from the last plan. */
 function lookForRisks(
   { jobs, port, notes, settings, surroundings }: RisksOptions,

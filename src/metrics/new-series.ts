@@ -16,5 +16,3 @@ export function createNewSeriesHold(holdMs: number) {
     },
   };
 }
-
-export type NewSeriesHold = ReturnType<typeof createNewSeriesHold>;

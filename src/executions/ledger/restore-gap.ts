@@ -4,8 +4,6 @@ import type { LedgerCache } from './ledger-cache.ts';
 import { type LedgerFacts, restored } from './ledger-documents.ts';
 import type { ProjectState } from './project-state.ts';
 
-export type RestoreGap = ReturnType<typeof createRestoreGap>;
-
 /**
  * After a restore, executions since the copy was made are read before counters are published, so that no counter falls. Totals of
  * a project that cannot be read stay hidden: a series may be absent, but never lower than before.

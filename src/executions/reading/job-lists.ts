@@ -98,8 +98,6 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
   };
 }
 
-export type JobLists = ReturnType<typeof createJobLists>;
-
 /** Marks jobs that are missing in the list as deleted, and unmarks jobs that are listed again. */
 async function noteListed(
   cache: LedgerCache,

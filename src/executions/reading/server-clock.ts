@@ -80,8 +80,6 @@ export function createServerClock(clock: Clock, known: Known = {}) {
   };
 }
 
-export type ServerClock = ReturnType<typeof createServerClock>;
-
 /** Decides which server times are accepted, and whether the clock was set. */
 function createBelief() {
   let last: { readonly ms: number; readonly ticks: number } | undefined;

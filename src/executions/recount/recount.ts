@@ -84,8 +84,6 @@ export function createRecount(options: RecountOptions) {
   };
 }
 
-export type Recount = ReturnType<typeof createRecount>;
-
 /** Reads again the next hour that had rows and is a day old. Returns false if there is no such hour. */
 async function rereadNextHour({ project, nowMs, readAgain }: Pass, options: RecountOptions): Promise<boolean> {
   const { cache, ledger, server } = options;

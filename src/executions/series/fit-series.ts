@@ -16,8 +16,6 @@ export type LeftOut = {
   readonly limitedBy: 'jobs.cap' | 'collectors.executions.max_series' | undefined;
 };
 
-export type SeriesFit = ReturnType<typeof createSeriesFit>;
-
 /** Keeps the series of executions within the limit by removing whole jobs and nodes. */
 export function createSeriesFit(cache: LedgerCache, rules: SeriesRules) {
   const { slots, cells, jobs } = cache.totals;
