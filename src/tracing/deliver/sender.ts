@@ -219,29 +219,23 @@ function createOutage({ clock, wait, observe, shorten, signal }: OutageOptions) 
     await wait(backoffMs(triesInVain++, clock.random(), askedMs), signal);
   }
 
-  function recover(): void {
-    triesInVain = 0;
-    if (failing === undefined) return;
-    failing = undefined;
-    observe.recovered();
-  }
-
   return {
     failing: (): Failing | undefined => failing,
     /** Reports whether the last try succeeded, so that the next one need not wait. */
     isOver: (): boolean => triesInVain === 0,
     /** Waits longer after each failed try, and at least as long as the OTLP endpoint requested. */
     backOff,
-    recover,
+    recover: (): void => {
+      triesInVain = 0;
+      if (failing === undefined) return;
+      failing = undefined;
+      observe.recovered();
+    },
     /** Repeats work on the state until it succeeds; undefined if the sender is stopped first. */
     insist: async <Answer>(work: () => Promise<Answer>): Promise<Answer | undefined> => {
-      const isBackendDown = failing !== undefined;
       for (;;) {
         try {
-          const answer = await work();
-          // Perhaps there is nothing to deliver for hours.
-          if (!isBackendDown) recover();
-          return answer;
+          return await work();
         } catch (error) {
           if (signal.aborted) return undefined;
           await backOff(`the state: ${error instanceof Error ? error.message : String(error)}`, undefined);
