@@ -37,14 +37,14 @@ type AheadOptions = {
 
 type Planned = PlannedAhead & { readonly threads: number | undefined };
 
-/** Plans the next day: the runs under way, and the starts in the timetables of all jobs. A member of a cluster starts its own jobs. */
+/** Plans the next day from the runs in progress and the timetables of all jobs. Each member of a cluster starts its own jobs. */
 async function lookAhead({ jobs, port, notes }: AheadOptions, pause: Pause): Promise<Planned> {
   const expected = listExpected({ jobs, port, notes });
   const underWay = toUnderWay(port);
   const fromMs = notes.serverNowMs();
   const plan = (own: readonly Expected[], running: typeof underWay, threads: number | undefined) =>
     planHoursAhead({ startsWithin: toStarts(own), underWay: running, fromMs, threads, pause });
-  // Jobs without a known owner may run on any member.
+  // A job without a known owner may run on any member.
   const owners = [...new Set(expected.flatMap(({ job }) => job.ownerUuid ?? []))];
   if (owners.length < 2) {
     const threads = notes.threads(owners[0]);
@@ -69,15 +69,14 @@ type RisksOptions = AheadOptions & {
   readonly surroundings: () => Surroundings | undefined;
 };
 
-/** The number of runs at risk within each value of the label `horizon`. */
 type RisksShown = Readonly<Record<'1h' | '12h', RisksAhead>>;
 
-/** Keeps the last plan, and computes from it what pages show. */
+/** Stores the last plan, and computes the content of pages from it. */
 export function createOutlook(options: RisksOptions) {
   let ahead: (Planned & { readonly atMs: number }) | undefined;
   let risks: RisksShown | undefined;
   return {
-    /** Finds the runs at risk, for series and problems; undefined before executions were read. */
+    /** Finds the runs at risk for series and problems. Undefined before executions were read. */
     judge: async (pause: Pause): Promise<RisksShown | undefined> => {
       if (options.port.progress() === undefined) return undefined;
       const look = (hours: number) => lookForRisks(options, { hours, crowds: ahead?.crowds ?? [] }, pause);
@@ -101,7 +100,7 @@ export function createOutlook(options: RisksOptions) {
   };
 }
 
-/** Finds the runs at risk in the next hours; `crowds` come from the last plan. */
+/** Finds the runs at risk in the next hours. `crowds` are those of the last plan. */
 function lookForRisks(
   { jobs, port, notes, settings, surroundings }: RisksOptions,
   { hours, crowds }: { readonly hours: number; readonly crowds: readonly Crowd[] },
@@ -130,20 +129,19 @@ function lookForRisks(
 export type WindowsAhead = {
   readonly nowMs: number;
   readonly windows: readonly QuietWindow[];
-  /** Set while the server is passive: no schedule starts a job. */
+  /** Set while the server is passive. A passive server starts no scheduled job. */
   readonly passive: Blocker | undefined;
   readonly running: readonly RunGoingOn[];
-  /** Projects whose running executions cannot be read, or not at the moment. */
+  /** Projects whose running executions cannot be read, or are not known at the moment. */
   readonly unread: readonly string[];
-  /** Runs in progress that take longer than usual: their end is not known. */
+  /** The number of runs in progress that take longer than usual, so that their end is not known. */
   readonly overdue: number;
   readonly jobCount: number;
-  /** The number of jobs whose starts are not known, and of those whose durations are not. */
+  /** The number of jobs whose starts are not known, and of jobs whose durations are not known. */
   readonly untimed: number;
   readonly unmeasured: number;
 };
 
-/** Finds the scheduled runs of an interval that did not happen. */
 async function lookForSkipped(
   { jobs, settings, notes, port }: RisksOptions,
   wish: Pick<SkippedInput, 'sinceMs' | 'untilMs' | 'successes'>,
@@ -156,7 +154,6 @@ async function lookForSkipped(
   return { ...skipped, isUnread: left.some(({ job }) => port.runningReadMs(job.project) === undefined) };
 }
 
-/** Finds the best times to restart a server. */
 async function lookForWindows(options: RisksOptions, wish: WindowWish, pause: Pause): Promise<WindowsAhead> {
   const { jobs, port, notes, settings } = options;
   const nowMs = notes.serverNowMs();
@@ -164,7 +161,7 @@ async function lookForWindows(options: RisksOptions, wish: WindowWish, pause: Pa
   const expected = listExpected(options);
   const underWay = toUnderWay(port);
   const runs = underWay.map(({ endMs, job }) => ({
-    // An overdue run may last as long again; a restart would end it.
+    // An overdue run may last as long again as it has lasted, and a restart would end it.
     endMs: endMs > nowMs ? endMs : nowMs + Math.max(nowMs - endMs, minuteMs),
     job,
     isCritical: settings.isCriticalJob(toJobPath(job)),
@@ -201,12 +198,12 @@ function toExpectedJob({ job, timetable, durationMs }: Expected, settings: Risks
   };
 }
 
-/** Reports whether the schedule of a job starts nothing now. */
+/** Reports whether a job is deleted or switched off, or its project is switched off. */
 function isQuiet(job: WatchedJob, notes: Pick<SourceNotes, 'all'>): boolean {
   return job.goneAtMs !== undefined || isOff(job) || isProjectOff(notes.all(), job.project);
 }
 
-/** Lists the jobs that may start at any time, because their schedule was not read yet. */
+/** Lists jobs whose schedules were not read yet. They may start at any time. */
 function listUntimed({ jobs, notes, settings }: RisksOptions): readonly ExpectedJob[] {
   return [...jobs.all.values()].flatMap((job) => {
     if (job.timetable !== undefined || isQuiet(job, notes)) return [];
@@ -215,7 +212,7 @@ function listUntimed({ jobs, notes, settings }: RisksOptions): readonly Expected
   });
 }
 
-/** Lists runs that a person scheduled for one time. */
+/** Lists one-time runs that a person scheduled. */
 function listOneTime({ port, settings }: RisksOptions): readonly ExpectedJob[] {
   return port.running().flatMap(({ status, startedAtMs, project = '', job }) => {
     if (status !== 'scheduled' || !Number.isFinite(startedAtMs)) return [];
@@ -238,7 +235,7 @@ function listExpected({ jobs, port, notes }: AheadOptions): readonly Expected[] 
   });
 }
 
-/** Returns the expected starts. A run of unknown duration counts only for the moment of its start. */
+/** Returns the expected starts. A run of unknown duration counts only at the moment of its start. */
 function toStarts(expected: readonly Expected[]): (fromMs: number, toMs: number) => readonly JobStart[] {
   return (fromMs, toMs) => {
     const starts: JobStart[] = [];
@@ -251,7 +248,7 @@ function toStarts(expected: readonly Expected[]): (fromMs: number, toMs: number)
   };
 }
 
-/** A run of unknown duration may end at any moment. */
+/** Returns the runs in progress. A run of unknown duration may end at any moment. */
 function toUnderWay(port: AheadOptions['port']): readonly (RunUnderWay & { readonly isMeasured: boolean })[] {
   return port.running().flatMap(({ status, startedAtMs, project = '', job }) => {
     if (status === 'scheduled' || status === 'queued') return [];

@@ -12,9 +12,9 @@ import { tolerate } from './listing.ts';
 
 type Round = {
   readonly jobs: Pick<ExpectedJobs, 'all' | 'change'>;
-  /** By job id: what must be requested before missed runs of the job are decided. */
+  /** The request, by job id, that must be answered before a missed run of the job is decided. */
   readonly doubts: ReadonlyMap<string, Doubt>;
-  /** Jobs whose last request timed out; other jobs come first. */
+  /** Jobs whose last request timed out. Requests about other jobs come first. */
   readonly unanswered: Set<string>;
   readonly nowMs: () => number;
   readonly sources: () => Sources;
@@ -22,7 +22,7 @@ type Round = {
 
 type Learned = Map<string, (job: WatchedJob) => WatchedJob>;
 
-/** Sends the requests that missed runs of some jobs wait for; reports whether any was answered. */
+/** Sends the requests that undecided missed runs need. Returns true if any was answered. */
 export async function askDoubts(api: Api, round: Round): Promise<boolean> {
   const { jobs, doubts, unanswered } = round;
   for (const id of unanswered) if (!doubts.has(id)) unanswered.delete(id);
@@ -68,7 +68,7 @@ async function askSome(api: Api, round: Round, learned: Learned): Promise<void> 
   }
 }
 
-/** Requests the times of a gap. The server lists all of them up to now, the oldest first. */
+/** Requests the times of a gap. The server lists all times from the gap up to now, oldest first. */
 async function askPast(api: Api, { id, timetable }: WatchedJob, { nowMs, sources, isAgain }: Round & Again) {
   const { gap } = timetable ?? {};
   const minutes = Math.ceil((nowMs() - (gap?.afterMs ?? nowMs())) / minuteMs) + 1;
@@ -83,7 +83,7 @@ async function askPast(api: Api, { id, timetable }: WatchedJob, { nowMs, sources
 
 type Again = { readonly isAgain: boolean };
 
-/** After a timeout nothing more is requested; after another error, the request is repeated once. */
+/** Ignores a timeout and an error of a repeated request. Rethrows any other error, so that the request is repeated once. */
 function toNothing(fault: unknown, isAgain: boolean): undefined {
   if (!(fault instanceof ApiError) || fault.details.unsent === true) throw fault;
   if (fault.kind !== 'timeout' && !isAgain) throw fault;
@@ -92,8 +92,8 @@ function toNothing(fault: unknown, isAgain: boolean): undefined {
 const minuteMs = 60_000;
 
 /**
- * Reports whether the server counts recent runs of the job but shows none, because the job can be viewed but not read. A server
- * with a long history may need minutes to count all runs.
+ * Reports whether the server counts recent runs of the job but shows none: the token can view the job, but not read its runs.
+ * If the history is long, the server may take minutes to count all runs.
  */
 async function areRunsHidden(api: Api, job: WatchedJob, nowMs: number): Promise<boolean> {
   const { id, project } = job;
@@ -103,7 +103,7 @@ async function areRunsHidden(api: Api, job: WatchedJob, nowMs: number): Promise<
   return page !== undefined && page.total > 0 && page.items.length === 0 && page.oddRows.length === 0;
 }
 
-/** Nothing is known if the definition cannot be read. */
+/** Returns nothing if the definition cannot be read. */
 async function readDefinition(api: Api, id: string): Promise<Omit<NonNullable<WatchedJob['definition']>, 'askedAtMs'>> {
   const isSupported = await api.supports(jobDefinition);
   const found = isSupported ? await tolerate(() => api.get(jobDefinition, { path: { id } })) : undefined;

@@ -19,8 +19,8 @@ type Options = {
 };
 
 /**
- * Requests the schedules of jobs one at a time, within a small share of the server's time. After a request that was too much
- * for the server, no schedule is requested for a while.
+ * Requests the schedules of jobs, one at a time, within a small share of the server's time. If a request overloaded the server,
+ * the next requests wait for ten minutes.
  */
 export function createAsking({ jobs, notes, clock, everyMs }: Options) {
   const changed = new Set<string>();
@@ -74,18 +74,18 @@ export function createAsking({ jobs, notes, clock, everyMs }: Options) {
   }
 
   return {
-    /** Jobs that changed in the job list, and jobs with a missed run that a new answer must confirm. */
+    /** Jobs that changed in the job list, and jobs with a missed run that a new response must confirm. */
     changed,
     waiting,
-    /** Returns how long that many requests take, with the pauses between them. */
+    /** Returns how long the given number of requests takes, including the pauses between them. */
     toDurationMs: share.toDurationMs,
-    /** Requests the schedules that are due, one after the other; reports whether any was answered. */
+    /** Requests the schedules that are due, one after the other. Returns true if any request was answered. */
     read: async (api: Api, signal: AbortSignal) => {
       const limit = { signal, untilTicks: clock.ticks() + everyMs * maxOfInterval, requests: maxRequests };
       const done = new Set<string>();
       share.grow();
       let isAnswered = false;
-      // First the next times of new jobs, because they decide which other requests are needed.
+      // The next times of new jobs come first, because the other requests depend on them.
       for (let round = 0; round < 2 && clock.ticks() >= pausedUntilTicks && limit.requests > 0; round += 1) {
         const fresh = new Set(
           [...jobs.all.values()].filter(({ timetable }) => timetable === undefined).map(({ id }) => id),
@@ -107,7 +107,7 @@ type Limit = { readonly signal: AbortSignal; readonly untilTicks: number; reques
 type Round = {
   readonly answered: ReadonlyMap<string, Answered>;
   readonly requests: number;
-  /** An error of the server itself; no more requests are sent. */
+  /** An error of the whole server, after which no more requests are sent. */
   readonly fault?: unknown;
 };
 
@@ -124,7 +124,7 @@ function toAnswered({ answers, end }: Asked, { atMs, isCostly }: { atMs: number;
   };
 }
 
-/** Reports whether the server may have failed because it had to list too many times. */
+/** Reports whether the server may have failed because it had too many times to list. */
 function isTooMuch({ end }: Asked): boolean {
   const { fault, spanMs } = end ?? {};
   if (spanMs === undefined || !(fault instanceof ApiError)) return false;
@@ -145,7 +145,7 @@ function isOfJob(fault: unknown): boolean {
 
 const maxOfInterval = 0.7;
 const maxRequests = 240;
-/** The server continues to list times after the client has stopped waiting. */
+/** The server continues to list times after the client has stopped waiting for them. */
 const pauseMs = 600_000;
 
 type QuestionInput = {
@@ -160,8 +160,8 @@ type DueJob = { readonly job: WatchedJob; readonly rank: number };
 const ranks = { changed: 0, waiting: 1, unknown: 2, soon: 3, due: 4, refused: 5 } as const;
 
 /**
- * Chooses the jobs whose schedules are requested: first changed jobs, then jobs with a waiting missed run, then unknown ones,
- * then jobs whose known times end soon, then due ones. Jobs whose requests failed come last, so that they delay no other.
+ * Sorts the jobs whose schedules are requested: changed jobs, jobs with an undecided missed run, unknown jobs, jobs whose known
+ * times end soon, then other due jobs. Jobs whose requests failed come last, so that they do not delay others.
  */
 function planQuestions(jobs: Iterable<WatchedJob>, input: QuestionInput): readonly DueJob[] {
   const due: DueJob[] = [];
@@ -170,12 +170,12 @@ function planQuestions(jobs: Iterable<WatchedJob>, input: QuestionInput): readon
     if (rank !== undefined) due.push({ job, rank });
   }
   due.sort((one, other) => one.rank - other.rank || toTurnMs(one) - toTurnMs(other));
-  // If each answer has only one time, only a few jobs are requested.
+  // If responses contain only one time each, only a few jobs are requested.
   let single = 0;
   return due.filter(({ job }) => job.timetable?.source !== 'next-run' || ++single <= maxSingle);
 }
 
-/** Jobs of the same rank are sorted by the end of their known times; those with a missed run by their last answer. */
+/** Returns the order of jobs with the same rank: the end of their known times, or the last response if they have a missed run. */
 function toTurnMs({ job: { timetable }, rank }: DueJob): number {
   return (rank === ranks.waiting ? timetable?.askedAtMs : timetable?.untilMs) ?? 0;
 }
@@ -192,7 +192,7 @@ function toRank(job: WatchedJob, { nowMs, changed, waiting, isProjectOff }: Ques
   return timetable.untilMs - nowMs < soonMs ? ranks.soon : ranks.due;
 }
 
-/** Reports whether a job is urgent. Urgent jobs never use up all requests. */
+/** Reports whether a job is urgent. Part of the requests is reserved for jobs that are not urgent. */
 function isUrgent(rank: number): boolean {
   return rank === ranks.changed || rank === ranks.waiting || rank === ranks.soon;
 }
@@ -200,7 +200,7 @@ function isUrgent(rank: number): boolean {
 const soonMs = 900_000;
 const maxSingle = 10;
 
-/** The server works while the exporter waits, so this share limits its use of one core. */
+/** Limits the time that the server works for requests to a share of one core, because it works while the exporter waits. */
 function createTimeShare(clock: Pick<Clock, 'ticks'>, everyMs: number) {
   const fullMs = everyMs * shareOfTime;
   let leftMs = fullMs;
@@ -208,9 +208,9 @@ function createTimeShare(clock: Pick<Clock, 'ticks'>, everyMs: number) {
   let meanMs = 0;
   return {
     leftMs: (): number => leftMs,
-    /** Reports whether the remaining time is reserved for jobs that are not urgent. */
+    /** Reports whether the time that is left is reserved for jobs that are not urgent. */
     isTurnOfOthers: (): boolean => leftMs <= fullMs * shareOfOthers,
-    /** Adds the share of the time since the last call, at most the share of one interval. */
+    /** Adds the share of the time since the last call, up to the share of one interval. */
     grow: (): void => {
       const ticks = clock.ticks();
       leftMs = Math.min(fullMs, leftMs + (ticks - atTicks) * shareOfTime);
@@ -220,7 +220,7 @@ function createTimeShare(clock: Pick<Clock, 'ticks'>, everyMs: number) {
       if (requests === 0) return;
       const eachMs = ms / requests;
       const countedMs = eachMs > slowMs ? ms : Math.min(eachMs, maxWorkMs) * requests;
-      // One slow answer must not stop requests for hours.
+      // The debt is limited, because one slow response must not stop requests for hours.
       leftMs = Math.max(leftMs - countedMs, -maxDebt * fullMs);
       meanMs = meanMs === 0 ? countedMs : meanMs + (countedMs - meanMs) / 10;
     },
@@ -232,8 +232,8 @@ function createTimeShare(clock: Pick<Clock, 'ticks'>, everyMs: number) {
 
 const shareOfTime = 0.007;
 const shareOfOthers = 0.4;
-/** A number of intervals. */
+/** The maximum debt in intervals. */
 const maxDebt = 10;
-/** The rest of a longer response counts as waiting, unless the response is very slow: a real server works for 5 to 15 ms. */
+/** The work assumed for one response. A server works for 5 to 15 ms and waits for the rest, unless it is very slow. */
 const maxWorkMs = 25;
 const slowMs = 2000;

@@ -12,7 +12,7 @@ type Kept = {
   readonly sources: Sources;
   readonly hours: readonly HourOfTimes[];
   readonly nodes: ReadonlyMap<string, FailingNode>;
-  /** The latest end of a run that was recorded here; undefined before the first. */
+  /** The latest end of a recorded run; undefined before the first one. */
   readonly notedThroughMs: number | undefined;
 };
 
@@ -80,7 +80,7 @@ type PackedJob = Omit<WatchedJob, 'timetable' | 'misses'> & {
 
 type Packed<Times extends { readonly timesMs: unknown }> = Omit<Times, 'timesMs'> & { readonly timesMs: PackedTimes };
 
-/** The first time, then distances, each with its number of repetitions. */
+/** The first time, then the distances to the next times, each with its number of repetitions. */
 type PackedTimes = readonly number[];
 
 function packTimes(times: readonly number[]): PackedTimes {
@@ -117,7 +117,7 @@ function unpackJob({ timetable, misses, ...job }: PackedJob): WatchedJob {
 }
 
 /**
- * The document kinds of the schedule watch. They are read by kind, because a server may have many long documents of other
+ * The document kinds of the schedule watch. They are read kind by kind, because a server may have many large documents of other
  * kinds.
  */
 export const keptKinds = [

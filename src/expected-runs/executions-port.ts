@@ -4,19 +4,18 @@ import type { JobFacts } from '../domain/job.ts';
 import type { LedgerDocument } from '../state/ledger.ts';
 import type { SpooledTrace } from '../state/spool.ts';
 
-/** What the schedule watch needs from executions. */
 export type ExecutionsPort = {
-  /** The progress of each project; undefined before the first round. */
+  /** Returns the progress of each project; undefined before the first round. */
   readonly progress: () => ReadonlyMap<string, Progress> | undefined;
   readonly running: () => readonly Execution[];
-  /** When the running executions of a project were read; undefined if they cannot be read. */
+  /** Returns the time at which the running executions of a project were read; undefined if they cannot be read. */
   readonly runningReadMs: (project: string) => number | undefined;
-  /** Stores documents in a transaction of the ledger, never while executions are being counted. */
+  /** Stores documents in one transaction of the ledger. The call waits while executions are being counted. */
   readonly commit: (make: () => readonly LedgerDocument[], spooled?: readonly SpooledTrace[]) => Promise<void>;
   readonly factsOf: (project: string, group: string, name: string, jobId?: string) => JobFacts | undefined;
-  /** Call before requesting a project's jobs: executions then use the list, and need not request it. */
+  /** Call before requesting the jobs of a project, so that executions can use the list instead of requesting it. */
   readonly beginJobList: (project: string) => LearnJobs | undefined;
-  /** The duration that 75 % of a job's runs do not exceed. */
+  /** Returns the duration that 75 % of the runs of a job do not exceed. */
   readonly durationMs: (project: string, group: string, name: string, jobId?: string) => number | undefined;
 };
 
@@ -27,13 +26,13 @@ type Executions = Omit<ExecutionsPort, 'running'> & {
 };
 
 type Progress = {
-  /** Runs that ended before this time are not counted. */
+  /** Executions that ended before this time are not counted. */
   readonly countedFromMs: number;
   /** All executions that ended before this time have been read. */
   readonly scannedThroughMs: number;
 };
 
-/** Returns a port to executions that are created later, because the two need each other. */
+/** Returns a port to executions that are created later, because each of the two rooms needs the other. */
 export function toExecutionsPort(executions: () => Executions | undefined): ExecutionsPort {
   return {
     progress: () => executions()?.progress(),

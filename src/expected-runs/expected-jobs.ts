@@ -26,20 +26,20 @@ import type { SourceNotes } from './sources.ts';
 export type ExpectedJobs = {
   readonly all: ReadonlyMap<string, WatchedJob>;
   readonly tallies: ReadonlyMap<string, Tally>;
-  /** The nodes with failures since their last success, once these are as old as an interval, or a minute. */
+  /** Returns the nodes with failures since their last success, if the failures are older than an interval or a minute. */
   readonly failingNodes: () => FailingNodes;
   readonly hours: () => readonly HourOfTimes[];
-  /** Loads the stored state; may be called again after an error. */
+  /** Loads the stored state. It may be called again after an error. */
   readonly open: () => Promise<void>;
-  /** Records the runs that a transaction counts, in the same transaction. */
+  /** Records the runs of a transaction of the ledger in the same transaction. */
   readonly commitHook: CommitHook;
   readonly change: (make: () => readonly Judged[]) => Promise<void>;
-  /** Adds the jobs of a project's new list, and adds the ids of changed ones to `changed`. */
+  /** Adds the jobs of a new project list, and adds the ids of changed jobs to `changed`. */
   readonly list: (list: JobList, changed: Set<string>) => Promise<void>;
   readonly leaveOut: (project: string, sinceMs: number) => Promise<void>;
-  /** Merges answers into their jobs; `doubtMs` is the difference between the clocks of the members. */
+  /** Merges responses into their jobs. `doubtMs` is the difference between the clocks of the members. */
   readonly answer: (answered: ReadonlyMap<string, Answered>, doubtMs: number) => Promise<void>;
-  /** Marks tallies that were published as 0 for long enough. */
+  /** Marks tallies that have been published as 0 for long enough. */
   readonly release: (keys: readonly string[]) => Promise<void>;
   /** Removes jobs that were deleted long ago, and their tallies. */
   readonly forgetGone: (nowMs: number) => Promise<void>;
@@ -50,7 +50,7 @@ type JobList = { readonly project: string; readonly listed: readonly Job[]; read
 /** The results of requests about one job, oldest first. */
 export type Answered = {
   readonly answers: readonly Answer[];
-  /** Set if the last request was not answered. */
+  /** Set if the last request failed. */
   readonly unread?: Omit<Unread, 'count'>;
   readonly limit?: NonNullable<WatchedJob['limit']>;
 };
@@ -67,7 +67,7 @@ type Options = {
   readonly clock: Pick<Clock, 'now' | 'nextTurn'>;
 };
 
-/** Keeps the scheduled jobs of a server; a change is visible only after its commit. */
+/** Stores the scheduled jobs of a server. A change is visible only after its commit. */
 export function createExpectedJobs(options: Options): ExpectedJobs {
   const { port, notes, settings } = options;
   const all = new Map<string, WatchedJob>();
@@ -76,7 +76,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
   const noted = { throughMs: 0 };
   let hours: readonly HourOfTimes[] = [];
   let opened: Promise<void> | undefined;
-  /** Jobs whose watch starts again; the next transaction writes them. */
+  /** Jobs whose watch starts again. The next transaction stores them. */
   let begun: readonly Judged[] = [];
 
   async function load(): Promise<void> {
@@ -124,7 +124,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
     commitHook: createRunNotes({ ...notes, all, nodes: nodes.all, noted, isBeginning: () => begun.length > 0 }),
     change,
     list: async (list, changed) => {
-      // Decoding the list has used this turn of the event loop for long enough.
+      // Decoding the list has already blocked the event loop for long enough.
       if (list.listed.length > notesPerPiece) await options.clock.nextTurn();
       await changeInPieces(known, planListed(all, { ...list, maxJobs: settings.maxJobs }), changed);
     },
@@ -145,7 +145,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
 
 type Changing = Pick<ExpectedJobs, 'all' | 'change'> & Pick<Clock, 'nextTurn'>;
 
-/** Each piece is a transaction, so its changes are known even if the next piece fails. */
+/** Makes changes in pieces. Each piece is a transaction of its own, so its changes stay if the next piece fails. */
 async function changeInPieces(
   { all, change, nextTurn }: Changing,
   notes: readonly Note[],
@@ -194,19 +194,18 @@ function noteAnswered(before: WatchedJob, { answers, unread, limit }: Answered, 
   return { job: { ...job, ...noted, ...(limit === undefined ? {} : { limit }) }, verdicts };
 }
 
-/** After a clock was set back, there may be hours in the future. */
+/** Removes hours that are in the future because a clock was set back. */
 function toPast(hours: readonly HourOfTimes[], nowMs: number): readonly HourOfTimes[] {
   return hours.filter(({ startMs }) => startMs <= nowMs + hourMs);
 }
 
-/** Sets the start of new tallies to the present time. */
+/** Sets the start of new tallies to the current time. */
 function beginNow(made: Made, known: Tallies, { clock }: Options): Made {
   const startSeconds = Math.floor(clock.now() / 1000);
   const tallies = made.tallies.map((tally) => (known.has(toTallyKey(tally)) ? tally : { ...tally, startSeconds }));
   return { ...made, tallies };
 }
 
-/** Plans the documents of decided jobs and their tallies. */
 function toMade({ tallies, hours }: Known, judged: readonly Judged[], bounds: readonly number[]): Made {
   const isDecided = judged.some(({ verdicts }) => verdicts.length > 0);
   const jobs = judged.map(({ job }) => job);
@@ -222,7 +221,7 @@ type Made = {
   readonly hours?: readonly HourOfTimes[] | undefined;
 };
 
-/** Loads the stored state; the watch of jobs starts again if runs were counted without being recorded here. */
+/** Loads the stored state. If runs were counted without being recorded here, the watch of all jobs starts again. */
 async function readAll(options: Options) {
   const { server, ledger, notes } = options;
   const kept = readKept(await ledger.load(server, keptKinds));
@@ -233,7 +232,7 @@ async function readAll(options: Options) {
   return { ...kept, isUnnoted, judged };
 }
 
-/** Runs were counted while the schedule watch was off, so runs for undecided times are unknown. */
+/** Reports whether runs were counted while the schedule watch was off. Then the runs for undecided times are unknown. */
 async function hasUnnoted(
   { server, ledger }: Options,
   throughMs: number | undefined,
@@ -245,7 +244,7 @@ async function hasUnnoted(
   return (await ledger.countEnds(server, { projects, beginMs, endMs: Number.MAX_SAFE_INTEGER })) > 0;
 }
 
-/** Applies runs that were recorded since the jobs were decided. */
+/** Applies the runs that were recorded after the jobs were decided. */
 function asNow(judged: readonly Judged[], all: ReadonlyMap<string, WatchedJob>): Judged[] {
   return judged.map(({ job, verdicts }) => ({ job: all.get(job.id) ?? job, verdicts }));
 }
@@ -265,16 +264,16 @@ function toDocuments({ jobs, tallies, hours }: Made, all: ReadonlyMap<string, Wa
   return [...written.map(toJobDocument), ...tallies.map(toTallyDocument), ...changedHours];
 }
 
-/** Reports whether only `listedAtMs` of a job changed, which is not worth a write once a minute. */
+/** Reports whether `listedAtMs` is the only change of a job. Such a change is not stored each minute. */
 function isOnlyListed(before: WatchedJob | undefined, job: WatchedJob): boolean {
   if (before === undefined) return false;
-  // This cast is safe: a job has only the fields of its type. Not a deep comparison: thousands of jobs are compared each minute.
+  // This cast is safe: a job has only the fields of its type. A deep comparison of thousands of jobs would take too long.
   const names = Object.keys(job) as (keyof WatchedJob)[];
   if (names.length !== Object.keys(before).length) return false;
   return names.every((name) => name === 'listedAtMs' || job[name] === before[name]);
 }
 
-/** Reports whether a list shows a change that may affect the job's times. */
+/** Reports whether a list shows a change that may affect the times of the job. */
 function isChanged(before: WatchedJob | undefined, job: WatchedJob): boolean {
   if (before === undefined) return false;
   const isSame = before.lastModifiedMs === job.lastModifiedMs && before.goneAtMs === undefined;

@@ -52,7 +52,7 @@ type ExpectedRunsOptions = {
 
 export type ExpectedRuns = ReturnType<typeof createExpectedRuns>;
 
-/** Finds the scheduled runs of one server that did not happen, and why. */
+/** Finds the scheduled runs of one server that did not happen, and their causes. */
 export function createExpectedRuns(options: ExpectedRunsOptions) {
   const { client, clock, timeoutMs, everyMs, settings, notes, port, publish, omits } = options;
   const jobs = createExpectedJobs(options);
@@ -75,7 +75,7 @@ export function createExpectedRuns(options: ExpectedRunsOptions) {
       hour,
       day,
     });
-    // Building the rows of thousands of jobs takes a while.
+    // Building the rows of thousands of jobs takes long.
     await clock.nextTurn();
     const awakeTicks = clock.awakeTicks();
     const all = [...rows, ...toNodeRows(failingNodes()), ...toRiskRows(risks ?? {}, '12h')];
@@ -87,12 +87,12 @@ export function createExpectedRuns(options: ExpectedRunsOptions) {
 
   return {
     failingNodes,
-    /** Loads the stored state. Call before runs are counted, because they are recorded here. */
+    /** Loads the stored state. Call before executions are counted, because their runs are recorded here. */
     open: jobs.open,
     commitHook: jobs.commitHook,
     read: async (signal: AbortSignal): Promise<Outcome> => {
       await jobs.open();
-      // Stores recent readings before any request, even if the server does not answer.
+      // Stores recent readings before the first request, because the server may not respond.
       await jobs.release(hold.due(clock.awakeTicks()));
       const api = client.within({ lane: 'normal', forMs: timeoutMs, signal });
       if (!(await api.supports(jobInfo))) return tooOld;
@@ -117,16 +117,15 @@ export function createExpectedRuns(options: ExpectedRunsOptions) {
       const why = explain(job, toWhyInput(round, job));
       return { job: toListed(options, job), why, ...toTimes(job, notes.serverNowMs()) };
     },
-    /** The last and the next hours of all jobs. */
+    /** Returns the last and the next hours of all jobs. */
     schedule: (pause: Pause) => {
       const { server } = options;
       const read = { nowMs: notes.serverNowMs(), sources: notes.all(), hours: jobs.hours(), ahead: outlook.ahead() };
       return toServerSchedule({ server, jobs: jobs.all.values(), ...read }, pause);
     },
-    /** The coming runs, by the timetables and the known trouble. */
     outlook,
     hours: jobs.hours,
-    /** Returns whether the server clock was set back: then the scheduler may start no jobs now. */
+    /** Returns a finding if the server clock was set back, because the scheduler then may start no jobs. */
     setBack: () => findSetBack(notes.all(), notes.serverNowMs()),
     serverNowMs: notes.serverNowMs,
     /** Explains the last decision about each job with this path or id. */
@@ -148,7 +147,7 @@ function findJobs({ all }: Pick<ExpectedJobs, 'all'>, word: string): readonly Wa
   if (byId !== undefined) return [byId];
   const named = [...all.values()].filter((job) => toJobPath(job) === word);
   const there = named.filter(({ goneAtMs }) => goneAtMs === undefined);
-  // A job that is no longer listed is explained too, because it may be hidden, not deleted.
+  // A job that is no longer listed is also explained, because it may be hidden, not deleted.
   return there.length > 0
     ? there
     : named.toSorted(({ goneAtMs: one = 0 }, { goneAtMs: other = 0 }) => other - one).slice(0, 1);
@@ -185,9 +184,9 @@ type Round = ExpectedRunsOptions & {
   readonly jobs: ExpectedJobs;
   readonly clear: ReturnType<typeof createClearTimes>;
   readonly waits: ReturnType<typeof createWaits>;
-  /** By job id: what missed runs still wait for. */
+  /** What must be requested before missed runs are decided, by job id. */
   readonly doubts: Map<string, Doubt>;
-  /** Jobs for which the request about a doubt timed out. */
+  /** Jobs for which this request timed out. */
   readonly unanswered: Set<string>;
   readonly asking: Asking;
 };
@@ -198,7 +197,7 @@ function createRound(options: ExpectedRunsOptions, jobs: ExpectedJobs): Round {
   return { ...options, ...known, jobs, asking };
 }
 
-/** Decides all jobs in pieces. Each piece is a transaction, and the event loop is free between two pieces. */
+/** Decides all jobs in pieces. Each piece is a transaction, and other work can run between two pieces. */
 async function decideAll(round: Round): Promise<void> {
   const { jobs, port, notes, clock } = round;
   const progress = port.progress();
@@ -270,7 +269,7 @@ function toNote(jobs: Iterable<WatchedJob>): string | undefined {
   return texts.length === 0 ? undefined : texts.join('; ');
 }
 
-/** Reports whether a schedule cannot be read. A job that has not been listed since may be deleted. */
+/** Reports whether a schedule cannot be read. False for a job that was not listed since, because it may be deleted. */
 function isUnreadable({ unread, listedAtMs }: WatchedJob): boolean {
   return unread?.why !== undefined && (unread.count > 1 || listedAtMs > unread.atMs);
 }

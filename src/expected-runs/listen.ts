@@ -1,7 +1,7 @@
 import type { Api, Client } from '../api/client.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 
-/** Receives all answers and errors of a client. */
+/** Receives all responses and errors of a client. */
 export type Listener = {
   readonly answered: (endpoint: Endpoint<unknown>, path: PathTexts, answer: unknown, tookMs: number) => void;
   readonly failed: (error: unknown) => void;
@@ -9,7 +9,7 @@ export type Listener = {
 
 type PathTexts = Readonly<Record<string, string | undefined>>;
 
-/** Returns a client that also passes its answers to `listener`, so that polls need not repeat requests of other polls. */
+/** Returns a client that also passes its responses to `listener`, so that polls need not repeat requests of other polls. */
 export function listenTo(client: Client, listener: Listener): Client {
   return { ...client, within: (scope) => receive(client.within(scope), listener) };
 }

@@ -24,10 +24,10 @@ export function createListing(options: ListingOptions) {
   const tries = new Map<string, Try>();
   let restsUntilTicks = Number.NEGATIVE_INFINITY;
   const findLost = createLostProjects(options);
-  // From now on, lists are kept.
+  // The lists of other polls are stored from now on.
   notes.takeJobLists();
 
-  /** The answer is passed on like those of other polls. */
+  /** The response goes to the listener, like those of other polls. */
   async function request(api: Api, project: string): Promise<void> {
     const atMs = notes.serverNowMs();
     const beganTicks = clock.ticks();
@@ -50,7 +50,7 @@ export function createListing(options: ListingOptions) {
 
   return {
     /**
-     * Lists the jobs of the next projects, takes the lists that other polls have read, and adds the ids of changed jobs to
+     * Lists the jobs of the next projects and takes the lists that other polls have read. Adds the ids of changed jobs to
      * `changed`. A project that cannot be read waits for its next turn.
      */
     read: async (api: Api, changed: Set<string>) => {
@@ -61,7 +61,7 @@ export function createListing(options: ListingOptions) {
         await jobs.leaveOut(project, sinceMs);
       const doubted = findDoubted(jobs.all.values(), tries);
       for (const project of planLists(projects, tries, doubted)) {
-        // New projects, and those with a job that may be deleted, do not wait for the pause.
+        // New projects, and projects with a job that may be deleted, are listed without a pause.
         const isUrgent = doubted.has(project) || !tries.has(project);
         if (isUrgent || clock.ticks() >= restsUntilTicks) await request(api, project);
       }
@@ -71,11 +71,11 @@ export function createListing(options: ListingOptions) {
   };
 }
 
-/** The last request of a project's list, even if it failed. */
+/** The last request for the list of a project, successful or not. */
 type Try = { readonly ticks: number; readonly atMs: number };
 type Tries = ReadonlyMap<string, Try>;
 
-/** Returns the projects of jobs whose schedules could not be read since the last try to list them: the jobs may be deleted. */
+/** Returns the projects of jobs whose schedules could not be read since the last list, because these jobs may be deleted. */
 function findDoubted(jobs: Iterable<WatchedJob>, tries: Tries): ReadonlySet<string> {
   const doubted = new Set<string>();
   for (const { project, goneAtMs, unread } of jobs)
@@ -84,7 +84,7 @@ function findDoubted(jobs: Iterable<WatchedJob>, tries: Tries): ReadonlySet<stri
   return doubted;
 }
 
-/** Chooses the projects to list now: those never listed, those in doubt, then the next ones in turn. */
+/** Chooses the projects to list now: first those never listed, then those with doubtful jobs, then the next in turn. */
 function planLists(projects: readonly string[], tries: Tries, doubted: ReadonlySet<string>): readonly string[] {
   const fresh = projects.filter((project) => !tries.has(project)).slice(0, maxFresh);
   const toOrder = (project: string): number => (doubted.has(project) ? -Infinity : (tries.get(project)?.ticks ?? 0));
@@ -97,16 +97,16 @@ function planLists(projects: readonly string[], tries: Tries, doubted: ReadonlyS
 
 const maxFresh = 60;
 const maxLists = 20;
-/** Each project is listed once in this number of runs of the collector. */
+/** The number of runs of the collector in which each project is listed once. */
 const roundsForAll = 5;
 
-/** A server needs a long time to list many jobs. With these pauses, lists use less than 0.5 % of its time. */
+/** The pause after a list, in multiples of its duration: lists are expensive, and may use 0.5 % of the server's time. */
 const restsPerList = 200;
 const maxRestMs = maxListGapMs / 2;
 
 /**
- * Finds projects that are gone, and since when: at once if they are excluded or unknown to the server. Other missing projects
- * may be hidden for a moment, so they count as gone only after a while.
+ * Finds projects that are gone, and since when. Excluded projects and those unknown to the server are gone at once. Other
+ * missing projects count as gone after a while, because they may be hidden for a moment.
  */
 function createLostProjects({ clock, notes, settings, jobs }: ListingOptions) {
   const missing = new Map<string, { readonly ticks: number; readonly atMs: number }>();
@@ -140,7 +140,7 @@ async function askDeleted(api: Api, project: string): Promise<boolean> {
   return false;
 }
 
-/** Ignores an error of a single project or job; rethrows errors of the whole server. */
+/** Runs a request. Ignores an error of a single project or job, and rethrows an error of the whole server. */
 export async function tolerate<Value>(ask: () => Promise<Value>): Promise<Value | undefined> {
   try {
     return await ask();

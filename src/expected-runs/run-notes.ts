@@ -16,7 +16,7 @@ type Recorded = {
 
 /** For each transaction that counts runs, records the runs of jobs with undecided times, and the nodes of all runs. */
 export function createRunNotes({ all, nodes, noted, isBeginning, serverNowMs }: Recorded): CommitHook {
-  // Until restarted jobs are written, no run counts as recorded, so that a crash before the write restarts them again.
+  // Until restarted jobs are stored, no run counts as recorded. After a crash before the commit, these jobs restart again.
   const toNoted = (): LedgerDocument[] => (isBeginning() ? [] : [toNotedDocument(noted.throughMs)]);
   const pending = new WeakMap<readonly unknown[], { jobs: readonly WatchedJob[]; changed: NodeChanges }>();
   const findChanged = createNodeNotes();
@@ -60,13 +60,13 @@ function noteNodesOf(job: WatchedJob, runs: readonly Finished[]): WatchedJob {
   return nodes === undefined || nodes === job.nodes ? job : { ...job, nodes };
 }
 
-/** The stored nodes with failures. Nodes that may work again are removed with the next commit. */
+/** The stored nodes with failures. A node that may work again is removed with the next commit. */
 export function createKeptNodes() {
   const all = new Map<string, FailingNode>();
   let stale: readonly string[] = [];
   return {
     all,
-    /** Runs on these nodes may have been counted while nothing was recorded here. */
+    /** `isUnnoted` is true if runs on these nodes may have been counted without being recorded here. */
     load: ({ nodes, isUnnoted }: { readonly nodes: FailingNodes; readonly isUnnoted: boolean }): void => {
       if (isUnnoted) stale = [...nodes.keys()];
       else for (const [node, failing] of nodes) all.set(node, failing);

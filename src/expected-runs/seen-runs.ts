@@ -15,7 +15,7 @@ export function toSeenRuns(executions: readonly Execution[]): ReadonlyMap<string
   return byJob;
 }
 
-/** Undefined for a waiting execution: it has not started. */
+/** Undefined for a waiting execution, which has not started. */
 function toSeenRun(execution: Execution): SeenRun | undefined {
   const { id, status, startedAtMs, endedAtMs, lacksStart } = execution;
   const isWaiting = endedAtMs === undefined && (status === 'scheduled' || status === 'queued');
@@ -23,7 +23,7 @@ function toSeenRun(execution: Execution): SeenRun | undefined {
   return { id, startedAtMs, ...(endedAtMs === undefined ? {} : { endedAtMs }), kind: toKind(execution) };
 }
 
-/** Records how long one-time runs wait: meanwhile the server counts them as runs of their job. */
+/** Records the waiting times of one-time runs, because the server counts waiting runs as runs of their job. */
 export function createWaits() {
   const waits = new Map<number, SeenRun & { readonly jobId: string; readonly endedAtMs: number }>();
   return {
@@ -48,7 +48,7 @@ export function createWaits() {
 
 const keptForMs = 6 * 3_600_000;
 
-/** Only a scheduled first attempt satisfies a time. Old rows do not have the trigger. */
+/** Returns the kind of a run. Only a scheduled first attempt matches an expected time. Old rows have no trigger. */
 function toKind({ status, type, attempt = 0 }: Execution): SeenRun['kind'] {
   if (status === 'missed') return 'missed';
   const isScheduled = type === undefined || type === 'scheduled';
@@ -56,8 +56,8 @@ function toKind({ status, type, attempt = 0 }: Execution): SeenRun['kind'] {
 }
 
 /**
- * Tracks the time up to which all runs of a project are known. A run that started before a list of running executions is in the
- * list, or had ended. So once all ends up to the list have been read, all runs before it are known.
+ * Tracks the time up to which all runs of a project are known. A run that started before a list of running executions is in
+ * this list, or had ended before it. So when all ends up to the list have been read, all runs before the list are known.
  */
 export function createClearTimes() {
   const clear = new Map<string, number>();
@@ -76,7 +76,7 @@ export function createClearTimes() {
             candidate.executions.filter((execution) => execution.project === project),
           );
         }
-        // After the clock was set back, runs after that time are unknown again.
+        // After the clock was set back, runs after the new time are unknown.
         clear.set(project, Math.min(clear.get(project) ?? Number.NEGATIVE_INFINITY, scannedThroughMs));
         const readAtMs = port.runningReadMs(project) ?? Number.POSITIVE_INFINITY;
         const left = known.slice(candidate === undefined ? 0 : known.indexOf(candidate) + 1);
@@ -85,17 +85,17 @@ export function createClearTimes() {
         waiting.set(project, isNew ? [...earlier, { readAtMs, executions }] : earlier);
       }
     },
-    /** Returns the executions of these lists; some of them may have ended since. */
+    /** Returns the executions of these lists. Some of them may have ended since. */
     listed: (): readonly Execution[] => [...lists.values()].flat(),
-    /** Returns the time before which all started runs of the project are known. */
+    /** Returns the time before which all runs of the project are known. */
     of: (project: string): number => clear.get(project) ?? Number.NEGATIVE_INFINITY,
   };
 }
 
-/** A list of running executions that will be complete when later ends have been read. */
+/** A list of running executions that waits until all ends before it have been read. */
 type Candidate = { readonly readAtMs: number; readonly executions: readonly Execution[] };
 
 /** Executions become visible up to 50 s late. */
 const lateMs = 60_000;
-/** While ends are not read, the oldest lists are kept. */
+/** While ends are not read, the oldest lists stay. */
 const maxCandidates = 8;

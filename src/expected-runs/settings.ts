@@ -1,10 +1,9 @@
 export type ExpectedRunsSettings = {
-  /** How late a run may start and still satisfy its time. */
+  /** The maximum delay of a start that still matches its expected time. */
   readonly marginMs: number;
   readonly catchUpLimitMs: number;
   /** How long a new series is published as 0, so that Prometheus sees its first increase. */
   readonly holdNewSeriesMs: number;
-  /** The bounds of the delay buckets, in seconds. */
   readonly buckets: readonly number[];
   readonly maxJobs: number;
   readonly isWantedProject: (project: string) => boolean;
@@ -12,5 +11,5 @@ export type ExpectedRunsSettings = {
   readonly isCriticalJob: (jobPath: string) => boolean;
 };
 
-/** The default bounds of delay buckets, in seconds. */
+/** The default bounds of delay buckets in seconds. */
 export const defaultDelayBuckets = [1, 5, 15, 30, 60, 120, 300, 600, 1800] as const;

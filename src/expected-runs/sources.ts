@@ -15,29 +15,29 @@ import { forgetBefore, noteReading, type Span, type Timeline } from './deciding/
 import type { Listener } from './listen.ts';
 
 export type SourceNotes = {
-  /** Returns the listener for a client: of the common address, which several members may share, or of a member. */
+  /** Returns the listener for the client of a member, or of the common address, which several members may share. */
   readonly listener: (member: string | undefined, isShared?: () => boolean) => Listener;
   readonly all: () => Sources;
-  /** The server time, from its answers. */
+  /** Returns the server time according to its responses. */
   readonly serverNowMs: () => number;
-  /** The server time of the last answer of the server or of a member; it is kept over a restart. */
+  /** Returns the server time of the last response of the server or of a member. It is kept over a restart. */
   readonly lastAnswerMs: (member?: string) => number | undefined;
   readonly clocks: Pick<Clocks, 'aheadMs' | 'behindMs'>;
-  /** Puts stored readings before those since the start. */
+  /** Inserts stored readings before those since the start. */
   readonly restore: (kept: Sources) => void;
   /** Returns the keys that changed since the last call. */
   readonly takeChanged: () => readonly string[];
   readonly forget: (beforeMs: number) => void;
-  /** How many threads the scheduler of a member has; if that is unknown, or without a member, that of the last one that answered. */
+  /** Returns the number of scheduler threads of a member; if unknown, or without a member, of the last that responded. */
   readonly threads: (uuid?: string) => number | undefined;
-  /** Returns the lists of jobs that any poll has read since the last call, by project. None is kept before the first call. */
+  /** Returns the job lists by project that any poll has read since the last call. Before the first call, no list is stored. */
   readonly takeJobLists: () => ReadonlyMap<string, ReceivedList>;
 };
 
 /** A list of jobs, and the server time before its request. */
 export type ReceivedList = { readonly listed: readonly Job[]; readonly atMs: number };
 
-/** Keeps the readings of all polls that may explain a missed run. Sends no requests. */
+/** Stores readings of all polls that may explain a missed run. Sends no requests. */
 export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNotes {
   const timelines = new Map<string, Timeline>();
   const changed = new Set<string>();
@@ -55,7 +55,7 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
 
   function received({ member, isShared }: Asked, endpoint: Endpoint<unknown>, about: About): void {
     const { answer } = about;
-    // At an address of several members, the answer of one member is not the mode of the server.
+    // The response of one member at a common address does not show the mode of the whole server.
     if (isShared && timelines.delete(sourceKeys.mode())) changed.add(sourceKeys.mode());
     clockNotes.receive(isOf(systemInfo, endpoint, answer) ? answer : undefined);
     note(toContact(member), 'answered');
@@ -67,7 +67,7 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
     for (const receive of [jobLists.receive, receiveProjects]) receive(endpoint, about);
   }
 
-  /** Any answer shows that a member is alive, because its system info may be refused, or is seldom requested. */
+  /** Records that a member responded. Any response counts, because system information may be denied or seldom requested. */
   function noteMember(member = ''): void {
     const uuid = uuids.get(member);
     if (uuid !== undefined) note(sourceKeys.member(uuid), 'answered');
@@ -76,7 +76,7 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
   function failed(member: string | undefined, error: unknown): void {
     const isSilent = isSilence(error);
     if (member === undefined) return isSilent ? note(sourceKeys.contact, 'failed') : undefined;
-    // Another member may answer next at the same address.
+    // The next response at this address may come from another member.
     if (isSilent) uuids.delete(member);
     else if (error instanceof ApiError && error.details.isOfService === true) noteMember(member);
   }
@@ -117,7 +117,7 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
   };
 }
 
-/** Servers compute the start from the uptime, so it varies by milliseconds. */
+/** Servers compute their start from their uptime, so it varies by milliseconds. */
 function toStart(known: Timeline, startedAtMs: number): string {
   const { value = '' } = known.at(-1) ?? {};
   return value !== '' && Math.abs(startedAtMs - Number(value)) < sameStartMs ? value : String(startedAtMs);
@@ -125,7 +125,7 @@ function toStart(known: Timeline, startedAtMs: number): string {
 
 const sameStartMs = 2000;
 
-/** The common address chooses the member that answers, so the silence of a member proves something only at its own address. */
+/** Returns how a member was seen. Silence proves something only at the member's own address, not at a common one. */
 function toSight(uuids: ReadonlyMap<string, string>, uuid: string): 'answered' | 'seen' {
   return [...uuids.values()].includes(uuid) ? 'answered' : 'seen';
 }
@@ -137,7 +137,7 @@ function createJobLists(clock: Pick<Clock, 'ticks'>, serverNowMs: () => number) 
     receive: (endpoint: Endpoint<unknown>, { answer, project, tookMs }: About): void => {
       if (lists === undefined || project === undefined || !isOf(projectJobs, endpoint, answer)) return;
       const beganTicks = clock.ticks() - tookMs;
-      // Another poll's request began later, but was answered first.
+      // A later request of another poll was answered first.
       if (beganTicks < (began.get(project) ?? -Infinity)) return;
       began.set(project, beganTicks);
       lists.set(project, { listed: answer, atMs: serverNowMs() - tookMs });
@@ -170,14 +170,14 @@ function createProjectNotes(note: (key: string, value: string) => void) {
   };
 }
 
-/** Adds stored readings; returns the first difference of the clocks since the start. */
+/** Adds stored readings. Returns the first difference of the clocks since the start. */
 function joinKept(timelines: Map<string, Timeline>, kept: Sources): Timeline[number] | undefined {
   const [first] = timelineOf(timelines, sourceKeys.skew);
   for (const [key, timeline] of kept) timelines.set(key, putBefore(timelineOf(timelines, key), timeline));
   return first;
 }
 
-/** Puts stored readings before later ones. */
+/** Inserts stored readings before later ones. */
 function putBefore(received: Timeline, kept: Timeline): Timeline {
   const [first] = received;
   return [...kept.filter(({ throughMs }) => first === undefined || throughMs < first.fromMs), ...received];
@@ -215,7 +215,7 @@ function toProjectMode(executions: boolean, schedule: boolean): string {
   return schedule ? 'executions_disabled' : 'disabled';
 }
 
-/** Reports whether the error means that the server does not answer. Refused credentials and "busy" are answers. */
+/** Reports whether an error means that the server does not respond. Refused credentials and "busy" are responses. */
 function isSilence(error: unknown): boolean {
   if (!(error instanceof ApiError) || error.details.unsent === true) return false;
   if (error.details.status === undefined) return error.kind !== 'unsupported_version' && isOfWholeServer(error);

@@ -8,24 +8,24 @@ import { edgeMs, maxTimes, planQuestion, type Question, type Situation } from '.
 
 type AskInput = {
   readonly nowMs: () => number;
-  /** True if the job changed in the job list, so that its known times are useless. */
+  /** True if the job list shows an edit of the job, which makes its known times invalid. */
   readonly isChanged: boolean;
-  /** True if the known times must be confirmed. */
+  /** True if a missed run waits for a confirmation of the known times. */
   readonly isWaiting: boolean;
-  /** True while too many other jobs wait: then lists of times end with the first that has two times, and the job's next turn requests more. */
+  /** True while too many other jobs wait: a list of times then ends with two times, and the next turn requests more. */
   readonly isBrief: boolean;
 };
 
 export type Asked = {
   readonly answers: readonly Answer[];
   readonly requests: number;
-  /** The time that the server needed for its responses, without waits before requests and round trips. */
+  /** The time that the server worked for its responses, without waits before requests and without round trips. */
   readonly workMs: number;
-  /** Why the requests ended early: an error and the requested span, or an answer without times. */
+  /** Why the requests ended early: an error with the requested span, or a response without times. */
   readonly end?: { readonly fault?: unknown; readonly spanMs?: number; readonly why?: string };
 };
 
-/** Requests the times of a schedule with as few requests as possible; of a new job, only the next time. */
+/** Requests the times of a schedule with as few requests as possible. For a new job, requests only the next time. */
 export async function askSchedule(api: Api, job: WatchedJob, input: AskInput): Promise<Asked> {
   const { nowMs, isChanged, isWaiting, isBrief } = input;
   const answers: Answer[] = [];
@@ -68,17 +68,17 @@ export async function askSchedule(api: Api, job: WatchedJob, input: AskInput): P
     answers.push(isChanged ? { ...answer, isAfterEdit: true } : answer);
     if (job.timetable === undefined && question.ask === 'next') break;
     known = joinAnswer(known, answer, { decidedMs: job.decidedMs, doubtMs: 0 }).timetable;
-    // One time alone does not show when the next ones are.
+    // A single time does not show when the following ones are, so the list needs at least two.
     if (isBrief && question.ask === 'times' && timesAfter(known, askedAtMs).length > 1) break;
     isListDue &&= question.ask === 'next';
     isUnedited ||= question.ask === 'times';
-    // If a changed schedule has no time in the span, its next time is after the span.
+    // If a changed schedule has no time in the span, its next time is later.
     isNextSure ||= answer.timesMs.length > 0;
   }
   return { answers, requests: answers.length, workMs };
 }
 
-/** The next time, and the hour, day and week after it. */
+/** The next time, and then the hour, the day and the week after it. */
 const maxRequests = 4;
 
 type One = { readonly question: Question; readonly hasForecast: boolean; readonly askedAtMs: number };
@@ -101,9 +101,9 @@ async function ask(api: Pick<Api, 'get'>, { id }: WatchedJob, one: One): Promise
   return { source, askedAtMs, untilMs, timesMs };
 }
 
-/** The reason why the next time is useless: the server's scheduler has stopped. */
+/** The reason why the reported next time is in the past: the scheduler of the server has stopped. */
 type Over = { readonly why: string };
 
 const minuteMs = 60_000;
-/** The clocks of members differ, so a run that is due now may still be reported as the next one. */
+/** The clocks of members differ, so a run that is due now may still be reported as the next run. */
 const maxOverMs = 2 * minuteMs;

@@ -1,28 +1,27 @@
 import { type Timetable, timesAfter } from '../deciding/timetable.ts';
 
-/** A request about a schedule: for the next start, which is cheap, or for all starts in a span from now on. */
+/** A request about a schedule: for the next start, which is cheap, or for all starts in a span that begins now. */
 export type Question = { readonly ask: 'next' } | { readonly ask: 'times'; readonly spanMs: number };
 
 export type Situation = {
   readonly nowMs: number;
-  /** False for older servers, which report only the next time. */
+  /** False for older servers, which report only the next start. */
   readonly hasForecast: boolean;
   readonly maxSpanMs: number;
-  /** True if the next time was read in this turn. */
+  /** True if the next start was read in this turn. */
   readonly isNextSure: boolean;
-  /** True if times are requested although enough are known: they must be confirmed, or may have changed. */
+  /** True if times are requested although enough are known, because they must be confirmed or may have changed. */
   readonly isListDue: boolean;
-  /** True if the job list shows no edit since the times were listed, or if they were listed just now. */
+  /** True if the job was not edited since the times were listed: the job list shows no edit, or the times were listed just now. */
   readonly isUnedited: boolean;
-  /** True if times only need confirming: then almost all of a span is enough. */
+  /** True if the times only have to be confirmed; then a slightly shorter span is enough. */
   readonly isConfirming: boolean;
 };
 
 /**
- * Plans the next request about a schedule; undefined if none is needed. A server lists all times of a span in memory, so spans
- * start small: up to the next start, and then longer, depending on the number of times listed before. The schedule may have
- * been edited meanwhile, so before a long span the next time and the hour after it are requested. To confirm times, this hour
- * is enough.
+ * Plans the next request about a schedule; undefined if none is needed. The server holds all times of a span in memory, so
+ * spans start small: up to the next start, then longer if the spans before had few times. Before a long span, the next start
+ * and the hour after it are requested, because the schedule may have been edited. This hour is also enough to confirm times.
  */
 export function planQuestion(timetable: Timetable | undefined, situation: Situation): Question | undefined {
   const { nowMs, hasForecast, maxSpanMs, isNextSure, isListDue, isUnedited, isConfirming } = situation;
@@ -30,7 +29,7 @@ export function planQuestion(timetable: Timetable | undefined, situation: Situat
   const coming = timetable === undefined ? [] : timesAfter(timetable, nowMs);
   const [firstMs] = coming;
   if (!hasForecast || timetable === undefined) return next;
-  // While a run starts, the server still reports it as the next one.
+  // The server reports a run as the next one until it has started.
   if (firstMs === undefined) return next ?? { ask: 'times', spanMs: stretches[0] };
   if (firstMs - nowMs > maxAheadMs) return next;
   const quietMs = firstMs - nowMs;
@@ -46,12 +45,11 @@ export function planQuestion(timetable: Timetable | undefined, situation: Situat
   return { ask: 'times', spanMs: askedMs };
 }
 
-/** Reports whether the known times are enough for a while. */
 function isEnough(timetable: Timetable, nowMs: number): boolean {
   return timesAfter(timetable, nowMs).length >= 2 && timetable.untilMs - nowMs >= halfDayMs;
 }
 
-/** Reports whether only the next time is known, although more times may be requested now. */
+/** Reports whether only the next time is known although more times could be requested. */
 export function isUnlisted(timetable: Timetable, nowMs: number, maxSpanMs: number): boolean {
   const [firstMs] = timesAfter(timetable, nowMs);
   if (timetable.source !== 'forecast' || firstMs === undefined) return false;
@@ -61,8 +59,8 @@ export function isUnlisted(timetable: Timetable, nowMs: number, maxSpanMs: numbe
 type Stretch = { readonly quietMs: number; readonly listedMs: number; readonly maxMs: number };
 
 /**
- * Chooses how far to list from the next time on: far enough that requests are rare, at least two times if starts are rare, and
- * not more than `maxTimes` at the present rate.
+ * Chooses how far to list from the next time on. The span is long enough for few requests and for two times of a rare schedule,
+ * but short enough for at most `maxTimes` at the present rate.
  */
 function chooseStretch(coming: readonly number[], { quietMs, listedMs, maxMs }: Stretch): number | undefined {
   const isListed = listedMs >= minuteMs;
@@ -80,7 +78,7 @@ export const maxTimes = 500;
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const halfDayMs = 12 * hourMs;
-/** A little more than a day and a week: when clocks change, the same time of the next day is still included. */
+/** A little more than a day and a week, so that the same time of the next day is included when clocks change. */
 const longDayMs = 26 * hourMs;
 const stretches = [
   5 * minuteMs,
@@ -97,16 +95,16 @@ const stretches = [
   4 * longDayMs,
   170 * hourMs,
 ] as const;
-/** Enough for a step from an hour to a day, because the hours of a day are similar. */
+/** A span may grow from an hour to a day at once, because the hours of a day are similar. */
 const maxGrowth = 27;
 const fewTimes = 1.9;
-/** If the schedule was changed to every second, this span has 3,600 times. */
+/** If a schedule was changed to every second, this span has 3,660 times. */
 const maxUnsureMs = hourMs + minuteMs;
-/** A younger answer counts as current, if the list shows that the job was not edited; a first contact takes this long. */
+/** A response of this age is still valid if the list shows no edit. The first contact with many jobs takes this long. */
 const freshMs = 30 * minuteMs;
 const justNowMs = 10 * minuteMs;
 const enoughShare = 0.9;
-/** The server computes the span with its own clock, and may cut times to seconds: the last start may be missing. */
+/** The server computes the span with its own clock and may cut times to seconds, so the last start may be missing. */
 export const edgeMs = 30_000;
-/** If the next start is further away than this, no other times are requested. */
+/** If the next start is later than this, no further times are requested. */
 const maxAheadMs = 7 * 24 * hourMs;

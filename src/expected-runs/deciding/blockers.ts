@@ -5,10 +5,10 @@ import { isMode, type Sources, sourceKeys, timelineOf } from './sources.ts';
 import { lastValue, type Span } from './timeline.ts';
 import type { Fact, MissReason, WatchedJob } from './watched-job.ts';
 
-/** What keeps a schedule from starting its job now, or hides its runs, and a fix for it. */
+/** The reason why a schedule does not start its job now, or why its runs are hidden, with a fix. */
 export type Blocker = { readonly reason: MissReason | 'hidden'; readonly fact: Fact; readonly fix: string };
 
-/** Returns the latest findings that keep a schedule from starting its job. */
+/** Returns the latest findings that prevent a schedule from starting its job. */
 export function findBlockers(job: WatchedJob, sources: Sources, nowMs: number): readonly Blocker[] {
   const project = lastValue(timelineOf(sources, sourceKeys.project(job.project)));
   return [
@@ -21,21 +21,21 @@ export function findBlockers(job: WatchedJob, sources: Sources, nowMs: number): 
   ];
 }
 
-/** Returns findings that keep all schedules of a server, or of one of its members, from starting jobs. */
+/** Returns findings that prevent all schedules of a server, or of one of its members, from starting jobs. */
 export function findServerBlockers(sources: Sources, nowMs: number, ownerUuid?: string): readonly Blocker[] {
   const mode = lastValue(ofOwner(sources, sourceKeys.mode, ownerUuid)) ?? findLastMode(sources);
   const passive = block('passive', mode?.value === 'passive' ? mode.fromMs : undefined);
   return [...passive, ...findSetBack(sources, nowMs, ownerUuid)];
 }
 
-/** Returns the last change of the mode if all members of a cluster have the same mode. */
+/** Returns the last change of the execution mode, if all members of a cluster have the same mode. */
 function findLastMode(sources: Sources): Span | undefined {
   const modes = [...sources].flatMap(([key, spans]) => (isMode(key) ? (lastValue(spans) ?? []) : []));
   const [first] = modes.sort((one, other) => other.fromMs - one.fromMs);
   return modes.every(({ value }) => value === first?.value) ? first : undefined;
 }
 
-/** Returns whether the clock was set back, until it again shows the time before the step. */
+/** Returns a finding if the clock was set back, until the clock reaches the time before the step again. */
 export function findSetBack(sources: Sources, nowMs: number, ownerUuid?: string): readonly Blocker[] {
   const span = findRepeated(sources, nowMs, ownerUuid);
   if (span === undefined) return [];
@@ -44,9 +44,9 @@ export function findSetBack(sources: Sources, nowMs: number, ownerUuid?: string)
   return [{ reason: 'clock', fact: { fact, atMs: span.fromMs, source: 'system-info' }, fix: planAnew }];
 }
 
-/** What a person can do so that the scheduler plans the next run of a job with the present time. */
+/** A fix that makes the scheduler plan the next run of a job by the present time. */
 export const planAnew =
-  'restart the server, or save the schedule of the job again: then the scheduler plans its next run again';
+  'restart the server, or save the schedule of the job again, so that the scheduler plans its next run again';
 
 function isSwitchedOff(project: Span | undefined, mode: string): boolean {
   return project?.value === mode || project?.value === 'disabled';

@@ -15,21 +15,21 @@ type Cause = { readonly reason: MissReason; readonly facts: readonly Fact[] };
 
 type CauseInput = {
   readonly job: Pick<WatchedJob, 'project' | 'ownerUuid' | 'off'> & {
-    /** How many runs of the job may run at the same time. */
+    /** The maximum number of concurrent runs of the job. */
     readonly mostAtOnce: number;
   };
   readonly expectedMs: number;
-  /** The expected time by the clock of the readings. The clock of the member that runs the job may differ. */
+  /** The expected time by the clock of the readings, which may differ from the clock of the job's member. */
   readonly atMs: number;
   readonly marginMs: number;
   readonly runs: readonly SeenRun[];
   readonly sources: Sources;
 };
 
-/** Returns the first cause that applied at an expected time without a run, with its facts. */
+/** Returns the first cause that applies to an expected time without a run, with its facts. */
 export function findCause(input: CauseInput): Cause {
   const isGap = isUnwatched(timelineOf(input.sources, sourceKeys.contact), input.atMs);
-  // In an absence of the exporter, only causes that leave traces can be found.
+  // After an absence of the exporter, only causes that leave traces can be found.
   const judges = isGap ? [toOverlap, toRestart, toClock] : allJudges;
   for (const judge of judges) {
     const cause = judge(input);
@@ -51,10 +51,10 @@ const allJudges: readonly Judge[] = [
   toRestart,
   toStarting,
   toActivated,
-  // If no reading before the time shows a cause, the first reading after the time may: the server became passive in between.
+  // If no earlier reading shows passive mode, the first later reading may: the server became passive in between.
   (input) => toPassive(input, firstSoonAfter),
   (input) => toProjectOff(input, firstSoonAfter),
-  // Jobs that are due at the same time may use up the threads at that time.
+  // Jobs that are due at the same time may use all threads at that time.
   (input) => toSaturated(input, firstSoonAfter),
   toClock,
 ];
@@ -64,7 +64,7 @@ function unwatched({ sources, atMs }: CauseInput): Fact {
   return { fact: 'the exporter was not watching', atMs: span?.throughMs ?? atMs, source: 'exporter' };
 }
 
-/** The cause is `down` if a request failed between the last answer before the time and the first answer after it. */
+/** Returns `down` if a request failed between the last response before the time and the first one after it. */
 function toDown({ sources, atMs }: CauseInput): Cause | undefined {
   const contact = timelineOf(sources, sourceKeys.contact);
   const isAnswer = ({ value }: Timeline[number]): boolean => value === 'answered';
@@ -100,7 +100,7 @@ function toJobOff({ job, atMs, marginMs }: CauseInput): Cause | undefined {
   return period && { reason: 'job_disabled', facts: [toOffFact(period)] };
 }
 
-/** Reports whether the job was switched off around a time: on before it, off after it. */
+/** Reports whether the job was seen on before a time and off after it. */
 export function isOffSince(period: OffPeriod, expectedMs: number, marginMs: number): boolean {
   const { lastOnMs, sinceMs, seenAtMs, untilMs = Infinity } = period;
   if (lastOnMs === undefined || untilMs <= expectedMs || isUndated(period)) return false;
@@ -126,7 +126,7 @@ export function toOffFact({ what, sinceMs }: OffPeriod): Fact {
   };
 }
 
-/** The owner answered earlier, but stopped answering for a while around the time, although other members answered. */
+/** Returns `orphaned` if the owner of the job stopped responding around the time, while other members responded. */
 function toOrphaned({ job, sources, atMs, marginMs }: CauseInput): Cause | undefined {
   if (job.ownerUuid === undefined) return undefined;
   const member = timelineOf(sources, sourceKeys.member(job.ownerUuid));
@@ -156,7 +156,7 @@ function toOverlap({ job, runs, expectedMs }: CauseInput): Cause | undefined {
   return { reason: 'overlap', facts: [{ fact, atMs: first.startedAtMs, source: 'executions' }] };
 }
 
-/** All readings within the margin, from the given one on, found all threads busy. */
+/** Returns `saturated` if all readings around the time, from the given one on, showed that all threads were busy. */
 function toSaturated({ job, sources, atMs, marginMs }: CauseInput, find: typeof lastBefore): Cause | undefined {
   const threads = ofOwner(sources, sourceKeys.threads, job.ownerUuid);
   const first = find(threads, atMs);
@@ -166,26 +166,26 @@ function toSaturated({ job, sources, atMs, marginMs }: CauseInput, find: typeof 
   return { reason: 'saturated', facts: [fact] };
 }
 
-/** Returns the last reading before a time, unless it is old. */
+/** Returns the last reading before a time, unless this reading is too old. */
 function lastSoonBefore(timeline: Timeline, atMs: number): Span | undefined {
   return isUnwatched(timeline, atMs) ? undefined : lastBefore(timeline, atMs);
 }
 
-/** The server started after the time, and was running before it too. */
+/** Returns `restart` if the server started after the time and was also running before it. */
 function toRestart({ job, sources, expectedMs, atMs }: CauseInput): Cause | undefined {
   const starts = ofOwner(sources, sourceKeys.start, job.ownerUuid);
   const before = lastBefore(starts, atMs);
   const after = firstAfter(starts, atMs);
   if (before === undefined || after === undefined || before.value === after.value) return undefined;
   const startedAtMs = Number(after.value);
-  // Each member reports its start with its own clock.
+  // Each member reports its start by its own clock.
   const isOfOwner = starts !== timelineOf(sources, sourceKeys.start());
   if (startedAtMs < (isOfOwner ? expectedMs : atMs)) return undefined;
   const fact = { fact: 'the server restarted', atMs: startedAtMs, source: 'system-info' };
   return { reason: 'restart', facts: [fact] };
 }
 
-/** The server was down, started again and responds, but its scheduler may still be planning jobs. */
+/** Returns a cause if the server has just restarted: it responds, but its scheduler may still be planning jobs. */
 function toStarting({ job, sources, atMs }: CauseInput): Cause | undefined {
   const starts = ofOwner(sources, sourceKeys.start, job.ownerUuid);
   const startedAtMs = Number(firstAfter(starts, atMs)?.value ?? Number.NaN);
@@ -198,7 +198,7 @@ function toStarting({ job, sources, atMs }: CauseInput): Cause | undefined {
   return { reason: 'restart', facts: [fact] };
 }
 
-/** After passive mode, the scheduler plans all jobs again. */
+/** Returns a cause if the server has just left passive mode: its scheduler plans all jobs again. */
 function toActivated({ job, sources, atMs }: CauseInput): Cause | undefined {
   const modes = ofOwner(sources, sourceKeys.mode, job.ownerUuid);
   const before = modes.findLast(({ value, throughMs }) => value === 'passive' && throughMs <= atMs);
@@ -207,10 +207,10 @@ function toActivated({ job, sources, atMs }: CauseInput): Cause | undefined {
   return { reason: 'passive', facts: [fact] };
 }
 
-/** A scheduler needs some time to plan many jobs. */
+/** A scheduler needs this time to plan many jobs. */
 const startingMs = 60_000;
 
-/** The clock passed the time and was then set back. The server plans runs only when it starts, and has not restarted. */
+/** Returns `clock` if the clock passed the time and was set back; the server plans runs only when it starts. */
 function toClock({ job, sources, atMs }: CauseInput): Cause | undefined {
   const undone = findUndone(sources, atMs);
   const startedAtMs = Number(lastBefore(ofOwner(sources, sourceKeys.start, job.ownerUuid), atMs)?.value ?? -Infinity);
@@ -221,14 +221,14 @@ function toClock({ job, sources, atMs }: CauseInput): Cause | undefined {
 }
 
 /**
- * Returns the readings of the member that runs a job, if the member is polled directly; otherwise those of the common address.
+ * Returns the readings of the member that runs a job, if this member is polled directly; otherwise those of the common address.
  */
 export function ofOwner(sources: Sources, key: (uuid?: string) => string, ownerUuid: string | undefined): Timeline {
   const own = ownerUuid === undefined ? [] : timelineOf(sources, key(ownerUuid));
   return own.length > 0 ? own : timelineOf(sources, key());
 }
 
-/** Reports whether every source that was read before a time has been read after it. */
+/** Reports whether each source that was read before a time has also been read after it. */
 export function areReadAfter(
   sources: Sources,
   { project, ownerUuid }: Pick<WatchedJob, 'project' | 'ownerUuid'>,

@@ -20,11 +20,11 @@ type DecideInput = {
   readonly nowMs: number;
   readonly marginMs: number;
   readonly catchUpLimitMs: number;
-  /** All runs of the project that started before this time are known, finished or not. */
+  /** All runs of the project that started before this time are known, whether finished or not. */
   readonly clearMs: number;
-  /** By how much the clock of the member that runs the job is ahead of `nowMs` and of the readings. */
+  /** How far the clock of the member that runs the job is ahead of `nowMs` and of the readings. */
   readonly aheadMs?: number;
-  /** By how much this clock may be behind the clock of any other member. */
+  /** How far this clock may be behind the clock of any other member. */
   readonly behindMs?: number;
   /** Runs that ended before this time are unknown. */
   readonly countedFromMs: number;
@@ -33,13 +33,13 @@ type DecideInput = {
 };
 
 type Decided = Judged & {
-  /** True if a missed run needs an answer about the schedule that was requested after it. */
+  /** True if a missed run is decided only after a response about the schedule that was requested after it. */
   readonly needsAnswer: boolean;
-  /** What else a missed run waits for. */
+  /** What else must be requested before a missed run is decided. */
   readonly doubt: Doubt | undefined;
 };
 
-/** Decides the expected times of a job in order, until more must be known. */
+/** Decides the expected times of a job in order, and stops at the first that needs more facts. */
 export function decide(before: WatchedJob, input: DecideInput): Decided {
   const job = takeBack(before, input);
   const times = job.timetable?.timesMs ?? [];
@@ -55,7 +55,7 @@ export function decide(before: WatchedJob, input: DecideInput): Decided {
   let doubt: Doubt | undefined;
   let isWaiting = false;
   for (const time of openTimes(job)) {
-    // Times in a gap are decided first.
+    // Times in the gap come first.
     if (gap !== undefined && time > gap.afterMs) break;
     const free = runs.filter(({ id }) => !used.has(id));
     const step = decideOne(
@@ -80,7 +80,7 @@ export function decide(before: WatchedJob, input: DecideInput): Decided {
   return { job: toDecided(closed.job, verdicts, { decidedMs, used, held: waiting }), verdicts, needsAnswer, doubt };
 }
 
-/** Decides held missed runs when an answer has arrived, or if none is needed. */
+/** Decides held missed runs when a response has arrived, or if none is needed. */
 function settleHeld(
   { held = [], timetable, goneAtMs }: WatchedJob,
   { nowMs, catchUpLimitMs, aheadMs = 0 }: DecideInput,
@@ -120,13 +120,13 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
   const run = findNearest(runs, 'scheduled', expectedMs, window);
   if (run !== undefined) {
     const delayMs = Math.max(0, run.startedAtMs - expectedMs);
-    // While no other time is known, a late run may be that of the next time.
+    // While no other time is known, a late run may belong to the next time.
     const isAlone = timetable?.source === 'forecast' && timetable.timesMs.length === 1;
     if (isAlone && delayMs > maxSureDelayMs && nowMs <= expectedMs + maxWaitMs)
       return { is: 'wait', needsAnswer: true };
     return { is: 'ran', expectedMs, delayMs, runId: run.id };
   }
-  // If the next time is unknown, the end of the start window is unknown too.
+  // If the next time is unknown, the end of the start window is also unknown.
   if (expectedMs > nowMs) return wait;
   if (job.hiddenMs !== undefined) {
     return expectedMs > job.hiddenMs ? { is: 'skipped' } : { is: 'undecided', expectedMs, why: 'hidden' };
@@ -151,7 +151,7 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
     return isSureSoon ? wait : { is: 'undecided', expectedMs, why: 'unsure' };
   }
   const isRefused = findNearest(runs, 'missed', expectedMs, window) !== undefined;
-  // The run may have a date in a window that counts as read.
+  // Runs that are not known yet may have dates in a window that counts as read.
   const isInDoubt = behindMs > maxBehindMs || isLeaptOver(sources, window);
   if (isInDoubt && !isRefused) return { is: 'undecided', expectedMs, why: 'clock' };
   const isOwnerSettled = job.ownerUuid === undefined || nowMs > expectedMs + ownerSilenceMs;
@@ -164,13 +164,13 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
   const doubt = isRefused ? undefined : findDoubt(job, strict.reason, given.atMs);
   if (!isConfirmed(job, expectedMs, cause.reason, sources)) {
     if (job.goneAtMs !== undefined) return { is: 'undecided', expectedMs, why: 'gone' };
-    // While the job is off, perhaps for ever, there is no answer: later times must not wait for it.
+    // While the job is off, its schedule is not reported. Later times must not wait for this, because it may last for ever.
     const isWithoutAnswer = isLate && (isOff(job) || isProjectOff(sources, job.project));
     if (isWithoutAnswer && doubt === undefined) return { is: 'held', miss: { is: 'missed', expectedMs, ...cause } };
     return { is: 'wait', needsAnswer: !isWithoutAnswer, ...(doubt === undefined ? {} : { doubt }) };
   }
   if (doubt !== undefined) return { is: 'wait', doubt };
-  // Readings of a member that stopped responding are not awaited.
+  // Decisions do not wait for readings of a member that stopped responding.
   const { project } = job;
   const isRead = areReadAfter(sources, cause.reason === 'orphaned' ? { project } : job, given.atMs);
   if (!isLate && !(isRead && job.listedAtMs > given.atMs)) return wait;
@@ -179,17 +179,17 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
 
 const wait: Wait = { is: 'wait' };
 
-/** Executions may become visible this late. */
+/** The maximum delay until an execution becomes visible. */
 const maxBehindMs = 60_000;
 
-/** Half of the usual shortest distance of two times. */
+/** Half of a minute, the usual shortest distance of two times. */
 const maxSureDelayMs = 30_000;
 
 const noTimes = { timesMs: [], untilMs: 0 };
 
 /**
- * Reports whether an answer that was requested after a time still had this time. A job or project that is off gives no answer;
- * then the last earlier answer counts.
+ * Reports whether a response that was requested after an expected time still contained this time. While a job or project is
+ * off, nothing is reported; then the last earlier response counts.
  */
 function isConfirmed(job: WatchedJob, expectedMs: number, reason: string, sources: Sources): boolean {
   const { timetable, lastModifiedMs, listedAtMs } = job;
@@ -198,14 +198,14 @@ function isConfirmed(job: WatchedJob, expectedMs: number, reason: string, source
   if (reason === 'job_disabled') return isOff(job);
   const isOfProject = reason === 'executions_disabled' || reason === 'schedule_disabled';
   if (!isProjectOff(sources, job.project)) return false;
-  // After the last answer, the schedule may have been edited before it was switched off.
+  // After the last response, the schedule may have been edited before it was switched off.
   if (lastModifiedMs === undefined)
     return isOfProject || (reason !== 'unknown' && isProjectOffAt(sources, job.project, expectedMs));
-  // The list would show an edit.
+  // An edit would be visible in the list.
   return lastModifiedMs <= timetable.askedAtMs && (isOfProject || reason !== 'unknown' || listedAtMs > expectedMs);
 }
 
-/** A source that is no longer read must not delay decisions for ever. */
+/** Decisions wait this long for a source that is no longer read. */
 const maxWaitMs = 900_000;
 
 function joinRuns(ended: readonly SeenRun[], running: readonly SeenRun[]): readonly SeenRun[] {
@@ -213,7 +213,7 @@ function joinRuns(ended: readonly SeenRun[], running: readonly SeenRun[]): reado
   const joined = [...ended];
   for (const run of running) {
     if (run.kind !== 'waiting' && known.has(run.id)) continue;
-    // Several lists may have the same run.
+    // Several lists may contain the same run.
     if (run.kind !== 'waiting') known.add(run.id);
     joined.push(run);
   }
@@ -227,9 +227,9 @@ function toDecided(before: WatchedJob, verdicts: readonly Verdict[], { decidedMs
   const missedMs = verdicts.flatMap(({ is, expectedMs }) => (is === 'missed' ? [expectedMs] : []));
   const misses = addMisses(job.misses, verdicts, decidedMs);
   const { timetable } = job;
-  // The last decided time limits the next start window. Times after the request are kept, because the pattern repeats.
+  // The last decided time limits the next start window. Times after the request stay, because the pattern repeats.
   const timesMs = timetable?.timesMs.filter((time) => time >= decidedMs || time > timetable.askedAtMs) ?? [];
-  // A run satisfies only one time, and is kept until its start window is over.
+  // A run matches only one time. It stays until the start window of this time is over.
   const kept = job.runs.filter(({ endedAtMs = Infinity }) => endedAtMs >= decidedMs);
   return {
     ...job,
@@ -249,13 +249,13 @@ function byTime(one: Verdict, other: Verdict): number {
 
 const maxVerdicts = 20;
 
-/** Starts that satisfy an expected time; both ends are included. */
+/** The span of starts that match an expected time, including both ends. */
 type StartWindow = { readonly fromMs: number; readonly throughMs: number };
 
-/** The clocks of members differ a little. */
+/** The clocks of members may differ by this much. */
 const earliestMs = 5000;
 
-/** Returns the start window of a time: at most half the distance to its neighbours. */
+/** Returns the start window of a time: up to half of the distance to the neighbours. */
 export function toStartWindow(
   { timesMs, untilMs, gap, withdrawnMs = -Infinity }: Times,
   index: number,
@@ -268,7 +268,7 @@ export function toStartWindow(
   const gapAfterMs = gap?.afterMs;
   const isBeforeGap = gapAfterMs !== undefined && time <= gapAfterMs && (told === undefined || told > gapAfterMs);
   const knownMs = isBeforeGap ? gapAfterMs : untilMs;
-  // An unknown next time is taken to be as far away as the previous one, or as the first two times after the gap are apart.
+  // An unknown next time is assumed to be as far away as the previous time, or as the first two times after the gap.
   const later = isBeforeGap ? timesMs[index + 2] : undefined;
   const apartMs = before !== undefined ? time - before : (later ?? Number.NaN) - (told ?? Number.NaN);
   const guessed = Number.isNaN(apartMs) || knownMs > time + 2 * marginMs ? undefined : time + apartMs;

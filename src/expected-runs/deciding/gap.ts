@@ -5,13 +5,13 @@ import { type Judged, maxListGapMs, type WatchedJob } from './watched-job.ts';
 
 /**
  * Decides whether to request the times of a gap, which the server computes from the present schedule. `wait`: the job list must
- * first show that the schedule was not edited. `lost`: this cannot be known, or there are too many times.
+ * first show that the schedule was not edited. `lost`: the times cannot be known, or there are too many.
  */
 export function judgeGap(job: WatchedJob, gap: Gap, nowMs: number): 'ask' | 'wait' | 'lost' {
   if (gap.isLost === true || job.goneAtMs !== undefined) return 'lost';
   const maxPerHour = gap.maxPerHour ?? (job.timetable && toMostPerHour(job.timetable));
   const isRecent = nowMs - gap.throughMs <= maxListGapMs;
-  // The first list after a gap is short; a longer one shows how many times the gap had.
+  // The first list after a gap is short. A longer list will show how many times the gap had.
   if (maxPerHour === undefined && job.timetable?.source === 'forecast' && isRecent) return 'wait';
   if (!isUneditedSince(job, gap.askedAtMs)) return 'lost';
   const hours = Math.ceil((nowMs - gap.afterMs) / hourMs);
@@ -20,12 +20,12 @@ export function judgeGap(job: WatchedJob, gap: Gap, nowMs: number): 'ask' | 'wai
   return isRecent ? 'wait' : 'lost';
 }
 
-/** Reports whether the last job list shows no edit since an answer. */
+/** Reports whether the last job list shows no edit since a response. */
 export function isUneditedSince({ lastModifiedMs }: WatchedJob, askedAtMs: number): boolean {
   return lastModifiedMs !== undefined && lastModifiedMs <= askedAtMs - minSlackMs;
 }
 
-/** The past times in an answer; the oldest ones if there are too many. */
+/** The past times in a response. If there are too many, only the oldest ones. */
 type PastAnswer = { readonly timesMs: readonly number[]; readonly isCut: boolean };
 
 export function fillGap(job: WatchedJob, { timesMs: told, isCut }: PastAnswer, sources: Sources): WatchedJob {
@@ -44,20 +44,20 @@ export function fillGap(job: WatchedJob, { timesMs: told, isCut }: PastAnswer, s
   return { ...job, timetable: { ...timetable, timesMs, gap: { ...gap, afterMs: lastMs, likely } } };
 }
 
-/** Marks a gap as lost: the server cannot list its times. */
+/** Marks a gap as lost, because the server cannot list its times. */
 export function loseGap(job: WatchedJob): WatchedJob {
   const { timetable } = job;
   if (timetable?.gap === undefined) return job;
   return { ...job, timetable: { ...timetable, gap: { ...timetable.gap, isLost: true } } };
 }
 
-/** Counts the times of a gap as undecided: as many as the pattern before the gap predicts, or else the pattern after it. */
+/** Counts the times of a gap as undecided, as many as the pattern before the gap predicts, or else after it. */
 export function closeGap(job: WatchedJob, gap: Gap, sources: Sources): Judged {
   const { timetable } = job;
   if (timetable === undefined) return { job, verdicts: [] };
   const { maxPerHour, afterMs, throughMs } = gap;
   const all = maxPerHour === undefined ? toLikely(timetable, afterMs, throughMs) : gap.likely;
-  // If the first answers had only one time each, some times of the gap are known.
+  // If the first responses had only one time each, some times of the gap are known.
   const known = maxPerHour === undefined ? timesAfter(timetable, afterMs).filter((time) => time <= throughMs) : [];
   const likely = all
     .map(({ firstMs, count }) => ({
@@ -75,12 +75,12 @@ function withoutGap({ gap: _gap, ...rest }: Timetable): Timetable {
   return rest;
 }
 
-/** While a job or its project is off, only times that were known before are expected. */
+/** Reports whether a time was expected. While a job or its project is off, only times known from before are expected. */
 function wasExpected({ off, project }: WatchedJob, atMs: number, sources: Sources): boolean {
   const isOff = off.some(({ sinceMs, untilMs = Number.POSITIVE_INFINITY }) => sinceMs <= atMs && atMs < untilMs);
   return !isOff && !isProjectOffAt(sources, project, atMs);
 }
 
-/** A start every second for an hour. */
+/** The number of times of a job that starts every second, for an hour. */
 const maxListed = 3600;
 const hourMs = 3_600_000;

@@ -4,7 +4,7 @@ import { hourMs, toHour } from './hours.ts';
 
 export type JobStart = ExpectedStart & {
   readonly job: JobNames;
-  /** The id of a job that may have only some runs at once: a start beyond them is skipped, and needs no thread. */
+  /** The id of a job with a limit of concurrent runs. A start beyond the limit is skipped and needs no thread. */
   readonly limit?: { readonly id: string; readonly most: number };
 };
 
@@ -14,26 +14,26 @@ export type HourAhead = {
   readonly startMs: number;
   readonly starts: number;
   readonly most: number;
-  /** Set if there are more runs than threads: when this first happens, and the jobs that run then. */
+  /** Set if there are more runs than threads: the first such time, and the jobs that run then. */
   readonly exceeded:
     | { readonly atMs: number; readonly jobs: readonly JobNames[]; readonly jobCount: number }
     | undefined;
 };
 
 export type PlannedAhead = {
-  /** 24 hours, beginning with the present one. */
+  /** 24 hours, starting with the current hour. */
   readonly hours: readonly HourAhead[];
-  /** The next sixty minutes, and the next 24 hours, from this minute on. */
+  /** The next 60 minutes and the next 24 hours, starting with the current minute. */
   readonly hour: Contention;
   readonly day: Contention;
-  /** The spans of these 24 hours in which runs start although all threads are in use. */
+  /** The spans within these 24 hours in which runs start although no thread is free. */
   readonly crowds: readonly Crowd[];
 };
 
-/** A span from the first to the last start for which no thread is free; with an owner, only of this member of a cluster. */
+/** A span from the first to the last start without a free thread. With an owner, it concerns only this member of a cluster. */
 export type Crowd = { readonly fromMs: number; readonly toMs: number; readonly ownerUuid?: string };
 
-/** Joins the plan of a cluster with those of its members: each member has its own threads. */
+/** Merges the plan of a cluster with the plans of its members, because each member has its own threads. */
 export function joinPlans(whole: PlannedAhead, members: ReadonlyMap<string, PlannedAhead>): PlannedAhead {
   const plans = [...members.values()];
   const first = (of: (plan: PlannedAhead) => number | undefined): number | undefined =>
@@ -49,7 +49,7 @@ export function joinPlans(whole: PlannedAhead, members: ReadonlyMap<string, Plan
 }
 
 type AheadInput = {
-  /** Returns the expected starts after `fromMs`, up to and including `toMs`; those of one job are in order. */
+  /** Returns the expected starts after `fromMs`, up to and including `toMs`. The starts of each job are in order. */
   readonly startsWithin: (fromMs: number, toMs: number) => readonly JobStart[];
   readonly underWay: readonly RunUnderWay[];
   readonly fromMs: number;
@@ -58,8 +58,8 @@ type AheadInput = {
 };
 
 /**
- * Plans the next 24 hours: starts, concurrent runs and collisions. Keeps only the starts of one hour and earlier runs that
- * still last, because a day may have hundreds of thousands of starts.
+ * Plans the next 24 hours: starts, concurrent runs and collisions. Only the starts of one hour and the runs in progress are in
+ * memory, because a day may have hundreds of thousands of starts.
  */
 export async function planHoursAhead(input: AheadInput): Promise<PlannedAhead> {
   const { startsWithin, underWay, fromMs, threads, pause = noPause } = input;
@@ -71,7 +71,7 @@ export async function planHoursAhead(input: AheadInput): Promise<PlannedAhead> {
   const leaveOut = createSkips(underWay);
   let day: Contention = { most: now.length, exceededMs: undefined };
   const crowds: Crowd[] = [];
-  // The last piece is the incomplete hour after 24 full ones.
+  // The last piece is the incomplete hour after 24 full hours.
   for (let startMs = toHour(fromMs); startMs <= fromMs + dayMs; startMs += hourMs) {
     const afterMs = startMs > fromMs ? startMs - 1 : fromMs;
     const throughMs = Math.min(startMs + hourMs - 1, fromMs + dayMs);
@@ -95,7 +95,7 @@ export async function planHoursAhead(input: AheadInput): Promise<PlannedAhead> {
   return { hours, hour, day, crowds };
 }
 
-/** Creates a function that leaves out starts that their job does not allow; call it with one hour after the other. */
+/** Returns a function that removes starts beyond the limit of their job. Call it with one hour after the other. */
 function createSkips(underWay: readonly RunUnderWay[]) {
   const ends = new Map<string, readonly number[]>();
   const note = (id: string, endMs: number) => ends.set(id, [...(ends.get(id) ?? []), endMs]);
@@ -112,7 +112,7 @@ function createSkips(underWay: readonly RunUnderWay[]) {
     });
 }
 
-/** If runs in progress already exceed the threads, they do so from the beginning of the hour. */
+/** If runs in progress already exceed the threads, the hour begins with too many runs. */
 function within({ most, exceededMs }: Contention, beginMs: number): Contention {
   return { most, exceededMs: exceededMs === undefined ? undefined : Math.max(exceededMs, beginMs) };
 }
@@ -138,15 +138,14 @@ function toExceeded(
   return { atMs: exceededMs, jobs: [...jobs.values()].slice(0, maxNamed), jobCount: jobs.size };
 }
 
-/** The maximum number of jobs that a page names for an hour. */
+/** The maximum number of jobs that a page names for one hour. */
 const maxNamed = 20;
 
 type ExpectedStart = { readonly atMs: number; readonly durationMs: number };
 
 export type Contention = {
-  /** The maximum number of concurrent runs. */
   readonly most: number;
-  /** The first time with more runs than threads; undefined if there is none. */
+  /** The first time with more runs than threads; undefined if there is no such time. */
   readonly exceededMs: number | undefined;
 };
 
@@ -175,13 +174,13 @@ function findContention(
   let next = 0;
   for (const atMs of begins) {
     next += 1;
-    // A run that ends frees its thread for one that starts at the same moment.
+    // A run that ends frees its thread for a run that starts at the same moment.
     while ((ends[ended] ?? Infinity) <= atMs) ended += 1;
     now += 1;
     most = Math.max(most, now - ended);
     if (threads === undefined) continue;
     if (now - ended > threads) exceededMs ??= atMs;
-    // Among runs that start at the same moment, any may be the one without a thread.
+    // If several runs start at the same moment, any of them may be without a thread.
     if (begins[next] === atMs) continue;
     const last = isCrowded ? crowds.pop() : undefined;
     isCrowded = now - ended > threads;
@@ -192,7 +191,6 @@ function findContention(
 }
 
 type Window = {
-  /** The expected ends of runs in progress. */
   readonly running: readonly number[];
   readonly fromMs: number;
   readonly toMs: number;

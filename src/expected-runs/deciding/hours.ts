@@ -1,10 +1,10 @@
 import { toDuration } from '../../domain/ages.ts';
 import type { Judged, MissReason, Verdict } from './watched-job.ts';
 
-/** The decisions about the expected times of one hour, for all jobs. */
+/** The decisions about all expected times of one hour. */
 export type HourOfTimes = {
   readonly startMs: number;
-  /** Runs that started in time, and runs that started late. */
+  /** The number of runs that started in time, and of runs that started late. */
   readonly ran: number;
   readonly late: number;
   readonly off: number;
@@ -12,21 +12,21 @@ export type HourOfTimes = {
   readonly missed: Readonly<Partial<Record<MissReason, number>>>;
 };
 
-/** A run that starts later than this is late, as in the alert about late runs. */
+/** A run is late if its delay is longer, as in the alert about late runs. */
 export const lateMs = 300_000;
 
 export function isLate(verdict: Verdict): boolean {
   return verdict.is === 'ran' && verdict.delayMs > lateMs;
 }
 
-/** Describes how late a run started: `in time`, `in time, after 3 s` or `7 min late`. */
+/** Describes the delay of a run: `in time`, `in time, after 3 s` or `7 min late`. */
 export function toDelay(verdict: Extract<Verdict, { is: 'ran' }>): string {
   const after = toDuration(verdict.delayMs);
   if (isLate(verdict)) return `${after} late`;
   return verdict.delayMs < 1000 ? 'in time' : `in time, after ${after}`;
 }
 
-/** Adds verdicts to their hours, in ascending order. Hours without times are included from the first hour on. */
+/** Adds verdicts to their hours, in ascending order. Also adds empty hours after the first known hour. */
 export function addToHours(hours: readonly HourOfTimes[], judged: readonly Judged[]): readonly HourOfTimes[] {
   const byStart = new Map(hours.map((hour) => [hour.startMs, hour]));
   for (const { verdicts } of judged) {
@@ -40,7 +40,7 @@ export function addToHours(hours: readonly HourOfTimes[], judged: readonly Judge
   return kept.sort((one, other) => one.startMs - other.startMs);
 }
 
-/** Returns the hours up to now, oldest first; undefined before the first known one. */
+/** Returns the hours up to now, oldest first; undefined for hours before the first known one. */
 export function lastHours(
   hours: readonly HourOfTimes[],
   nowMs: number,
@@ -60,7 +60,7 @@ export function toHour(atMs: number): number {
 }
 
 export const hourMs = 3_600_000;
-/** Three days, as the alerts about punctuality, and an hour, because times are decided after the hour is over. */
+/** Three days, as in the alerts about punctuality, plus one hour, because times are decided after their hour. */
 const maxHours = 73;
 
 function toEmpty(startMs: number): HourOfTimes {

@@ -10,21 +10,21 @@ import {
 
 type Joined = {
   readonly timetable: Timetable;
-  /** Times that the new answer does not have, because the schedule was edited. */
+  /** Times that are missing in the new response, because the schedule was edited. */
   readonly withdrawnMs: readonly number[];
-  /** Whether the answer agrees with the known times; `unknown` if they do not overlap. */
+  /** Whether the response agrees with the known times; `unknown` if the two do not overlap. */
   readonly agreement: 'same' | 'edited' | 'unknown';
 };
 
 type JoinInput = {
   readonly decidedMs: number;
-  /** The difference between the clocks of the server's members. */
+  /** The difference between the clocks of the members. */
   readonly doubtMs: number;
 };
 
 /**
- * Merges a new answer into the known times. If the answer contradicts known times, those since the older answer are withdrawn;
- * if it does not cover them, they are unsure.
+ * Merges a new response into the known times. Times since the previous response are withdrawn if the new response contradicts
+ * them, and unsure if it does not cover them.
  */
 export function joinAnswer(
   before: Timetable | undefined,
@@ -33,10 +33,10 @@ export function joinAnswer(
 ): Joined {
   const { askedAtMs } = told;
   const slackMs = minSlackMs + doubtMs;
-  // The answer may lack a time that passed during the request.
+  // The response may lack a time that passed during the request.
   const sureSinceMs = askedAtMs - slackMs;
   const coming = told.timesMs.filter((time) => time > askedAtMs);
-  // The member that answered and the member that runs the job may have different clocks.
+  // The member that responded and the member that runs the job may have different clocks.
   const untilMs = Math.max(told.untilMs - doubtMs, coming.at(-1) ?? Number.NEGATIVE_INFINITY);
   const answer = { ...told, untilMs, timesMs: coming };
   if (before === undefined)
@@ -50,7 +50,7 @@ export function joinAnswer(
   const sureMs = Math.max(before.confirmedMs, decidedMs);
   const kept = agreement === 'edited' ? past.filter((time) => time <= sureMs) : past;
   const isLonger = agreement === 'same' && !isAfterEdit && before.untilMs > untilMs;
-  // Two schedules may have only their next time in common.
+  // Two different schedules may have the same next time.
   const isNextOnly = told.timesMs.length === 1 && told.timesMs[0] === told.untilMs;
   const confirmedMs = isLonger && isNextOnly ? before.confirmedMs : sureSinceMs;
   const beyond = isLonger ? before.timesMs.filter((time) => time > untilMs) : [];
@@ -75,7 +75,7 @@ export function joinAnswer(
   };
 }
 
-/** Returns the time between the two answers, joined with the earlier gap if that gap is open. */
+/** Returns the time between the two responses, joined with the earlier gap if that gap is still open. */
 export function joinGap(before: Timetable, askedAtMs: number): Gap | undefined {
   const { gap: open, untilMs } = before;
   if (untilMs >= askedAtMs) return open;
@@ -86,14 +86,14 @@ export function joinGap(before: Timetable, askedAtMs: number): Gap | undefined {
   return maxPerHour === undefined ? gap : { ...gap, maxPerHour };
 }
 
-/** The time between two unsure spans is unsure too. */
+/** Joins two unsure spans. The time between them is unsure too. */
 export function joinUnsure(before: Unsure | undefined, own: Unsure | undefined, decidedMs: number): Unsure | undefined {
   const open = before !== undefined && before.throughMs > decidedMs ? before : undefined;
   if (own === undefined || open === undefined) return own ?? open;
   return { afterMs: Math.min(open.afterMs, own.afterMs), throughMs: Math.max(open.throughMs, own.throughMs) };
 }
 
-/** Compares two answers in the span that both cover, from a time on. If neither has a time in this span, they agree. */
+/** Compares two responses after a time, in the span that both cover. If both have no time in this span, they agree. */
 function compare(before: Timetable, answer: Answer, fromMs: number): Joined['agreement'] {
   const untilMs = Math.min(before.untilMs, answer.untilMs);
   if (untilMs > fromMs) {
@@ -101,10 +101,10 @@ function compare(before: Timetable, answer: Answer, fromMs: number): Joined['agr
     const isQuiet = !answer.timesMs.some((time) => time > fromMs && time <= untilMs);
     return isQuiet && isOutOfStep(before.timesMs, answer.timesMs) ? 'unknown' : 'same';
   }
-  // A time that is due now may be over by one of the clocks, so only an additional time is a difference.
+  // A time that is due now may be over by the other clock, so only an additional time counts as a difference.
   if (before.untilMs >= answer.untilMs && before.untilMs > fromMs)
     return answer.timesMs.every((time) => before.timesMs.includes(time)) ? 'same' : 'edited';
-  // After a long absence the first answer ends before the second begins: only an even distance can be compared.
+  // After a long absence, the first response ends before the second one begins. Then only regular distances can be compared.
   const distanceMs = toEvenDistance(before.timesMs);
   const [first] = answer.timesMs;
   const last = before.timesMs.at(-1);
@@ -119,7 +119,7 @@ function areSame(some: readonly number[], others: readonly number[], afterMs: nu
   return own.length === told.length && own.every((time, index) => time === told[index]);
 }
 
-/** Reports whether times break an even distance. False if there is no time to compare, which proves little. */
+/** Reports whether times break a regular distance. Returns false without a time to compare, because this proves little. */
 function isOutOfStep(times: readonly number[], [first]: readonly number[]): boolean {
   const distanceMs = toEvenDistance(times);
   const last = times.at(-1);
@@ -130,7 +130,7 @@ function fits(times: readonly number[], distanceMs: number): boolean {
   return times.length < 2 || toEvenDistance(times) === distanceMs;
 }
 
-/** Returns the distance between neighbours if all distances are the same; undefined for fewer than two times. */
+/** Returns the distance between neighbours if it is always the same; undefined otherwise, and for fewer than two times. */
 function toEvenDistance([first, ...rest]: readonly number[]): number | undefined {
   let before = first;
   let distanceMs: number | undefined;

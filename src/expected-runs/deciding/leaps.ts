@@ -5,20 +5,20 @@ import type { Timetable } from './timetable.ts';
 import type { WatchedJob } from './watched-job.ts';
 
 /**
- * Times that a clock skipped when it was set ahead.
- * - `leapt`: no clock has shown them. Whether a job ran at such a time cannot be known, so it is undecided.
- * - `undone`: the clock was set back and now shows them. They are normal times: without a run, they are missed. A scheduler that
- *   planned with the wrong clock starts nothing until then.
- * - `lived`: the clock showed them while it was ahead, and shows them again. A run at the first showing satisfies them; without
- *   one they are undecided, because the scheduler does not start a run twice.
- * - `repeated`: the whole span that the clock of a member shows again. These are normal times too.
+ * Spans of times that a clock skipped when it was set ahead. The value of a span says what happened to it:
+ * - `leapt`: no clock has shown the times. Whether a job ran at such a time cannot be known, so the time is undecided.
+ * - `undone`: the clock was set back and now shows the times. They count as normal times: without a run, they are missed. A
+ *   scheduler that planned by the wrong clock starts nothing before the end of the span.
+ * - `lived`: the clock showed the times while it was ahead, and shows them again. A run at the first showing matches; without a
+ *   run the time is undecided, because a scheduler does not start a run twice.
+ * - `repeated`: the whole span that the clock of a member shows again. Its times count as normal times.
  */
 type Leap = Span;
 
-/** A change of a clock: from the time that it would show without the step, to the time that it shows. */
+/** A change of a clock: the time that it would show without the step, and the time that it shows. */
 export type ClockStep = { readonly fromMs: number; readonly toMs: number };
 
-/** Records a clock step. Without a name, any clock may have been set: the exporter was away. */
+/** Records a clock step. Without a name, any clock may have been set, because the exporter was absent. */
 export function noteStep(leaps: Timeline, { fromMs, toMs }: ClockStep, name?: string): Timeline {
   if (toMs > fromMs) return [...leaps, { value: `leapt ${name ?? ''}`, fromMs, throughMs: toMs }].slice(-maxLeaps);
   const isOwn = (value: string): boolean => value === `leapt ${name}` || (value === unnamed && name !== 'own');
@@ -36,18 +36,18 @@ export function noteStep(leaps: Timeline, { fromMs, toMs }: ClockStep, name?: st
     }),
     ...undone.map((leap) => ({ ...leap, value: 'undone' })),
     ...lived,
-    // If no member is named, the clock of the exporter may have been set instead.
+    // Without the name of a member, perhaps the exporter's clock was set.
     ...(name === undefined || name === 'own' ? [] : [{ value: `repeated ${name}`, fromMs: toMs, throughMs: fromMs }]),
   ].slice(-maxLeaps);
 }
 
-/** Reports whether no run can be matched to a time in this window. */
+/** Reports whether runs cannot be matched with times in this window, because a clock skipped part of it. */
 export function isLeaptOver(sources: Sources, { fromMs, throughMs }: Omit<Span, 'value'>): boolean {
   const isOver = (leap: Leap): boolean => leap.fromMs <= throughMs && leap.throughMs >= fromMs;
   return leapsOf(sources).some((leap) => (isLeapt(leap.value) || leap.value === 'lived') && isOver(leap));
 }
 
-/** Returns the span of a clock step that contains this time, if the clock was set back and will show the time again. */
+/** Returns the skipped span that contains this time, if the clock was set back and will show the time again. */
 export function findUndone(sources: Sources, atMs: number): Leap | undefined {
   return leapsOf(sources).findLast(
     ({ value, fromMs, throughMs }) => value === 'undone' && fromMs <= atMs && atMs < throughMs,
@@ -55,15 +55,15 @@ export function findUndone(sources: Sources, atMs: number): Leap | undefined {
 }
 
 /**
- * Returns the span that a member's clock shows for the second time now. Its scheduler planned the next runs during the first
- * time. Without a UUID, only if the server has one member.
+ * Returns the span that the clock of a member is showing for the second time; its scheduler planned the next runs during the
+ * first time. Without a UUID, returns it only if the server has one member.
  */
 export function findRepeated(sources: Sources, nowMs: number, uuid = onlyMember(sources)): Leap | undefined {
   const span = leapsOf(sources).findLast(
     ({ value, fromMs, throughMs }) => value === `repeated ${uuid}` && fromMs <= nowMs && nowMs < throughMs,
   );
   const start = timelineOf(sources, sourceKeys.start(uuid)).at(-1) ?? timelineOf(sources, sourceKeys.start()).at(-1);
-  // A scheduler plans again when the server starts.
+  // A scheduler plans all runs again when the server starts.
   return span !== undefined && Number(start?.value ?? -Infinity) <= span.fromMs ? span : undefined;
 }
 
@@ -74,7 +74,7 @@ function onlyMember(sources: Sources): string | undefined {
 
 /**
  * After the clock was set back, withdraws requests and decisions for times that are in the future again. Skipped times are
- * decided again; times that the clock has shown stay decided.
+ * decided again; times that the clock had shown stay decided.
  */
 export function takeBack(job: WatchedJob, { nowMs, aheadMs = 0, sources }: Now): WatchedJob {
   const undone = findUndone(sources, nowMs);
@@ -108,7 +108,7 @@ function toKnownBefore(timetable: Timetable, nowMs: number, isDecided: boolean):
   };
 }
 
-/** A span that was skipped during an absence. */
+/** The value of a span that a clock skipped during an absence. */
 const unnamed = 'leapt ';
 
 function isLeapt(value: string): boolean {

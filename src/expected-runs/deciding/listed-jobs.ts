@@ -10,13 +10,13 @@ type Listed = {
   readonly maxJobs: number;
 };
 
-/** Decides one job with the facts that are known when it is called. */
+/** Decides one job with the facts that are known at the time of the call. */
 export type Note = () => readonly Judged[];
 
-/** The maximum total length of the names of watched jobs: a few thousand usual names. */
+/** The maximum length of the names of all watched jobs together: a few thousand usual names. */
 const maxNameChars = 1_000_000;
 
-/** Plans the changes for a new list of a project: listed jobs, and missing ones. */
+/** Plans the changes for a new job list of a project, for listed and for missing jobs. */
 export function planListed(
   all: ReadonlyMap<string, WatchedJob>,
   { project, listed, atMs, maxJobs }: Listed,
@@ -46,7 +46,6 @@ function toNameChars({ group, name }: Pick<Job, 'group' | 'name'>): number {
   return group.length + name.length;
 }
 
-/** Plans the changes for deleted jobs. */
 export function planGone(
   all: ReadonlyMap<string, WatchedJob>,
   isGone: (job: WatchedJob) => boolean,
@@ -56,7 +55,7 @@ export function planGone(
   return gone.map((job) => () => toGone(all.get(job.id) ?? job, atMs));
 }
 
-/** The future times of a deleted job are no longer expected. */
+/** Withdraws the future times of a deleted job. */
 function toGone(job: WatchedJob, atMs: number): readonly Judged[] {
   if (job.goneAtMs !== undefined) return [];
   const { timetable } = job;
@@ -74,8 +73,8 @@ type Gone = {
 };
 
 /**
- * Returns jobs that were deleted long ago, or the oldest deleted ones if there are too many jobs, and the tallies whose names
- * no other job has.
+ * Returns jobs to remove: those deleted long ago, and the oldest deleted ones if there are too many jobs. Also returns the
+ * tallies whose names no other job has.
  */
 export function findLongGone({ all, tallies, nowMs, maxJobs }: Gone) {
   const gone = [...all.values()].flatMap((job) => (job.goneAtMs === undefined ? [] : [{ job, atMs: job.goneAtMs }]));

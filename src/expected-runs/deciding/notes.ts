@@ -34,14 +34,14 @@ export function noteListed(before: WatchedJob | undefined, listed: Job, { projec
   return withdrawSince(withUnsure(withGap(there, atMs), since), lastModifiedMs, atMs);
 }
 
-/** A list shows only the last of several edits: before it, the job may have been off or have had another schedule. */
+/** Marks times as unsure: a list shows only the last edit, so the job may have been off or changed before it. */
 function withUnsure(job: WatchedJob, since: Unsure): WatchedJob {
   const unsure = joinUnsure(job.timetable?.unsure, since, job.decidedMs);
   if (job.timetable === undefined || unsure === undefined) return job;
   return { ...job, timetable: { ...job.timetable, unsure } };
 }
 
-/** The times between the last answer and an edit are lost: they are estimated from known times. */
+/** Marks the times between the last response and an edit as lost; their number is estimated from known times. */
 function withGap(job: WatchedJob, atMs: number): WatchedJob {
   const { timetable } = job;
   if (timetable === undefined || timetable.untilMs >= atMs) return job;
@@ -49,7 +49,7 @@ function withGap(job: WatchedJob, atMs: number): WatchedJob {
   return { ...job, timetable: { ...timetable, untilMs: atMs, ...(gap === undefined ? {} : { gap }) } };
 }
 
-/** Keeps the members that ran a job at undecided times. */
+/** Stores the former owners of a job that still has undecided times. */
 function toFormerOwners(
   before: WatchedJob | undefined,
   ownerUuid: string | undefined,
@@ -67,7 +67,7 @@ const maxOwners = 20;
 
 type At = { readonly project: string; readonly atMs: number };
 
-/** The schedule may have changed: past times after the change cannot be decided. */
+/** Withdraws times after a possible change of the schedule, because past times after it cannot be decided. */
 function withdrawSince(job: WatchedJob, fromMs: number, nowMs: number): Judged {
   const times = undecidedTimes(job).filter((time) => time > fromMs && time <= nowMs);
   return withdraw(job, times, 'edited');
@@ -96,7 +96,7 @@ function noteSwitches(before: WatchedJob | undefined, listed: Job, atMs: number)
     { what: 'job', isOn: isEnabled },
     { what: 'schedule', isOn: isScheduleEnabled },
   ] as const;
-  // Runs that ended before all undecided times no longer matter.
+  // Runs that ended before all undecided times are no longer needed.
   const fromMs = before === undefined ? atMs : (firstOpenMs(before) ?? atMs);
   const periods = (before?.off ?? []).filter(({ untilMs = Infinity }) => untilMs >= Math.min(fromMs, atMs));
   let off = periods;
@@ -116,12 +116,12 @@ function noteSwitches(before: WatchedJob | undefined, listed: Job, atMs: number)
   return off.length === known.length && off.every((period, index) => period === known[index]) ? known : off;
 }
 
-/** Updates a job with an answer about its schedule. Without an answer, as for a job that is off, nothing changes. */
+/** Updates a job with a response about its schedule. A job without a response, for example because it is off, stays the same. */
 export function noteAnswer(job: WatchedJob, answer: Answer, doubtMs = 0): Judged {
   const { timetable: before } = job;
   const { timetable, withdrawnMs, agreement } = joinAnswer(before, answer, { decidedMs: job.decidedMs, doubtMs });
   const isSame = agreement === 'same';
-  // By the clock of the member that runs the job, the first time may already be over.
+  // The first time may already be over by the clock of the member that runs the job.
   const firstMs = answer.askedAtMs + doubtMs;
   const sinceMs = before === undefined ? firstMs : job.sinceMs;
   const decidedMs = before === undefined ? firstMs : job.decidedMs;
@@ -138,12 +138,12 @@ export function noteAnswer(job: WatchedJob, answer: Answer, doubtMs = 0): Judged
   };
 }
 
-/** Marks a job as missing from the list of its project. */
+/** Marks a job as missing in the list of its project. */
 export function noteGone(job: WatchedJob, atMs: number): WatchedJob {
   return job.goneAtMs === undefined ? { ...job, goneAtMs: atMs } : job;
 }
 
-/** Adds finished runs that may satisfy an undecided time. */
+/** Adds finished runs that may match an undecided time. */
 export function noteRuns(job: WatchedJob, ended: readonly SeenRun[]): WatchedJob {
   const fromMs = firstOpenMs(job) ?? job.decidedMs;
   const known = new Set(job.runs.map(({ id, startedAtMs }) => `${id} ${startedAtMs}`));
@@ -163,7 +163,7 @@ export function noteRuns(job: WatchedJob, ended: readonly SeenRun[]): WatchedJob
   };
 }
 
-/** Reports whether two runs overlapped by more than the difference of clocks. */
+/** Reports whether two runs overlapped by more than the clocks differ. */
 function areAtOnce(runs: readonly SeenRun[]): boolean {
   const taking = runs
     .filter(({ kind }) => kind !== 'missed')

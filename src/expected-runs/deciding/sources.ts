@@ -1,25 +1,25 @@
 import { lastBefore, type Timeline } from './timeline.ts';
 
-/** All readings of a server, by the key of their source. */
+/** All readings of a server, by source. */
 export type Sources = ReadonlyMap<string, Timeline>;
 
-/** The keys of the sources: with a UUID for a member, without one for the common address. */
+/** The keys of the sources. A UUID names a member; a key without a UUID stands for the common address. */
 export const sourceKeys = {
-  /** Whether the server answers: `answered` or `failed`. */
+  /** Whether the server responds: `answered` or `failed`. */
   contact: 'contact',
   contactOf: (member: string) => `contact ${member}`,
   mode: (uuid = '') => `mode ${uuid}`,
   /** Whether all threads of the scheduler are busy: `full` or `free`. */
   threads: (uuid = '') => `threads ${uuid}`,
-  /** When the server started, in ms. */
+  /** The start time of the server in ms. */
   start: (uuid = '') => `start ${uuid}`,
-  /** Whether a member `answered` at its own address, or was `seen` behind the common one. */
+  /** Whether a member responded: `answered` at its own address, or `seen` behind the common address. */
   member: (uuid: string) => `member ${uuid}`,
-  /** The spans that the clock of a member skipped, and whether it has shown them later. */
+  /** The spans that the clock of a member skipped, and whether the clock has shown them since. */
   leaps: 'leaps',
-  /** By how much the server clock is ahead of the exporter's, in ms. Constant unless a clock is set. */
+  /** How far the server clock is ahead of the exporter's clock in ms. Constant unless a clock is set. */
   skew: 'skew',
-  /** The switches of a project, as `automation_project_execution_mode` names them. */
+  /** The switches of a project, as in `automation_project_execution_mode`. */
   project: (project: string) => `project ${project}`,
 } as const;
 
@@ -27,13 +27,12 @@ export function isMode(key: string): boolean {
   return key.startsWith(sourceKeys.mode());
 }
 
-/** Reports whether a switch of a project is off, by the last reading. */
 export function isProjectOff(sources: Sources, project: string): boolean {
   const mode = timelineOf(sources, sourceKeys.project(project)).at(-1)?.value;
   return mode !== undefined && mode !== 'active';
 }
 
-/** Reports whether a switch of a project was off at a time, by the last reading before it. */
+/** Reports whether a switch of a project was off at a time, by the last reading before this time. */
 export function isProjectOffAt(sources: Sources, project: string, atMs: number): boolean {
   return (lastBefore(timelineOf(sources, sourceKeys.project(project)), atMs)?.value ?? 'active') !== 'active';
 }

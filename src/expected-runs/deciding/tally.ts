@@ -1,12 +1,12 @@
 import { observe, type StoredHistogram } from '../../domain/durations/stored-histogram.ts';
 import type { Judged, WatchedJob } from './watched-job.ts';
 
-/** Decided times as one label set of a counter or histogram. */
+/** Decided times with the same labels, as a counter or histogram. */
 export type Tally = StoredHistogram & {
   readonly kind: 'missed' | 'delay' | 'undecided';
   readonly labels: readonly string[];
   readonly startSeconds?: number;
-  /** True once its value has been published. Until then it is published as 0, so that Prometheus sees the first increase. */
+  /** True once the value has been published. Before that, 0 is published, so that Prometheus sees the first increase. */
   readonly isReleased: boolean;
 };
 
@@ -16,7 +16,7 @@ export function toTallyKey({ kind, labels }: Pick<Tally, 'kind' | 'labels'>): st
   return JSON.stringify([kind, ...labels]);
 }
 
-/** Returns the tallies that exist as soon as a job is watched. */
+/** Returns the tallies that every watched job has. */
 export function toFirstTallies(tallies: Tallies, { project, group, name }: WatchedJob): readonly Tally[] {
   const first: readonly Tally[] = [
     { kind: 'missed', labels: [project, group, name, 'unknown'], count: 0, isReleased: false },

@@ -1,9 +1,9 @@
-/** The values of one source over time. Consecutive readings of the same value are one span. */
+/** The values of one source over time. Consecutive readings with the same value form one span. */
 export type Timeline = readonly Span[];
 
 export type Span = { readonly value: string; readonly fromMs: number; readonly throughMs: number };
 
-/** Adds a reading, with the server's time. After the clock was set back, the reading replaces later spans. */
+/** Adds a reading with the server's time. After the clock was set back, the reading replaces later spans. */
 export function noteReading(timeline: Timeline, value: string, atMs: number): Timeline {
   const before = timeline
     .filter(({ fromMs }) => fromMs <= atMs)
@@ -15,7 +15,7 @@ export function noteReading(timeline: Timeline, value: string, atMs: number): Ti
   return [...before, { value, fromMs: atMs, throughMs: atMs }].slice(-maxSpans);
 }
 
-/** Removes spans that ended before a time, except the last one. */
+/** Removes spans that ended before a time, but keeps the last one. */
 export function forgetBefore(timeline: Timeline, beforeMs: number): Timeline {
   const kept = timeline.filter(({ throughMs }, index) => throughMs >= beforeMs || index === timeline.length - 1);
   return kept.length === timeline.length ? timeline : kept;
@@ -25,7 +25,7 @@ export function lastBefore(timeline: Timeline, atMs: number): Span | undefined {
   return timeline.findLast(({ fromMs }) => fromMs <= atMs);
 }
 
-/** Returns the latest value, from the reading at which it replaced another value; gaps are ignored. */
+/** Returns the span of the latest value since the value last changed, ignoring gaps. */
 export function lastValue(timeline: Timeline): Span | undefined {
   const last = timeline.at(-1);
   const other = timeline.findLastIndex(({ value }) => value !== last?.value);
@@ -36,18 +36,18 @@ export function firstAfter(timeline: Timeline, atMs: number): Span | undefined {
   return timeline.find(({ throughMs }) => throughMs > atMs);
 }
 
-/** Returns the span of the first reading after a time, if there is no gap before it. */
+/** Returns the span of the first reading after a time, unless there is a gap before it. */
 export function firstSoonAfter(timeline: Timeline, atMs: number): Span | undefined {
   const span = firstAfter(timeline, atMs);
   return span !== undefined && span.fromMs - atMs <= maxGapMs ? span : undefined;
 }
 
-/** Reports whether the last reading before a time is too old to be valid at it. */
+/** Reports whether the last reading before a time is too old to be valid at this time. */
 export function isUnwatched(timeline: Timeline, atMs: number): boolean {
   const span = lastBefore(timeline, atMs);
   return span === undefined || atMs - span.throughMs > maxGapMs;
 }
 
-/** Vital polls have an interval of 15 s, and their readings are stored once a minute. */
+/** Longer than a minute, because readings of vital polls (every 15 s) are stored once a minute. */
 const maxGapMs = 120_000;
 const maxSpans = 500;

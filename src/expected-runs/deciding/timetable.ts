@@ -1,45 +1,45 @@
 export type Timetable = {
-  /** What the server reports: `forecast` for many times, or only the next run (older servers). */
+  /** The kind of response: `forecast` with many times, or only the next run (older servers). */
   readonly source: 'forecast' | 'next-run';
   readonly askedAtMs: number;
   /** All times up to this one are known. */
   readonly untilMs: number;
-  /** Ascending. Past times are kept until they are decided. */
+  /** In ascending order. Past times are removed after they have been decided. */
   readonly timesMs: readonly number[];
-  /** A later answer has confirmed the times up to this one. */
+  /** A later response has confirmed the times up to this one. */
   readonly confirmedMs: number;
   readonly gap?: Gap;
   readonly unsure?: Unsure;
-  /** The first time that an edit removed: a start near it was not for an earlier time. */
+  /** The first time that an edit removed. A start near this time does not match an earlier time. */
   readonly withdrawnMs?: number;
 };
 
-/** An answer about future times. */
+/** A response about future times. */
 export type Answer = Omit<Timetable, 'confirmedMs' | 'gap' | 'unsure' | 'withdrawnMs'> & {
-  /** True if the job list has shown an edit, so that times beyond the answer are outdated. */
+  /** True if the job list has shown an edit, which makes times beyond this response outdated. */
   readonly isAfterEdit?: boolean;
 };
 
-/** Times that may belong to another schedule: a run may satisfy one of them, but none counts as missed. */
+/** A span of times that may belong to another schedule. A run may match one of these times, but none counts as missed. */
 export type Unsure = { readonly afterMs: number; readonly throughMs: number };
 
 /** A span without known times, because a request came too late. */
 export type Gap = {
   readonly afterMs: number;
   readonly throughMs: number;
-  /** When the last answer before the gap was requested. */
+  /** The time of the request for the last response before the gap. */
   readonly askedAtMs: number;
-  /** The maximum number of times in an hour before the gap; undefined if too few times were listed. */
+  /** The maximum number of times in an hour before the gap; undefined if too few times are known. */
   readonly maxPerHour?: number;
-  /** The number of times in each hour, if the pattern continues. */
+  /** The number of times in each hour, if the pattern of times continues. */
   readonly likely: readonly LikelyTimes[];
-  /** True if the server can no longer list the times. */
+  /** True if the server can no longer list the times of the gap. */
   readonly isLost?: true;
 };
 
 type LikelyTimes = { readonly firstMs: number; readonly count: number };
 
-/** Returns the times in a window before or after an answer, if its times repeat. */
+/** Returns times in a window before or after a response, if the times of the response repeat. */
 function timesBeside(timetable: Timetable, fromMs: number, toMs: number): readonly number[] {
   const { askedAtMs, untilMs } = timetable;
   const periodMs = toPeriodMs(timetable) ?? untilMs - askedAtMs;
@@ -50,7 +50,7 @@ function timesBeside(timetable: Timetable, fromMs: number, toMs: number): readon
   return repeatedWithin(timetable, periodMs, span).map((time) => time - shiftMs);
 }
 
-/** Returns the maximum number of future times in an hour; undefined if too few times were listed. */
+/** Returns the maximum number of future times in an hour; undefined if too few times are known. */
 export function toMostPerHour(timetable: Timetable): number | undefined {
   const times = timesAfter(timetable, timetable.askedAtMs);
   const listedMs = timetable.untilMs - (times[0] ?? Number.POSITIVE_INFINITY);
@@ -64,7 +64,7 @@ export function toMostPerHour(timetable: Timetable): number | undefined {
   return listedMs >= hourMs ? most : Math.ceil((most * hourMs) / listedMs);
 }
 
-/** By hour, counts the times before or after an answer if its pattern continues; of a long span, only the newest. */
+/** Counts by hour the times beside a response, if its pattern continues; of a long span, only the newest hours. */
 export function toLikely(timetable: Timetable, afterMs: number, throughMs: number): readonly LikelyTimes[] {
   const likely: LikelyTimes[] = [];
   for (let fromMs = Math.max(afterMs, throughMs - mostLikelyMs); fromMs < throughMs; ) {
@@ -78,14 +78,14 @@ export function toLikely(timetable: Timetable, afterMs: number, throughMs: numbe
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** More than the duration of a request plus rounding to seconds. */
+/** Longer than a request plus rounding to seconds. */
 export const minSlackMs = 30_000;
 const minListedMs = 300_000;
 const mostLikelyMs = 14 * 24 * hourMs;
 
 /**
- * Returns the time of the next request: when half of the known future has passed, or all known times are over; at the latest
- * after six hours.
+ * Returns the time of the next request: when half of the known future has passed, when all known times are over, or after six
+ * hours.
  */
 export function toRefreshMs({ askedAtMs, untilMs, timesMs, source }: Timetable): number {
   if (source === 'next-run') return untilMs + 1;
@@ -96,7 +96,7 @@ export function toRefreshMs({ askedAtMs, untilMs, timesMs, source }: Timetable):
 
 const maxAgeMs = 6 * hourMs;
 
-/** Returns the times in a future window; after the end of the answer, its times are repeated as long as they are known. */
+/** Returns the times in a future window. After the end of the response, the times repeat as far as that is known. */
 export function timesWithin(timetable: Timetable, fromMs: number, toMs: number): readonly number[] {
   const periodMs = toMs <= timetable.untilMs ? undefined : toPeriodMs(timetable);
   return repeatedWithin(timetable, periodMs, { fromMs, toMs: Math.min(toMs, toKnownMs(timetable)) });
@@ -118,12 +118,12 @@ function repeatedWithin({ timesMs, untilMs }: Timetable, periodMs: number | unde
   return times;
 }
 
-/** Returns the shortest period with which all times of an answer repeat; undefined if there is none. */
+/** Returns the shortest period after which all times of a response repeat; undefined if there is none. */
 function toPeriodMs(timetable: Timetable): number | undefined {
   const known = periods.get(timetable);
   if (known !== undefined) return known.ms;
   const { timesMs, askedAtMs, untilMs } = timetable;
-  // The answer may lack a time that passed during the request.
+  // The response may lack a time that passed during the request.
   const fromMs = askedAtMs + minSlackMs;
   const place = placeAfter(timesMs, fromMs);
   const ownMs = (timesMs[place + 1] ?? Number.POSITIVE_INFINITY) - (timesMs[place] ?? 0);
@@ -140,28 +140,28 @@ function toPeriodMs(timetable: Timetable): number | undefined {
   return ms;
 }
 
-/** Many jobs are looked at for each page. */
+/** Cached, because each page needs the periods of many jobs. */
 const periods = new WeakMap<Timetable, { readonly ms: number | undefined }>();
 
-/** Reports whether the times up to a given time are known, either listed or because they repeat. */
+/** Reports whether the times up to a given time are known: they are listed, or they repeat. */
 export function isTimedUntil(timetable: Timetable | undefined, toMs: number): boolean {
   if (timetable === undefined || toMs > toKnownMs(timetable)) return false;
   return toMs <= timetable.untilMs || toPeriodMs(timetable) !== undefined;
 }
 
-/** A short list does not show the times of the next day, because many schedules have hours without starts. */
+/** Returns the end of the known times. A short list does not show the next day, which may have hours without starts. */
 function toKnownMs({ askedAtMs, untilMs }: Timetable): number {
   return untilMs + (untilMs - askedAtMs) * maxRepeats;
 }
 
 const maxRepeats = 2;
 
-/** Returns the future times, as of the last request or later. */
+/** Returns the times after `atMs`, which must not be before the last request. */
 export function timesAfter({ timesMs }: Pick<Timetable, 'timesMs'>, atMs: number): readonly number[] {
   return timesMs.slice(placeAfter(timesMs, atMs));
 }
 
-/** Returns the index of the first time after another one. */
+/** Returns the index of the first time after `atMs`. */
 function placeAfter(timesMs: readonly number[], atMs: number): number {
   let low = 0;
   let high = timesMs.length;

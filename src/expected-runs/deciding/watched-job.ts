@@ -1,68 +1,68 @@
 import type { Timetable } from './timetable.ts';
 
-/** The facts about a scheduled job. All times are the server's. */
+/** The facts about a scheduled job. All times are server times. */
 export type WatchedJob = {
   readonly id: string;
   readonly project: string;
   readonly group: string;
   readonly name: string;
-  /** Earlier times are not decided. */
+  /** Times before this one are not decided. */
   readonly sinceMs: number;
   /** All expected times up to this one are decided. */
   readonly decidedMs: number;
-  /** Decided times that are in the future again, because the clock was set back. */
+  /** The span of decided times that are in the future again, because the clock was set back. */
   readonly decided?: { readonly afterMs: number; readonly throughMs: number };
   readonly timetable?: Timetable;
-  /** When the job was last listed. */
+  /** The time of the last list with this job. */
   readonly listedAtMs: number;
   readonly off: readonly OffPeriod[];
   readonly lastModifiedMs?: number;
   /** The cluster member that runs the job. */
   readonly ownerUuid?: string;
-  /** The members that ran the job earlier, oldest first, while one of their times is undecided. */
+  /** The members that ran the job earlier, oldest first. A member stays while one of its times is undecided. */
   readonly formerOwners?: readonly { readonly uuid: string; readonly untilMs: number }[];
-  /** True if two of its runs were seen at the same time. */
+  /** True if two runs of the job were seen at the same time. */
   readonly allowsSeveral?: true;
-  /** Whether the definition allows several runs at the same time; undefined if it cannot be read. */
+  /** Whether the definition allows concurrent runs; undefined if the definition cannot be read. */
   readonly definition?: {
     readonly askedAtMs: number;
     readonly allowsSeveral: boolean | undefined;
     readonly mostAtOnce?: number;
   };
-  /** The last end of a run that was shown. */
+  /** The latest end of a visible run. */
   readonly shownMs?: number;
   readonly runsAskedMs?: number;
   readonly hiddenMs?: number;
   /** Runs around undecided times. */
   readonly runs: readonly SeenRun[];
-  /** Up to this time, some runs were not kept, because there were too many. */
+  /** Some runs before this time were dropped, because there were too many. */
   readonly lostRunsMs?: number;
-  /** Missed runs that an answer about the schedule must confirm. While the job or its project is off, there is no answer. */
+  /** Missed runs that a response about the schedule must confirm. There is no response while the job or its project is off. */
   readonly held?: readonly Missed[];
-  /** The nodes of the last runs, each with the number of further runs for which the node counts. */
+  /** The nodes of the last runs. The number is for how many more runs the node counts as usual. */
   readonly nodes?: Readonly<Record<string, number>>;
-  /** The newest decisions, in the order of their times. */
+  /** The latest decisions, sorted by expected time. */
   readonly verdicts: readonly Verdict[];
   readonly lastMissedMs?: number;
-  /** The missed runs of the last days; older than those in `verdicts`. */
+  /** The missed runs of the last days, including those that `verdicts` no longer has. */
   readonly misses?: readonly Misses[];
-  /** When the job was first missing from the list. */
+  /** The time at which the job was first missing in the list. */
   readonly goneAtMs?: number;
   /** Set while the schedule cannot be read. */
   readonly unread?: Unread;
-  /** The shortest span that had too many times for the server, and when it was requested. */
+  /** The shortest span with too many times for the server, and the time of this request. */
   readonly limit?: { readonly spanMs: number; readonly atMs: number };
 };
 
 export type Unread = {
   readonly atMs: number;
-  /** The number of unanswered requests in a row. */
+  /** The number of consecutive failed requests. */
   readonly count: number;
-  /** The error; absent if an answer had no times. */
+  /** The error; absent if the response had no times. */
   readonly why?: string;
 };
 
-/** Returns the time until which a job is not requested; each pause is twice as long as the last. */
+/** Returns the end of the pause after failed requests; each pause is twice as long as the one before. */
 export function restsUntilMs({ atMs, count }: Unread): number {
   return atMs + Math.min(minRestMs * 2 ** (count - 1), maxRestMs);
 }
@@ -70,7 +70,7 @@ export function restsUntilMs({ atMs, count }: Unread): number {
 const minRestMs = 600_000;
 const maxRestMs = 6 * 3_600_000;
 
-/** Returns the longest span to request. For a day after a failed request, this is a quarter of the span that failed. */
+/** Returns the longest span to request. For a day after a failed request, this is a quarter of the failed span. */
 export function maxSpanMs({ limit }: WatchedJob, nowMs: number): number {
   if (limit === undefined || Math.abs(nowMs - limit.atMs) > limitedForMs) return Number.POSITIVE_INFINITY;
   return limit.spanMs / 4;
@@ -80,16 +80,16 @@ const limitedForMs = 86_400_000;
 
 export type OffPeriod = {
   readonly what: 'job' | 'schedule';
-  /** When the job was last seen switched on; absent if never. */
+  /** The time at which the job was last seen on; absent if never. */
   readonly lastOnMs?: number;
-  /** When the job was switched off, as far as known. */
+  /** The time since which the job is known to be off. */
   readonly sinceMs: number;
   readonly seenAtMs: number;
-  /** When the job was seen switched on again. */
+  /** The time at which the job was seen on again. */
   readonly untilMs?: number;
 };
 
-/** Lists are read every few minutes: during a longer pause, a switch may have been turned off and on unnoticed. */
+/** Longer than the interval of lists. In a longer pause, a switch may have been turned off and on unnoticed. */
 export const maxListGapMs = 600_000;
 
 export type SeenRun = {
@@ -97,8 +97,8 @@ export type SeenRun = {
   readonly startedAtMs: number;
   readonly endedAtMs?: number;
   /**
-   * `scheduled`: may satisfy an expected time; `missed`: the server's own record of a missed run; `waiting`: the time before a
-   * one-time run, which counts as a run for the server.
+   * `scheduled`: may match an expected time; `missed`: the server's own record of a missed run; `waiting`: the wait before a
+   * one-time run, which the server counts as a run.
    */
   readonly kind: 'scheduled' | 'missed' | 'waiting' | 'other';
 };
@@ -118,10 +118,9 @@ export const missReasons = [
 ] as const;
 export type MissReason = (typeof missReasons)[number];
 
-/** A fact behind a decision: what was read, when, and where. */
+/** A fact behind a decision: what was read, when, and from which source. */
 export type Fact = { readonly fact: string; readonly atMs: number; readonly source: string };
 
-/** The decision about one expected time. */
 export type Verdict = { readonly expectedMs: number } & (
   | { readonly is: 'ran'; readonly delayMs: number; readonly runId: number }
   | { readonly is: 'missed'; readonly reason: MissReason; readonly facts: readonly Fact[] }
@@ -138,7 +137,7 @@ export type Verdict = { readonly expectedMs: number } & (
         | 'unconfirmed'
         | 'hidden'
         | 'unasked';
-      /** The number of times in this hour for which the verdict counts, if more than one. */
+      /** The number of times in this hour with this verdict, if more than one. */
       readonly count?: number;
     }
 );
@@ -147,35 +146,35 @@ export type Missed = Extract<Verdict, { is: 'missed' }>;
 
 export type Judged = { readonly job: WatchedJob; readonly verdicts: readonly Verdict[] };
 
-/** Returns the member that ran a job at a time, by the last list before it. */
+/** Returns the owner of a job at a time, by the last list before this time. */
 export function ownerAt({ ownerUuid, formerOwners = [] }: WatchedJob, atMs: number): string | undefined {
   return formerOwners.find(({ untilMs }) => untilMs > atMs)?.uuid ?? ownerUuid;
 }
 
-/** Returns the undecided times, without held missed runs. */
+/** Returns the undecided times, without those of held missed runs. */
 export function openTimes({ timetable, sinceMs, decidedMs }: WatchedJob): readonly number[] {
   return timetable?.timesMs.filter((time) => time > decidedMs && time >= sinceMs) ?? [];
 }
 
-/** Returns the time before which finished runs no longer matter; undefined if all times are decided. */
+/** Returns the time before which finished runs are no longer needed; undefined if all times are decided. */
 export function firstOpenMs(job: WatchedJob): number | undefined {
   const [first] = openTimes(job);
   const gapMs = job.timetable?.gap?.afterMs;
   return gapMs === undefined ? first : Math.min(first ?? gapMs, gapMs);
 }
 
-/** Returns the undecided times, including held missed runs. */
+/** Returns the undecided times, including those of held missed runs. */
 export function undecidedTimes(job: WatchedJob): readonly number[] {
   return [...(job.held ?? []).map(({ expectedMs }) => expectedMs), ...openTimes(job)];
 }
 
-/** The first expected time in the future; undefined for a job that is off. */
+/** Returns the first expected time in the future; undefined for a job that is off. */
 export function nextTime(job: WatchedJob, nowMs: number): number | undefined {
   if (isOff(job)) return undefined;
   return job.timetable?.timesMs.find((time) => time > nowMs);
 }
 
-/** Returns the time until which no start is expected, if the last answer reaches that far; otherwise undefined. */
+/** Returns the time until which no start is expected; undefined if the last response does not reach that far. */
 export function quietUntil(job: WatchedJob, nowMs: number): number | undefined {
   const { untilMs = nowMs } = job.timetable ?? {};
   return untilMs > nowMs && nextTime(job, nowMs) === undefined ? untilMs : undefined;
@@ -185,22 +184,22 @@ export function isOff({ off }: Pick<WatchedJob, 'off'>): boolean {
   return off.some(({ untilMs }) => untilMs === undefined);
 }
 
-/** Reports whether a switch of a job was turned. Finished periods are ignored, because they are removed later. */
+/** Reports whether a switch of a job was turned. Periods that are over are ignored, because they are removed later. */
 export function isSwitched(before: Pick<WatchedJob, 'off'>, after: Pick<WatchedJob, 'off'>): boolean {
   const toOpen = ({ off }: Pick<WatchedJob, 'off'>): string =>
     off.flatMap(({ what, untilMs }) => (untilMs === undefined ? [what] : [])).join(' ');
   return toOpen(before) !== toOpen(after);
 }
 
-/** Times of one job that were missed for the same reason, with the facts that all of them share. */
+/** Missed times of one job with the same reason and the same facts. */
 export type Misses = {
   readonly reason: MissReason;
   readonly facts: readonly Fact[];
-  /** Ascending. */
+  /** In ascending order. */
   readonly timesMs: readonly number[];
 };
 
-/** Adds decided times to the missed runs of a job, and removes those that are more than a week older. */
+/** Adds decided times to the missed runs of a job, and removes times that are a week older. */
 export function addMisses(
   before: readonly Misses[] | undefined,
   verdicts: readonly Verdict[],
@@ -213,7 +212,7 @@ export function addMisses(
   const misses = [...(before ?? [])];
   for (const { reason, facts, expectedMs } of missed) {
     const last = misses.at(-1);
-    // An earlier time may be decided later, after its answer: it starts a new group.
+    // An earlier time may be decided after a later one; then it starts a new group.
     const isLater = last?.reason === reason && (last.timesMs.at(-1) ?? 0) < expectedMs;
     const isShared = isLater && JSON.stringify(last.facts) === JSON.stringify(facts);
     if (isShared || (isLater && misses.length >= maxMisses))
@@ -236,7 +235,7 @@ function toKept(misses: readonly Misses[], fromMs: number): readonly Misses[] {
 
 const dayMs = 86_400_000;
 const keptMs = 7 * dayMs;
-/** One day of a job that starts each minute. */
+/** The times of one day of a job that starts each minute. */
 const maxTimes = 1500;
-/** If there are more groups, times with different facts become one group without facts. */
+/** If there are more groups, those with different facts are joined to one group without facts. */
 const maxMisses = 100;

@@ -14,7 +14,7 @@ import {
   type WatchedJob,
 } from './watched-job.ts';
 
-/** Why a job ran, or did not run, at its last decided time; times are text, as in JSON. */
+/** Why a job ran or did not run at its last decided time. Times are text, as in JSON. */
 export type Why = {
   readonly server: string;
   readonly id: string;
@@ -45,16 +45,16 @@ export type WhyInput = {
   readonly asked: AskedSchedules;
 };
 
-/** The number of schedules with known times, and how long the remaining requests will take. */
+/** The number of schedules with known times, the number of all schedules, and the time that the remaining requests take. */
 export type AskedSchedules = { readonly known: number; readonly all: number; readonly leftMs: number };
 
-/** Explains the last decision about a job, and what keeps it from running now. */
+/** Explains the last decision about a job, and why the job cannot run now. */
 export function explain(job: WatchedJob, { server, nowMs, lastRun, sources, asked }: WhyInput): Why {
   const verdict = job.verdicts.at(-1);
   const nextMs = nextTime(job, nowMs);
   const then = verdict !== undefined && 'facts' in verdict ? verdict.facts : [];
   const blockers = findBlockers(job, sources, nowMs);
-  // A cause that still exists is mentioned only once.
+  // A cause that still exists is described only once.
   const isSaid = ({ reason, fact }: Blocker): boolean =>
     reason === toReason(verdict) && then.some(({ atMs }) => atMs === fact.atMs);
   const now = blockers.filter((blocker) => !isSaid(blocker)).map(({ fact }) => fact);
@@ -63,7 +63,7 @@ export function explain(job: WatchedJob, { server, nowMs, lastRun, sources, aske
   const sentences = [
     verdict === undefined ? toUndecided(job, nowMs, asked) : toSentence(verdict, then, nowMs),
     ...now.map(({ fact, atMs }) => `${toCapital(fact)} (seen ${toTime(atMs, nowMs)}).`),
-    // The last run of a renamed job has its new name before the list of jobs shows it.
+    // A run of a renamed job has the new name before the job list shows it.
     ...(lastRun === undefined && verdict?.is === 'ran' ? [] : [toLastRun(lastRun, nowMs)]),
     `Next run: ${toNext(job, nowMs)}.`,
     ...(job.unread?.why === undefined ? [] : [`Its schedule cannot be read: ${job.unread.why}.`]),
@@ -117,7 +117,7 @@ function toSentence(verdict: Verdict, facts: readonly Fact[], nowMs: number): st
   return `Did not run at ${at}: ${because}.`;
 }
 
-/** Why a time is undecided, as the end of a sentence. */
+/** The reasons for undecided times, as the end of a sentence. */
 export const undecidedBecause = {
   edited: 'the job was edited around that time',
   unsure: 'its schedule may have changed between two requests for it',
@@ -150,13 +150,13 @@ function toNext(job: WatchedJob, nowMs: number): string {
   return untilMs === undefined ? 'unknown' : `not before ${toTime(untilMs, nowMs)}`;
 }
 
-/** Returns what a person can do about a past cause. */
+/** Returns a fix for a past cause. */
 function toPastFix(verdict: Verdict | undefined, isBlocked: boolean): readonly string[] {
   const fix = verdict?.is === 'missed' && !isBlocked ? fixes[verdict.reason] : undefined;
   return fix === undefined ? [] : [fix];
 }
 
-/** Switches have no fix here: one that is on again needs none. */
+/** Switches are missing here, because a switch that is on again needs no fix. */
 const fixes: { readonly [Reason in MissReason]?: string } = {
   down: 'find out why the server did not respond',
   orphaned: 'start the member again, or take over its jobs on another member',

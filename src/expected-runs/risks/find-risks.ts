@@ -13,30 +13,30 @@ export type RisksInput = Omit<Trouble, 'path' | 'facts'> & {
   readonly jobs: Iterable<WatchedJob>;
   readonly untilMs: number;
   readonly durationMs: (project: string, group: string, name: string, jobId: string) => number | undefined;
-  /** The running executions of each job, by its id. */
+  /** The running executions by job id. */
   readonly running: ReadonlyMap<string, readonly SeenRun[]>;
-  /** The times at which more runs are expected than there are threads. */
+  /** The spans in which more runs are expected than there are threads. */
   readonly crowds: readonly Crowd[];
   readonly areThreadsKnown: boolean;
   readonly isCritical: (path: string) => boolean;
 };
 
-/** Runs of one job that share the same trouble. */
+/** Runs of one job with the same trouble. */
 export type RunsAtRisk = {
   readonly job: JobNames;
   readonly isCritical: boolean;
   readonly firstMs: number;
   readonly lastMs: number;
   readonly count: number;
-  /** Worst first. */
+  /** Worst reason first. */
   readonly reasons: readonly RiskReason[];
   /** The project, node, member or job with the worst trouble. */
   readonly subject: string;
-  /** True if the first of these runs is the next run of the job. */
+  /** True if the next run of the job is one of these runs. */
   readonly isNext: boolean;
 };
 
-/** One cause, and the runs at risk because of it. */
+/** One cause, and the runs that it puts at risk. */
 export type TroubleAhead = Risk & {
   readonly count: number;
   readonly jobCount: number;
@@ -44,23 +44,22 @@ export type TroubleAhead = Risk & {
   readonly firstJob: JobNames;
 };
 
-/** The known risks of the runs in a horizon. */
 export type RisksAhead = {
   readonly nowMs: number;
   readonly untilMs: number;
-  /** The number of watched jobs, and of their expected runs. */
+  /** The number of watched jobs, and the number of their expected runs. */
   readonly jobCount: number;
   readonly expected: number;
   readonly atRisk: number;
-  /** Sorted by first run; at the same time, the worst first. */
+  /** Sorted by first run, then by severity. */
   readonly troubles: readonly TroubleAhead[];
-  /** The number of runs at risk for each reason that can be known. */
+  /** The number of runs at risk for each reason; absent for a reason that cannot be known. */
   readonly byReason: ReadonlyMap<RiskReason, number>;
-  /** By their first time. */
+  /** Sorted by first run. */
   readonly runs: readonly RunsAtRisk[];
-  /** Runs of jobs without a known past run or node. */
+  /** The number of runs of jobs without a known past run or node. */
   readonly unjudged: number;
-  /** Jobs that should run but whose times are not all known, with their known trouble. */
+  /** The number of active jobs with unknown times, and how many of them are in switched-off projects. */
   readonly untimed: { readonly count: number; readonly switchedOff: number };
 };
 
@@ -116,14 +115,14 @@ export async function findRisks(input: RisksInput, pause: Pause): Promise<RisksA
   };
 }
 
-/** A risk, and the times at which runs are affected. */
+/** A risk, and the times of the affected runs. */
 type Met = { readonly risk: Risk; readonly timesMs: readonly number[] };
 
 type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] };
 
 type TimesOfJob = { readonly path: string; readonly timesMs: readonly number[] };
 
-/** Returns risks that affect only some of the times, because they depend on other runs. */
+/** Returns risks that affect only some of the times, because these risks depend on other runs. */
 function findOfTimes(job: WatchedJob, { path, timesMs }: TimesOfJob, input: RisksInput): readonly Met[] {
   const met: Met[] = [];
   const durationMs = input.durationMs(job.project, job.group, job.name, job.id);
@@ -143,7 +142,7 @@ function findOfTimes(job: WatchedJob, { path, timesMs }: TimesOfJob, input: Risk
 
 /** Returns the crowds of the member that runs a job. */
 function toCrowdsOf(crowds: readonly Crowd[], ownerUuid = ''): readonly Crowd[] {
-  // Without a cluster, the crowds of the one scheduler have no member.
+  // Without a cluster, crowds have no member.
   return crowds[0]?.ownerUuid === undefined ? crowds : crowds.filter((crowd) => crowd.ownerUuid === ownerUuid);
 }
 
@@ -166,7 +165,7 @@ function toOverdue(path: string, { id, startedAtMs }: SeenRun, { durationMs, atO
   return { reason: 'overlap', subject: path, text, sinceMs: startedAtMs, evidence, executionId: id };
 }
 
-/** Returns the times within crowds; both lists are sorted. */
+/** Returns the times that are within crowds. Both lists are sorted. */
 function findCrowded(timesMs: readonly number[], crowds: readonly Crowd[]): readonly number[] {
   let place = 0;
   return timesMs.filter((time) => {
@@ -185,7 +184,7 @@ const tooMany: Risk = {
 
 type Duration = Pick<RisksInput, 'nowMs'> & Usual & { readonly running: readonly SeenRun[] };
 
-/** Returns the times at which as many runs as the job allows are expected to be still running; a skipped run takes no time. */
+/** Returns the times at which the job is expected to have its maximum number of runs. A skipped run takes no time. */
 function findSkipped(timesMs: readonly number[], { nowMs, durationMs, atOnce, running }: Duration): readonly number[] {
   const expected = running.map(({ startedAtMs }) => startedAtMs + durationMs);
   // An overdue run may last as long again.
@@ -193,7 +192,7 @@ function findSkipped(timesMs: readonly number[], { nowMs, durationMs, atOnce, ru
   return timesMs.filter((time) => {
     while ((ends[0] ?? Number.POSITIVE_INFINITY) <= time) ends.shift();
     if (ends.length >= atOnce) return true;
-    // Runs in progress may end after it.
+    // Runs in progress may end after this run.
     ends.splice(ends.findLastIndex((endMs) => endMs <= time + durationMs) + 1, 0, time + durationMs);
     return false;
   });
@@ -205,7 +204,7 @@ type Times = Omit<RunsAtRisk, 'job' | 'isCritical' | 'isNext'>;
 function groupTimes(met: readonly Met[]): readonly Times[] {
   const sorted = met.toSorted((one, other) => rank(one.risk) - rank(other.risk));
   const [first] = sorted;
-  // A passive server has hundreds of thousands of times, which all have the same risk.
+  // A passive server may have hundreds of thousands of times, all with the same risk.
   if (first === undefined || sorted.every(({ timesMs }) => timesMs === first.timesMs)) return toOneGroup(sorted);
   const metAt = new Map<number, Risk[]>();
   for (const { risk, timesMs } of sorted)
@@ -262,7 +261,7 @@ function byTime(one: TroubleAhead, other: TroubleAhead): number {
   return one.firstMs - other.firstMs || rank(one) - rank(other);
 }
 
-/** A reason that cannot be known has no number, not 0. */
+/** Counts runs by reason. A reason that cannot be known has no number instead of 0. */
 function countByReason(
   met: ReadonlyMap<RiskReason, number>,
   { sources, areThreadsKnown, surroundings }: RisksInput,

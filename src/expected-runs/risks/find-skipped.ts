@@ -10,22 +10,22 @@ import {
   type WatchedJob,
 } from '../deciding/watched-job.ts';
 
-/** A success of a job, by which earlier missed runs count as recovered. */
+/** A success of a job. Missed runs before it count as recovered. */
 export type Success = { readonly id?: number; readonly startedAtMs: number };
 
 export type SkippedInput = {
   readonly jobs: Iterable<WatchedJob>;
   readonly sinceMs: number;
   readonly untilMs: number;
-  /** The known successes, sorted by start, by the id of their job; by its path, if the id is not known. */
+  /** The known successes, sorted by start, by job id; by path for a job without a known id. */
   readonly successes: ReadonlyMap<string, readonly Success[]>;
-  /** The running executions of each job, by its id. */
+  /** The running executions by job id. */
   readonly running: ReadonlyMap<string, readonly SeenRun[]>;
   readonly isCritical: (path: string) => boolean;
   readonly isProjectOff: (project: string) => boolean;
 };
 
-/** Missed times of one job with the same cause, followed by the same success. */
+/** Missed times of one job with the same cause and the same next success. */
 export type SkippedRuns = {
   readonly job: JobNames;
   readonly jobId: string;
@@ -37,9 +37,8 @@ export type SkippedRuns = {
   readonly count: number;
   /** The first success that started later; undefined if there is none yet. */
   readonly recovered: Success | undefined;
-  /** Without such a success, a later run that has not ended. */
+  /** A later run in progress, if there is no success yet. */
   readonly underWay?: SeenRun | undefined;
-  /** True if the job is no longer listed as scheduled. */
   readonly isGone?: boolean;
 };
 
@@ -49,21 +48,21 @@ export type Skipped = {
   readonly missed: number;
   /** The number of missed runs without a later success. */
   readonly left: number;
-  /** Since when the first of the jobs has been watched; earlier missed runs are not known. Undefined without watched jobs. */
+  /** Since when the first of the jobs has been watched; earlier misses are not known. Undefined without watched jobs. */
   readonly watchedMs: number | undefined;
-  /** The number of times in the interval that could not be decided, among the last times of each job. */
+  /** The number of undecided times in the interval, among the stored times of each job. */
   readonly undecided: number;
-  /** The number of times in the interval that are still being checked, later than usual. */
+  /** The number of times in the interval that are still being checked although this usually takes less time. */
   readonly open: number;
-  /** The number of jobs whose times are not all known until the end of the interval: some may have been missed. */
+  /** The number of jobs that may have missed more runs, because not all of their times up to the end of the interval are known. */
   readonly untimed: number;
-  /** True if some of the runs without a later success may be in progress, because running executions are not known. */
+  /** True if running executions are unknown, so that some of the runs without a later success may be in progress. */
   readonly isUnread?: boolean;
-  /** First those without a later success (critical ones first), then the others; sorted by time. */
+  /** Runs without a later success come first, critical ones before others, then recovered runs; sorted by time. */
   readonly runs: readonly SkippedRuns[];
 };
 
-/** Finds the scheduled runs of an interval that did not happen, and whether a later run recovered them. */
+/** Finds the scheduled runs of an interval that did not happen, and the later runs that recovered them. */
 export async function findSkipped(input: SkippedInput, pause: Pause): Promise<Skipped> {
   const { jobs, sinceMs, untilMs, isProjectOff } = input;
   const runs: SkippedRuns[] = [];

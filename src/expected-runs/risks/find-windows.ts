@@ -1,11 +1,11 @@
 import type { JobNames } from '../../domain/execution.ts';
 import type { Pause } from '../../domain/pause.ts';
 
-/** A job, or its runs in progress, with the expected times of its runs. */
+/** A job, or its runs in progress, with expected times. */
 export type ExpectedJob = {
   readonly job: JobNames;
   readonly isCritical: boolean;
-  /** Undefined if not known: then runs count only for the moment of their start. */
+  /** Undefined if unknown; then runs count only at the moment of their start. */
   readonly durationMs: number | undefined;
   /** Reports whether all starts up to a time are known. */
   readonly isTimedUntil: (toMs: number) => boolean;
@@ -17,7 +17,7 @@ export type RunGoingOn = { readonly job: JobNames; readonly isCritical: boolean;
 
 export type WindowWish = {
   readonly forMs: number;
-  /** How far ahead windows may start. */
+  /** The span from now in which windows may start. */
   readonly withinMs: number;
   readonly count: number;
 };
@@ -28,7 +28,7 @@ type WindowsInput = WindowWish & {
   readonly nowMs: number;
 };
 
-/** The runs of one job that a window affects: those that start in it, and those still running. */
+/** The runs of one job that a window affects: those that start in it, and those in progress. */
 export type Touched = { readonly job: JobNames; readonly isCritical: boolean; readonly count: number };
 
 export type QuietWindow = {
@@ -36,19 +36,19 @@ export type QuietWindow = {
   readonly endMs: number;
   readonly runs: number;
   readonly critical: number;
-  /** The number of jobs whose starts are not all known up to its end. */
+  /** The number of jobs whose starts up to the end of the window are not all known. */
   readonly unknown: number;
-  /** The number of jobs whose runs start before the window and may last until then, because their duration is not known. */
+  /** The number of jobs with runs of unknown duration that start before the window and may last until then. */
   readonly unmeasured: number;
-  /** Critical jobs first, then by the number of runs. */
+  /** Critical jobs first, then by number of runs. */
   readonly touched: readonly Touched[];
-  /** The first start at the end of the window or later, if there is one within a day. */
+  /** The first start after the window, if it is within a day. */
   readonly next: { readonly atMs: number; readonly job: JobNames } | undefined;
 };
 
 /**
- * Finds the windows that affect the fewest critical runs, then the fewest runs, then the earliest ones; none overlaps a better
- * one. A job whose starts are not known counts with as many runs as before. Windows start at full minutes.
+ * Finds the windows that affect the fewest critical runs, then the fewest runs, then the earliest ones. Windows do not overlap
+ * and start at full minutes. A job with unknown starts counts with its former number of runs.
  */
 export async function findWindows(input: WindowsInput, pause: Pause): Promise<readonly QuietWindow[]> {
   const { nowMs, withinMs, forMs, count } = input;
@@ -75,12 +75,12 @@ const minuteMs = 60_000;
 
 type Grid = { readonly firstMs: number; readonly minutes: number };
 
-/** Counts the runs that each window affects, from the differences between neighbours. */
+/** Counts the runs that each window affects, by adding up the differences between neighbouring windows. */
 async function countTouched({ jobs, running, nowMs, forMs }: WindowsInput, { firstMs, minutes }: Grid, pause: Pause) {
   const all = new Int32Array(minutes + 1);
   const critical = new Int32Array(minutes + 1);
   const add = (startMs: number, endMs: number, isCritical: boolean, weight = 1): void => {
-    // A window that ends when a run starts, or starts when it ends, does not affect the run.
+    // A run is not affected if it starts at the end of the window, or ends at its start.
     const from = Math.max(0, Math.floor((startMs - forMs - firstMs) / minuteMs) + 1);
     const to = Math.min(minutes, Math.ceil((endMs - firstMs) / minuteMs));
     if (from >= to) return;
@@ -106,7 +106,7 @@ async function countTouched({ jobs, running, nowMs, forMs }: WindowsInput, { fir
   return { all, critical };
 }
 
-/** Returns the first number below `count` for which a condition holds; it then holds for all greater ones. */
+/** Returns the first number below `count` for which a condition holds. The condition must then hold for all greater numbers. */
 function findFirst(count: number, holds: (number: number) => boolean): number {
   let [low, high] = [0, count];
   while (low < high) {
@@ -137,7 +137,7 @@ async function describe(startMs: number, input: WindowsInput, pause: Pause): Pro
     const { startsWithin, durationMs, isTimedUntil } = each;
     if (!isTimedUntil(endMs)) unknown += 1;
     if (durationMs === undefined && startsWithin(nowMs, startMs - 1).length > 0) unmeasured += 1;
-    // A run that ended when the window starts is not affected, nor one that starts at its end.
+    // A run is not affected if it ends when the window starts, or starts when the window ends.
     const fromMs = Math.max(nowMs, startMs - Math.max(durationMs ?? 0, 1));
     const own = startsWithin(fromMs, endMs - 1);
     if (own.length > 0) touch(each, own.length);
@@ -155,7 +155,7 @@ async function describe(startMs: number, input: WindowsInput, pause: Pause): Pro
   };
 }
 
-/** Looks far ahead only if nothing starts soon. */
+/** Returns the next start. Searches far ahead only if nothing starts soon. */
 async function findNext(jobs: readonly ExpectedJob[], fromMs: number, pause: Pause): Promise<QuietWindow['next']> {
   let next: QuietWindow['next'];
   for (const spanMs of [hourMs, 24 * hourMs]) {

@@ -1,7 +1,6 @@
 import type { Execution } from '../../domain/execution.ts';
 import { toJobPath } from '../../domain/job.ts';
 
-/** The failures on a node since its last success. */
 export type FailingNode = {
   readonly node: string;
   readonly sinceMs: number;
@@ -16,10 +15,10 @@ type Run = Pick<Execution, 'status' | 'project' | 'job' | 'succeededOn' | 'faile
   readonly endedAtMs: number;
 };
 
-/** The changed nodes; undefined for a node that works again, or has had no failure for a long time. */
+/** The changed nodes; undefined for a node that works again, or whose last failure was long ago. */
 export type NodeChanges = ReadonlyMap<string, FailingNode | undefined>;
 
-/** Returns a function that applies finished runs, in any order, and returns the changed nodes. */
+/** Returns a function that applies finished runs in any order and returns the changed nodes. */
 export function createNodeNotes(): (known: FailingNodes, runs: readonly Run[]) => NodeChanges {
   const succeededMs = new Map<string, number>();
   return (known, runs) => {
@@ -48,7 +47,7 @@ function noteNodes(known: FailingNodes, runs: readonly Run[], succeededMs: Map<s
   return changed;
 }
 
-/** Aborted runs and retried attempts prove nothing. */
+/** Reports whether a run says something about its nodes. Aborted runs and retried attempts do not. */
 function isFinal({ status }: Run): boolean {
   return status !== 'aborted' && status !== 'failed-with-retry' && status !== 'missed';
 }
@@ -65,8 +64,8 @@ function addFailure(before: FailingNode | undefined, node: string, { project = '
 }
 
 /**
- * Returns the nodes whose failures began up to this time. Later failures are left out: a success that ended at the same time
- * may not be read yet.
+ * Returns the nodes whose failures began up to this time. Later failures are omitted, because a success of the same time may
+ * not be read yet.
  */
 export function listSettled(nodes: FailingNodes, throughMs: number): FailingNodes {
   return new Map([...nodes].filter(([, { sinceMs }]) => sinceMs <= throughMs));
@@ -77,8 +76,8 @@ const quietMs = 8 * 86_400_000;
 
 /**
  * Returns the jobs that prove that a node fails everywhere: several jobs failed on it, and none has succeeded since. A job that
- * was already failing when other jobs succeeded on the node proves nothing; `failsSinceMs` is the end of the first of its
- * failures in a row.
+ * was already failing while other jobs succeeded on the node is no proof; `failsSinceMs` is the end of the first of its
+ * consecutive failures.
  */
 export function findWitnesses(
   { jobs, sinceMs }: FailingNode,
@@ -88,10 +87,10 @@ export function findWitnesses(
   return witnesses.length < 2 ? [] : witnesses;
 }
 
-/** The number of further runs for which each node counts as usual. */
+/** For each node, the number of further runs for which it counts as usual. */
 type UsualNodes = Readonly<Record<string, number>>;
 
-/** Returns the nodes of the last five runs of a job, including one more run. */
+/** Returns the usual nodes of a job: those of its last five runs, including this one. */
 export function noteUsual(
   before: UsualNodes | undefined,
   { succeededOn = [], failedNodes }: Run,
@@ -110,7 +109,7 @@ export function noteUsual(
 
 const usualFor = 5;
 
-/** Reports whether the last run had a node, from the number of runs for which it still counts. */
+/** Reports whether the last run had a node, judging by the number of runs for which the node still counts. */
 export function isOfLastRun(left: number): boolean {
   return left === usualFor;
 }

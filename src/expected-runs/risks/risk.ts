@@ -10,7 +10,7 @@ import { type Sources, sourceKeys, timelineOf } from '../deciding/sources.ts';
 import type { WatchedJob } from '../deciding/watched-job.ts';
 import { type FailingNodes, findWitnesses, isOfLastRun } from './nodes.ts';
 
-/** Why a run is at risk, worst first. */
+/** The reasons why a run is at risk, worst first. */
 export const riskReasons = [
   'passive',
   'executions_disabled',
@@ -30,13 +30,13 @@ export type RiskReason = (typeof riskReasons)[number];
 /** Known trouble that affects a future run. */
 export type Risk = {
   readonly reason: RiskReason;
-  /** The project, node, member or path of a job with the trouble; empty for the server. */
+  /** The project, node, member or job path with the trouble; empty for the server. */
   readonly subject: string;
   /** The trouble, as the beginning of a sentence. */
   readonly text: string;
-  /** Undefined if the trouble begins with the run, or if its beginning is not known. */
+  /** The start of the trouble; undefined if it is unknown, or if the trouble starts with the run. */
   readonly sinceMs: number | undefined;
-  /** The facts that show the trouble, and the execution that they name. */
+  /** The facts that prove the trouble, and the execution that they name. */
   readonly evidence: string;
   readonly executionId?: number | undefined;
 };
@@ -56,11 +56,11 @@ export type Trouble = {
   readonly facts: PastRuns | undefined;
   readonly factsOf: FactsOf;
   readonly nodes: FailingNodes;
-  /** Undefined if there is no journal of changes. */
+  /** Undefined without a journal of changes. */
   readonly surroundings: Surroundings | undefined;
 };
 
-/** Returns trouble that affects every run of a job while it lasts. */
+/** Returns trouble that affects every run of a job. */
 export function findLasting(job: WatchedJob, trouble: Trouble): readonly Risk[] {
   return [
     ...findSwitched(job, trouble),
@@ -93,7 +93,7 @@ function findSwitched(job: WatchedJob, { sources, nowMs }: Trouble): readonly Ri
   });
 }
 
-/** The member that runs the schedule answered at its own address, and does not answer now, although the server does. */
+/** Returns a risk if the job's member stopped responding at its own address, although the server responds. */
 function findOwnerGone({ ownerUuid }: WatchedJob, { sources, nowMs }: Trouble): readonly Risk[] {
   if (ownerUuid === undefined) return [];
   const last = timelineOf(sources, sourceKeys.member(ownerUuid)).at(-1);
@@ -106,12 +106,12 @@ function findOwnerGone({ ownerUuid }: WatchedJob, { sources, nowMs }: Trouble): 
 }
 
 /**
- * All nodes of the last run have left the inventory, so the next run has no node and fails. If only some have left, the run
- * does not fail.
+ * Returns a risk if all nodes of the last run have left the inventory, because the next run then has no node and fails. A run
+ * that still has some nodes does not fail.
  */
 function findGoneNodes({ project, nodes = {} }: WatchedJob, { surroundings }: Trouble): readonly Risk[] {
   const needed = Object.keys(nodes);
-  // If earlier runs had other nodes, the job chooses its nodes anew.
+  // If earlier runs had other nodes, the job selects nodes for each run.
   if (surroundings === undefined || !Object.values(nodes).every(isOfLastRun)) return [];
   const goneMs = needed.map((node) => surroundings.nodeGoneMs(project, node) ?? Number.NaN);
   const sinceMs = Math.max(...goneMs);
@@ -121,7 +121,7 @@ function findGoneNodes({ project, nodes = {} }: WatchedJob, { surroundings }: Tr
   return [{ reason: 'node_gone', subject, text: `node ${subject} is no longer listed`, sinceMs, evidence }];
 }
 
-/** A node that the job usually uses fails in several jobs. */
+/** Returns a risk if several jobs fail on a node that the job usually uses. */
 function findNodes({ project, nodes: usual = {} }: WatchedJob, trouble: Trouble): readonly Risk[] {
   const { nodes, surroundings, factsOf } = trouble;
   return Object.keys(usual).flatMap((node): Risk[] => {
@@ -139,7 +139,7 @@ function findNodes({ project, nodes: usual = {} }: WatchedJob, trouble: Trouble)
   });
 }
 
-/** Counts jobs that share a child job, or a refused key, as one: the child or the key may be the cause, not the node. */
+/** Counts jobs with the same child job or refused key as one, because the child or the key may be the cause. */
 function countIndependent(paths: readonly string[], { factsOf, surroundings }: Trouble): number {
   const seen = new Set<string>();
   return paths.filter((path) => {
@@ -171,7 +171,7 @@ function toFailsSince(factsOf: Trouble['factsOf']): (path: string) => number | u
   };
 }
 
-/** The last run was refused by the server or by a node, and no key is known to have changed since. */
+/** Returns a risk if the server or a node refused the last run, and no key is known to have changed since. */
 function findRefused(job: WatchedJob, { path, facts, surroundings, nowMs }: Trouble): readonly Risk[] {
   const { lastFailure, lastFailedId, lastFailedMs, lastStartMs = lastFailedMs, consecutiveFailures = 0 } = facts ?? {};
   const isRefused = lastFailure?.failureClass === 'access' && lastFailure.id === lastFailedId;
@@ -180,20 +180,20 @@ function findRefused(job: WatchedJob, { path, facts, surroundings, nowMs }: Trou
   const sinceMs = Math.min(lastFailedMs, lastStartMs ?? lastFailedMs);
   if (surroundings?.isAccessUnchanged(job, sinceMs) !== true) return [];
   const evidence = `#${lastFailedId} was refused at ${toTime(lastFailedMs, nowMs)}, and no key of the job has changed since`;
-  // Earlier failures in the row may have had another cause.
+  // Earlier consecutive failures may have had another cause.
   const begunMs = consecutiveFailures === 1 ? lastFailedMs : undefined;
   const text = `${path} is refused access`;
   return [{ reason: 'access', subject: path, text, sinceMs: begunMs, evidence, executionId: lastFailedId }];
 }
 
-/** Aborted runs and retried attempts do not count as failures, and do not end a series of failures. */
+/** Returns a risk if the job fails every time. Aborted runs and retried attempts are ignored. */
 function findFailing({ path, facts }: Trouble): readonly Risk[] {
   const failing = facts && toFailing(facts);
   if (failing === undefined) return [];
   return [{ reason: 'job_failing', subject: path, text: `${path} fails every time`, ...failing }];
 }
 
-/** A job that this job runs as a step fails on its own, and this job has not succeeded since. */
+/** Returns a risk if a job that this job runs as a step fails on its own, and this job has not succeeded since. */
 function findFailingChildren({ id }: WatchedJob, { facts, factsOf, surroundings }: Trouble): readonly Risk[] {
   return (surroundings?.childrenOf(id) ?? []).flatMap(({ project, group, name }): Risk[] => {
     const ofChild = factsOf(project, group, name);
@@ -204,7 +204,7 @@ function findFailingChildren({ id }: WatchedJob, { facts, factsOf, surroundings 
   });
 }
 
-/** Reports since when the same failure repeats: three failures in a row, or two with the same lines in their logs. */
+/** Returns the start of a repeated failure: three consecutive failures, or two with the same lines in their logs. */
 function toFailing(facts: PastRuns): Pick<Risk, 'sinceMs' | 'evidence' | 'executionId'> | undefined {
   const { consecutiveFailures: count, failedMs = [], lastFailedId, lastFailure } = facts;
   const beforeMs = lastFailure?.id === lastFailedId ? lastFailure?.lines?.beforeMs : undefined;
@@ -221,7 +221,7 @@ function toFailing(facts: PastRuns): Pick<Risk, 'sinceMs' | 'evidence' | 'execut
 
 const failuresInRow = 3;
 
-/** Many jobs fail now for a common cause, which this job shares, and this job has not succeeded since. */
+/** Returns a risk if this job shares the cause for which many jobs fail now, and has not succeeded since. */
 function findCause(job: WatchedJob, { facts, surroundings }: Trouble): readonly Risk[] {
   const cause = surroundings?.causeOf(job);
   if (cause === undefined || (facts?.lastSuccessMs ?? 0) > cause.sinceMs) return [];

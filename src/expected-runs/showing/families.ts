@@ -21,7 +21,7 @@ export const scheduleFamilies = {
   ),
   undecided: counter(
     'automation_schedule_undecided_total',
-    'Scheduled runs that count neither as started nor as missed, for example because the schedule was edited or executions could not be read [job/forecast, project/*/executions].',
+    'Scheduled runs of which it is unknown whether they started, for example because the schedule was edited or executions could not be read [job/forecast, project/*/executions].',
     'project',
   ),
   lastMissed: newestGauge(
@@ -53,7 +53,7 @@ export const scheduleFamilies = {
   ),
   disabledSince: earliestGauge(
     'automation_job_disabled_since_timestamp_seconds',
-    'Time since which a scheduled job, or its schedule, has been off, as seen by the exporter; absent while it is on [project/jobs].',
+    'Time since which the exporter has seen a scheduled job, or its schedule, switched off; absent while both are on [project/jobs].',
     ...job,
     'what',
   ),
@@ -64,6 +64,6 @@ export const scheduleFamilies = {
   ),
   expectedSaturation: gauge(
     'automation_scheduler_expected_saturation_timestamp_seconds',
-    'First time within a day at which more runs are expected at the same time than the scheduler has threads; absent if no such time is expected [job/forecast, system/info].',
+    'First time within a day at which more concurrent runs are expected than the scheduler has threads; absent if no such time is expected [job/forecast, system/info].',
   ),
 } as const;

@@ -56,7 +56,7 @@ function toJobRows(job: WatchedJob, { nowMs, isCritical }: Pick<RowsInput, 'nowM
   ];
 }
 
-/** Lists the keys of tallies that are published as 0. */
+/** Lists the keys of tallies that are still published as 0. */
 export function listHeld({ jobs, tallies, omits }: HeldInput): string[] {
   const held = listShown(jobs, tallies).filter(({ isReleased }) => !isReleased);
   return held.filter((tally) => !toTallyRows(tally, []).some(omits)).map(toTallyKey);
@@ -71,7 +71,7 @@ function listShown(jobs: Iterable<WatchedJob>, tallies: Iterable<Tally>): Tally[
   return [...tallies].filter((tally) => isThere(tally, there));
 }
 
-/** The series of a job end when it is deleted; those of a project end when its last job is deleted. */
+/** Reports whether a tally has a series. Series of a job end with the job, those of a project with its last job. */
 function isThere({ kind, labels }: Tally, there: ReadonlySet<string>): boolean {
   return there.has(kind === 'missed' ? toKey(labels.slice(0, 3)) : (labels[0] ?? ''));
 }

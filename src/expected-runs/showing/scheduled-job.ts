@@ -3,23 +3,22 @@ import { type Blocker, findBlockers } from '../deciding/blockers.ts';
 import type { Sources } from '../deciding/sources.ts';
 import { isOff, nextTime, quietUntil, undecidedTimes, type WatchedJob } from '../deciding/watched-job.ts';
 
-/** A scheduled job from the job list. Times are the server's. */
+/** A scheduled job from the job list. Times are server times. */
 export type ScheduledJob = Pick<WatchedJob, 'id' | 'project' | 'group' | 'name' | 'verdicts'> & {
   readonly server: string;
   readonly nowMs: number;
   readonly nextMs: number | undefined;
-  /** The time until which no start is expected; undefined if that is unknown, or if a start is expected. */
+  /** The time until which no start is expected; undefined if it is unknown, or if a start is expected. */
   readonly quietUntilMs: number | undefined;
-  /** Findings that keep the schedule from starting the job now. */
+  /** The findings that prevent the schedule from starting the job now. */
   readonly blockers: readonly Blocker[];
   readonly lastRun: RunOfJob | undefined;
-  /** True if its results change often. */
+  /** True if the results of the job change often. */
   readonly isFlaky?: boolean;
 };
 
 type RunOfJob = { readonly id: number; readonly ending: string; readonly endedAtMs: number };
 
-/** The undecided times of a job, past and future. */
 export type TimesOfJob = { readonly openMs: readonly number[]; readonly comingMs: readonly number[] };
 
 type About = {

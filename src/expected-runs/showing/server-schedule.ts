@@ -10,18 +10,18 @@ import { isOff, nextTime, type Verdict, type WatchedJob } from '../deciding/watc
 /** The last computed plan of the next 24 hours. */
 type Ahead = { readonly atMs: number; readonly threads: number | undefined; readonly hours: readonly HourAhead[] };
 
-/** The timetable of one server, for its page. Times are the server's. */
+/** The timetable of one server for its page. Times are server times. */
 export type ServerSchedule = {
   readonly server: string;
   readonly nowMs: number;
-  /** Findings that keep all schedules of the server from starting jobs now. */
+  /** The findings that prevent all schedules of the server from starting jobs now. */
   readonly blockers: readonly Blocker[];
-  /** The number of watched jobs, and of those that are off, or whose project is. */
+  /** The number of watched jobs, and of those that are off or in a project that is off. */
   readonly jobCount: number;
   readonly offCount: number;
-  /** The number of the others whose starts within the next day are not all known. */
+  /** The number of other jobs whose starts within the next day are not all known. */
   readonly untimedCount: number;
-  /** The last twelve hours and the present one; undefined for an unknown hour. */
+  /** The last twelve hours and the current one; undefined for an unknown hour. */
   readonly hours: readonly {
     readonly startMs: number;
     readonly known: HourOfTimes | undefined;
@@ -29,7 +29,7 @@ export type ServerSchedule = {
     readonly openCount: number;
   }[];
   readonly openCount: number;
-  /** The newest decisions except runs in time, newest first, and their total number. */
+  /** The latest decisions except runs in time, newest first, and their total number. */
   readonly notable: readonly TimeOfJob[];
   readonly notableCount: number;
   readonly next: readonly NextStart[];
@@ -37,7 +37,7 @@ export type ServerSchedule = {
 };
 
 export type TimeOfJob = { readonly job: JobNames; readonly verdict: Verdict };
-/** A future start, and findings that keep the schedule from starting the job now. */
+/** A future start, and the findings that prevent the schedule from starting the job now. */
 export type NextStart = { readonly job: JobNames; readonly atMs: number; readonly blockers: readonly Blocker[] };
 
 type Input = {
@@ -49,7 +49,7 @@ type Input = {
   readonly sources: Sources;
 };
 
-/** Collects the content of a server's timetable page; its size is bounded for any number of jobs. */
+/** Collects the content of the timetable page of a server. Its size is limited for any number of jobs. */
 export async function toServerSchedule(
   { server, jobs, hours, nowMs, ahead, sources }: Input,
   pause: Pause,
@@ -105,7 +105,7 @@ function byStart(one: Start, other: Start): number {
   return one.atMs - other.atMs;
 }
 
-/** Removes all but the first items from time to time, so that the list stays short. */
+/** Adds items. When the list has become long, sorts it and keeps only the first items. */
 function addTo<Item>(
   list: Item[],
   items: readonly Item[],
@@ -122,7 +122,7 @@ function isNotable(verdict: Verdict): boolean {
   return verdict.is !== 'ran' || isLate(verdict);
 }
 
-/** Counts the undecided times of each hour without a new list, because frequent jobs have hundreds. */
+/** Counts the undecided times of each hour without a new list, because frequent jobs have hundreds of them. */
 function countOpen(
   { timetable, decidedMs, sinceMs, held = [] }: WatchedJob,
   nowMs: number,
