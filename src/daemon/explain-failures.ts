@@ -31,7 +31,7 @@ export function createExplainer(server: string, { ended, changes, traces }: Know
         successMs = one.startedAtMs;
     }
     const { failureClass, seen } = traces?.causeOf(server, run)?.failure ?? {};
-    return changes.explain({ project, job, startedAtMs, endedAtMs, failedNodes, failureClass, seen, successMs });
+    return changes.explain({ project, job, jobId, startedAtMs, endedAtMs, failedNodes, failureClass, seen, successMs });
   };
   return {
     explain,
@@ -52,7 +52,7 @@ export async function listSuspects(
   if (job?.name === undefined) return [];
   const path = job.group === undefined || job.group === '' ? job.name : `${job.group}/${job.name}`;
   const { suspects } = await changes.explainAtOnce(
-    { ...run, project, job: path, ...failure, successMs: undefined },
+    { ...run, project, job: path, jobId: job.id, ...failure, successMs: undefined },
     job.id,
   );
   return suspects.map(toSuspectText);

@@ -18,9 +18,10 @@ it('removes the jobs that ran longest ago, also from the state, if jobs come and
   });
   const stored = new Set<string>();
   const count = (...names: readonly string[]): void => {
-    const ended = names.map((name, at) => {
+    const ended = names.map((each, at) => {
+      const [id = '', name = id] = each.split(' is now ');
       const times = { startedAtMs: 1000 * at, endedAtMs: 1000 * at + 500 };
-      return { ...someRun(times), ...times, job: { id: name, name, group: '', averageDurationMs: undefined } };
+      return { ...someRun(times), ...times, job: { id, name, group: '', averageDurationMs: undefined } };
     });
     for (const { key, body } of commitHook.keep('pay', ended, 0)) {
       if (body === undefined) stored.delete(key);
@@ -33,6 +34,9 @@ it('removes the jobs that ran longest ago, also from the state, if jobs come and
   count('a');
   count('d', 'e');
   expect([...runs.keys()]).toEqual(['pay/a', 'pay/d', 'pay/e']);
+  // A renamed job has its former place.
+  count('a is now b');
+  expect([...runs.keys()]).toEqual(['pay/d', 'pay/e', 'pay/b']);
   expect(stored).toEqual(new Set(runs.keys()));
 });
 

@@ -108,6 +108,34 @@ describe('diagnosis/sources', () => {
     expect(told()).toEqual(['definition pay/settle: nodes changed by admin (1, 8]']);
   });
 
+  it('names the edit of a job that was renamed before it failed, or after', async () => {
+    const { control, minutes, explain, truth, id } = await begin({ apiVersion: 58 });
+    const find = (jobName: string) => {
+      const startedAtMs = truth().executions.at(-1)?.startedAtMs ?? 0;
+      const run = { project: 'pay', job: jobName, jobId: id, startedAtMs, successMs: undefined, failedNodes: ['db01'] };
+      const { suspects, unchanged } = explain({ ...run, failureClass: 'work' });
+      return [...suspects.map(({ subject, what, fits }) => `${subject}: ${what}${fits ? ', fits' : ''}`), ...unchanged];
+    };
+    control.runJob(id);
+    await minutes(4);
+    control.changeJob(id, { work: work(['db01'], [command('false', 1, 1)]) });
+    await minutes(4);
+    control.changeJob(id, { name: 'settle-all' });
+    await minutes(4);
+    control.runJob(id);
+    await minutes(4);
+    const both = ['pay/settle-all: steps, options changed, fits', 'pay/settle-all: renamed, was settle'];
+    expect(find('settle-all')).toEqual([...both, 'the project', 'the server']);
+    control.changeJob(id, { name: 'settle-each' });
+    await minutes(4);
+    expect(find('settle-all')).toEqual([
+      'pay/settle-each: steps, options changed, fits',
+      'pay/settle-each: renamed, was settle',
+      'the project',
+      'the server',
+    ]);
+  });
+
   it.each([14, 24, 34, 44, 47, 58])(
     'watches definitions, jobs, keys, nodes, projects and the server with API %d',
     async (apiVersion) => {

@@ -1,4 +1,5 @@
 import type { Explanation } from '../../diagnosis/changes/explain.ts';
+import { toPresentNames } from '../../diagnosis/changes/deciding/kinds.ts';
 import { listRunning } from '../../status/running.ts';
 import { type ShownJob, toShownJob } from '../../status/shown-job.ts';
 import type { EndedStatus } from '../../status/status.ts';
@@ -48,6 +49,8 @@ export function findJob(
     overdueFactor: executionSettings.overdueFactorOf(path),
     overdueFloorMs: executionSettings.overdueFloorMs,
     about: known.config.jobs.aboutOf(path),
-    changes: changes?.list().filter(({ kind, subject }) => kind !== 'run' && subject === path),
+    changes:
+      changes &&
+      toPresentNames(changes.list()).changes.filter(({ kind, subject }) => kind !== 'run' && subject === path),
   });
 }

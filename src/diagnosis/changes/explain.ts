@@ -1,16 +1,18 @@
 import type { FailureClass, Seen } from '../../domain/failure-class.ts';
+import { ofJobPath } from '../../domain/job.ts';
 import type { Asking } from './asking.ts';
 import type { Change, ChangeKind } from './deciding/change.ts';
 import type { CommonCause } from './deciding/common-cause.ts';
-import { areas as areaNames } from './deciding/kinds.ts';
+import { areas as areaNames, toPresentNames } from './deciding/kinds.ts';
 import { type JobRuns, toRunText } from './deciding/runs.ts';
 import { type Failure, findSuspects, type Suspect } from './deciding/suspects.ts';
 import type { KeptJournal } from './kept-journal.ts';
 
 export type FailedRun = {
   readonly project: string;
-  /** The group and name of the job. */
+  /** The group and name of the job when it ran. */
   readonly job: string;
+  readonly jobId?: string | undefined;
   readonly startedAtMs: number;
   readonly endedAtMs?: number | undefined;
   readonly failedNodes: readonly string[];
@@ -43,11 +45,14 @@ type Known = Pick<KeptJournal, 'areas' | 'runs' | 'jobOf'> & {
 /** Lists the suspects of a failure, and what else was compared. */
 export function explainFailure(run: FailedRun, known: Known): Explanation {
   const { project, job: path, startedAtMs, failedNodes } = run;
-  const job = `${project}/${path}`;
-  const { success } = known.runs.get(job) ?? {};
+  const { changes, nameOf } = toPresentNames(known.changes);
+  const listed = run.jobId === undefined ? undefined : known.jobOf(run.jobId);
+  const job = listed === undefined ? nameOf(`${project}/${path}`) : `${listed.project}/${listed.path}`;
+  const runs = known.runs.get(`${project}/${path}`) ?? known.runs.get(job);
+  const { success } = runs ?? {};
   const keptMs = success !== undefined && success.startedAtMs < startedAtMs ? success.startedAtMs : undefined;
   const successMs = run.successMs ?? keptMs;
-  const id = findId(known, project, path);
+  const id = listed === undefined ? findId(known, job) : run.jobId;
   const definition = id === undefined ? undefined : known.areas.get(areaNames.definitionOf(id))?.things.get('');
   const nodes = known.areas.get(areaNames.nodesOf(project))?.things;
   const keysOfNodes = failedNodes.flatMap((node) => toList(nodes?.get(node)?.['.keys']));
@@ -59,7 +64,7 @@ export function explainFailure(run: FailedRun, known: Known): Explanation {
     keys: definition && new Set([...toList(definition['.keys']), ...keysOfNodes]),
     children: new Set(findChildren(id, project, known).keys()),
   };
-  const own = known.changes.filter((change) => !isOfOtherRun(change, failure, known.runs.get(job)));
+  const own = changes.filter((change) => !isOfOtherRun(change, failure, runs));
   const suspects = findSuspects(failure, own);
   if (successMs === undefined) return { successMs, suspects, unchanged: [], notWatched: [] };
   const span = { successMs, startedAtMs, keys: failure.keys };
@@ -108,8 +113,10 @@ function toList(text: string | undefined): readonly string[] {
 }
 
 /** The id of a job in the list of its project. */
-function findId({ areas }: Pick<Known, 'areas'>, project: string, path: string): string | undefined {
-  for (const [id, fields] of areas.get(areaNames.jobsOf(project))?.things ?? []) if (fields['path'] === path) return id;
+function findId({ areas }: Pick<Known, 'areas'>, job: string): string | undefined {
+  const { project } = ofJobPath(job);
+  for (const [id, { path }] of areas.get(areaNames.jobsOf(project))?.things ?? [])
+    if (`${project}/${path}` === job) return id;
   return undefined;
 }
 
@@ -127,7 +134,7 @@ export function findChildren(
     for (const child of toList(definition?.['.children'])) {
       const path = toChildPath(child, project, known);
       if (found.has(path)) continue;
-      const childId = known.jobOf(child) === undefined ? findId(known, project, child) : child;
+      const childId = known.jobOf(child) === undefined ? findId(known, path) : child;
       found.set(path, childId);
       waiting.push(childId);
     }

@@ -35,6 +35,7 @@ export function createRunNotes(options: Options): RunNotes {
   const { runs, onFirst, onCounted, namesUsers, serverNowMs, maxJobs = usualMaxJobs } = options;
   const origins = createOrigins(namesUsers);
   const pending = new WeakMap<readonly Finished[], Planned>();
+  const paths = createPaths(runs);
   let changes: Change[] = [];
 
   function toFacts({ id, startedAtMs, type = '' }: Finished): RunFacts {
@@ -49,7 +50,8 @@ export function createRunNotes(options: Options): RunNotes {
         const { name, group = '', id } = run.job ?? {};
         if (name === undefined || isNoEnd.has(run.status)) return [];
         const job = toJobPath({ project, group, name });
-        const before = known.get(job) ?? runs.get(job) ?? {};
+        const former = paths.of(id) ?? job;
+        const before = known.get(job) ?? runs.get(former) ?? {};
         const facts = toFacts(run);
         const isSuccess = run.status === 'succeeded';
         const noted = run.lacksStart === true ? { runs: before, isFirst: false } : noteRun(before, facts, isSuccess);
@@ -62,7 +64,7 @@ export function createRunNotes(options: Options): RunNotes {
         if (noted.runs === before && last === before.last) return [];
         const after = { ...noted.runs, ...(last && { last }) };
         known.set(job, after);
-        return [{ project, job, jobId: id, runs: after, first: noted.isFirst ? facts : undefined }];
+        return [{ project, job, former, jobId: id, runs: after, first: noted.isFirst ? facts : undefined }];
       });
   }
 
@@ -70,6 +72,7 @@ export function createRunNotes(options: Options): RunNotes {
     // Moves the job to the end, where the jobs that ran last are.
     runs.delete(job);
     runs.set(job, noted);
+    paths.note(jobId, job);
     const { success, last } = noted;
     if (last !== undefined) onCounted(last);
     if (first === undefined || success === undefined) return;
@@ -84,15 +87,16 @@ export function createRunNotes(options: Options): RunNotes {
       keep: (project, ended) => {
         const steps = plan(project, ended);
         const last = new Map(steps.map((step) => [step.job, step.runs]));
-        const gone = findOldest(runs, last, maxJobs);
+        const renamed = steps.flatMap(({ former }) => (last.has(former) ? [] : [former]));
+        const gone = new Set([...renamed, ...findOldest(runs, last, maxJobs)]);
         pending.set(ended, { steps, gone });
         return [
-          ...gone.map((job) => toRunDocument(job, undefined)),
+          ...[...gone].map((job) => toRunDocument(job, undefined)),
           ...[...last].map(([job, noted]) => toRunDocument(job, noted)),
         ];
       },
       kept: (_project, ended) => {
-        for (const job of pending.get(ended)?.gone ?? []) runs.delete(job);
+        for (const job of pending.get(ended)?.gone ?? []) paths.forget(job);
         for (const step of pending.get(ended)?.steps ?? []) apply(step);
       },
     },
@@ -100,6 +104,26 @@ export function createRunNotes(options: Options): RunNotes {
     changes: () => changes,
     taken: (stored) => {
       changes = changes.filter((change) => !stored.includes(change));
+    },
+  };
+}
+
+/** The last paths of jobs, by id: a renamed job takes its runs along. */
+function createPaths(runs: Map<string, JobRuns>) {
+  const paths = new Map<string, string>();
+  const note = (id: string | undefined, path: string): void => {
+    if (id !== undefined) paths.set(id, path);
+  };
+  return {
+    of: (id = ''): string | undefined => {
+      // The runs are loaded later than this is made.
+      if (paths.size === 0) for (const [path, { last }] of runs) note(last?.jobId, path);
+      return paths.get(id);
+    },
+    note,
+    forget: (path: string): void => {
+      paths.delete(runs.get(path)?.last?.jobId ?? '');
+      runs.delete(path);
     },
   };
 }
@@ -144,11 +168,13 @@ function findOldest(runs: Runs, last: Runs, maxJobs: number): readonly string[] 
   return excess <= 0 ? [] : [...runs.keys()].filter((job) => !last.has(job)).slice(0, excess);
 }
 
-type Planned = { readonly steps: readonly Step[]; readonly gone: readonly string[] };
+type Planned = { readonly steps: readonly Step[]; readonly gone: ReadonlySet<string> };
 
 type Step = {
   readonly project: string;
   readonly job: string;
+  /** The path with which the job ran before. */
+  readonly former: string;
   readonly jobId: string | undefined;
   readonly runs: JobRuns;
   readonly first: RunFacts | undefined;

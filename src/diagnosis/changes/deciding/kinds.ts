@@ -79,6 +79,25 @@ export function toFormerPath({ kind, project, what }: Pick<Change, 'kind' | 'pro
   return old === undefined ? undefined : `${project}/${old}`;
 }
 
+/**
+ * Names jobs in changes as they are named now: a change before a rename has the earlier name, which another job may have had
+ * before. The newest change is first.
+ */
+export function toPresentNames(changes: readonly Change[]) {
+  const names = new Map<string, string>();
+  const nameOf = (path: string): string => names.get(path) ?? path;
+  const renamed = changes.map((change) => {
+    const subject = nameOf(change.subject);
+    const former = toFormerPath(change);
+    if (former !== undefined) {
+      names.delete(change.subject);
+      names.set(former, subject);
+    }
+    return subject === change.subject ? change : { ...change, subject };
+  });
+  return { changes: renamed, nameOf };
+}
+
 function toProjectChanges({ id, before, after, changed, afterMs }: Difference, about: About): readonly Found[] {
   const found = { kind: 'project', project: id, subject: id } as const;
   if (before === undefined)
