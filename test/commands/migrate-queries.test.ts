@@ -54,6 +54,7 @@ const left: readonly (readonly [query: string, because: string])[] = [
   ['rundeck_api_requests_requestTimer_p95', 'a statistic of a timer'],
   ['rundeck_unknown_thing > 1', 'rundeck_unknown_thing: no counterpart is known'],
   ['sum(rundeck_system_info', 'query cannot be parsed'],
+  ['count({__name__="rundeck_system_info"})', 'has its name in braces'],
 ];
 
 const panels = { rows: [toPanel('Threads', 'rundeck_system_stats_threads_active{instance_address="$s"}')] };
@@ -110,6 +111,17 @@ describe('commands/migrate-queries', () => {
     const files = { 'old.json': text('rundeck_system_stats_threads_active') };
     const { code, stdout } = await runCli(['migrate-queries', 'old.json'], { files });
     expect([code, stdout]).toEqual([0, text('automation_server_threads_active')]);
+  });
+
+  it('rewrites annotations of a dashboard and alerts of Grafana, and does not count unchanged queries', () => {
+    const model = { refId: 'A', expr: 'rundeck_system_stats_threads_active > 10' };
+    const target = { expr: 'sum by (job) (up{job="rundeck_exporter"})' };
+    const text = JSON.stringify({ annotations: [{ name: 'Busy', ...model }], data: [{ model }], targets: [target] });
+    expect(rewriteQueries(text)).toEqual({
+      text: text.replaceAll('rundeck_system_stats_threads_active', 'automation_server_threads_active'),
+      rewritten: 2,
+      left: [],
+    });
   });
 
   it('keeps the name of a variable of a dashboard', () => {

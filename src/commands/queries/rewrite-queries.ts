@@ -17,12 +17,14 @@ export function rewriteQueries(text: string): Rewritten {
   const [error] = documents.flatMap(({ errors }) => errors);
   if (error !== undefined) throw new Error(error.message);
   const left: Left[] = [];
+  const seen = new Set<Scalar>();
   let rewritten = 0;
   for (const document of documents) {
     visit(document, {
       Map: (_key, map) => {
         const unit = toUnit(map);
-        if (unit === undefined) return undefined;
+        if (unit === undefined || unit.queries.some((query) => seen.has(query))) return undefined;
+        for (const query of unit.queries) seen.add(query);
         const reasons: string[] = [];
         const edits = listEdits(unit, reasons);
         const [because] = reasons;
@@ -58,6 +60,8 @@ function toUnit(map: YAMLMap): Unit | undefined {
   if (rule !== undefined && kind !== undefined) {
     return { what: `${kind} ${quoteTitle(map, kind)}`, texts: map, queries: [rule] };
   }
+  // An annotation, or an alert of Grafana.
+  if (rule !== undefined) return { what: `query ${quoteTitle(map, 'name')}`, texts: map, queries: [rule] };
   if (map.get('type') !== 'query' || !map.has('name')) return undefined;
   const query = map.get('query');
   const found = [

@@ -23,6 +23,7 @@ export function translateQuery(query: string): Translation | undefined {
     if (type.name !== 'VectorSelector') return;
     const name = node.getChild('Identifier');
     const counterpart = name === null ? undefined : findCounterpart(text(name));
+    if (name === null && /\brundeck_/.test(text(node))) reasons.push(`${text(node)} has its name in braces`);
     if (counterpart === undefined) others += 1;
     else if ('because' in counterpart) reasons.push(`${name === null ? '' : text(name)}: ${counterpart.because}`);
     else edits.push(...translateSelector(node, { counterpart, text, reasons }));
@@ -33,7 +34,9 @@ export function translateQuery(query: string): Translation | undefined {
     edits.push({ ...toRange(label), by: wanted });
   }
   const [because] = reasons;
-  return because === undefined ? { query: apply(query, edits) } : { because };
+  if (because !== undefined) return { because };
+  const translated = apply(query, edits);
+  return translated === query ? undefined : { query: translated };
 }
 
 type SyntaxNode = ReturnType<typeof parser.parse>['topNode'];

@@ -1,5 +1,5 @@
-import type { Explanation } from '../../diagnosis/changes/explain.ts';
 import { toPresentNames } from '../../diagnosis/changes/deciding/kinds.ts';
+import type { Explanation } from '../../diagnosis/changes/explain.ts';
 import { listRunning } from '../../status/running.ts';
 import { type ShownJob, toShownJob } from '../../status/shown-job.ts';
 import type { EndedStatus } from '../../status/status.ts';
