@@ -63,7 +63,7 @@ async function lookAhead({ jobs, port, notes }: AheadOptions, pause: Pause): Pro
 }
 
 type RisksOptions = AheadOptions & {
-  readonly jobs: Pick<ExpectedJobs, 'failingNodes'>;
+  readonly jobs: Pick<ExpectedJobs, 'failingNodes' | 'hours'>;
   readonly port: Pick<ExecutionsPort, 'factsOf' | 'progress' | 'runningReadMs'>;
   readonly settings: Pick<ExpectedRunsSettings, 'isCriticalJob'>;
   readonly surroundings: () => Surroundings | undefined;
@@ -148,8 +148,9 @@ async function lookForSkipped(
   pause: Pause,
 ): Promise<Skipped> {
   const isOffNow = (project: string): boolean => isProjectOff(notes.all(), project);
-  const input = { jobs: jobs.all.values(), isCritical: settings.isCriticalJob, isProjectOff: isOffNow };
-  const skipped = await findSkipped({ ...wish, ...input, running: toSeenRuns(port.running()) }, pause);
+  const known = { jobs: jobs.all.values(), hours: jobs.hours(), running: toSeenRuns(port.running()) };
+  const input = { ...wish, ...known, isCritical: settings.isCriticalJob, isProjectOff: isOffNow };
+  const skipped = await findSkipped(input, pause);
   const left = skipped.runs.filter(({ recovered }) => recovered === undefined);
   return { ...skipped, isUnread: left.some(({ job }) => port.runningReadMs(job.project) === undefined) };
 }

@@ -68,7 +68,7 @@ describe('expected-runs, six hours without an exporter', () => {
   });
 
   it('counts times before the catch-up limit as undecided', { timeout: 60_000 }, async () => {
-    const { minutes, away, total } = createBusy({ catchUpLimitMs: 120 * minuteMs });
+    const { minutes, away, total, skipped, nowMs } = createBusy({ catchUpLimitMs: 120 * minuteMs });
     await minutes(30);
     const before = total('schedule_delay_seconds', '_count');
     away(360);
@@ -79,6 +79,8 @@ describe('expected-runs, six hours without an exporter', () => {
     expect(runs + undecided).toBe(timesUntil(1125));
     // The times before 16:32: the exporter is back at 18:31, and knows everything up to then at 18:32.
     expect(undecided).toBe(timesUntil(992));
+    // A job keeps only its last decisions.
+    expect((await skipped(nowMs() - 7 * 60 * minuteMs)).undecided).toBe(undecided);
   });
 });
 

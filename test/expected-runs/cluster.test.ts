@@ -58,7 +58,7 @@ function outlookOf(owners: Readonly<Record<string, string | undefined>>, running
     job: { id: running ?? '', name: running ?? '', group: '', averageDurationMs: undefined },
   });
   return createOutlook({
-    jobs: { all: new Map([...jobs, toJob('d', [], 'one')]), failingNodes: () => new Map() },
+    jobs: { all: new Map([...jobs, toJob('d', [], 'one')]), failingNodes: () => new Map(), hours: () => [] },
     port: {
       running: () => (running === undefined ? [] : [{ ...run, endedAtMs: undefined, project: 'pay' }]),
       durationMs: () => durationMs,

@@ -53,7 +53,7 @@ it('lists runs without a later success first, critical ones before others, then 
   const isCritical = (path: string): boolean => path === 'pay/critical';
   const isProjectOff = (): boolean => false;
   const { runs } = await findSkipped(
-    { jobs, sinceMs: 0, untilMs: 20, successes, running: new Map(), isCritical, isProjectOff },
+    { jobs, sinceMs: 0, untilMs: 20, successes, running: new Map(), isCritical, isProjectOff, hours: [] },
     noPause,
   );
   expect(runs.map(({ jobId }) => jobId)).toEqual(['critical', 'early', 'late', 'good']);

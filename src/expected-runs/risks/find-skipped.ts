@@ -1,6 +1,7 @@
 import type { JobNames } from '../../domain/execution.ts';
 import { toJobPath } from '../../domain/job.ts';
 import type { Pause } from '../../domain/pause.ts';
+import type { HourOfTimes } from '../deciding/hours.ts';
 import {
   type Fact,
   isOff,
@@ -23,6 +24,8 @@ export type SkippedInput = {
   readonly running: ReadonlyMap<string, readonly SeenRun[]>;
   readonly isCritical: (path: string) => boolean;
   readonly isProjectOff: (project: string) => boolean;
+  /** The decisions of the last days: a job keeps only its last ones. */
+  readonly hours: readonly HourOfTimes[];
 };
 
 /** Missed times of one job with the same cause and the same next success. */
@@ -50,7 +53,7 @@ export type Skipped = {
   readonly left: number;
   /** Since when the first of the jobs has been watched; earlier misses are not known. Undefined without watched jobs. */
   readonly watchedMs: number | undefined;
-  /** The number of undecided times in the interval, among the stored times of each job. */
+  /** The number of undecided times in the interval, at least those of its whole hours. */
   readonly undecided: number;
   /** The number of times in the interval that are still being checked although this usually takes less time. */
   readonly open: number;
@@ -64,7 +67,7 @@ export type Skipped = {
 
 /** Finds the scheduled runs of an interval that did not happen, and the later runs that recovered them. */
 export async function findSkipped(input: SkippedInput, pause: Pause): Promise<Skipped> {
-  const { jobs, sinceMs, untilMs, isProjectOff } = input;
+  const { jobs, sinceMs, untilMs, isProjectOff, hours } = input;
   const runs: SkippedRuns[] = [];
   let undecided = 0;
   let open = 0;
@@ -85,6 +88,7 @@ export async function findSkipped(input: SkippedInput, pause: Pause): Promise<Sk
       runs.push(...toRuns(job, { reason, facts, timesMs: timesMs.filter(isWithin) }, input));
   }
   const toCount = (some: readonly SkippedRuns[]): number => some.reduce((sum, { count }) => sum + count, 0);
+  const ofHours = hours.filter(({ startMs }) => startMs >= sinceMs && startMs < untilMs);
   const left = toCount(runs.filter(({ recovered }) => recovered === undefined));
   return {
     sinceMs,
@@ -92,7 +96,10 @@ export async function findSkipped(input: SkippedInput, pause: Pause): Promise<Sk
     missed: toCount(runs),
     left,
     watchedMs: Number.isFinite(watchedMs) ? watchedMs : undefined,
-    undecided,
+    undecided: Math.max(
+      undecided,
+      ofHours.reduce((sum, hour) => sum + hour.undecided, 0),
+    ),
     open,
     untimed,
     runs: runs.sort(byUrgency),

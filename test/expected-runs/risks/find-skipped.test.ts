@@ -26,6 +26,7 @@ function find(jobs: readonly WatchedJob[], successes: Readonly<Record<string, re
       running: new Map([['long', [{ id: 7, startedAtMs: at(-20), kind: 'scheduled' }]]]),
       isCritical: (path) => path.includes('critical'),
       isProjectOff: (project) => project === 'off',
+      hours: [],
     },
     noPause,
   );
