@@ -136,11 +136,11 @@ export function isAnyAtRisk({ servers }: Tonight): boolean | undefined {
     : undefined;
 }
 
-/** Reports whether runs were checked, which needs a run that the daemon has seen, or that no run is expected. */
+/** Reports whether all times are known, and runs were checked: that needs a run that the daemon has seen, or that none is expected. */
 export function isJudged(risks: RisksTonight | null): boolean {
   if (risks === null) return false;
   const { runs, jobs_without_times: untimed, of_projects_off: off } = risks.not_judged;
-  return risks.expected === 0 ? untimed === off : runs < risks.expected;
+  return untimed === off && (risks.expected === 0 || runs < risks.expected);
 }
 
 export function toHeadline(tonight: Tonight): string {

@@ -137,12 +137,15 @@ describe('http/tonight', () => {
     expect(found.skipped?.sentence).toBe('It is unknown whether a run was skipped from 06:00 UTC to 18:00 UTC.');
   });
 
-  it('does not call a night calm if no time of a run is known', async () => {
-    const risks = { ...(await risksOf([])), jobCount: 1, untimed: { count: 1, switchedOff: 0 } };
+  it.each([
+    ['no time of a run is', '0 of 0 runs', []],
+    ['the times of a job are not', '0 of 1 run', [job('a', [1])]],
+  ])('does not call a night calm if %s known', async (_what, none, jobs) => {
+    const risks = { ...(await risksOf(jobs)), jobCount: 1, untimed: { count: 1, switchedOff: 0 } };
     const { ask, url } = await serve([
       tonightRoutes({ servers: () => ['prod'], risks: async () => risks, skipped: async () => undefined, silence }),
     ]);
-    expect(toText((await ask('/tonight')).body)).toContain('–0 of 0 runs expected within 12 h are at risk');
+    expect(toText((await ask('/tonight')).body)).toContain(`–${none} expected within 12 h are at risk`);
     expect((await runHere(['tonight', `--url=${url}`])).code).toBe(2);
   });
 
