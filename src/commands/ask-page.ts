@@ -1,3 +1,4 @@
+import { toMoment } from '../domain/ages.ts';
 import { askDaemon } from './ask-daemon.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import { findDaemon } from './find-daemon.ts';
@@ -40,6 +41,11 @@ export async function askForPage<Content>(context: CommandContext, command: Page
   const asJson = context.arguments.flags.get('json') === true;
   context.write(asJson ? `${JSON.stringify(content, undefined, 2)}\n` : command.render(content));
   return command.toExitCode(content);
+}
+
+/** Formats a time of an answer in the zone of `web.timezone`, like sentences; with `--url`, no configuration is read: in UTC. */
+export function toShownTime(at: string): string {
+  return toMoment(Date.parse(at));
 }
 
 /** Returns the query with the flags that are set, and further parameters. */

@@ -1,7 +1,7 @@
 import { toVisible } from '../domain/format.ts';
 import { toJobPath } from '../domain/job.ts';
 import { isAnyLeft, type SkippedStatus } from '../status/skipped.ts';
-import { askForPage, takeServer, toExitCode, toQuery } from './ask-page.ts';
+import { askForPage, takeServer, toExitCode, toQuery, toShownTime } from './ask-page.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 
 export async function skipped(context: CommandContext): Promise<number> {
@@ -21,11 +21,11 @@ function isOwn(content: unknown): content is SkippedStatus {
 
 function render({ server, sentence, unknown, runs, runs_left_out: leftOut }: SkippedStatus): string {
   const lines = runs.map((run) => {
-    const count = run.count === 1 ? '' : ` ×${run.count} to ${run.last}`;
+    const count = run.count === 1 ? '' : ` ×${run.count} to ${toShownTime(run.last)}`;
     const critical = run.critical ? ' [critical]' : '';
     const left = run.running?.sentence ?? run.url ?? 'the server no longer lists the job as scheduled';
     const good = run.recovered === null ? `not yet, ${left}` : run.recovered.sentence;
-    return `  ${run.first}${count}  ${toJobPath(run)}${critical}  ${run.reason}; ${good}`;
+    return `  ${toShownTime(run.first)}${count}  ${toJobPath(run)}${critical}  ${run.reason}; ${good}`;
   });
   const rest = leftOut === 0 ? [] : [`  and ${leftOut} more`];
   const first = unknown === null ? [sentence] : [`${server}: ${unknown}.`, sentence];

@@ -1,7 +1,7 @@
 import { toCount, toVisible } from '../domain/format.ts';
 import { toJobPath } from '../domain/job.ts';
 import { isAnyAtRisk, type RisksTonight, type ServerTonight, type Tonight, toHeadline } from '../status/tonight.ts';
-import { askForPage, toExitCode, toQuery } from './ask-page.ts';
+import { askForPage, toExitCode, toQuery, toShownTime } from './ask-page.ts';
 import type { CommandContext } from './command.ts';
 
 export async function tonight(context: CommandContext): Promise<number> {
@@ -56,7 +56,7 @@ function renderRuns(runs: RisksTonight['runs']): readonly string[] {
   const lines = runs.slice(0, maxShown).map((run) => {
     const count = run.count === 1 ? '' : ` ×${run.count}`;
     const also = run.reasons.length === 1 ? '' : ` (also ${run.reasons.slice(1).join(', ').replaceAll('_', ' ')})`;
-    return `  ${run.first}  ${toJobPath(run)}${count}${run.critical ? ' [critical]' : ''}${also}`;
+    return `  ${toShownTime(run.first)}  ${toJobPath(run)}${count}${run.critical ? ' [critical]' : ''}${also}`;
   });
   return runs.length > maxShown ? [...lines, `  and ${runs.length - maxShown} more`] : lines;
 }

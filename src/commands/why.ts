@@ -1,6 +1,6 @@
 import type { AboutJob } from '../status/shown-job.ts';
 import type { WhyEnded, WhyFailed, WhyOfJob } from '../status/why-failed.ts';
-import { askForPage, toQuery } from './ask-page.ts';
+import { askForPage, toQuery, toShownTime } from './ask-page.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 
 export async function why(context: CommandContext): Promise<number> {
@@ -47,13 +47,13 @@ function isAnswer(content: unknown): boolean {
 
 /** Prints the last failure and the last scheduled run, the later of both first. */
 function render({ sentence, facts, failure, expected, duration_shifts: shifts = [], ...about }: WhyOfJob): string {
-  const lines = [sentence, ...facts.map(({ fact, at, source }) => `  ${at}  ${fact} [${source}]`)];
+  const lines = [sentence, ...facts.map(({ fact, at, source }) => `  ${toShownTime(at)}  ${fact} [${source}]`)];
   const failed = failure === undefined ? [] : [failure.sentence, ...toEvidence(failure)];
   const isFailureLater = failure !== undefined && (expected === undefined || failure.at >= expected);
   const told = isFailureLater ? [...failed, ...lines] : [...lines, ...failed];
   const changed = shifts.map(({ step, since, before_seconds: before, after_seconds: after }) => {
     const subject = step === undefined ? 'Durations' : `Durations of step ${step}`;
-    return `${subject}: ${after > before ? 'slower' : 'faster'} since ${since}: median ${after} s, before ${before} s`;
+    return `${subject}: ${after > before ? 'slower' : 'faster'} since ${toShownTime(since)}: median ${after} s, before ${before} s`;
   });
   return `${[...told, ...changed, ...toAboutLines(about)].join('\n')}\n`;
 }
@@ -62,7 +62,8 @@ function render({ sentence, facts, failure, expected, duration_shifts: shifts = 
 function toEvidence(failure: WhyFailed | undefined): readonly string[] {
   const { suspects, unchanged = [], not_watched: notWatched = [], common_cause: shared } = failure ?? {};
   const changes = suspects?.map(({ kind, scope, subject, what, after, before, at, by, fits }) => {
-    const when = at === undefined ? `between ${after} and ${before}` : `at ${at}`;
+    const when =
+      at === undefined ? `between ${toShownTime(after)} and ${toShownTime(before)}` : `at ${toShownTime(at)}`;
     const who = by === undefined ? '' : ` by ${by}`;
     return `  Changed: ${`${kind} ${subject}`.trimEnd()}: ${what}${who}, ${when} (${scope}${fits ? ', fits the failure' : ''})`;
   });

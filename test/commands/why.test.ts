@@ -136,7 +136,7 @@ describe('commands/why', () => {
     expect(await ask('prod', 'pay/nightly/settle')).toMatchObject({
       code: 1,
       stdout: `Did not run at 02:00 UTC: the server was passive.
-  2026-11-21T14:02:00.000Z  the server was passive [execution-mode]
+  2026-11-21 14:02:00 UTC  the server was passive [execution-mode]
 `,
     });
   });
@@ -181,8 +181,8 @@ describe('commands/why', () => {
     expect(await ask('prod', 'pay/index')).toMatchObject({
       code: 0,
       stdout: `Ran.
-Durations: slower since ${new Date(atMs).toISOString()}: median 90.5 s, before 60 s
-Durations of step dump: faster since ${new Date(atMs).toISOString()}: median 20 s, before 50 s
+Durations: slower since 2026-11-26 02:04:00 UTC: median 90.5 s, before 60 s
+Durations of step dump: faster since 2026-11-26 02:04:00 UTC: median 20 s, before 50 s
 Owner: payments
 Runbook: https://wiki.example.org/settle
 `,
@@ -235,7 +235,7 @@ Runbook: https://wiki.example.org/settle
       code: 1,
       stdout: `pay/nightly/settle failed at 02:04 UTC on db03: access (AuthenticationFailure), for the first time.
 First cause: access (AuthenticationFailure), exit code 5, step 2 (Settle) on db03.
-  Changed: key keys/db: changed by bob, at 2026-11-26T02:03:00.000Z (job, fits the failure)
+  Changed: key keys/db: changed by bob, at 2026-11-26 02:03:00 UTC (job, fits the failure)
   Unchanged: the server
   Not watched continuously: nodes (the token cannot read it)
   Shared cause: 12 of 14 failed jobs share node db03

@@ -127,10 +127,10 @@ describe('http/skipped', () => {
     expect(await ask('prod', '--since=12h')).toMatchObject({
       code: 1,
       stdout: `${sentence}
-  2026-11-22T16:00:00.000Z  p ay/nightly/settle [critical]  passive; not yet, https://server.example/project/p%20ay/job/show/j%201
-  2026-11-22T15:00:00.000Z ×3 to 2026-11-22T17:00:00.000Z  pay/beat  passive; recovered by #4711 at 17:30 UTC
-  2026-11-22T16:00:00.000Z  pay/long  passive; not yet, #12 has been running since 17:00 UTC
-  2026-11-22T16:00:00.000Z  pay/long  passive; not yet, the server no longer lists the job as scheduled
+  2026-11-22 16:00:00 UTC  p ay/nightly/settle [critical]  passive; not yet, https://server.example/project/p%20ay/job/show/j%201
+  2026-11-22 15:00:00 UTC ×3 to 2026-11-22 17:00:00 UTC  pay/beat  passive; recovered by #4711 at 17:30 UTC
+  2026-11-22 16:00:00 UTC  pay/long  passive; not yet, #12 has been running since 17:00 UTC
+  2026-11-22 16:00:00 UTC  pay/long  passive; not yet, the server no longer lists the job as scheduled
 `,
     });
     expect((await ask('well')).code).toBe(0);

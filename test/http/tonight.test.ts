@@ -220,8 +220,8 @@ describe('http/tonight', () => {
       stdout: `4 of 4 runs expected within 12 h are at risk.
 ${troubled[0]}
   Evidence: reported by execution-mode; fix: set the execution mode of the server to active
-  2026-11-22T18:01:00.000Z  pay/beat ×3
-  2026-11-22T19:10:00.000Z  pay/critical [critical]
+  2026-11-22 18:01:00 UTC  pay/beat ×3
+  2026-11-22 19:10:00 UTC  pay/critical [critical]
 Not checked: 1 job whose scheduled times are not all known.
 `,
     });
