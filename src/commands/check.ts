@@ -14,6 +14,12 @@ import { type Loaded, loadOrComplain, noServer } from './load.ts';
 import { loadOtlpOrComplain } from './trace-backend.ts';
 
 export async function check(context: CommandContext): Promise<number> {
+  const hasFlag = (name: string): boolean => context.arguments.flags.get(name) === true;
+  const [isLive, isForSupport, asJson] = [hasFlag('live'), hasFlag('report'), hasFlag('json')];
+  if (isForSupport && (asJson || isLive)) {
+    context.complain(`--${asJson ? 'json' : 'live'}: excludes --report (remove one of them)\n`);
+    return exitCodes.misconfigured;
+  }
   const loaded = await loadOrComplain(context);
   if (loaded === undefined) return exitCodes.misconfigured;
   const { config } = loaded;
@@ -21,10 +27,8 @@ export async function check(context: CommandContext): Promise<number> {
     context.complain(`${noServer}\n`);
     return exitCodes.misconfigured;
   }
-  const isLive = context.arguments.flags.get('live') === true;
   const otlp = isLive ? await loadOtlpOrComplain(context, config) : undefined;
   if (isLive && otlp === undefined) return exitCodes.misconfigured;
-  const isForSupport = context.arguments.flags.get('report') === true;
   // Warnings contain names of files and servers.
   const warn = (text: string): void => (isForSupport ? undefined : context.complain(`warning: ${text}\n`));
   for (const exposure of listAllExposures(loaded)) warn(exposure);
@@ -40,7 +44,6 @@ export async function check(context: CommandContext): Promise<number> {
     context.write(renderSupportReport(reports, config, context.version));
     return reports.every(isFine) ? exitCodes.well : exitCodes.failed;
   }
-  const asJson = context.arguments.flags.get('json') === true;
   const shown = new Set<string>();
   const text = asJson
     ? `${JSON.stringify(live === undefined ? reports : { servers: reports, live }, undefined, 2)}\n`
