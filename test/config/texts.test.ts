@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { complain, load } from './fixtures.ts';
 
@@ -21,8 +22,18 @@ describe('config/texts', () => {
     expect(config.web.telemetryPath).toBe(path);
   });
 
-  it.each(['/', '/-/ready', '/metrics/'])('refuses %s as the path of metrics', async (path) => {
-    const complaint = '--web.telemetry-path: is not a path for metrics (for example /metrics)';
+  it.each([
+    '/',
+    'metrics',
+    '/-/ready',
+    '//metrics',
+    '/metrics/',
+    '/../metrics',
+    '/me trics',
+    '/metrics?x',
+    ...listServed(),
+  ])('refuses %s as the path of metrics', async (path) => {
+    const complaint = '--web.telemetry-path: is not a path for metrics, or is that of a page (for example /metrics)';
     expect(await complain({ argv: [`--web.telemetry-path=${path}`] })).toEqual([complaint]);
   });
 
@@ -60,6 +71,13 @@ servers:
     expect(await complain({ env })).toEqual([expect.stringContaining('AUTOMATION_EXPORTER_NAMESPACE')]);
   });
 });
+
+/** The other paths in the table of README.md: metrics there would hide what they serve. */
+function listServed(): readonly string[] {
+  const [, table = ''] = /^## What it serves$([^#]*)/m.exec(readFileSync('README.md', 'utf8')) ?? [];
+  const paths = [...table.matchAll(/`(\/[a-z./]*[a-z])\/?`/g)].flatMap(([, path = '']) => path);
+  return [...new Set(paths)].filter((path) => path !== '/metrics');
+}
 
 describe('config/trace-link', () => {
   it.each([

@@ -19,10 +19,13 @@ function toSecretFile(example: string): ValueType<string, 'secret'> {
   return { ...text(pathPattern, about, true), kind: 'secret' };
 }
 
-/** A path for the metrics; those below /-/ are for health and lifecycle. */
-export const urlPath = text(/^(\/(?!-\/)[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/, {
+const pages =
+  'executions|schedule|tonight|jobs|changes|reference|traces|config|dashboards|runbooks|alerts/rules.yaml|api/(status|why|tonight|skipped|windows|changes|quarantine)';
+
+/** A path for the metrics; they would hide a page, and paths below /-/ are for health and lifecycle. */
+export const urlPath = text(new RegExp(`^(?!/(${pages})$)(/(?!-/)[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$`), {
   takes: 'a path',
-  problem: 'is not a path for metrics',
+  problem: 'is not a path for metrics, or is that of a page',
   examples: ['/metrics'],
   placeholder: 'PATH',
 });
