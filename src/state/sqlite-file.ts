@@ -71,6 +71,14 @@ export function openStateFile(options: FileOptions): OpenedFile {
   });
 }
 
+/** Reports whether a directory has a state or a backup of one; opening would create a new one. */
+export function hasState(dir: string): boolean {
+  const { file, copy } = toPaths(dir);
+  // Unlike existsSync, statSync throws if the directory cannot be read.
+  const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined;
+  return explained(dir, () => isThere(file) || isThere(copy));
+}
+
 function toPaths(dir: string): Paths {
   return { file: join(dir, 'state.sqlite'), copy: join(dir, 'backup.sqlite'), commits: join(dir, 'state.commits') };
 }

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '../../src/domain/system-clock.ts';
@@ -212,6 +212,9 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     const says = `${wrong} has no state; set \`state.dir\` to the directory of the daemon`;
     await expect(move('postgres', { dir: wrong })).rejects.toThrow(says);
     expect(existsSync(wrong)).toBe(false);
+    mkdirSync(wrong);
+    await expect(move('postgres', { dir: wrong })).rejects.toThrow(says);
+    expect(readdirSync(wrong)).toEqual([]);
     await openSqliteState({ dir: wrong }).close();
     await expect(move('postgres', { dir: wrong })).rejects.toThrow(says);
     await expect(move('directory', { overwrite: true })).rejects.toThrow('the database has no state');

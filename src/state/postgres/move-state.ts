@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import type { Clock } from '../../domain/clock.ts';
 import {
   copyUnit,
@@ -10,7 +9,7 @@ import {
 } from '../copy-state.ts';
 import type { Lease } from '../shared-state.ts';
 import { openSqliteState } from '../sqlite.ts';
-import { openStateFile } from '../sqlite-file.ts';
+import { hasState, openStateFile } from '../sqlite-file.ts';
 import { clearSqlite, createSqliteRows } from '../sqlite-rows.ts';
 import { StateError } from '../state.ts';
 import { type Connections, createConnections, type PostgresSettings, type Sql } from './connections.ts';
@@ -48,7 +47,7 @@ export async function moveState(move: Move): Promise<readonly UnitSummary[]> {
 
 async function moveIn(move: Move, connections: Connections): Promise<readonly UnitSummary[]> {
   const noState = `${move.dir} has no state; set \`state.dir\` to the directory of the daemon`;
-  if (!existsSync(move.dir)) throw new StateError(noState);
+  if (!hasState(move.dir)) throw new StateError(noState);
   const file = openFile(move);
   try {
     const from = createSqliteRows(file.database);
