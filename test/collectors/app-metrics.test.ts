@@ -97,8 +97,11 @@ describe('collectors/app-metrics', () => {
         automation_app_duration_seconds_count{server="prod",name="service.services.NodeService.project.loadNodes",project="x"} 4`);
   });
 
-  it('shows a histogram as it is, without a unit', async () => {
-    const body = `{"version":"3.1.3","histograms":{"sizes":{"count":3,"max":9,"mean":5,"min":1,"p50":4,"p75":5,"p95":6,"p98":7,"p99":8,"p999":9,"stddev":2}}}`;
+  it.each([
+    ['up to release 5', 'p50'],
+    ['of release 6', 'median'],
+  ])('shows a histogram %s as it is, without a unit', async (_release, half) => {
+    const body = `{"version":"3.1.3","histograms":{"sizes":{"count":3,"max":9,"mean":5,"min":1,"${half}":4,"p75":5,"p95":6,"p98":7,"p99":8,"p999":9,"stddev":2}}}`;
     expect(await scrape({ [METRICS]: { body } })).toEqual(shown`
         # TYPE automation_app_distribution summary
         automation_app_distribution_count{server="prod",name="sizes",project=""} 3

@@ -75,6 +75,8 @@ const perSecond: ReadonlyMap<unknown, number> = new Map([
 
 const quantiles = [
   ['p50', 0.5],
+  // In histograms of release 6.
+  ['median', 0.5],
   ['p75', 0.75],
   ['p95', 0.95],
   ['p98', 0.98],
