@@ -29,7 +29,7 @@ export const logStorageCollector = defineCollector({
     ),
     missing: gauge(
       'automation_log_storage_missing',
-      'Executions without a log storage request; always 0 unless the server is configured to count them [missingCount].',
+      'Executions without a log storage request; recent releases report 0 unless configured to count them [missingCount].',
     ),
   },
   fetch: async (api) => ({ ...(await api.get(logStorage)), hidesMembers: api.server().hidesMembers }),
