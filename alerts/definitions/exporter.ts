@@ -179,8 +179,8 @@ function tracesNotDelivered(limits: Thresholds): Alert {
     ].join('\nor\n'),
     for: limits.tracesNotDeliveredFor,
     severity: 'warning',
-    summary: 'Traces of executions are not delivered',
-    description: `{{ if eq $labels.cause "waiting" }}A finished trace has been waiting for {{ $value | humanizeDuration }}: the trace backend is unreachable or does not accept it.{{ else if eq $labels.cause "quarantined" }}Quarantined traces, which the trace backend rejects: {{ $value }}.{{ else }}The trace backend accepts traces, but rejects some of their spans, which are lost.{{ end }} The page ${limits.baseUrl}/traces has details (instance {{ $labels.instance }}).`,
+    summary: 'Traces or log records of executions are not delivered',
+    description: `{{ if eq $labels.cause "waiting" }}Finished traces or log records have been waiting for {{ $value | humanizeDuration }}: their backend is unreachable or does not accept them.{{ else if eq $labels.cause "quarantined" }}Quarantined traces and log records, which the backend rejects: {{ $value }}.{{ else }}The trace backend accepts traces, but rejects some of their spans, which are lost.{{ end }} The page ${limits.baseUrl}/traces has details (instance {{ $labels.instance }}).`,
     ...exporterItself,
     page: pageOf.traces,
   };

@@ -186,22 +186,22 @@ const instruments = {
   }),
   spoolTraces: gauge({
     name: 'automation_exporter_spool_traces',
-    help: 'Finished traces waiting for delivery, without quarantined traces.',
+    help: 'Finished traces and requests with log records that wait for delivery, without quarantined ones.',
     startsAbsent: true,
   }),
   spoolBytes: gauge({
     name: 'automation_exporter_spool_bytes',
-    help: 'Size of the traces waiting for delivery.',
+    help: 'Size of what waits for delivery.',
     startsAbsent: true,
   }),
   spoolOldest: gauge({
     name: 'automation_exporter_spool_oldest_timestamp_seconds',
-    help: 'Time at which the oldest waiting trace was finished; absent while no trace is waiting.',
+    help: 'Time at which the oldest trace or log record that waits was finished; absent while none waits.',
     startsAbsent: true,
   }),
   tracesQuarantined: gauge({
     name: 'automation_exporter_traces_quarantined',
-    help: 'Quarantined traces: the trace backend rejected or never acknowledged them individually. They are kept until they are retried or dropped.',
+    help: 'Quarantined traces and requests with log records: the backend rejected or never acknowledged them individually. They are kept until retried or dropped.',
     startsAbsent: true,
   }),
   spansRejected: counter({
@@ -211,7 +211,7 @@ const instruments = {
   }),
   logLines: counter({
     name: 'automation_exporter_log_lines_total',
-    help: 'Lines of logs of failed executions and events of changes, by result: sent (the log backend accepted them) or dropped, with the reason: execution_limit (more than 50 lines or 16 KiB of one execution), hour_limit (diagnosis.log_bytes_per_hour), spool_full (those that wait take half of the spool), partial_success (rejected while the rest of the request was accepted), quarantine (dropped by hand or because the quarantine was full).',
+    help: 'Lines of logs of failed executions and events of changes, by result: sent (the log backend accepted them) or dropped, with the reason: execution_limit (more than 50 lines or 16 KiB of one execution), hour_limit (diagnosis.log_bytes_per_hour), spool_full (those that wait take half of the spool), partial_success (only these were rejected), quarantine (dropped by hand or because the quarantine was full).',
     labelNames: ['result', 'reason'],
   }),
   logRedactions: counter({

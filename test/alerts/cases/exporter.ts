@@ -144,9 +144,9 @@ export const exporterCases: readonly Case[] = [
     firesAfter: 15,
     perExporter: true,
     labels: { job: 'automation-exporter', cause: 'quarantined', severity: 'warning' },
-    summary: 'Traces of executions are not delivered',
+    summary: 'Traces or log records of executions are not delivered',
     description:
-      'Quarantined traces, which the trace backend rejects: 1. The page http://localhost:9720/traces has details (instance ).',
+      'Quarantined traces and log records, which the backend rejects: 1. The page http://localhost:9720/traces has details (instance ).',
     dashboard,
     page: '/traces',
   },
