@@ -84,7 +84,7 @@ export function isUnknownStar(error: unknown, release = ''): boolean {
  */
 export function isOfWholeServer({ kind, details }: ApiError): boolean {
   const { status, isOfService, unsent } = details;
-  if (kind === 'rejected') return false;
+  if (kind === 'rejected' || kind === 'too_large') return false;
   if (kind === 'forbidden') return isOfService !== true;
   // If a request was not sent because of an earlier server error, any other request would fail too.
   if (kind === 'server') return unsent === true || status === 502 || status === 503 || status === 504;

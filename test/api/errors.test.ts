@@ -31,6 +31,7 @@ describe('api/errors', () => {
     ['one item that is gone', { kind: 'not_found', status: 404, isOfService: true }],
     ['one question that the server fails at', { kind: 'server', status: 500 }],
     ['one answer that is too large', { kind: 'too_large', status: 200 }],
+    ['one answer that is not read to its end, because it is too large', { kind: 'too_large' }],
     ['one answer that cannot be read', { kind: 'decode', status: 200 }],
     ['what the version in use does not have', { kind: 'unsupported_version' }],
   ] satisfies [string, Omit<ApiErrorDetails, 'apiEndpoint'>][])(
