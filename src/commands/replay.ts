@@ -123,9 +123,12 @@ async function replayFromServer(configured: ServerConfig, id: number, about: Abo
     if (source === undefined) return { text: undefined, complaint: 'is not over yet' };
     const { release } = client.facts();
     const settings = toTraceSettings(server, traces, { epoch: 1, release, version, format: 'protobuf' });
-    const isLate = source.degraded !== undefined;
     const hasNoSteps = source.state === undefined && traces.detail !== 'root';
-    const complaint = isLate ? late : hasNoSteps ? 'the server reports no steps' : undefined;
+    const complaint = source.degraded
+      ? incomplete[source.degraded]
+      : hasNoSteps
+        ? 'the server reports no steps'
+        : undefined;
     const text = replaySource(source, settings, format);
     return { text: format === 'tree' ? `${server.name}/${id}: ${text}` : text, complaint };
   } catch (error) {
@@ -136,7 +139,11 @@ async function replayFromServer(configured: ServerConfig, id: number, about: Abo
   }
 }
 
-const late = 'the server is still loading its steps: this is what is sent after traces.seal_timeout';
+const incomplete = {
+  backlog: undefined,
+  seal_timeout: 'the server is still loading its steps: this is what is sent after traces.seal_timeout',
+  too_large: 'its steps are too large to read',
+};
 
 function explain({ kind, message, details }: ApiError): string {
   if (kind === 'forbidden' && details.isOfService === true)

@@ -31,5 +31,5 @@ export type SpanSource = {
   readonly previousAttemptId?: number | undefined;
   readonly expectedAtMs?: number | undefined;
   /** Why the trace lacks some parts. */
-  readonly degraded?: 'backlog' | 'seal_timeout' | undefined;
+  readonly degraded?: 'backlog' | 'seal_timeout' | 'too_large' | undefined;
 };

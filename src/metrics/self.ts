@@ -116,7 +116,7 @@ const instruments = {
   }),
   tracesDegraded: counter({
     name: 'automation_exporter_traces_degraded_total',
-    help: 'Traces without some or all steps, by reason: backlog (the execution waited too long, or more than 10,000 waited), seal_timeout (the server did not report its steps in time).',
+    help: 'Traces without some or all steps, by reason: backlog (waited too long, or more than 10,000 waited), seal_timeout (not reported in time), too_large (to be read).',
     labelNames: ['server', 'reason'],
   }),
   tracesSkipped: counter({

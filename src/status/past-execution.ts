@@ -145,6 +145,7 @@ function toFacts(attributes: Attributes, word: string | undefined): readonly Fac
 const degradedWords: Readonly<Record<string, string>> = {
   backlog: 'Its steps were not read because too many executions were waiting.',
   seal_timeout: 'Its steps or its log were still incomplete after traces.seal_timeout.',
+  too_large: 'Its steps are missing because the answer with them is too large.',
 };
 
 function toNotes(attributes: Attributes, leftOut: number): readonly string[] {

@@ -22,7 +22,7 @@ import { createWaitingTraces, pendingRetryMs, type Waiting, type WaitingTraces }
 
 type EnricherObserver = {
   readonly pending: (traces: number) => void;
-  readonly degraded: (reason: 'backlog' | 'seal_timeout') => void;
+  readonly degraded: (reason: NonNullable<SpanSource['degraded']>) => void;
   readonly skipped: (reason: 'no_trace', executions: number) => void;
   readonly invalidCaller: () => void;
   /** An error that is not the server's; the trace is retried. */
@@ -217,7 +217,8 @@ function createSeal(options: EnricherOptions, { causes, steps }: { causes: Cause
     const planned = await options.plan(source, pending.epoch);
     const diagnosis = await diagnose(pending, planned, found);
     const { seen, kept } = diagnosis ?? {};
-    const suspects = found.degraded === undefined ? await listSuspects(pending, planned?.failure, seen) : [];
+    const isLate = found.degraded === 'backlog' || found.degraded === 'seal_timeout';
+    const suspects = isLate ? [] : await listSuspects(pending, planned?.failure, seen);
     const described = planned && describeRoot(planned, { seen, suspects });
     const plan = described && kept ? { ...described, lines: kept.lines } : described;
     const lines = plan && kept && (await sendLines?.(plan, kept));

@@ -50,7 +50,8 @@ export async function gatherSteps(api: Api, execution: TracedExecution, options:
   const { id } = execution;
   const { detail, isDiagnosed, isLastTry } = options;
   const isWanted = detail !== 'root' || (isDiagnosed && isFailure(execution));
-  const answer = !isWanted ? undefined : await read(api.get(executionState, { path: { id } }), options);
+  const missing = new Set<string>();
+  const answer = isWanted ? await read(api.get(executionState, { path: { id } }), options, missing) : undefined;
   const isStatePending = answer !== undefined && !isFinal(answer, execution);
   if (isStatePending && !isLastTry) return { source: { execution }, isPending: true };
   const state = answer === 'pending' || answer === 'failed' ? undefined : answer;
@@ -69,7 +70,8 @@ export async function gatherSteps(api: Api, execution: TracedExecution, options:
   const loggedReason = isTelling ? failureReason : undefined;
   const log = isLogWanted ? lines : undefined;
   const cutLogBytes = count < tailLines ? undefined : bytes;
-  const source = { execution, state, workflow, loggedReason, log, cutLogBytes };
+  const degraded = missing.has('too_large') ? ('too_large' as const) : undefined;
+  const source = { execution, state, workflow, loggedReason, log, cutLogBytes, degraded };
   return { source, isPending: isStatePending || isLogPending };
 }
 
@@ -139,16 +141,20 @@ function hasReason({ nodes, workflow = [], perNode, ...step }: StepState): boole
   return workflow.some(hasReason) || perNode.some(hasReason);
 }
 
-/** A missing or denied part is final. A part that fails each time is final on the last try. */
+/** A missing or denied part is final, and its kind is added to `missing`. A part that fails each time is final on the last try. */
 async function read<Answer>(
   asked: Promise<Answer>,
   { isLastTry }: GatherOptions,
+  missing?: Set<string>,
 ): Promise<Answer | 'failed' | undefined> {
   try {
     return await asked;
   } catch (error) {
     if (!(error instanceof ApiError) || isOfWholeServer(error)) throw error;
-    if (finalKinds.includes(error.kind)) return undefined;
+    if (finalKinds.includes(error.kind)) {
+      missing?.add(error.kind);
+      return undefined;
+    }
     if (!isLastTry) throw error;
     return 'failed';
   }

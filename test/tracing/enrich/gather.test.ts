@@ -48,6 +48,20 @@ describe('tracing/enrich/gather', () => {
     expect(await gatherWith(node)).toEqual({ reason: undefined, asked: 0 });
   });
 
+  it.each([
+    ['too_large', { body: `"${'x'.repeat(9_000_000)}"` }],
+    [undefined, { status: 404, body: '{"error":true,"errorCode":"api.error.item.doesnotexist"}' }],
+  ])('marks the trace as %s if its state cannot be read for this reason', async (mark, state) => {
+    const { server, gatherOnce } = await start();
+    server.answer({ 'execution/7/state': state });
+    const { source, isPending } = await gatherOnce({ execution: { ...failed, status: 'succeeded' } });
+    expect({ isPending, state: source.state, mark: source.degraded }).toEqual({
+      isPending: false,
+      state: undefined,
+      mark,
+    });
+  });
+
   it('requests the workflow of a failed run again soon, because its job may have been edited before', async () => {
     const job = { id: 'j1', name: 'settle', group: '', averageDurationMs: undefined };
     const { server, gatherOnce, wait } = await start();
