@@ -26,6 +26,7 @@ export async function loadOrComplain(
       collectors,
       families: listFamilies(),
       takenLabels: listTakenLabels(),
+      ignoresServers: 'AUTOMATION_EXPORTER_URL' in extraEnv,
       validateInterval: checkInterval,
       validateTls: findTlsProblems,
     });

@@ -19,6 +19,8 @@ export type LoadOptions = {
   readonly collectors: readonly CollectorDefaults[];
   readonly families?: readonly FamilyFacts[];
   readonly takenLabels?: TakenLabels;
+  /** True if the environment has the only server, as in the demo: those of the file are ignored. */
+  readonly ignoresServers?: boolean;
   readonly validateInterval?: (intervalMs: number) => string | undefined;
   /** Explains what is wrong with the certificates and keys of a server. */
   readonly validateTls?: TlsRules['validateTls'];
@@ -52,7 +54,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const configFile = launch.config.file;
   const named = { place: launched.get('config.file')?.place?.text ?? '', readFile, complaints };
   // The parser is loaded only for a file, because it takes a large part of the start.
-  const file =
+  const read =
     configFile === undefined
       ? noFile
       : await (await import('./read/file-values.ts')).readFileValues(
@@ -60,6 +62,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
           toFileTree(collectors, families),
           named,
         );
+  const file = options.ignoresServers === true ? withoutServers(read) : read;
 
   const sources: Sources = { flags, environment, file };
   const general = settleExclusions(resolveTree(listGeneralLeaves(), sources, complaints), complaints);
@@ -107,6 +110,11 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
 
 const noLabels: TakenLabels = { ofServers: [], ofProjects: [] };
 const noFile: FileValues = { values: new Map(), servers: [], faulty: new Set(), complete: true };
+
+function withoutServers({ values, ...file }: FileValues): FileValues {
+  const others = [...values].filter(([path]) => !path.startsWith('servers['));
+  return { ...file, values: new Map(others), servers: [] };
+}
 
 function toOrigins(given: readonly Resolved[]): ReadonlyMap<string, string> {
   return new Map(

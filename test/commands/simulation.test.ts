@@ -35,6 +35,13 @@ describe.concurrent('commands/simulation', () => {
     expect(stderr).toBe('--speed: takes a number above 0, found "0"\n');
   });
 
+  it.each([1, 2])('ignores the servers of a file with %i, and uses its other options', async (count) => {
+    const servers = Array.from({ length: count }, (_, index) => `{ name: s${index}, token_file: ./none }`);
+    const files = { 'config.yaml': `servers: [${servers.join(', ')}]\nlog: { level: loud }\n` };
+    const { stderr } = await runHere(['demo', '--config.file=config.yaml'], { files });
+    expect(stderr).toBe('config.yaml:2:15 log.level: takes one of debug, info, warn, error, found the text "loud"\n');
+  });
+
   it('lists the scenarios if asked for an unknown one', async () => {
     const { code, stdout, stderr } = await runHere(['demo', '--scenario=quiet-dya']);
 

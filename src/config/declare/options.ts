@@ -231,7 +231,9 @@ function definePollOptions({ name, on, every, help, maxSeries = usualMaxSeries }
 /** The options of a metric family; only the file has them. */
 export const familyOptions = {
   off: option(boolean, false).help('Do not expose the metric family.'),
-  drop_labels: option(labelNames, []).help('Labels to drop. Equal series are added, and their sum falls when one ends; of last values, one remains.'),
+  drop_labels: option(labelNames, []).help(
+    'Labels to drop. Equal series are added, and their sum falls when one ends; of last values, one remains.',
+  ),
   buckets: optional(bucketBounds).help('Upper bounds of histogram buckets, in ascending order.'),
 } as const satisfies OptionTree;
 
