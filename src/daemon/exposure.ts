@@ -44,8 +44,10 @@ export function listFileExposures(
   ];
 }
 
+type Shown = Pick<Config, 'web' | 'webConfig'> & { readonly traces: Pick<Config['traces'], 'userNames'> };
+
 /** Describes who can read what over HTTP, if not only the configured users. */
-export function describeOpenness({ web, webConfig }: Pick<Config, 'web' | 'webConfig'>): string | undefined {
+export function describeOpenness({ web, webConfig, traces }: Shown): string | undefined {
   const isLocal = isOfThisMachine(web);
   const hasUsers = (webConfig?.users.size ?? 0) > 0;
   if (hasUsers && webConfig?.tls === undefined && !isLocal)
@@ -55,7 +57,8 @@ export function describeOpenness({ web, webConfig }: Pick<Config, 'web' | 'webCo
   const place = web.systemdSocket ? 'its systemd socket' : `port ${web.listenAddress.port} of this machine`;
   const who = isLocal ? 'every user of this machine' : `everyone who reaches ${place}`;
   const changes = web.enableLifecycle ? ', and reload the configuration and drop quarantined traces' : '';
-  return `${who} can read metrics and pages, with the names of jobs, nodes and users, and the configuration without its secrets${changes}; --web.config.file adds TLS and users`;
+  const names = traces.userNames ? 'jobs, nodes and users' : 'jobs and nodes';
+  return `${who} can read metrics and pages, with the names of ${names}, and the configuration without its secrets${changes}; --web.config.file adds TLS and users`;
 }
 
 /** Describes the names under which browsers may open the pages; undefined if every name is allowed. */

@@ -75,7 +75,7 @@ describe('daemon/exposure', () => {
   });
 
   const everyone =
-    'everyone who reaches port 9720 of this machine can read metrics and pages, with the names of jobs, nodes and users, and the configuration without its secrets; --web.config.file adds TLS and users';
+    'everyone who reaches port 9720 of this machine can read metrics and pages, with the names of jobs and nodes, and the configuration without its secrets; --web.config.file adds TLS and users';
   const plainPasswords =
     'passwords of users cross the network without TLS: anyone in between can read them; add tls_server_config to the web configuration';
 
@@ -98,6 +98,7 @@ describe('daemon/exposure', () => {
       systemdSocket: true,
       expected: everyone.replace('port 9720 of this machine', 'its systemd socket'),
     },
+    { name: 'user names', userNames: true, expected: everyone.replace('jobs and nodes', 'jobs, nodes and users') },
     {
       name: 'actions',
       enableLifecycle: true,
@@ -105,7 +106,7 @@ describe('daemon/exposure', () => {
     },
   ])(
     'describes who can read what with $name',
-    ({ expected, users = 0, tls, host, systemdSocket = false, enableLifecycle = false }) => {
+    ({ expected, users = 0, tls, host, systemdSocket = false, enableLifecycle = false, userNames = false }) => {
       const hash = { cost: 10, salt: new Uint8Array(16), digest: new Uint8Array(23) };
       const named = new Map(users === 0 ? [] : [['prometheus', hash]]);
       // This cast is safe: nothing else of these is read.
@@ -113,7 +114,7 @@ describe('daemon/exposure', () => {
         typeof describeOpenness
       >[0]['web'];
       const webConfig = { tls, users: named, headers: new Map(), rateLimit: undefined };
-      expect(describeOpenness({ web, webConfig })).toBe(expected);
+      expect(describeOpenness({ web, webConfig, traces: { userNames } })).toBe(expected);
     },
   );
 
