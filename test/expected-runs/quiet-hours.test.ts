@@ -103,6 +103,21 @@ describe('expected-runs, schedules with hours without starts', () => {
     expect(ends()).toEqual({ ran: runs, missed: 0, undecided: 0 });
   });
 
+  it.each(['*/5 8-17 * * 1-5', '0 1-5 * * *', '0 7,12,18 * * *'])(
+    'knows all runs of the next 12 h of %s, not only those of a part of them',
+    { timeout: 60_000 },
+    async (cron) => {
+      const { minutes, polls, risks } = createQuiet(cron);
+      await minutes(40);
+      let untimed = 0;
+      for (let left = 48; left > 0; left -= 1) {
+        await polls(1, 30 * minuteMs);
+        untimed += (await risks()).untimed.count;
+      }
+      expect(untimed).toBe(0);
+    },
+  );
+
   it('withdraws the times that an edit may have moved, although neither schedule has a start in these hours', async () => {
     const { until, control, minutes, ends, id } = createQuiet('0 2 * * *');
     await minutes(2);

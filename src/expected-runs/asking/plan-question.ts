@@ -46,7 +46,7 @@ export function planQuestion(timetable: Timetable | undefined, situation: Situat
 }
 
 function isEnough(timetable: Timetable, nowMs: number): boolean {
-  return timesAfter(timetable, nowMs).length >= 2 && timetable.untilMs - nowMs >= halfDayMs;
+  return timesAfter(timetable, nowMs).length >= 2 && timetable.untilMs - nowMs >= enoughMs;
 }
 
 /** Reports whether only the next time is known although more times could be requested. */
@@ -70,14 +70,15 @@ function chooseStretch(coming: readonly number[], { quietMs, listedMs, maxMs }: 
   if (shortest > maxMs) return undefined;
   const possible = [shortest, ...longer.filter((ms) => ms <= allowedMs && ms * rate <= maxTimes)];
   const least = isListed ? (coming.length - 1) / listedMs : 0;
-  return possible.find((ms) => quietMs + ms >= halfDayMs && ms * least >= fewTimes) ?? possible.at(-1);
+  return possible.find((ms) => quietMs + ms >= enoughMs && ms * least >= fewTimes) ?? possible.at(-1);
 }
 
 export const maxTimes = 500;
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-const halfDayMs = 12 * hourMs;
+/** The 12 h in which pages and metrics look for runs at risk, and the six hours until the next request at the latest. */
+const enoughMs = 18 * hourMs;
 /** A little more than a day and a week, so that the same time of the next day is included when clocks change. */
 const longDayMs = 26 * hourMs;
 const stretches = [
