@@ -33,7 +33,8 @@ export function startAttempts(): Attempts {
   }
 
   function close(): void {
-    session?.kill('SIGKILL');
+    // It ends with its worker.
+    if (session?.connected === true) session.disconnect();
     session = undefined;
     tried = 0;
   }

@@ -6,7 +6,7 @@ export type Order = { readonly mutant: Mutant; readonly tests: readonly string[]
 export type Answer = {
   /** The first test that fails; a survivor has none. */
   readonly noticedBy?: string;
-  /** Test files that also fail without the fault: they prove nothing. */
+  /** Test files that also fail without the fault, each with the reason: they prove nothing. */
   readonly leftOut: readonly string[];
 };
 

@@ -5,14 +5,14 @@ import { readImports, type Source } from '../../test/architecture/sources.ts';
 const leftOut = [
   /^test\/end-to-end\//,
   /browser\.test\.ts$/,
-  /^test\/image\.test\.ts$/,
-  /^test\/(alerts|dashboards|world)\//,
+  /^test\/(arm64|image|newcomer)\.test\.ts$/,
+  /^test\/(alerts|dashboards|fuzz|repository|world)\//,
+  /^test\/state\/killed\.test\.ts$/,
   /^test\/commands\/replay-from-server\.test\.ts$/,
-  /^test\/executions\/(requests|many-jobs|slow-server|restored|visibility|fit-series)\.test\.ts$/,
+  /^test\/executions\/(requests|many-jobs|slow-server|restored)\.test\.ts$/,
   /^test\/tracing\/(.*\/)?(properties|lost-requests)\.test\.ts$/,
   /^test\/tracing\/deliver\/kills\.test\.ts$/,
 ];
-const startsProcesses = ['test/support/child.ts', 'test/support/daemon.ts'];
 
 /**
  * The test files that load a file, the nearest first: its own, then those of the files that import it, and so on; a test that
@@ -21,7 +21,7 @@ const startsProcesses = ['test/support/child.ts', 'test/support/daemon.ts'];
 export function relatedTests(file: string, sources: readonly Source[], most: number): readonly string[] {
   const imports = new Map(sources.map((source) => [source.path, targetsOf(source)]));
   const steps = stepsTo(file, imports);
-  const tests = [...steps].filter(([path]) => path.endsWith('.test.ts') && !isLeftOut(path, imports));
+  const tests = [...steps].filter(([path]) => path.endsWith('.test.ts') && !isLeftOut(path));
   const distances = new Map(
     tests.map(([test, imported]) => [test, steps.get(testedBy(test, sources)) ?? imported + 0.5]),
   );
@@ -53,10 +53,8 @@ function stepsTo(file: string, imports: ReadonlyMap<string, readonly string[]>):
   return steps;
 }
 
-function isLeftOut(path: string, imports: ReadonlyMap<string, readonly string[]>): boolean {
-  return (
-    leftOut.some((pattern) => pattern.test(path)) || startsProcesses.some((start) => imports.get(path)?.includes(start))
-  );
+function isLeftOut(path: string): boolean {
+  return leftOut.some((pattern) => pattern.test(path));
 }
 
 function targetsOf({ path, text }: Source): readonly string[] {

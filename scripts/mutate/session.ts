@@ -1,3 +1,6 @@
+import type { ChildProcess } from 'node:child_process';
+import { subscribe } from 'node:diagnostics_channel';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   createVitest,
@@ -10,7 +13,7 @@ import {
 import { applyChange, type Mutant } from './mutants.ts';
 import { type Answer, endless, type Order } from './orders.ts';
 
-type Failure = { readonly file: string; readonly by: string };
+type Failure = { readonly file: string; readonly by: string; readonly why: string };
 
 /** The tests in the order that they are given in. */
 class AsGiven implements TestSequencer {
@@ -24,26 +27,35 @@ class AsGiven implements TestSequencer {
 }
 
 const top = join(import.meta.dirname, '..', '..');
-// An endless loop blocks its worker, not this thread. Waiting costs no CPU time and has its own limits.
-const limitMs = 12_000;
+// An endless loop blocks its worker, not this process. Waiting costs no CPU time and has its own limits.
+const limitMs = 30_000;
 
 let fault: Mutant | undefined;
 let failures: Failure[] = [];
 let progressMs = 0;
 const proven = new Set<string>();
-const leftOut = new Set<string>();
+/** Each with the reason. */
+const leftOut = new Map<string, string>();
 const tookMs = new Map<string, number>();
+
+let worker: ChildProcess | undefined;
+subscribe('child_process', (message) => {
+  worker = (message as { process: ChildProcess }).process;
+});
 
 const vitest = await openVitest();
 process.on('message', (order: Order) => void attempt(order));
 process.on('disconnect', () => process.exit(0));
+// A worker in an endless loop does not end with this process.
+process.on('exit', () => worker?.kill('SIGKILL'));
 
 async function attempt({ mutant, tests }: Order): Promise<void> {
   for (;;) {
     const failure = await run(quickestFirst(tests), mutant);
-    if (failure === undefined) return answer({ leftOut: [...leftOut] });
-    if (await passesWithout(failure.file, tests)) return answer({ noticedBy: failure.by, leftOut: [...leftOut] });
-    leftOut.add(failure.file);
+    if (failure === undefined) return answer({ leftOut: [...leftOut.values()] });
+    const without = await failureWithout(failure.file, tests);
+    if (without === undefined) return answer({ noticedBy: failure.by, leftOut: [...leftOut.values()] });
+    leftOut.set(failure.file, `${without.by}: ${without.why}`);
   }
 }
 
@@ -54,11 +66,11 @@ function quickestFirst(tests: readonly string[]): readonly string[] {
 }
 
 // An error outside of any test may belong to each of them.
-async function passesWithout(file: string, tests: readonly string[]): Promise<boolean> {
-  if (proven.has(file)) return true;
-  if ((await run(file === '' ? tests : [file], undefined)) !== undefined) return false;
-  if (file !== '') proven.add(file);
-  return true;
+async function failureWithout(file: string, tests: readonly string[]): Promise<Failure | undefined> {
+  if (proven.has(file)) return undefined;
+  const failure = await run(file === '' ? tests : [file], undefined);
+  if (failure === undefined && file !== '') proven.add(file);
+  return failure;
 }
 
 async function run(tests: readonly string[], mutant: Mutant | undefined): Promise<Failure | undefined> {
@@ -78,7 +90,7 @@ async function run(tests: readonly string[], mutant: Mutant | undefined): Promis
   clearInterval(watch);
   const [failure] = failures;
   if (failure !== undefined || unhandledErrors.length === 0 || leftOut.has('')) return failure;
-  return { file: '', by: `an error outside of any test: ${String(unhandledErrors[0])}` };
+  return { file: '', by: 'an error outside of any test', why: String(unhandledErrors[0]) };
 }
 
 function collect(module: TestModule): void {
@@ -86,7 +98,9 @@ function collect(module: TestModule): void {
   if (module.state() === 'passed') tookMs.set(file, module.diagnostic().duration);
   if (module.state() !== 'failed') return;
   const [test] = [...module.children.allTests('failed')];
-  failures.push({ file, by: test === undefined ? `${file} does not load` : `${file} > ${test.fullName}` });
+  const [error] = test?.result().errors ?? module.errors();
+  const by = test === undefined ? `${file} does not load` : `${file} > ${test.fullName}`;
+  failures.push({ file, by, why: error?.message.split('\n')[0] ?? '' });
 }
 
 async function openVitest(): Promise<Vitest> {
@@ -113,14 +127,18 @@ async function openVitest(): Promise<Vitest> {
       watch: false,
       silent: true,
       reporters: [reporter],
-      // One process for all of them: nothing is loaded twice. No cache on disk, which would keep a fault.
-      pool: 'threads',
+      // One process for all of them: nothing is loaded twice. Not a thread, which cannot change its directory. No cache on disk,
+      // which would keep a fault.
+      pool: 'forks',
+      execArgv: ['--max-old-space-size=1536'],
       isolate: false,
       maxWorkers: 1,
       fsModuleCache: false,
       bail: 1,
-      testTimeout: 15_000,
-      hookTimeout: 15_000,
+      testTimeout: 60_000,
+      hookTimeout: 60_000,
+      // A single test that computes for longer than an endless loop may.
+      env: { EXPECTED_RUNS_DAYS: '12' },
       sequence: { sequencer: AsGiven },
     },
     { plugins: [mutate] },
@@ -135,7 +153,16 @@ function progress(): void {
 
 function cpuMs(): number {
   const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
+  return (user + system) / 1000 + cpuMsOf(worker?.pid ?? 0);
+}
+
+function cpuMsOf(pid: number): number {
+  try {
+    const afterName = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+    return 10 * (Number(afterName[11]) + Number(afterName[12]));
+  } catch {
+    return 0;
+  }
 }
 
 function answer(message: Answer, sent?: () => void): void {

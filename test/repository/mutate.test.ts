@@ -128,7 +128,6 @@ describe('repository/mutate/related', () => {
     { path: 'test/collectors/late.test.ts', text: `import { c } from '../../src/collectors/c.ts';` },
     { path: 'test/collectors/other.test.ts', text: `import '../support/all.ts';` },
     { path: 'test/api/types.test.ts', text: `import type { A } from '../../src/api/a.ts';` },
-    { path: 'test/api/process.test.ts', text: `import '../../src/api/a.ts';\nimport '../support/child.ts';` },
     { path: 'test/end-to-end/all.test.ts', text: `import '../../src/api/a.ts';` },
   ];
 
