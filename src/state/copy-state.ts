@@ -43,17 +43,18 @@ export async function summarizeUnit(rows: StateRows, unit: string): Promise<Unit
   for (const { kind, key, body } of documents) parts.push(kind, key, body ?? '');
   const memories = await rows.memories(unit);
   for (const { server, collector, memory } of memories) parts.push(server, collector, memory);
+  let checksum = toChecksum(parts);
   let entries = 0;
   for await (const batch of readEntries(rows, unit)) {
     entries += batch.length;
-    parts.splice(0, parts.length, toChecksum([...parts, ...batch.flatMap(toEntryParts)]));
+    checksum = toChecksum([checksum, ...batch.flatMap(toEntryParts)]);
   }
   let traces = 0;
   for await (const batch of readTraces(rows, unit)) {
     traces += batch.length;
-    parts.splice(0, parts.length, toChecksum([...parts, ...batch.map(toTraceChecksum)]));
+    checksum = toChecksum([checksum, ...batch.map(toTraceChecksum)]);
   }
-  return { unit, documents: documents.length, memories: memories.length, entries, traces, checksum: toChecksum(parts) };
+  return { unit, documents: documents.length, memories: memories.length, entries, traces, checksum };
 }
 
 function toEntryParts({ project, id, startedAtMs, endedAtMs }: LedgerEntry): readonly (string | number)[] {

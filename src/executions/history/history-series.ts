@@ -36,8 +36,7 @@ export function toHistorySeries(
       // The totals stay empty, so the measured value of each run is its increase.
       for (const [key, cell] of measure(totals, project, [run], measureRules).cells) {
         if (!ofCell.has(key)) ofCell.set(key, findSeries(growing, cell, rules));
-        const added = cell.kind === 'durations' ? (cell.sumSeconds ?? 0) : cell.count;
-        if (cell.count > 0) ofCell.get(key)?.changes.push(run.endedAtMs, added);
+        if (cell.count > 0) ofCell.get(key)?.changes.push(run.endedAtMs, cell.sumSeconds ?? cell.count);
       }
     }
   }

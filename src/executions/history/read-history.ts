@@ -51,7 +51,7 @@ export async function readHistory(options: HistoryOptions): Promise<readonly str
         keep: (project, runs) => {
           // Some servers cut times to whole seconds, so a window may contain the first executions of the next window.
           const within = runs.filter(({ endedAtMs }) => endedAtMs <= window.endMs);
-          return within.length === 0 ? [] : [toPage(project, within)];
+          return [toPage(project, within)];
         },
         kept: ignore,
       },

@@ -71,7 +71,7 @@ export function createVisibility(ticks: () => number) {
   }
 
   async function lookAtDay(api: Api, project: string, window: Window, { reading, nowMs }: Look): Promise<void> {
-    const { total, asked: counted, shown } = await readNewest(api, project, window);
+    const { asked: counted, shown } = await readNewest(api, project, window);
     if (shown < counted) {
       history.set(project, { project, counted, readable: shown });
       partlyDue.set(project, ticks() + oftenMs);
@@ -80,7 +80,7 @@ export function createVisibility(ticks: () => number) {
     const wasHidden = history.delete(project);
     partlyDue.delete(project);
     // The progress is already after this window, so the window is read again here.
-    if (wasHidden && total > 0) await reading.readAgain(api, project, window, nowMs);
+    if (wasHidden) await reading.readAgain(api, project, window, nowMs);
   }
 
   async function look(api: () => Api, given: Look): Promise<void> {

@@ -205,7 +205,7 @@ function groupTimes(met: readonly Met[]): readonly Times[] {
   const sorted = met.toSorted((one, other) => rank(one.risk) - rank(other.risk));
   const [first] = sorted;
   // A passive server may have hundreds of thousands of times, all with the same risk.
-  if (first === undefined || sorted.every(({ timesMs }) => timesMs === first.timesMs)) return toOneGroup(sorted);
+  if (sorted.every(({ timesMs }) => timesMs === first?.timesMs)) return toOneGroup(sorted);
   const metAt = new Map<number, Risk[]>();
   for (const { risk, timesMs } of sorted)
     for (const time of timesMs) metAt.set(time, [...(metAt.get(time) ?? []), risk]);

@@ -9,8 +9,7 @@ export function createPostgresLedger({ unit, sql, write }: OwnedUnit): Ledger {
   let size: number | undefined;
 
   async function count(): Promise<number> {
-    const [row] = await sql<{ count: number }>('SELECT count(*) AS count FROM ledger_entry WHERE unit = $1', [unit]);
-    return row?.count ?? 0;
+    return toCount(await sql('SELECT count(*) AS count FROM ledger_entry WHERE unit = $1', [unit]));
   }
 
   return {
@@ -26,14 +25,14 @@ export function createPostgresLedger({ unit, sql, write }: OwnedUnit): Ledger {
          WHERE unit = $1 AND id = ANY ($2::bigint[]) ORDER BY id, started_at`,
         [unit, ids],
       ),
-    countEnds: async (_server, { projects, beginMs, endMs }) => {
-      const [row] = await sql<{ count: number }>(
-        `SELECT count(*) AS count FROM ledger_entry
-         WHERE unit = $1 AND project = ANY ($2::text[]) AND ended_at BETWEEN $3 AND $4`,
-        [unit, projects.map(toText), beginMs, endMs],
-      );
-      return row?.count ?? 0;
-    },
+    countEnds: async (_server, { projects, beginMs, endMs }) =>
+      toCount(
+        await sql(
+          `SELECT count(*) AS count FROM ledger_entry
+           WHERE unit = $1 AND project = ANY ($2::text[]) AND ended_at BETWEEN $3 AND $4`,
+          [unit, projects.map(toText), beginMs, endMs],
+        ),
+      ),
     firstEnd: async (_server, project, fromMs) => {
       const [row] = await sql<{ ended_at: number | null }>(
         'SELECT min(ended_at) AS ended_at FROM ledger_entry WHERE unit = $1 AND project = $2 AND ended_at >= $3',
@@ -57,6 +56,13 @@ export function createPostgresLedger({ unit, sql, write }: OwnedUnit): Ledger {
   };
 }
 
+type Count = { readonly count: number };
+
+/** A statement that counts returns one row. */
+function toCount([row]: readonly Count[]): number {
+  return Number(row?.count);
+}
+
 /** Writes a change in the caller's transaction; returns the number of entries by which the ledger grows. */
 async function writeChange(sql: Sql, unit: string, change: LedgerChange): Promise<number> {
   const { entries = [], documents = [], spooled = [], prune } = change;
@@ -65,16 +71,16 @@ async function writeChange(sql: Sql, unit: string, change: LedgerChange): Promis
   if (documents.length > 0) await putDocuments(sql, unit, documents);
   if (spooled.length > 0) await spoolTraces(sql, unit, spooled);
   if (prune === undefined) return growth;
-  const pruned = await sql<{ count: number }>(
+  const pruned = await sql<Count>(
     `WITH pruned AS (DELETE FROM ledger_entry WHERE unit = $1 AND project = $2 AND ended_at < $3 RETURNING 1)
      SELECT count(*) AS count FROM pruned`,
     [unit, toText(prune.project), prune.endedBeforeMs],
   );
-  return growth - (pruned[0]?.count ?? 0);
+  return growth - toCount(pruned);
 }
 
 async function insertEntries(sql: Sql, unit: string, entries: readonly LedgerEntry[]): Promise<number> {
-  const inserted = await sql<{ count: number }>(
+  const inserted = await sql<Count>(
     `WITH inserted AS (
        INSERT INTO ledger_entry (unit, project, id, started_at, ended_at)
        SELECT $1, * FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[])
@@ -88,7 +94,7 @@ async function insertEntries(sql: Sql, unit: string, entries: readonly LedgerEnt
       entries.map(({ endedAtMs }) => endedAtMs),
     ],
   );
-  return inserted[0]?.count ?? 0;
+  return toCount(inserted);
 }
 
 /** If several documents have the same name, the last one wins. */

@@ -22,7 +22,7 @@ export function createSendLines(
   clock: Pick<Clock, 'now' | 'ticks'>,
 ) {
   let sinceTicks = Number.NEGATIVE_INFINITY;
-  let usedBytes = 0;
+  let usedBytes: number;
 
   function hasBudget(bytes: number): boolean {
     if (clock.ticks() - sinceTicks >= hourMs) {

@@ -143,7 +143,7 @@ function createAges({ now, ticks }: WaitingOptions['clock']) {
   };
 }
 
-const untried = { sinceTicks: undefined, retryAtTicks: 0, isUnanswered: false, faults: 0 };
+const untried = { sinceTicks: undefined, retryAtTicks: -Infinity, isUnanswered: false, faults: 0 };
 
 /** A server with a new database needs longer to start. */
 const listedForMs = 30_000;
