@@ -6,9 +6,9 @@ import { someRun } from './some-execution.ts';
 
 it('counts a duration equal to a bound in the bucket of this bound, as rounds do', () => {
   const family = histogram('demo_seconds', 'Durations.');
-  const series = [{ family, lines: ['le60', 'inf', 'sum', 'count'], changes: [1000, 60] }];
+  const series = [{ family, lines: ['le60', 'inf', 'sum', 'count'], changes: [1000, 60, 1500, 70] }];
   const text = [...renderHistory(series, { bounds: [60], sinceMs: 0, untilMs: 2001 })].join('');
-  expect(text.match(/^(le|inf|sum|count).* 2$/gm)).toEqual(['le601 2', 'inf1 2', 'sum60 2', 'count1 2']);
+  expect(text.match(/^(le|inf|sum|count).* 2$/gm)).toEqual(['le601 2', 'inf2 2', 'sum130 2', 'count2 2']);
 });
 
 it('stores that a run has no known start', () => {

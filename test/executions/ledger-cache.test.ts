@@ -12,6 +12,12 @@ describe('executions/ledger-cache', () => {
     const cache = await openLedgerCache(ledger, 'prod');
     for (const id of [1, 2, 3]) await cache.update(async () => ({ recent: [recent(id)] }));
     expect(cache.recent().map(({ id }) => id)).toEqual([3, 2, 1]);
+    // Earlier releases stored times that no date can show.
+    const odd = [{ startedAtMs: 9e15 }, { endedAtMs: 9e15 }].map((times, index) => ({
+      ...recent(index + 4),
+      ...times,
+    }));
+    await cache.update(async () => ({ recent: odd }));
     const next = await openLedgerCache(ledger, 'prod');
     expect(next.recent().map(({ id }) => id)).toEqual([3, 2, 1]);
   });

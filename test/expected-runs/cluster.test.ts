@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { noPause } from '../../src/domain/pause.ts';
 import { createOutlook } from '../../src/expected-runs/ahead.ts';
+import { sourceKeys } from '../../src/expected-runs/deciding/sources.ts';
 import { someRun } from '../executions/some-execution.ts';
 import { createStopping, hour } from './hourly.ts';
 import { job, nowMs } from './risks/some-risks.ts';
@@ -46,6 +47,16 @@ describe('expected-runs, of a cluster behind one address', () => {
   });
 });
 
+/** Jobs that start nothing, although their times are known. */
+const quiet = Object.entries({
+  gone: { goneAtMs: nowMs },
+  off: { off: [{ what: 'job', sinceMs: 0, seenAtMs: nowMs }] },
+  stopped: { project: 'stopped' },
+} as const).map(([name, fields]) => [name, job(name, [1], fields)] as const);
+const stopped = [
+  [sourceKeys.project('stopped'), [{ value: 'schedule_disabled', fromMs: 0, throughMs: nowMs }]],
+] as const;
+
 /** Jobs that start in a minute, by their owners; `d` has no schedule and the owner `one`. One run is in progress and ends at a time. */
 function outlookOf(owners: Readonly<Record<string, string | undefined>>, running?: string, endsInMs = 0) {
   const durationMs = 1000;
@@ -58,7 +69,7 @@ function outlookOf(owners: Readonly<Record<string, string | undefined>>, running
     job: { id: running ?? '', name: running ?? '', group: '', averageDurationMs: undefined },
   });
   return createOutlook({
-    jobs: { all: new Map([...jobs, toJob('d', [], 'one')]), failingNodes: () => new Map(), hours: () => [] },
+    jobs: { all: new Map([...jobs, ...quiet, toJob('d', [], 'one')]), failingNodes: () => new Map(), hours: () => [] },
     port: {
       running: () => (running === undefined ? [] : [{ ...run, endedAtMs: undefined, project: 'pay' }]),
       durationMs: () => durationMs,
@@ -66,7 +77,7 @@ function outlookOf(owners: Readonly<Record<string, string | undefined>>, running
       progress: () => undefined,
       runningReadMs: () => 0,
     },
-    notes: { all: () => new Map(), serverNowMs: () => nowMs, threads: () => 2 },
+    notes: { all: () => new Map(stopped), serverNowMs: () => nowMs, threads: () => 2 },
     settings: { isCriticalJob: () => false },
     surroundings: () => undefined,
   });

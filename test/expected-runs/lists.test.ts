@@ -32,11 +32,14 @@ describe('expected-runs/lists', () => {
   });
 
   it('continues to expect the runs of a project that cannot be seen for some minutes', async () => {
-    const { control, minutes, shown, token } = createHourly();
+    const { control, minutes, requests, shown, token } = createHourly();
     control.createProject('other');
     await minutes(57);
     control.addToken({ token, policy: { projects: ['other'] } });
+    const before = requests().length;
     await minutes(8);
+    const asked = requests().slice(before);
+    expect(asked.filter(({ path }) => path.endsWith('/pay/jobs'))).toHaveLength(1);
     expect(shown('job_next_run_timestamp_seconds')).toEqual([next('pay', 'nightly', 'settle', 14)]);
     control.addToken({ token });
     await minutes(20);

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Sources } from '../../src/expected-runs/deciding/sources.ts';
 import type { Verdict, WatchedJob } from '../../src/expected-runs/deciding/watched-job.ts';
 import { explain, type LastRun } from '../../src/expected-runs/deciding/why.ts';
+import { toTimes } from '../../src/expected-runs/showing/scheduled-job.ts';
+import { job as jobOf, minuteMs, nowMs as sixMs } from './risks/some-risks.ts';
 
 const two = Date.UTC(2026, 10, 22, 2);
 const nowMs = Date.UTC(2026, 10, 22, 8);
@@ -136,4 +138,11 @@ describe('expected-runs/deciding/why', () => {
       'Its schedule cannot be read: the server reports a next run in the past.',
     );
   });
+});
+
+it('shows a start as open from its moment on, and no coming start of a job that is off', () => {
+  const settle = jobOf('settle', [0, 10]);
+  expect(toTimes(settle, sixMs)).toEqual({ openMs: [sixMs], comingMs: [sixMs + 10 * minuteMs] });
+  const off = [{ what: 'job', sinceMs: 0, seenAtMs: 0 }] as const;
+  expect(toTimes({ ...settle, off }, sixMs).comingMs).toEqual([]);
 });

@@ -178,6 +178,17 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     await openSqliteState({ dir }).close();
   });
 
+  it.each([
+    ['ledger_entry', 'ended_at'],
+    ['spooled_trace', 'spans'],
+  ])('takes no copy with a row that differs from the source: %s', async (table, column) => {
+    await move('postgres');
+    await server.query(`CREATE FUNCTION "${schema}".change() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN NEW.${column} = NEW.${column} + 1; RETURN NEW; END $$;
+      CREATE TRIGGER change BEFORE INSERT ON "${schema}".${table} FOR EACH ROW EXECUTE FUNCTION "${schema}".change()`);
+    await expect(move('postgres', { overwrite: true })).rejects.toThrow('the copy of prod differs from its source');
+  });
+
   it('clears a large state in small transactions', async () => {
     await move('postgres');
     await server.query(`CREATE FUNCTION "${schema}".limit_rows() RETURNS trigger LANGUAGE plpgsql AS

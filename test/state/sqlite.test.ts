@@ -105,6 +105,7 @@ describe('state/sqlite', () => {
   it('does not use a directory or a file of another user', () => {
     mkdirSync(dir, { recursive: true });
     writeFileSync(join(dir, 'state.sqlite'), '');
+    symlinkSync('elsewhere', join(dir, 'not-of-the-state'));
     const [user, other, root] = [4711, 4712, 0];
     // Only root can give a file away.
     const owner = process.getuid?.() === root ? other : process.getuid?.();

@@ -152,6 +152,20 @@ describe('expected-runs/deciding/cause', () => {
     },
   );
 
+  it.each([
+    ['clock', 'the server has planned before the clock was set back', -200],
+    ['unknown', 'the server has restarted since the clock was set back', -199],
+  ])('is %s if %s', (reason, _what, startedSeconds) => {
+    const started = String(atMs + startedSeconds * second);
+    const sources: Sources = new Map([
+      [sourceKeys.contact, every15s(() => 'answered', [-610, 800])],
+      [sourceKeys.start(), every15s(() => started, [-610, 800])],
+      [sourceKeys.leaps, [{ value: 'undone', fromMs: atMs - 200 * second, throughMs: atMs + minute }]],
+    ]);
+    const job = { project: 'pay', off: [], mostAtOnce: 1 };
+    expect(findCause({ job, expectedMs: atMs, atMs, marginMs: 10 * minute, runs: [], sources }).reason).toBe(reason);
+  });
+
   it('is orphaned if the owner at that time is gone, although another member has taken over the job since', () => {
     const listed = { id: 'j1', name: 'settle', group: '', isScheduled: true, isEnabled: true, isScheduleEnabled: true };
     const list = (

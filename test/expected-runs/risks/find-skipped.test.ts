@@ -105,10 +105,12 @@ describe('expected-runs/risks/find-skipped', () => {
   });
 
   it('keeps the missed runs of a day of a job that starts each minute, over a restart, for a week', () => {
-    const minutes = Array.from({ length: 1600 }, (_, index) => missed(index - 1600));
+    const toReason = (index: number) => (index >= 100 && index < 800 ? 'overlap' : 'passive');
+    const minutes = Array.from({ length: 1600 }, (_, index) => missed(index - 1600, toReason(index)));
     const misses = addMisses(undefined, minutes, nowMs);
     expect(misses?.map(({ reason, timesMs }) => [reason, timesMs.length, timesMs[0]])).toEqual([
-      ['passive', 1500, at(-1500)],
+      ['overlap', 700, at(-1500)],
+      ['passive', 800, at(-800)],
     ]);
     const before = job('a', [], { ...(misses && { misses }) });
     const document = toJobDocument(before);

@@ -17,6 +17,13 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - th
 `);
   });
 
+  it('counts the spans that are left out of a very large trace', () => {
+    const { execution, state } = JSON.parse(read('failed-node')) as { execution: object; state: { steps: object[] } };
+    const steps = Array.from({ length: 1667 }, (_, at) => ({ ...state.steps[0], stepctx: `${at + 1}` }));
+    const [title] = replay(JSON.stringify({ execution, state: { ...state, steps } }), base).split('\n');
+    expect(title).toContain(', 5000 spans, 3 left out');
+  });
+
   it('uses the given namespace for ids', () => {
     const [title] = replay(read('no-state'), { ...base, namespace: 'https://automation.example.org#2' }).split('\n');
     expect(title).toBe('trace 2bbe64ade96f1ac22b02a32132a90541, 1 span');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { notAsked } from '../../../src/api/errors.ts';
+import { ApiError, notAsked } from '../../../src/api/errors.ts';
 import { isSoundPending, type PendingTrace, toPendingDocument } from '../../../src/tracing/enrich/pending.ts';
 import { createWaitingTraces, findCrowdedOut, toQueueOrder } from '../../../src/tracing/enrich/waiting-traces.ts';
 import { someRun } from '../../executions/some-execution.ts';
@@ -81,6 +81,21 @@ describe('tracing/enrich/queue-order', () => {
     waiting.noteAnswer(entry);
     ticks += 1001;
     expect(waiting.isLastTry(entry)).toBe(true);
+  });
+
+  it('gives up waiting for steps after the tenth error, and not at the first', () => {
+    let ticks = 0;
+    const clock = fakeClock({ ticks: () => ticks });
+    const waiting = createWaitingTraces({ clock, sealTimeoutMs: 1000, backlogAgeMs: 3_600_000 });
+    waiting.add([ended(1, 1)]);
+    const [entry] = waiting.inOrder();
+    if (entry === undefined) throw new Error('It does not wait.');
+    const tries = Array.from({ length: 10 }, () => {
+      waiting.noteApiFault(entry, new ApiError('HTTP 500', { kind: 'server', status: 500, apiEndpoint: 'x' }));
+      ticks += 1001;
+      return waiting.isLastTry(entry);
+    });
+    expect(tries.indexOf(true)).toBe(9);
   });
 
   it('puts the highest id first if executions ended at the same moment', () => {
