@@ -67,6 +67,12 @@ describe('http/execution-list', () => {
     expect(await listIds(path)).toEqual(ids);
   });
 
+  it('finds the runs of a job with a long name, as the page of the job links them', async () => {
+    const job = `${'group/'.repeat(50)}settle`;
+    const page = await read(`/executions?text=%22${job}%22`, [{ ...ended({ id: 7, job }), server: 'prod' }]);
+    expect(page).toContain('<span class="id">#7<');
+  });
+
   it('reports that a server is silent, unless the list is filtered by another server', async () => {
     for (const path of ['/executions', '/executions?server=test'])
       expect(toText(await read(path))).toContain('No answer from "test" since');

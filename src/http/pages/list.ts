@@ -83,7 +83,8 @@ export function readFields<Name extends string>(
   ) as Fields<Name>;
 }
 
-const longest = 200;
+/** Groups and names of jobs are long. */
+const longest = 4000;
 
 type Query = Readonly<Record<string, string | number>>;
 
