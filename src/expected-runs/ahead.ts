@@ -161,11 +161,12 @@ async function lookForWindows(options: RisksOptions, wish: WindowWish, pause: Pa
   const passive = findServerBlockers(notes.all(), nowMs).find(({ reason }) => reason === 'passive');
   const expected = listExpected(options);
   const underWay = toUnderWay(port);
-  const runs = underWay.map(({ endMs, job }) => ({
+  const runs = underWay.map(({ endMs, job, isMeasured }) => ({
     // An overdue run may last as long again as it has lasted, and a restart would end it.
     endMs: endMs > nowMs ? endMs : nowMs + Math.max(nowMs - endMs, minuteMs),
     job,
     isCritical: settings.isCriticalJob(toJobPath(job)),
+    isUnmeasured: !isMeasured,
   }));
   const coming =
     passive === undefined

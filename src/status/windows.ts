@@ -98,10 +98,12 @@ function toSentence({ nowMs, passive, running, overdue, unread }: WindowsAhead, 
   // Without answers, it is not known which of the runs have ended.
   if (isOld && passive === undefined) return `When last seen: ${toCount(running.length, 'run')} in progress.`;
   const late = overdue === 0 ? '' : `; ${overdue} of them take${overdue === 1 ? 's' : ''} longer than usual`;
+  const guessed = running.filter(({ isUnmeasured }) => isUnmeasured === true).length;
+  const unsure = guessed === 0 ? '' : `; the duration of ${guessed} of them is unknown`;
   const runs =
     lastMs === undefined
       ? `nothing ${unread.length === 0 ? 'runs' : 'is known to run'}`
-      : `${toCount(running.length, 'run')} in progress, the last one until about ${toTime(lastMs, nowMs)}${late}`;
+      : `${toCount(running.length, 'run')} in progress, the last one until about ${toTime(lastMs, nowMs)}${late}${unsure}`;
   if (passive !== undefined) return `Passive since ${toTime(passive.fact.atMs, nowMs)}: nothing starts, ${runs}.`;
   return `Now ${runs}.`;
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { noPause } from '../../src/domain/pause.ts';
 import { findSkipped } from '../../src/expected-runs/risks/find-skipped.ts';
 import { toSkippedStatus } from '../../src/status/skipped.ts';
+import { toWindows } from '../../src/status/windows.ts';
 import { birthMs } from '../executions/scene.ts';
 import { createHourly } from './hourly.ts';
 
@@ -75,6 +76,19 @@ it('counts a late run as running, because a restart would end it', async () => {
   const [best] = found;
   expect(best?.runs).toBe(0);
   expect((best?.startMs ?? 0) - Date.parse('2026-01-15T12:35:00Z')).toBeGreaterThanOrEqual(9 * 60_000);
+});
+
+it('does not claim that a window is free after a run of unknown duration', async () => {
+  const { control, minutes, windows, id } = createHourly();
+  await minutes(3);
+  control.setConditions({ stuckJobs: [id] });
+  control.runJob(id);
+  await minutes(10);
+  const found = await windows(5 * 60_000);
+  const wish = { forMs: 5 * 60_000, withinMs: 2 * 3_600_000, count: 1 };
+  const { sentence, windows: shown } = toWindows('prod', wish, { found, silence: undefined });
+  expect(sentence).toMatch(/^Now 1 run in progress, .*; the duration of 1 of them is unknown\.$/);
+  expect(shown).toMatchObject([{ runs: 0, jobs_without_durations: 1 }]);
 });
 
 it('reports the projects whose running executions cannot be read, since a restart may end some', async () => {

@@ -13,7 +13,13 @@ export type ExpectedJob = {
   readonly startsWithin: (fromMs: number, toMs: number) => readonly number[];
 };
 
-export type RunGoingOn = { readonly job: JobNames; readonly isCritical: boolean; readonly endMs: number };
+export type RunGoingOn = {
+  readonly job: JobNames;
+  readonly isCritical: boolean;
+  readonly endMs: number;
+  /** True if its duration is not known, so that its end is a guess. */
+  readonly isUnmeasured?: boolean;
+};
 
 export type WindowWish = {
   readonly forMs: number;
@@ -131,7 +137,10 @@ async function describe(startMs: number, input: WindowsInput, pause: Pause): Pro
   };
   let unknown = 0;
   let unmeasured = 0;
-  for (const run of running) if (run.endMs > startMs) touch(run, 1);
+  for (const run of running) {
+    if (run.endMs > startMs) touch(run, 1);
+    else if (run.isUnmeasured === true) unmeasured += 1;
+  }
   for (const each of jobs) {
     await pause();
     const { startsWithin, durationMs, isTimedUntil } = each;
