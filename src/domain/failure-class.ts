@@ -202,8 +202,11 @@ export type Surroundings = {
   readonly nodeCountOf: (project: string) => number | undefined;
   /** When a node disappeared from the inventory of a project; undefined if it is in the inventory, or never was. */
   readonly nodeGoneMs: (project: string, node: string) => number | undefined;
-  /** Reports whether keys and nodes of a refused job are unchanged since a time; undefined if they were not read. */
-  readonly isAccessUnchanged: (job: JobAround, sinceMs: number) => boolean | undefined;
+  /**
+   * Returns until when nothing is known to have changed that may let a job log in that was refused at a time; undefined if
+   * something changed, or if not all of its keys were read since.
+   */
+  readonly accessUnchangedMs: (job: JobAround, sinceMs: number) => number | undefined;
   /** Returns the cause that most failing jobs share, if a job shares it. */
   readonly causeOf: (job: JobAround) => SharedCause | undefined;
 };

@@ -149,22 +149,30 @@ describe('diagnosis/surroundings, of coming runs', () => {
       schedule: hourly,
       work: runs(command('settle', 1, 0, { key })),
     });
+    // The token cannot read its key.
+    const hidden = control.createJob('pay', {
+      name: 'hidden',
+      schedule: hourly,
+      work: runs(command('hidden', 1, 0, { key: 'keys/hidden/node.pem' })),
+    });
     await scene.minutes(61);
     const failedMs = scene.nowMs() - 120_000;
-    const isUnchanged = (): boolean | undefined => {
-      const job = scene.watched(id);
-      return job && scene.surroundings().isAccessUnchanged(job, failedMs);
+    const unchangedForMinutes = (of = id): number => {
+      const job = scene.watched(of);
+      const unchangedMs = (job && scene.surroundings().accessUnchangedMs(job, failedMs)) ?? Number.NaN;
+      return (unchangedMs - failedMs) / 60_000;
     };
     expect(scene.surroundings().keysOf(id)).toEqual([key]);
     await scene.noteClass('access');
     await scene.minutes(1);
-    expect(isUnchanged()).toBe(true);
+    expect([unchangedForMinutes(), unchangedForMinutes(hidden)]).toEqual([2, Number.NaN]);
     control.writeKey('keys/other.pem');
-    await scene.minutes(61);
-    expect(isUnchanged()).toBe(true);
+    // Keys are read each hour.
+    await scene.minutes(70);
+    expect(unchangedForMinutes()).toBe(62);
     control.writeKey(key);
     await scene.minutes(61);
-    expect(isUnchanged()).toBe(false);
+    expect(unchangedForMinutes()).toBeNaN();
   });
 
   it('makes no claim about keys and nodes that cannot be read', async () => {
@@ -174,7 +182,7 @@ describe('diagnosis/surroundings, of coming runs', () => {
     await scene.minutes(5);
     const job = scene.watched(id);
     expect(scene.surroundings()).toMatchObject({ areKeysRead: false, areNodesRead: false });
-    expect(job && scene.surroundings().isAccessUnchanged(job, scene.nowMs())).toBeUndefined();
+    expect(job && scene.surroundings().accessUnchangedMs(job, scene.nowMs())).toBeUndefined();
     const { byReason } = await scene.risks();
     expect([byReason.has('access'), byReason.has('node_gone'), byReason.get('common_cause')]).toEqual([
       false,

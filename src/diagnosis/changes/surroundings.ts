@@ -1,6 +1,7 @@
 import type { JobNames } from '../../domain/execution.ts';
 import type { Surroundings } from '../../domain/failure-class.ts';
 import { ofJobPath, toJobPath } from '../../domain/job.ts';
+import type { Area } from './deciding/areas.ts';
 import type { Change } from './deciding/change.ts';
 import type { CommonCause } from './deciding/common-cause.ts';
 import { areas as areaNames } from './deciding/kinds.ts';
@@ -30,6 +31,8 @@ export function createSurroundings({ kept, cause, memberName }: Options): () => 
 
 type Found = {
   readonly areas: KeptJournal['areas'];
+  /** The folders of keys. */
+  readonly keyAreas: readonly Area[];
   readonly jobs: ReadonlyMap<string, JobNames>;
   /** By project and name: when each node disappeared from the list. */
   readonly unlistedMs: ReadonlyMap<string, number>;
@@ -58,14 +61,15 @@ function findAll({ areas, journal }: Options['kept']): Found {
     if (kind === 'node') unlistedMs.set(toKey(project, subject), beforeMs);
     if (kind === 'node' || kind === 'key' || kind === 'definition') repairs.push(change);
   }
-  return { areas, jobs, unlistedMs, repairs, ...read };
+  const keyAreas = [...areas].flatMap(([area, of]) => (area.startsWith(areaNames.keysIn('')) ? [of] : []));
+  return { areas, keyAreas, jobs, unlistedMs, repairs, ...read };
 }
 
 function toSurroundings(found: Found, { cause, memberName }: Now): Surroundings {
-  const { areas, jobs, unlistedMs, repairs, areDefinitionsRead, areKeysRead, areNodesRead } = found;
+  const { areas, keyAreas, jobs, unlistedMs, repairs, areDefinitionsRead, areKeysRead, areNodesRead } = found;
   const listed = (jobId: string, field: string): readonly string[] | undefined => {
     const text = areas.get(areaNames.definitionOf(jobId))?.things.get('')?.[field];
-    return text === undefined ? undefined : text.split('\n').filter((line) => line !== '');
+    return text === undefined ? undefined : toLines(text);
   };
   const childrenOf = (jobId: string): readonly JobNames[] => {
     const children = listed(jobId, '.children') ?? [];
@@ -93,13 +97,19 @@ function toSurroundings(found: Found, { cause, memberName }: Now): Surroundings 
       const isListed = areas.get(areaNames.nodesOf(project))?.things.has(node);
       return isListed === false ? unlistedMs.get(toKey(project, node)) : undefined;
     },
-    isAccessUnchanged: (job, sinceMs) => {
-      const { readMs = Number.NEGATIVE_INFINITY } = areas.get(areaNames.keysIn('')) ?? {};
-      if (!areKeysRead || readMs < sinceMs) return undefined;
-      const keys = listed(job.id, '.keys');
-      return !repairs.some(
-        (change) => isBetween(change, sinceMs, Number.POSITIVE_INFINITY) && mayLetIn(change, job, keys),
+    accessUnchangedMs: (job, sinceMs) => {
+      const untilMs = Math.min(...keyAreas.map(({ readMs }) => readMs));
+      const named = [job.id, ...(listed(job.id, '.children') ?? [])].flatMap((id) => listed(id, '.keys') ?? []);
+      const nodes = areas.get(areaNames.nodesOf(job.project))?.things;
+      const ofNodes = Object.keys(job.nodes ?? {}).flatMap((node) => toLines(nodes?.get(node)?.['.keys']));
+      const isHidden = (key: string): boolean => !keyAreas.some(({ things }) => things.has(key));
+      if (!areKeysRead || untilMs < sinceMs || [...named, ...ofNodes].some(isHidden)) return undefined;
+      const keys = named.length === 0 ? [] : [...named, ...ofNodes];
+      const access = { paths: [job, ...childrenOf(job.id)].map(toJobPath), keys };
+      const hasChanged = repairs.some(
+        (change) => isBetween(change, sinceMs, Number.POSITIVE_INFINITY) && mayLetIn(change, job, access),
       );
+      return hasChanged ? undefined : untilMs;
     },
     causeOf: (job) => (cause !== undefined && hasCause(job, cause) ? cause : undefined),
   };
@@ -107,11 +117,18 @@ function toSurroundings(found: Found, { cause, memberName }: Now): Surroundings 
 
 type Now = { readonly cause: CommonCause | undefined } & Pick<Options, 'memberName'>;
 
-/** A key that the definition does not name may be the key of a node or of the project. */
-function mayLetIn({ kind, project, subject }: Change, job: WatchedJob, keys: readonly string[] | undefined): boolean {
-  if (kind === 'definition') return subject === toJobPath(job);
+/** Without known keys, any key may be the one that was refused. */
+function mayLetIn({ kind, project, subject }: Change, job: WatchedJob, { paths, keys }: Access): boolean {
+  if (kind === 'definition') return paths.includes(subject);
   if (kind === 'node') return project === job.project && Object.hasOwn(job.nodes ?? {}, subject);
-  return keys === undefined || keys.length === 0 || keys.includes(subject) || project === job.project;
+  return keys.length === 0 || keys.includes(subject) || project === job.project;
+}
+
+/** The paths of a job and the jobs that it runs, and the keys that they name. */
+type Access = { readonly paths: readonly string[]; readonly keys: readonly string[] };
+
+function toLines(text = ''): readonly string[] {
+  return text.split('\n').filter((line) => line !== '');
 }
 
 /** A reference by name is to a job of the same project. */

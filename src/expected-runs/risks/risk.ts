@@ -178,8 +178,9 @@ function findRefused(job: WatchedJob, { path, facts, surroundings, nowMs }: Trou
   if (!isRefused || consecutiveFailures === 0 || lastFailedMs === undefined) return [];
   // A key may have changed while the run was in progress.
   const sinceMs = Math.min(lastFailedMs, lastStartMs ?? lastFailedMs);
-  if (surroundings?.isAccessUnchanged(job, sinceMs) !== true) return [];
-  const evidence = `#${lastFailedId} was refused at ${toTime(lastFailedMs, nowMs)}, and no key of the job has changed since`;
+  const untilMs = surroundings?.accessUnchangedMs(job, sinceMs);
+  if (untilMs === undefined) return [];
+  const evidence = `#${lastFailedId} was refused at ${toTime(lastFailedMs, nowMs)}, and no key of the job had changed by ${toTime(untilMs, nowMs)}`;
   // Earlier consecutive failures may have had another cause.
   const begunMs = consecutiveFailures === 1 ? lastFailedMs : undefined;
   const text = `${path} is refused access`;

@@ -112,22 +112,22 @@ describe('expected-runs/risks/find-risks', () => {
   it('lists a job that was refused, while nothing has changed that could allow it to log in', async () => {
     const lastFailure = { id: 7, failureClass: 'access' as const };
     const failed = { lastFailedId: 7, lastFailedMs: nowMs - hourMs, lastFailure };
-    const refused = (consecutiveFailures: number, isAccessUnchanged: boolean | undefined) => ({
+    const refused = (consecutiveFailures: number, unchangedMs: number | undefined) => ({
       factsOf: () => ({ ...failed, consecutiveFailures }),
-      surroundings: { ...noSurroundings, isAccessUnchanged: () => isAccessUnchanged },
+      surroundings: { ...noSurroundings, accessUnchangedMs: () => unchangedMs },
     });
-    expect((await risksOf([job('a', [10])], refused(1, true))).troubles).toMatchObject([
+    expect((await risksOf([job('a', [10])], refused(1, nowMs - 58 * minuteMs))).troubles).toMatchObject([
       {
         reason: 'access',
         subject: 'pay/a',
         text: 'pay/a is refused access',
         sinceMs: nowMs - hourMs,
-        evidence: '#7 was refused at 17:00 UTC, and no key of the job has changed since',
+        evidence: '#7 was refused at 17:00 UTC, and no key of the job had changed by 17:02 UTC',
       },
     ]);
     // The earlier failures may have had another cause.
-    expect((await risksOf([job('a', [10])], refused(2, true))).troubles[0]).toMatchObject({ sinceMs: undefined });
-    for (const other of [refused(1, undefined), refused(1, false), refused(0, true)])
+    expect((await risksOf([job('a', [10])], refused(2, nowMs))).troubles[0]).toMatchObject({ sinceMs: undefined });
+    for (const other of [refused(1, undefined), refused(0, nowMs)])
       expect((await risksOf([job('a', [10])], other)).atRisk).toBe(0);
   });
 

@@ -48,7 +48,7 @@ export const noSurroundings: Surroundings = {
   keysOf: () => [],
   nodeCountOf: () => undefined,
   nodeGoneMs: () => undefined,
-  isAccessUnchanged: () => undefined,
+  accessUnchangedMs: () => undefined,
   causeOf: () => undefined,
 };
 
