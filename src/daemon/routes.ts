@@ -219,12 +219,13 @@ function toFindSilence({ watching, watch }: Served): FindSilence {
 }
 
 function toChangePages(served: Served, { share, begin }: PageTurns) {
-  const { clock, current, watching } = served;
+  const { current, watching } = served;
   const servers = (): readonly string[] => current().servers.map(({ name }) => name);
   const listOf = (server: string) => watching().watched.get(server)?.changes?.list() ?? [];
   const changes = share((pause) => listAllChanges(servers(), listOf, pause));
   const dropped = (server: string) => watching().watched.get(server)?.changes?.dropped() ?? 0;
-  const page = changesPageRoute({ changes, dropped, servers, silence: toFindSilence(served), nowMs: clock.now, begin });
+  const now = { silence: toFindSilence(served), nowMs: toServerNow(served) };
+  const page = changesPageRoute({ changes, dropped, servers, ...now, begin });
   return [page, apiChangesRoute({ changes, begin })];
 }
 

@@ -37,7 +37,7 @@ async function read(path: string, all: readonly ChangeOfServer[] = some): Promis
       changes,
       servers: () => ['prod'],
       silence: () => undefined,
-      nowMs: () => nowMs,
+      nowMs: (server) => (server === 'ahead' ? nowMs + 7_200_000 : nowMs),
       begin,
     }),
     apiChangesRoute({ changes, begin }),
@@ -45,12 +45,17 @@ async function read(path: string, all: readonly ChangeOfServer[] = some): Promis
   return (await ask(path)).body;
 }
 
-async function readRows(path: string): Promise<string[]> {
-  const rows = toText(await read(path)).split('\n');
+async function readRows(path: string, all = some): Promise<string[]> {
+  const rows = toText(await read(path, all)).split('\n');
   return rows.filter((row) => row.includes(' | ')).slice(1);
 }
 
 describe('diagnosis/pages', () => {
+  it('computes the age of a change by the clock of its server', async () => {
+    const [row] = await readRows('/changes', [change({ server: 'ahead', atMs: at(5) + 7_200_000 })]);
+    expect(row).toContain('05:05 UTC (5 min ago)');
+  });
+
   it('shows how many changes were dropped', async () => {
     expect(toText(await read('/changes'))).toContain('3 changes beyond that were dropped.');
   });

@@ -22,7 +22,8 @@ type ChangesPageOptions = {
   /** Returns how many changes of a server were dropped because there were too many. */
   readonly dropped: (server: string) => number;
   readonly silence: FindSilence;
-  readonly nowMs: () => number;
+  /** The time by the clock of a server, which dates its changes; without a server, by the exporter's. */
+  readonly nowMs: (server: string) => number;
   /** Call at the start of a request; await its result between parts of long work. */
   readonly begin: () => Pause;
 };
@@ -38,9 +39,9 @@ export function changesPageRoute({ changes, dropped, nowMs, ...options }: Change
     items: changes,
     toChoice: toChangeChoice,
     render: (shown) => html`<h1>Changes</h1>
-${renderForm(shown, nowMs())}
+${renderForm(shown, nowMs(shown.filter.server))}
 <p class="note">${shown.count}, newest first. The changes of the last 30 days are kept, at most 20,000 per server.${renderDropped(shown.servers, dropped)}</p>
-${shown.items.length === 0 ? renderNothing(shown) : renderTable(shown, nowMs())}${shown.links}`,
+${shown.items.length === 0 ? renderNothing(shown) : renderTable(shown, nowMs)}${shown.links}`,
   });
 }
 
@@ -74,12 +75,12 @@ function toMinute(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 16);
 }
 
-function renderTable({ items, servers, root }: Changes, nowMs: number): Html {
+function renderTable({ items, servers, root }: Changes, nowMs: ChangesPageOptions['nowMs']): Html {
   const isOne = servers.length < 2;
   return html`<section>
 ${toTable(
   ['What', 'Kind', isOne ? undefined : 'Server', 'Project', 'Change', 'When'],
-  items.map((change) => renderRow(change, { root, nowMs, isOne })),
+  items.map((change) => renderRow(change, { root, nowMs: nowMs(change.server), isOne })),
 )}</section>
 `;
 }
