@@ -161,8 +161,8 @@ describe('diagnosis/journal', () => {
     expect([...kept.areas.keys()]).toEqual(['jobs pay']);
   });
 
-  it('records restarts, releases, modes and projects of the server', async () => {
-    await begin();
+  it.each([46, 47])('records restarts, releases, modes and projects of the server, with API %d', async (apiVersion) => {
+    await begin({ apiVersion });
     scene.control.setExecutionMode('passive');
     scene.control.createProject('search');
     scene.control.changeProject('pay', { executionsEnabled: false });

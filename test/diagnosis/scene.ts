@@ -1,6 +1,13 @@
 import { expect, onTestFinished } from 'vitest';
+import type { Api } from '../../src/api/client.ts';
 import { projectJobs } from '../../src/api/endpoints/jobs.ts';
-import { projectsWithModes } from '../../src/api/endpoints/projects.ts';
+import {
+  projectDisablesExecutions,
+  projectDisablesSchedule,
+  projectMeta,
+  projects,
+  projectsWithModes,
+} from '../../src/api/endpoints/projects.ts';
 import { systemInfo } from '../../src/api/endpoints/system.ts';
 import { createProjectList } from '../../src/api/project-list.ts';
 import { type ChangesSettings, createChanges } from '../../src/diagnosis/changes/changes.ts';
@@ -25,6 +32,13 @@ type Options = Omit<DirectOptions, 'token'> & {
   /** A token that may read neither keys nor nodes nor the server. */
   readonly token?: string;
 };
+
+/** Reads the switches of a project as the poll of an older server does. */
+async function readModes(api: Api, project: string): Promise<void> {
+  const path = { project };
+  if (await api.supports(projectMeta)) await api.get(projectMeta, { path, query: { meta: 'config' } });
+  else for (const each of [projectDisablesExecutions, projectDisablesSchedule]) await api.get(each, { path });
+}
 
 /** Executions, schedules and the journal of one server with a simulated service, on one clock that the test moves. */
 export function createScene({ settings = {}, token, ...options }: Options = {}) {
@@ -128,6 +142,7 @@ export function createScene({ settings = {}, token, ...options }: Options = {}) 
     await changes.open();
     await api.get(systemInfo);
     if (await api.supports(projectsWithModes)) await api.get(projectsWithModes, { query: { meta: 'config' } });
+    else for (const { name } of await api.get(projects)) await readModes(api, name);
     await executions.read(signal);
     await expected.read(signal);
     act();

@@ -255,21 +255,23 @@ describe('diagnosis/suspects', () => {
     expect(explainFailure(failed(), toKnown({ definition: same })).unchanged).toContain('its definition');
   });
 
-  it('lists as unchanged only what the token can read, so neither hidden keys of the job nor hidden restarts of the server', () => {
+  it('lists as unchanged only what the token can read, so neither hidden keys of the job nor hidden restarts of the server or switches of the project', () => {
     const read = { sinceMs: birthMs, readMs: birthMs + 90 * minuteMs };
-    const find = (named: string, server: Fields) => {
+    const find = (named: string, server: Fields, project: Fields) => {
       const areas = new Map<string, Area>([
         ...toKnown({ definition: { ...read, things: new Map([['', { '.keys': named }]]) } }).areas,
         ['keys ', { ...read, things: new Map([[key, { modified: '1' }]]) }],
+        ['projects', { ...read, things: new Map([['pay', project]]) }],
         ['server', { ...read, things: new Map([['', { release: '5.20.1', ...server }]]) }],
       ]);
       const { unchanged, notWatched } = explainFailure(failed(), { ...toKnown({}), areas });
-      const isOne = (what: string) => ['keys', 'the server'].includes(what);
+      const isOne = (what: string) => ['keys', 'the project', 'the server'].includes(what);
       return [...unchanged.filter(isOne), ...notWatched.filter(({ what }) => isOne(what)).map(({ reason }) => reason)];
     };
-    expect(find(key, { start: '1' })).toEqual(['keys', 'the server']);
-    expect(find(`${key}\nkeys/hidden`, {})).toEqual([
+    expect(find(key, { start: '1' }, { executions: 'on' })).toEqual(['keys', 'the project', 'the server']);
+    expect(find(`${key}\nkeys/hidden`, {}, {})).toEqual([
       'the server does not show keys/hidden to the token',
+      'the server does not show its switches to the token',
       'the server does not show to the token when it started',
     ]);
   });

@@ -1,6 +1,7 @@
 import type { FailureClass, Seen } from '../../domain/failure-class.ts';
 import { ofJobPath } from '../../domain/job.ts';
 import type { Asking } from './asking.ts';
+import type { Fields } from './deciding/areas.ts';
 import type { Change, ChangeKind } from './deciding/change.ts';
 import type { CommonCause } from './deciding/common-cause.ts';
 import { areas as areaNames, toPresentNames } from './deciding/kinds.ts';
@@ -68,7 +69,7 @@ export function explainFailure(run: FailedRun, known: Known): Explanation {
   const suspects = findSuspects(failure, own);
   if (successMs === undefined) return { successMs, suspects, unchanged: [], notWatched: [] };
   const span = { successMs, startedAtMs, keys: failure.keys };
-  const watches = toWatches(project, id).map((watch) => judge(watch, known, span));
+  const watches = toWatches(project, id, known).map((watch) => judge(watch, known, span));
   const hasChanged = (kinds: readonly ChangeKind[]): boolean =>
     suspects.some((suspect) => kinds.includes(suspect.kind));
   return {
@@ -149,16 +150,37 @@ function toChildPath(child: string, project: string, { jobOf }: Pick<Known, 'job
   return job === undefined ? `${project}/${child}` : `${job.project}/${job.path}`;
 }
 
-type Watch = { readonly what: string; readonly kinds: readonly ChangeKind[]; readonly area: string | undefined };
+type Watch = {
+  readonly what: string;
+  readonly kinds: readonly ChangeKind[];
+  readonly area: string | undefined;
+  /** True for all areas whose names begin with this one. */
+  readonly isBegin?: boolean;
+  /** A field without which changes of some kind are not seen, of one thing in the area or of all. */
+  readonly needs?: { readonly field: string; readonly of?: string; readonly hidden: string };
+};
 
-function toWatches(project: string, id: string | undefined): readonly Watch[] {
+function toWatches(project: string, id: string | undefined, { areas }: Pick<Known, 'areas'>): readonly Watch[] {
+  const modes = areaNames.modesOf(project);
+  const hasModes = [...areas.keys()].some((key) => key.startsWith(modes));
   return [
     { what: 'its definition', kinds: ['definition'], area: id === undefined ? undefined : areaNames.definitionOf(id) },
     { what: 'its name and switches', kinds: ['job', 'switch', 'owner'], area: areaNames.jobsOf(project) },
-    { what: 'keys', kinds: ['key'], area: areaNames.keysIn('') },
+    { what: 'keys', kinds: ['key'], area: areaNames.keysIn(''), isBegin: true },
     { what: 'nodes', kinds: ['node'], area: areaNames.nodesOf(project) },
-    { what: 'the project', kinds: ['project'], area: areaNames.projects },
-    { what: 'the server', kinds: ['release', 'restart', 'plugin', 'member', 'mode'], area: areaNames.server },
+    {
+      what: 'the project',
+      kinds: ['project'],
+      area: hasModes ? modes : areaNames.projects,
+      isBegin: hasModes,
+      needs: { field: 'executions', of: project, hidden: 'the server does not show its switches to the token' },
+    },
+    {
+      what: 'the server',
+      kinds: ['release', 'restart', 'plugin', 'member', 'mode'],
+      area: areaNames.server,
+      needs: { field: 'start', hidden: 'the server does not show to the token when it started' },
+    },
   ];
 }
 
@@ -167,18 +189,19 @@ type Span = { readonly successMs: number } & Pick<Failure, 'startedAtMs' | 'keys
 function judge(watch: Watch, { areas, refusalOf, toTime }: Known, { successMs, startedAtMs, keys }: Span) {
   const { area: name } = watch;
   const isOfKeys = name === areaNames.keysIn('');
-  // Every folder of keys is an area.
-  const names = isOfKeys ? [...areas.keys()].filter((key) => key.startsWith(name)) : [name ?? ''];
+  const begin = name ?? '';
+  const names = watch.isBegin === true ? [...areas.keys()].filter((key) => key.startsWith(begin)) : [begin];
   const found = names.flatMap((key) => areas.get(key) ?? []);
-  const refusal = [name ?? '', ...names].map(refusalOf).find((reason) => reason !== undefined);
+  const refusal = [begin, ...names].map(refusalOf).find((reason) => reason !== undefined);
   if (found.length === 0) return { ...watch, reason: refusal ?? 'not read yet' };
   if (isOfKeys && found.every(({ things }) => things.size === 0))
     return { ...watch, reason: 'the server shows no keys to the token' };
   const hidden = isOfKeys ? [...(keys ?? [])].find((key) => !found.some(({ things }) => things.has(key))) : undefined;
   if (hidden !== undefined) return { ...watch, reason: `the server does not show ${hidden} to the token` };
-  const isDated = found.every(({ things }) => [...things.values()].every((fields) => 'start' in fields));
-  if (name === areaNames.server && !isDated)
-    return { ...watch, reason: 'the server does not show to the token when it started' };
+  const { needs } = watch;
+  const isShown = ([id, fields]: readonly [string, Fields]): boolean =>
+    needs === undefined || (needs.of ?? id) !== id || needs.field in fields;
+  if (!found.some(({ things }) => [...things].every(isShown))) return { ...watch, reason: needs?.hidden };
   const sinceMs = Math.max(...found.map((area) => area.sinceMs));
   const comparedMs = Math.max(...found.map((area) => area.basisMs ?? area.sinceMs));
   // A server may answer with the nodes of the previous request.

@@ -140,7 +140,7 @@ function listGone(areas: ReadonlyMap<string, Area>, nowMs: number): readonly str
   return old.filter((key) => !listed.has(key));
 }
 
-const ofJobs = /^(?:jobs|nodes|definition|edit) /;
+const ofJobs = /^(?:jobs|modes|nodes|definition|edit) /;
 
 function toAreaDocuments(areas: ReadonlyMap<string, Area>, changed: Iterable<string>): readonly LedgerDocument[] {
   return [...changed].map((key) => toAreaDocument(key, areas.get(key)));

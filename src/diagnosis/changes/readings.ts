@@ -3,7 +3,13 @@ import { jobSections } from '../../api/endpoints/job-sections.ts';
 import { jobInfo, projectJobs } from '../../api/endpoints/jobs.ts';
 import { projectNodes } from '../../api/endpoints/nodes.ts';
 import { pluginList } from '../../api/endpoints/plugins.ts';
-import { projects } from '../../api/endpoints/projects.ts';
+import {
+  type ProjectModes,
+  projectDisablesExecutions,
+  projectDisablesSchedule,
+  projectMeta,
+  projects,
+} from '../../api/endpoints/projects.ts';
 import { type KeyFolder, storedKeys, storedKeysBelow } from '../../api/endpoints/storage.ts';
 import { executionMode, systemInfo } from '../../api/endpoints/system.ts';
 import type { Area, Fields, Reading } from './deciding/areas.ts';
@@ -51,6 +57,7 @@ export function createToReadings(): (answer: Answer, known: Known) => readonly S
     if (isOf(pluginList, endpoint, answer)) return [readPlugins(answer, known)];
     const { project, id } = path;
     if (isOf(projectJobs, endpoint, answer) && project !== undefined) return [readJobs(project, answer, known)];
+    if (project !== undefined && modesEndpoints.has(endpoint.name)) return [readModes(project, endpoint, answer)];
     if (isOf(projectNodes, endpoint, answer) && project !== undefined) return [readNodes(project, answer, known)];
     if (isOf(jobInfo, endpoint, answer) && id !== undefined) return readEdit(id, answer, known);
     if (isOf(jobSections, endpoint, answer) && id !== undefined) return [readDefinition(id, answer, known)];
@@ -80,11 +87,26 @@ function toBasis(basis: string | undefined): Pick<Seen, 'basis'> {
 }
 
 function readProjects(answer: Content<typeof projects>): Seen {
-  const things = answer.map(({ name, executionsEnabled, scheduleEnabled }) => {
-    const fields = { executions: toSwitch(executionsEnabled), schedule: toSwitch(scheduleEnabled) };
-    return [name, toFields(fields)] as const;
-  });
+  const things = answer.map(({ name, ...modes }) => [name, toSwitches(modes)] as const);
   return { area: areas.projects, things: new Map(things), mayBeEmpty: true };
+}
+
+const modesEndpoints = new Set(
+  [projectMeta, projectDisablesExecutions, projectDisablesSchedule].map(({ name }) => name),
+);
+
+/** Older servers report the switches of each project separately: each answer is an area. */
+function readModes(project: string, endpoint: Endpoint<unknown>, answer: unknown): Seen {
+  const modes = isOf(projectMeta, endpoint, answer)
+    ? answer
+    : endpoint.name === projectDisablesExecutions.name
+      ? { executionsEnabled: answer !== true }
+      : { scheduleEnabled: answer !== true };
+  return { area: `${areas.modesOf(project)}${endpoint.name}`, things: new Map([[project, toSwitches(modes)]]) };
+}
+
+function toSwitches({ executionsEnabled, scheduleEnabled }: Partial<ProjectModes>): Fields {
+  return toFields({ executions: toSwitch(executionsEnabled), schedule: toSwitch(scheduleEnabled) });
 }
 
 function readJobs(project: string, answer: Content<typeof projectJobs>, { namesUsers }: Known): Seen {

@@ -6,6 +6,8 @@ export const areas = {
   projects: 'projects',
   server: 'server',
   plugins: 'plugins',
+  /** The beginning of the areas with the switches of a project, if the list of projects does not have them. */
+  modesOf: (project: string) => `modes ${project}/`,
   jobsOf: (project: string) => `jobs ${project}`,
   nodesOf: (project: string) => `nodes ${project}`,
   /** A folder of the key storage, without `keys/`; empty for the top level. */
@@ -167,6 +169,7 @@ function toDefinitionChanges({ before, after, changed, ...times }: Difference, a
 
 const translations: ReadonlyMap<string, Translate> = new Map<string, Translate>([
   ['projects', toProjectChanges],
+  ['modes', toProjectChanges],
   ['server', toServerChanges],
   ['plugins', toPluginChanges],
   ['jobs', toJobChanges],
