@@ -2,7 +2,7 @@ import type { SpoolEncoding, SpooledSignal, SpooledTrace } from '../../state/spo
 
 export type Content = { readonly encoding: SpoolEncoding; readonly bytes: Uint8Array };
 
-/** Returns the first traces that fit into one request, if they have the same encoding as the first trace. */
+/** Returns the first traces that fit into one request and have the encoding of the first one. */
 export function takeAlike(traces: readonly SpooledTrace[]): readonly SpooledTrace[] {
   const [first] = traces;
   if (first === undefined || !isJoinable(first)) return traces.slice(0, 1);
@@ -10,7 +10,7 @@ export function takeAlike(traces: readonly SpooledTrace[]): readonly SpooledTrac
   return end === -1 ? traces : traces.slice(0, end);
 }
 
-/** Joins several requests into one: protobuf messages are merged by concatenation. */
+/** Joins several requests into one. Protobuf messages can be joined by concatenation. */
 export function toContent(traces: readonly SpooledTrace[]): Content {
   const encoding = traces[0]?.encoding ?? 'protobuf';
   const [only] = traces;
@@ -24,7 +24,7 @@ export function toContent(traces: readonly SpooledTrace[]): Content {
   return { encoding, bytes: Buffer.concat([head, ...lists, jsonTail]) };
 }
 
-/** Splits traces into two parts; the first is not smaller than the second. */
+/** Splits traces into two parts. The first part is not smaller than the second. */
 export function halve(traces: readonly SpooledTrace[]): readonly (readonly SpooledTrace[])[] {
   const middle = Math.ceil(traces.length / 2);
   return [traces.slice(0, middle), traces.slice(middle)];
@@ -54,7 +54,7 @@ const jsonHeads = { traces: Buffer.from('{"resourceSpans":['), logs: Buffer.from
 const jsonTail = Buffer.from(']}');
 const comma = Buffer.from(',');
 
-/** Reports whether requests can be joined byte by byte; JSON with an unexpected frame cannot. */
+/** Reports whether requests can be joined byte by byte. JSON that does not have the expected frame cannot. */
 function isJoinable({ encoding, bytes }: SpooledTrace): boolean {
   if (!isJson(encoding)) return true;
   const { length } = bytes;

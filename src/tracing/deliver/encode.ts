@@ -20,7 +20,7 @@ export function encodeTrace(trace: Trace, format: TraceFormat): Uint8Array {
 type ReadableSpans = Parameters<typeof ProtobufTraceSerializer.serializeRequest>[0];
 type ReadableSpan = ReadableSpans[number];
 
-/** The serializer groups spans by the identity of their resource. */
+/** Converts a trace for the serializer, which groups spans by the identity of their resource object. */
 function toReadable({ traceId, spans, resource, scope }: Trace): ReadableSpans {
   const ofAll = toOtlpResource(resource);
   const instrumentationScope = { ...scope, schemaUrl };
@@ -60,7 +60,7 @@ function toReadableSpan(span: Span, { traceId, resource, instrumentationScope }:
     droppedLinksCount: 0,
   };
   if (span.parentId !== undefined) {
-    // Only the parent of a root span is remote.
+    // Only the parent of a root span belongs to another service.
     const isRemote = span.kind === 'server';
     readable.parentSpanContext = { traceId, spanId: span.parentId, traceFlags: sampled, isRemote };
   }
@@ -94,7 +94,7 @@ export function encodeLogs({ resource, scope, records }: LogRecords, format: Tra
 
 function toReadableRecord({ atMs, observedMs, level, body, eventName, span, attributes }: LogRecord) {
   return {
-    // In the protocol, 0 means an unknown time.
+    // In OTLP, a time of 0 means that it is unknown.
     hrTime: toHighResolution(atMs ?? 0),
     hrTimeObserved: toHighResolution(observedMs),
     severityNumber: severities[level],
@@ -107,7 +107,7 @@ function toReadableRecord({ atMs, observedMs, level, body, eventName, span, attr
   };
 }
 
-/** A backend may refuse JSON with half of a surrogate pair. */
+/** Replaces single halves of surrogate pairs, because a backend may refuse JSON that contains them. */
 function toWellFormed(attributes: Attributes): Attributes {
   const entries = Object.entries(attributes);
   return Object.fromEntries(

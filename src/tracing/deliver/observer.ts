@@ -1,16 +1,16 @@
 import { type Peer, toConnectionFault, toFaultCode } from '../../api/wire/connection-fault.ts';
 import type { QuarantinedTrace, SpooledSignal, SpooledTrace, SpoolSize } from '../../state/spool.ts';
 
-/** Why spans did not reach the backend. */
+/** The reasons why spans did not reach the backend. */
 export type RejectReason = 'partial_success' | 'refused' | 'unanswered' | 'dropped';
 
-/** How a request ended: with an answer, or with an error. */
+/** How a request ended: with a response, or with an error. */
 type RequestOutcome = 'delivered' | 'wait' | 'refused' | PostFaultKind;
 
-/** Is notified of events of the sender, for metrics and the log. */
+/** Receives events of the sender, for metrics and the log. */
 export type SenderObserver = {
   readonly exported: (spans: number, signal: SpooledSignal) => void;
-  /** Refused and unanswered traces are quarantined, and may be retried; dropped traces were removed from the quarantine. */
+  /** `refused` and `unanswered` traces are quarantined and may be retried. `dropped` traces were removed from the quarantine. */
   readonly rejected: (reason: RejectReason, spans: number, signal: SpooledSignal) => void;
   /** Called when the trace backend accepted the request with a warning. */
   readonly warned: (message: string) => void;
@@ -21,20 +21,20 @@ export type SenderObserver = {
   ) => void;
   readonly dropped: (trace: QuarantinedTrace) => void;
   readonly request: (outcome: RequestOutcome, seconds: number) => void;
-  /** Called once when deliveries begin to fail, and once when they succeed again. */
+  /** `failing` is called once when deliveries begin to fail, `recovered` once when they succeed again. */
   readonly failing: (reason: string) => void;
   readonly recovered: () => void;
   readonly size: (size: SpoolSize) => void;
 };
 
-/** Why a request got no answer. */
+/** The reasons why a request got no response. */
 type PostFaultKind = 'network' | 'tls' | 'timeout' | 'stopped';
 
-/** A request without an answer. The message has the trace backend's host, and no path, query or header. */
+/** A request without a response. Its message contains the host of the trace backend, but no path, query or header. */
 export class PostFault extends Error {
   override readonly name = 'PostFault';
   readonly kind: PostFaultKind;
-  /** True if the request may have been sent and then lost. */
+  /** True if the request may have been sent before the connection was lost. */
   readonly isLost: boolean;
 
   constructor(message: string, { kind, cause, isLost = kind === 'timeout' }: About) {
@@ -46,7 +46,7 @@ export class PostFault extends Error {
 
 type About = { kind: PostFaultKind; cause?: unknown; isLost?: boolean };
 
-/** Converts an error of a file, socket, name or handshake, and adds what to check. */
+/** Converts an error of a file, a socket, a name or a TLS handshake, and adds what to check. */
 export function toPostFault(error: unknown, host: string, isSent: boolean): PostFault {
   const fileSays = fileFaults.find(({ codes }) => codes.test(toFaultCode(error)))?.says;
   const { kind, says, code } = toConnectionFault(error, traceBackend);
@@ -57,7 +57,7 @@ export function toPostFault(error: unknown, host: string, isSent: boolean): Post
   });
 }
 
-/** Error codes of connections that ended after they had been open. */
+/** The codes of errors that end open connections. */
 const lostOnItsWay = /^(ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_SOCKET|HPE_)/;
 
 const traceBackend: Peer = {
@@ -74,7 +74,7 @@ const fileFaults: readonly { codes: RegExp; says: string }[] = [
 const firstMs = 1000;
 const maxMs = 60_000;
 
-/** Returns the wait after a number of failed tries, with full jitter; at least the wait that the OTLP endpoint requested. */
+/** Returns the wait after a number of failed tries, with full jitter. It is at least the wait that the OTLP endpoint requested. */
 export function backoffMs(tries: number, random: number, askedMs = 0): number {
   return Math.max(askedMs, random * Math.min(maxMs, firstMs * 2 ** Math.min(tries, 30)));
 }

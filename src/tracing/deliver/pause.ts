@@ -2,7 +2,7 @@ import type { Clock } from '../../domain/clock.ts';
 
 export type Wait = (forMs: number, signal: AbortSignal) => Promise<void>;
 
-/** Waits for a time, or until the signal aborts; never rejects. */
+/** Waits for a time, or until the signal aborts. Never rejects. */
 export function createWait(clock: Pick<Clock, 'after'>): Wait {
   return (forMs, signal) =>
     new Promise((resolve) => {

@@ -28,8 +28,8 @@ type PostOptions = {
 const maxAnswerBytes = 64 * 2 ** 10;
 
 /**
- * Sends requests to the trace backend over one connection, with a total deadline and a limit for answers; redirects are not
- * followed.
+ * Sends requests to the trace backend over one connection, with a total deadline and a size limit for responses. Does not
+ * follow redirects.
  */
 export function createPost({ settings, readFile, userAgent, clock }: PostOptions) {
   const { endpoint, compression, timeoutMs } = settings;
@@ -54,7 +54,7 @@ export function createPost({ settings, readFile, userAgent, clock }: PostOptions
   }
 
   return {
-    /** Rejects with a `PostFault` if no answer arrived. */
+    /** Rejects with a `PostFault` if no response arrived. */
     send: async ({ encoding, bytes }: Content, signal: AbortSignal): Promise<PostAnswer> => {
       let isSent = false;
       const onSent = (): void => {
@@ -83,8 +83,8 @@ export function createPost({ settings, readFile, userAgent, clock }: PostOptions
           });
         }
         const fault = toPostFault(error, host, isSent);
-        // The certificate files are read again for the next connection, because they may have been repaired. An OTLP endpoint
-        // that rejects the certificate may close the connection without an alert.
+        // The certificate files are read again for the next connection, because they may have been repaired. An endpoint that
+        // rejects the client certificate may close the connection without a TLS alert.
         if (fault.kind === 'tls' || (protocol === 'https:' && fault.kind === 'network')) disconnect();
         throw fault;
       }

@@ -1,19 +1,19 @@
 import { type Complaint, quote } from '../../domain/complaint.ts';
 import { decode, type OtlpEnvironment, type OtlpSettings, readOtlpSettings } from './settings.ts';
 
-/** The settings for pushing metrics, from the variables of OpenTelemetry. */
+/** The settings for pushing metrics, from OpenTelemetry's environment variables. */
 export type PushSettings = OtlpSettings & {
   readonly everyMs: number;
-  /** True if each push has only the increase since the previous one. */
+  /** True if each push contains only the increase since the previous push. */
   readonly isDelta: boolean;
-  /** True if histograms are pushed with their native buckets. */
+  /** True if histograms are pushed with native buckets. */
   readonly isExponential: boolean;
   readonly resource: Readonly<Record<string, string>>;
 };
 
 const defaultEveryMs = 60_000;
 
-/** Undefined if metrics are not pushed. Unlike in OpenTelemetry's SDK, they are off by default. */
+/** Returns undefined if metrics are not pushed. They are off by default, unlike in OpenTelemetry's SDK. */
 export function readPushSettings(environment: OtlpEnvironment): PushSettings | undefined | readonly Complaint[] {
   const exporters = (environment['OTEL_METRICS_EXPORTER'] ?? '').split(',').map((word) => word.trim().toLowerCase());
   if (!exporters.includes('otlp')) return undefined;
@@ -63,7 +63,7 @@ const preferences = 'OTEL_EXPORTER_OTLP_METRICS_';
 
 const resourceVariable = 'OTEL_RESOURCE_ATTRIBUTES';
 
-/** Undefined if a name or value is not percent-encoded. */
+/** Returns undefined if a name or value is not percent-encoded. */
 function readResource(environment: OtlpEnvironment): Record<string, string> | undefined {
   const resource: Record<string, string> = { 'service.name': 'automation-exporter' };
   for (const pair of (environment[resourceVariable] ?? '').split(',')) {

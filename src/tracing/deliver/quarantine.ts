@@ -5,10 +5,10 @@ import type { SenderObserver } from './observer.ts';
 
 type Options = {
   spool: Pick<Spool, 'quarantined' | 'retry' | 'drop'>;
-  /** Called after every change, so that the sender sends retried traces. */
+  /** Called after each change, so that the sender sends retried traces. */
   wake: () => void;
   observe: Pick<SenderObserver, 'rejected'> & {
-    /** Called after a user's request was executed. */
+    /** Called after a request of a user was executed. */
     handled: (action: 'retry' | 'drop', traces: number) => void;
   };
 };
@@ -16,15 +16,14 @@ type Options = {
 /** The names of traces, or all quarantined ones. */
 type Which = readonly string[] | 'all';
 
-/** `name` is `SERVER/EXECUTION`. If ids started again, two traces may have the same name. */
+/** `name` is `SERVER/EXECUTION`. Two traces have the same name if the ids of the server started again. */
 type NamedTrace = QuarantinedTrace & { readonly name: string };
 
-/** Lists, retries and drops traces that the OTLP endpoint rejected. */
+/** Lists, retries and drops the traces that the OTLP endpoint rejected. */
 export function createQuarantine({ spool, wake, observe }: Options) {
-  /** Two changes at the same time would count the same traces twice. */
+  /** Two concurrent changes would count the same traces twice. */
   const oneAtATime = createQueue();
 
-  /** Lists quarantined traces, oldest first. */
   async function list(): Promise<readonly NamedTrace[]> {
     const traces = await spool.quarantined();
     return traces.map((trace) => ({ ...trace, name: `${trace.server}/${trace.executionId}` }));
@@ -49,7 +48,7 @@ export function createQuarantine({ spool, wake, observe }: Options) {
 
   return {
     list,
-    /** Puts traces back into the queue; changes nothing if one of them is not quarantined. */
+    /** Puts traces back into the queue. Changes nothing if one of them is not in the quarantine. */
     retry: (which: Which) => oneAtATime(() => handle('retry', which)),
     /** Removes traces permanently, and counts their spans as dropped. */
     drop: (which: Which) => oneAtATime(() => handle('drop', which)),

@@ -2,7 +2,7 @@ import type { OtlpSettings, SentHeader } from './settings.ts';
 
 /**
  * Lists the secrets in the settings of delivery, which must never be shown. Short values, such as the name of a tenant, are
- * omitted: replacing them would only damage messages.
+ * omitted, because replacing them would damage messages.
  */
 export function secretsOf({ headers, endpoint }: Pick<OtlpSettings, 'headers' | 'endpoint'>): readonly string[] {
   return [...secretsOfHeaders(headers), ...secretsOfQuery(endpoint)];
@@ -10,7 +10,7 @@ export function secretsOf({ headers, endpoint }: Pick<OtlpSettings, 'headers' | 
 
 const minSecretLength = 4;
 
-/** Lists the values of headers, and the part after the scheme in values such as `Bearer …`. */
+/** Lists the values of headers, and the part after the scheme of values such as `Bearer …`. */
 function secretsOfHeaders(headers: readonly SentHeader[]): readonly string[] {
   const forms = headers.flatMap(({ value }) => {
     const text = value.reveal();
@@ -20,9 +20,7 @@ function secretsOfHeaders(headers: readonly SentHeader[]): readonly string[] {
   return forms.filter(({ length }) => length >= minSecretLength);
 }
 
-/**
- * Lists secrets in the address, because an OTLP endpoint may quote it in an error: each pair of the query, and each long value.
- */
+/** Lists secrets in the URL, because an endpoint may quote it in an error: names and values of the query, and long values. */
 function secretsOfQuery(endpoint: string): readonly string[] {
   const { search, searchParams } = new URL(endpoint);
   const pairs = search.slice(1).split('&');
@@ -33,7 +31,7 @@ function secretsOfQuery(endpoint: string): readonly string[] {
 /** Shorter values may be ordinary words. */
 const minKeyLength = 16;
 
-/** Makes a short line of a message. Removes secrets before cutting the text: half a secret would not be recognized. */
+/** Returns a function that makes a short line of a message. Secrets are removed first, because half a secret is not recognized. */
 export function createShorten(scrub: (text: string) => string): (text: string) => string {
   return (text) => {
     const line = scrub(text)
@@ -43,5 +41,5 @@ export function createShorten(scrub: (text: string) => string): (text: string) =
   };
 }
 
-/** The status, and 200 characters of the message. */
+/** The maximum length: the status and 200 characters of the message. */
 const maxReasonLength = 210;

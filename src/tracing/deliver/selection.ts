@@ -6,7 +6,7 @@ import type { Verdict } from './verdict.ts';
 
 /**
  * The next traces to send, or the time until some may be ready. Empty if none waits, for example because another replica took
- * over those that could not be sent.
+ * over the traces that could not be sent.
  */
 type Found = { readonly traces: readonly SpooledTrace[]; readonly againInMs: number; readonly isEmpty?: boolean };
 
@@ -17,13 +17,13 @@ type SelectionOptions = {
   clock: Pick<Clock, 'ticks' | 'random'>;
 };
 
-/** Selects the traces of each request, depending on the results of earlier requests. */
+/** Selects the traces of each request. The selection depends on the results of earlier requests. */
 export function createSelection({ spool, gathering, signal, clock }: SelectionOptions) {
   const batchSize = createBatchSize(gathering.maxBytes);
   const suspects = createSuspects(clock.random);
 
   return {
-    /** Lost traces come after all others. After a successful delivery, one lost trace is tried. */
+    /** Selects the next traces. Lost traces come after all others; after each successful delivery, one lost trace is tried. */
     next: async (isOutage: boolean): Promise<Found> => {
       const suspected = suspects.keys();
       const but = (key: string | undefined): readonly string[] => suspected.filter((other) => other !== key);
@@ -34,11 +34,11 @@ export function createSelection({ spool, gathering, signal, clock }: SelectionOp
       if (next === undefined) return { traces, againInMs: idleMs, isEmpty: traces.length === 0 };
       if ('forMs' in next) return { traces, againInMs: Math.min(idleMs, next.forMs) };
       const lonely = await spool.next(oneTrace, but(next.key), signal);
-      // A user has dropped the trace.
+      // The trace is no longer in the spool, because a user dropped it.
       if (lonely.length === 0) suspects.forget(next.key);
       return { traces: lonely, againInMs: 0 };
     },
-    /** Records a failed request; reports whether to select again instead of repeating the request. */
+    /** Records a failed request. Returns true if other traces must be selected instead of repeating the request. */
     noteFault: (batch: readonly SpooledTrace[], { isLost, reason }: Verdict & { kind: 'wait' }): boolean => {
       const [only, ...others] = batch;
       const isSuspect = only !== undefined && others.length === 0 && suspects.keys().includes(only.key);
@@ -52,7 +52,7 @@ export function createSelection({ spool, gathering, signal, clock }: SelectionOp
       else if (only !== undefined) suspects.lost(only, reason, clock.ticks());
       return true;
     },
-    /** Records a delivered request; returns the suspect that is given up because of it. */
+    /** Records a successful request. Returns the suspect that is given up because of this success. */
     notePassed: (batch: readonly SpooledTrace[]): Suspect | undefined => {
       batchSize.passed();
       for (const { key } of batch) suspects.forget(key);
@@ -69,20 +69,20 @@ const oneTrace: SpoolBounds = { maxBytes: 0, maxTraces: 1 };
 const idleMs = 30_000;
 
 /**
- * Adapts the size of requests, because a proxy before the OTLP endpoint may drop large requests without an answer. After
- * several losses the size is halved. Successes double it again; each failed doubling makes the next one later.
+ * Adapts the size of requests, because a proxy in front of the OTLP endpoint may drop large requests without a response.
+ * Several losses halve the size, and successes double it again. After each failed doubling, the next one comes later.
  */
 export function createBatchSize(fullBytes: number) {
   let maxBytes = fullBytes;
   let lost = 0;
   let passed = 0;
   let passesToGrow = 1;
-  /** True while trying a size that is larger than any delivered one. */
+  /** True while the size is larger than that of any successful request. */
   let isProbing = false;
 
   return {
     maxBytes: (): number => maxBytes,
-    /** Call after a delivered request: a larger size is tried later. */
+    /** Call after a successful request. Later, a larger size is tried. */
     passed: (): void => {
       lost = 0;
       if (maxBytes >= fullBytes) {
@@ -96,7 +96,7 @@ export function createBatchSize(fullBytes: number) {
       maxBytes = Math.min(fullBytes, 2 * maxBytes);
       isProbing = true;
     },
-    /** Call after a lost request with several traces; reports whether to try a smaller one. */
+    /** Call after the loss of a request with several traces. Returns true if a smaller request must be tried. */
     lost: (): boolean => {
       lost += 1;
       return isProbing || lost >= lossesToShrink;
@@ -111,5 +111,5 @@ export function createBatchSize(fullBytes: number) {
 }
 
 const lossesToShrink = 5;
-/** A quarter of an hour, at one request a second. */
+/** At one request per second, a quarter of an hour. */
 const maxPasses = 1024;

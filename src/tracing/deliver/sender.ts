@@ -13,12 +13,11 @@ export type SenderOptions = {
   readonly spool: Spool;
   readonly post: Pick<Post, 'send'>;
   readonly observe: SenderObserver;
-  /** The signal to send; traces by default. */
   readonly signal?: SpooledSignal;
   /** Removes known secrets from messages of the OTLP endpoint. */
   readonly scrub: (text: string) => string;
   readonly quarantineBounds: SpoolBounds;
-  /** The maximum size of one request, if not the default. */
+  /** The maximum size of one request; absent for the default. */
   readonly gathering?: SpoolBounds;
   readonly clock: Clock;
   readonly wait?: Wait | undefined;
@@ -26,22 +25,22 @@ export type SenderOptions = {
 
 export type Sender = {
   readonly start: () => void;
-  /** Call when a trace was spooled or put back into the queue. */
+  /** Call when a trace was added to the spool or put back into the queue. */
   readonly wake: () => void;
-  /** Waits for the request in flight, up to the limit; unanswered traces stay in the spool. */
+  /** Waits for the request in progress, up to the limit. Traces without a response stay in the spool. */
   readonly stop: (limitMs: number) => Promise<void>;
   readonly status: () => SenderStatus;
 };
 
 type SenderStatus = {
-  /** Since when deliveries have failed, and why; undefined while they work. */
+  /** The start and the reason of failing deliveries; undefined while deliveries succeed. */
   readonly failing: Failing | undefined;
   readonly lastDeliveredMs: number | undefined;
 };
 
 /**
- * Sends the spool to the OTLP endpoint, one request at a time. A trace leaves the spool only when it is accepted, or is refused
- * in a request with no other trace.
+ * Sends the spool to the OTLP endpoint, one request at a time. A trace leaves the spool only when it is accepted, or refused in
+ * a request without other traces.
  */
 export function createSender(options: SenderOptions): Sender {
   const { spool, clock, gathering = gatheringBounds, signal = 'traces', wait = createWait(clock) } = options;
@@ -74,10 +73,10 @@ export function createSender(options: SenderOptions): Sender {
       const verdict = await send(batch, options, cutOff.signal);
       if (verdict.kind === 'delivered') await finish(batch, verdict);
       else if (verdict.kind === 'wait') {
-        // The next batch is selected again, with a smaller size.
+        // The next batch is selected again with a smaller size.
         const isSelectedAgain = selection.noteFault(batch, verdict);
         if (isSelectedAgain) batches.length = 0;
-        // After an outage, another replica may own some of the traces, and sends them.
+        // Another replica that took over some of the traces sends them.
         else if (batch !== traces) batches.unshift(batch);
         if (!outage.isOver() || !isSelectedAgain) await outage.backOff(verdict.reason, verdict.askedMs);
       } else if (batch.length > 1) batches.unshift(...halve(batch));
@@ -124,12 +123,12 @@ export function createSender(options: SenderOptions): Sender {
   };
 }
 
-/** Larger requests have no advantage, and block the process longer. */
+/** Larger requests have no advantage, and block the event loop longer. */
 const gatheringBounds: SpoolBounds = { maxBytes: 2 ** 20, maxTraces: 1000 };
-/** After this number of refused traces in a row, the backend may refuse all: tries become slower. */
+/** After this number of consecutive refused traces, the backend probably refuses all, so the sender waits between tries. */
 const patience = 10;
 
-/** Sends one request, and returns the meaning of its result. */
+/** Sends one request, and returns what its result means for the traces. */
 async function send(
   traces: readonly SpooledTrace[],
   { post, observe, clock }: SenderOptions,
@@ -155,7 +154,7 @@ function createSettling(
   { insist }: Pick<Outage, 'insist'>,
   shorten: (text: string) => string,
 ) {
-  /** Reports the size of the spool. Ignores errors of the state, because other work on the state reports them. */
+  /** Reports the size of the spool. Ignores errors of the state, because other operations report them. */
   function tellSize(): void {
     spool.size().then(observe.size, () => {});
   }
@@ -173,7 +172,7 @@ function createSettling(
       await insist(() => spool.remove(traces.map(({ key }) => key)));
       tellSize();
     },
-    /** Returns false if the sender was stopped before the change was stored: the trace will be refused again. */
+    /** Returns false if the sender was stopped before the change was stored. The trace is then refused again after the restart. */
     quarantine: async (
       trace: Omit<Suspect, 'reason'>,
       says: string,
@@ -206,7 +205,7 @@ type OutageOptions = {
   readonly signal: AbortSignal;
 };
 
-/** A series of failed deliveries and the waits between tries; its beginning and end are each reported once. */
+/** A series of failed deliveries, with waits between tries. Its start and its end are reported once each. */
 function createOutage({ clock, wait, observe, shorten, signal }: OutageOptions) {
   let failing: Failing | undefined;
   let triesInVain = 0;
@@ -221,7 +220,7 @@ function createOutage({ clock, wait, observe, shorten, signal }: OutageOptions) 
 
   return {
     failing: (): Failing | undefined => failing,
-    /** Reports whether the last try succeeded, so that the next one need not wait. */
+    /** Reports whether the last try succeeded; then the next one need not wait. */
     isOver: (): boolean => triesInVain === 0,
     /** Waits longer after each failed try, and at least as long as the OTLP endpoint requested. */
     backOff,
@@ -231,7 +230,7 @@ function createOutage({ clock, wait, observe, shorten, signal }: OutageOptions) 
       failing = undefined;
       observe.recovered();
     },
-    /** Repeats work on the state until it succeeds; undefined if the sender is stopped first. */
+    /** Repeats an operation on the state until it succeeds. Returns undefined if the sender is stopped first. */
     insist: async <Answer>(work: () => Promise<Answer>): Promise<Answer | undefined> => {
       for (;;) {
         try {

@@ -1,23 +1,22 @@
 import { type Complaint, quote } from '../../domain/complaint.ts';
 import { Secret } from '../../domain/secret.ts';
 
-/** The signals of OTLP; each has its own variables. */
+/** The signals of OTLP. Each has its own environment variables. */
 export type Signal = 'traces' | 'logs' | 'metrics';
 
-/** Where and how a signal is sent. */
 export type OtlpSettings = {
-  /** True if an endpoint was set; false if the default is used. */
+  /** True if an endpoint was set; false for the default endpoint. */
   readonly isConfigured: boolean;
   readonly endpoint: string;
   readonly protocol: (typeof protocols)[number];
   readonly compression: (typeof compressions)[number];
-  /** For one request as a whole. */
+  /** The time limit of a whole request. */
   readonly timeoutMs: number;
   readonly headers: readonly SentHeader[];
   readonly files: { readonly ca?: string; readonly cert?: string; readonly key?: string };
 };
 
-/** The settings for traces, and those for log records; undefined if no log records are sent. */
+/** The settings for traces and, if log records are sent, for log records. */
 export type Otlp = OtlpSettings & { readonly logs?: OtlpSettings | undefined };
 
 export type OtlpEnvironment = Readonly<Record<string, string | undefined>>;
@@ -29,8 +28,8 @@ const defaultTimeoutMs = 10_000;
 const maxTimeoutMs = 600_000;
 
 /**
- * Reads the variables as specified for OTLP exporters: the variable of the signal wins over the general one, and empty
- * variables count as not set.
+ * Reads the environment variables as specified for OTLP exporters: the variable of a signal takes precedence over the general
+ * one, and an empty variable counts as unset.
  */
 export function readOtlpSettings(
   environment: OtlpEnvironment,
@@ -68,7 +67,7 @@ export function readOtlpSettings(
   return complaints.length > 0 ? complaints : settings;
 }
 
-/** Returns the variables with the file names of a TLS connection. */
+/** Returns the variables that name the files of a TLS connection. */
 export function findFileVariables(
   environment: OtlpEnvironment,
   signal: Signal = 'traces',
@@ -91,12 +90,12 @@ function findGiven(environment: OtlpEnvironment, option: string, signal: Signal)
   return undefined;
 }
 
-/** Returns the variable for a signal, or the general one. */
+/** Returns the name of the variable of a signal, or of the general one. */
 function toName(option: string, signal: Signal | undefined): string {
   return `OTEL_EXPORTER_OTLP_${signal === undefined ? '' : `${signal.toUpperCase()}_`}${option}`;
 }
 
-/** The endpoint of a signal is used unchanged; the general endpoint is the base of the paths of all signals. */
+/** Reads the endpoint. The endpoint of a signal is used unchanged; the path of the signal is appended to the general endpoint. */
 function readEndpoint({ name, value, isForSignal }: Given, signal: Signal): string | Complaint {
   const hint = `write it like ${defaultBase}${isForSignal ? `/v1/${signal}` : ''}`;
   if (!URL.canParse(value)) return { place: name, message: 'is not a URL', hint };
@@ -138,7 +137,7 @@ function readHeaders(environment: OtlpEnvironment, name: string): readonly SentH
   return text === undefined ? undefined : parseHeaders(text, name);
 }
 
-/** Later lists win for each header. */
+/** Merges lists of headers. A later list replaces headers of an earlier one. */
 function mergeHeaders(lists: readonly (readonly SentHeader[])[]): readonly SentHeader[] {
   return [...new Map(lists.flat().map((header) => [header.name, header])).values()];
 }
@@ -156,12 +155,12 @@ function isComplaint<Value>(read: Value | Complaint): read is Complaint {
   return typeof read === 'object' && read !== null && 'place' in read && 'message' in read;
 }
 
-/** A header of every request. Names are in lower case. Never show the value. */
+/** A header of each request, with its name in lower case. The value must never be shown. */
 export type SentHeader = { readonly name: string; readonly value: Secret };
 
 /**
  * Reads `key1=value1,key2=value2` with percent-encoded values, as in W3C Baggage. Complaints name a header only by its
- * position, because an unreadable header may contain a secret.
+ * position, because an invalid header may contain a secret.
  */
 function parseHeaders(text: string, place: string): readonly SentHeader[] | Complaint {
   const headers = new Map<string, SentHeader>();

@@ -2,7 +2,7 @@ import { JsonTraceSerializer, ProtobufTraceSerializer } from '@opentelemetry/otl
 import { readRetryAfterMs } from '../../api/retry.ts';
 import type { PostAnswer } from './post.ts';
 
-/** What an answer means for the traces of its request. */
+/** What a response means for the traces of its request. */
 export type Verdict =
   | { readonly kind: 'delivered'; readonly rejectedSpans: number; readonly message: string }
   | {
@@ -14,25 +14,25 @@ export type Verdict =
     }
   | { readonly kind: 'refused'; readonly reason: string; readonly status: number };
 
-/** Temporary statuses, which do not depend on the content of the request. */
+/** Statuses of temporary errors, which do not depend on the content of the request. */
 const passing: readonly number[] = [429, 502, 503, 504];
 
-/** Statuses of gateways that cannot reach the OTLP endpoint, or dropped the request. */
+/** Statuses of gateways that could not reach the OTLP endpoint, or dropped the request. */
 const lostBehind: readonly number[] = [502, 503, 504];
 
-/** The status decides; the body only adds details. */
+/** Returns the meaning of a response. The status decides; the body only adds details. */
 export function toVerdict(answer: PostAnswer, nowMs: number): Verdict {
   const { status, contentType, retryAfter } = answer;
   if (status >= 200 && status < 300) {
-    // A login page in front of the trace backend answers every request with 200: nothing was delivered. Without content, this is
-    // the default type of some web servers.
+    // A login page in front of the trace backend responds to every request with 200, although nothing was delivered. A response
+    // without content does not count, because HTML is the default type of some web servers.
     if (isHtml(contentType) && answer.bytes.length > 0)
       return { kind: 'wait', reason: `HTTP ${status} with a web page`, askedMs: undefined, isLost: false };
     return { kind: 'delivered', ...readPartialSuccess(answer) };
   }
   const message = readMessage(answer);
   const reason = message === '' ? `HTTP ${status}` : `HTTP ${status}: ${message}`;
-  // Redirects are never followed, and prove nothing about a trace.
+  // Redirects are not followed, and say nothing about a trace.
   if (passing.includes(status) || status < 400) {
     const askedMs = readRetryAfterMs(retryAfter, nowMs);
     return { kind: 'wait', reason, askedMs, isLost: askedMs === undefined && lostBehind.includes(status) };
@@ -44,9 +44,9 @@ function readPartialSuccess({ bytes, contentType, isCut }: PostAnswer) {
   if (isCut || bytes.length === 0) return { rejectedSpans: 0, message: '' };
   try {
     const serializer = isJson(contentType) ? JsonTraceSerializer : ProtobufTraceSerializer;
-    // In protobuf all signals have the same fields; in JSON the names of fields differ.
+    // In protobuf all signals have the same fields; in JSON the names of the fields differ.
     const partialSuccess: Rejected | undefined = serializer.deserializeResponse(bytes).partialSuccess;
-    // JSON has 64-bit numbers as text.
+    // JSON stores 64-bit numbers as text.
     const rejectedSpans = Number(
       partialSuccess?.rejectedSpans ?? partialSuccess?.rejectedLogRecords ?? partialSuccess?.rejectedDataPoints ?? 0,
     );
@@ -56,7 +56,7 @@ function readPartialSuccess({ bytes, contentType, isCut }: PostAnswer) {
       message: typeof message === 'string' ? message : '',
     };
   } catch {
-    // Even if the body is unreadable, the traces were delivered.
+    // The traces were delivered even if the body is unreadable.
     return { rejectedSpans: 0, message: '' };
   }
 }
@@ -74,7 +74,7 @@ function readMessage({ bytes, contentType }: PostAnswer): string {
     const body: unknown = JSON.parse(text);
     if (typeof body === 'object' && body !== null && 'message' in body) return String(body.message);
   } catch {
-    // The body is not JSON: it is shown unchanged.
+    // A body that is not JSON is shown unchanged.
   }
   return text;
 }
@@ -88,8 +88,8 @@ function isJson(contentType: string): boolean {
 }
 
 /**
- * Reads the message of a `google.rpc.Status` (field 2), with which OTLP endpoints refuse requests; empty if the bytes are
- * something else. OpenTelemetry's own package reads only successful answers.
+ * Reads the message of a `google.rpc.Status` (field 2), with which OTLP endpoints refuse requests. Returns an empty text for
+ * other bytes. OpenTelemetry's package reads only successful responses.
  */
 export function readStatusMessage(bytes: Uint8Array): string {
   let at = 0;

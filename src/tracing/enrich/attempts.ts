@@ -2,7 +2,6 @@ import type { LedgerDocument } from '../../state/ledger.ts';
 
 export type Attempts = ReturnType<typeof createAttempts>;
 
-/** Ids are unique only within their epoch. */
 type Run = { id: number; epoch: number };
 
 type Counted = { id: number; nextAttemptId?: number };
@@ -11,12 +10,12 @@ type Change = { documents: readonly LedgerDocument[]; done: () => void };
 
 const kind = 'next-attempt';
 
-/** Finds the previous attempt of an execution. Servers report only the next attempt, which may end days later. */
+/** Finds the previous attempt of an execution. A server reports only the next attempt, which may end days later. */
 export function createAttempts() {
-  /** Attempts in the order in which they were recorded. */
+  /** Sorted by the time of recording. */
   let known = new Map<string, Previous>();
 
-  /** Returns attempts whose next attempt never appeared, and the oldest ones if there are too many. */
+  /** Returns attempts whose next attempt never appeared, and the oldest attempts if there are too many. */
   function findSpent(more: number, atMs: number): readonly string[] {
     let tooMany = known.size + more - maxAttempts;
     const spent: string[] = [];
@@ -47,31 +46,31 @@ export function createAttempts() {
       const found = documents.flatMap(({ kind: each, key, body = '' }) =>
         each === kind ? [[key, JSON.parse(body) as Previous] as const] : [],
       );
-      // Some attempts may have been recorded before loading.
+      // Attempts may have been recorded before the stored ones are loaded.
       known = new Map([...known, ...found].sort(([, one], [, other]) => one.atMs - other.atMs));
     },
     previousOf: (run: Run): number | undefined => known.get(toKey(run))?.id,
     /**
-     * Reports whether the previous attempt of a retry is known. It may be counted after the retry, and only its row has the
-     * link.
+     * Reports whether the previous attempt of a retry is known. It is unknown if the attempt is counted after the retry,
+     * because only its row has the link.
      */
     isComplete: (run: Run & { attempt?: number }): boolean => run.attempt === undefined || known.has(toKey(run)),
-    /** Returns the change for counted runs, with the attempts that they repeat; call `done` after the commit. */
+    /** Returns the change for counted runs and the attempts that they repeat. Call `done` after the commit. */
     note: (runs: readonly Counted[], epoch: number, atMs: number): Change => {
       const added = runs.flatMap(({ id, nextAttemptId }) =>
         nextAttemptId === undefined ? [] : [[toKey({ id: nextAttemptId, epoch }), { id, atMs }] as const],
       );
       return added.length === 0 ? toChange([], []) : toChange(findSpent(added.length, atMs), added);
     },
-    /** Returns the change that removes a run's previous attempt once the trace of the run is made. */
+    /** Returns the change that removes the previous attempt of a run after the trace of the run was made. */
     forget: (run: Run): Change => toChange(known.has(toKey(run)) ? [toKey(run)] : [], []),
   };
 }
 
-/** Reports whether a stored row links two attempts; true for documents of other kinds. */
+/** Reports whether a stored document links two attempts. Returns true for documents of other kinds. */
 export function isSoundAttempt(found: string, body: unknown): boolean {
   if (found !== kind) return true;
-  // This cast is safe: any object has fields of unknown values.
+  // This cast is safe: any object can be read as a record of unknown values.
   const { id, atMs } = (body ?? {}) as Readonly<Record<string, unknown>>;
   return typeof id === 'number' && typeof atMs === 'number';
 }

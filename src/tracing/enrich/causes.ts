@@ -4,13 +4,13 @@ import type { LedgerDocument } from '../../state/ledger.ts';
 
 const kind = 'cause';
 
-/** The maximum number of causes for a server, and the maximum length of a cause as JSON. */
+/** The maximum number of causes of a server, and the maximum length of a cause as JSON. */
 export const maxCauses = 500;
 export const maxCauseLength = 3000;
 
-/** Keeps the causes of the last executions that did not succeed, across restarts. */
+/** Stores the causes of the latest executions that did not succeed, across restarts. */
 export function createCauses() {
-  /** In the stored form, oldest start first. */
+  /** The stored documents, sorted by start, oldest first. */
   const known = new Map<string, string>();
 
   return {
@@ -36,7 +36,7 @@ export function createCauses() {
       }
       return last;
     },
-    /** Returns the change to commit with the trace of an execution; call `done` after the commit. */
+    /** Returns the change to commit with the trace of an execution. Call `done` after the commit. */
     note: (run: CauseKey, cause: Cause | undefined) => {
       const body = JSON.stringify(cause);
       if (cause === undefined || body.length > maxCauseLength) return { documents: [], done: () => undefined };
@@ -56,7 +56,7 @@ export function createCauses() {
 
 export type Causes = ReturnType<typeof createCauses>;
 
-/** Older failures of a job may become known after a cause was stored, so the count is looked up again. */
+/** Returns a function that reads a cause. Older failures of its job may be known by now, so it counts them again. */
 export function createLookup(causes: Causes, diagnoses: Pick<Diagnoses, 'refresh'> | undefined) {
   function refresh(failure: FailedRun | undefined): FailedRun | undefined {
     const { job, seen } = failure ?? {};
@@ -73,10 +73,10 @@ export function createLookup(causes: Causes, diagnoses: Pick<Diagnoses, 'refresh
   };
 }
 
-/** Reports whether a stored row is a cause; true for documents of other kinds. */
+/** Reports whether a stored document is a cause. Returns true for documents of other kinds. */
 export function isSoundCause(found: string, body: unknown): boolean {
   if (found !== kind) return true;
-  // This cast is safe: any object has fields of unknown values.
+  // This cast is safe: any object can be read as a record of unknown values.
   const { why, facts } = (body ?? {}) as Readonly<Record<string, unknown>>;
   return typeof why === 'string' && Array.isArray(facts);
 }

@@ -9,7 +9,7 @@ import type { ListedRuns } from './waiting-traces.ts';
 
 type Noted = { readonly documents: readonly LedgerDocument[]; readonly done: () => void };
 
-/** Counts failures by class once their steps are read. Commit the documents, then call `done`. */
+/** Counts failures by class after their steps were read. Commit the documents, then call `done`. */
 export type FailedRuns = {
   readonly loadFirst: (documents: readonly LedgerDocument[]) => void;
   readonly expect: (project: string, run: Finished, failureClass?: FailureClass) => Noted;
@@ -23,13 +23,13 @@ export type FailedRuns = {
 type CommitHookOptions = {
   attempts: Pick<Attempts, 'note'>;
   nowMs: () => number;
-  /** The server time, by which executions are dated. */
+  /** Returns the server time, because executions have dates of the server. */
   serverNowMs: () => number;
-  /** The age after which an execution gets no trace. */
+  /** An execution that is older gets no trace. */
   maxAgeMs: number;
   /** Returns how many more traces may be pending. */
   room: () => number;
-  /** Keeps failures until their class is counted; undefined if failures are not diagnosed. */
+  /** Stores failures until their class is counted; undefined if failures are not diagnosed. */
   failures: Pick<FailedRuns, 'expect'> | undefined;
   onPending: (pending: readonly PendingTrace[], listed: ListedRuns) => void;
   skipped: (reason: 'max_age' | 'max_pending', executions: number) => void;
@@ -51,7 +51,7 @@ export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
       const pending = chosen.map((run): PendingTrace => {
         const { succeededOn: _names, ...stored } = run;
         const each = { ...stored, project, epoch, seenAtMs };
-        // Rows of older executions are not kept: there may be many, and their traces wait longer.
+        // The rows of older executions are not kept in memory, because there may be many, and their traces wait longer.
         const full = readAtMs - run.endedAtMs < maxListedAgeMs ? toTraced(run) : undefined;
         if (full !== undefined) listed.set(each, full);
         return each;
@@ -59,7 +59,7 @@ export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
       const noted = attempts.note(traceable, epoch, seenAtMs);
       const kept = new Set(chosen);
       const failed = options.failures === undefined ? [] : traceable.filter(isFailure);
-      // The steps of other failures are not read, so their class stays unknown.
+      // The steps of these failures are not read, so their class stays unknown.
       const failures = failed.flatMap(
         (run) => options.failures?.expect(project, run, kept.has(run) ? undefined : 'unread') ?? [],
       );
@@ -76,7 +76,7 @@ export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
       const documents = failures.flatMap((failure) => failure.documents);
       return [...noted.documents, ...documents, ...pending.map(toPendingDocument)];
     },
-    // If the commit fails, the runs are selected again; so skipped runs are reported after the commit.
+    // Skipped runs are reported after the commit, because a failed commit selects the runs again.
     kept: (_project, runs) => {
       const { noted, pending, listed, tooOld, tooMany } = choices.get(runs) ?? nothing;
       noted();

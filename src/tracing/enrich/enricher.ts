@@ -25,7 +25,7 @@ type EnricherObserver = {
   readonly degraded: (reason: NonNullable<SpanSource['degraded']>) => void;
   readonly skipped: (reason: 'no_trace', executions: number) => void;
   readonly invalidCaller: () => void;
-  /** An error that is not the server's; the trace is retried. */
+  /** Called with an error of the exporter itself; the trace is tried again. */
   readonly failed: (error: unknown) => void;
   readonly redacted: (secrets: number) => void;
 };
@@ -38,34 +38,34 @@ export type EnricherOptions = {
   /** Undefined if traces are made only for pages. */
   readonly spooling: Spooling | undefined;
   readonly detail: Detail;
-  /** Recorded with the counted runs, and loaded here. */
+  /** Recorded with the counted runs; the enricher loads it. */
   readonly attempts: Attempts;
-  /** Ids are unique only within their epoch. */
+  /** Plans the trace of an execution. The epoch is needed because ids are unique only within it. */
   readonly plan: (source: SpanSource, epoch: number) => Promise<Plan | undefined>;
   /** The maximum wait for a state that the server is still writing. */
   readonly sealTimeoutMs: number;
   /**
-   * The maximum wait for steps, in the queue or for a state, even over restarts. Afterwards the trace
-   * gets no steps, so that other traces get theirs.
+   * The maximum wait for steps, in the queue or for a state, including restarts. After this time the trace gets no steps, so
+   * that other traces get theirs.
    */
   readonly backlogAgeMs: number;
   readonly clock: Clock;
   readonly observe: EnricherObserver;
   readonly isDiagnosed: boolean;
-  /** Recognises failures by their logs; undefined if no logs are read. */
+  /** Recognizes failures by their logs; undefined if no logs are read. */
   readonly diagnoses: Pick<Diagnoses, 'load' | 'note' | 'refresh'> | undefined;
-  /** What to keep of the logs of a project's failures. */
+  /** Returns what to keep of the logs of failures in a project. */
   readonly logsOf: (project: string) => 'none' | 'fingerprint' | 'lines';
-  /** Lists what changed before a failure, likeliest first. */
+  /** Lists what changed before a failure, most likely cause first. */
   readonly suspectsOf: (
     run: PendingTrace,
     failure: { readonly failureClass: FailureClass; readonly seen: Seen | undefined },
   ) => Promise<readonly string[]>;
-  /** Keeps the classes of failures until they are counted. */
+  /** Stores the classes of failures until they are counted. */
   readonly failures: FailedRuns;
-  /** Returns the part of a plan that is kept over restarts; undefined for an execution that succeeded. */
+  /** Returns the part of a plan that is kept over restarts; undefined for a successful execution. */
   readonly toCause: (pending: PendingTrace, plan: Plan, seen: Seen | undefined) => Cause | undefined;
-  /** Called with every plan, for pages. */
+  /** Called with each plan, for pages. */
   readonly onPlan: (pending: PendingTrace, plan: Plan) => void;
 };
 
@@ -74,25 +74,25 @@ export type Spooling = {
   readonly bounds: SpoolBounds;
   readonly encoding: TraceEncoding;
   readonly encode: (plan: Plan) => Uint8Array;
-  /** Sends the lines of failures; undefined if only pages show them. */
+  /** Sends the log lines of failures; undefined if only pages show them. */
   readonly lines?: LineSending | undefined;
   readonly onSpooled: () => void;
 };
 
 export type Enricher = {
-  /** Adds executions that were counted and are in the ledger. */
+  /** Adds executions that were counted and committed. */
   readonly add: WaitingTraces['add'];
   readonly size: () => number;
   readonly causeOf: Causes['of'];
   readonly lastFailureOf: Causes['lastFailureOf'];
   readonly stepShiftsOf: StepDurations['shiftsOf'];
-  /** Makes all traces that can be made now; resolves to the time of the next call. */
+  /** Makes all traces that can be made now. Resolves to the time until the next call. */
   readonly run: (signal: AbortSignal) => Promise<{ readonly againInMs: number | undefined }>;
 };
 
 /**
- * Commit 2 of the life of an execution: in one transaction, a pending trace gets its steps and moves to the spool, or only to a
- * page.
+ * Commit 2 of the life of an execution: one transaction adds the steps to a pending trace and moves it to the spool, or only to
+ * a page.
  */
 export function createEnricher(options: EnricherOptions): Enricher {
   const { server, ledger, spooling, attempts, clock, observe } = options;
@@ -133,9 +133,9 @@ export function createEnricher(options: EnricherOptions): Enricher {
     observe.pending(waiting.size());
   }
 
-  /** Reports whether to continue with other executions after an error. */
+  /** Returns true if other executions should be tried after this error. */
   function noteFault(entry: Waiting, error: unknown): boolean {
-    // If the server does not answer for this execution, it will not answer for the next one.
+    // If the server does not respond for this execution, it will not respond for the next one.
     if (error instanceof ApiError) {
       waiting.noteApiFault(entry, error);
       return false;
@@ -151,7 +151,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
     for (const entry of waiting.inOrder()) {
       if (waiting.hasNew() || signal.aborted || !(await hasRoom())) break;
       if (!waiting.isDue(entry)) continue;
-      // Traces without requests never wait, so many in a row would block scrapes and signals.
+      // Traces without requests never wait for the network, so many of them in a row would block scrapes and signals.
       await clock.nextTurn();
       try {
         await makeTrace(entry, signal);
@@ -166,7 +166,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
   return { add, size: waiting.size, ...found, stepShiftsOf: steps.shiftsOf, run };
 }
 
-/** Reads the parts of one execution; undefined if more parts may follow later. */
+/** Reads the parts of one execution. Returns undefined if more parts may follow later. */
 function createFind(options: EnricherOptions, waiting: WaitingTraces) {
   const { client, timeoutMs, detail, attempts, clock } = options;
   const wanted = { detail, isDiagnosed: options.isDiagnosed, workflows: createWorkflows(clock.ticks) };
@@ -188,7 +188,7 @@ function createFind(options: EnricherOptions, waiting: WaitingTraces) {
   };
 }
 
-/** Moves the trace of an execution to the spool and removes it from pending, in one transaction. */
+/** Moves the trace of an execution from pending to the spool, in one transaction. */
 function createSeal(options: EnricherOptions, { causes, steps }: { causes: Causes; steps: StepDurations }) {
   const { server, ledger, spooling, attempts, clock, observe } = options;
   const sendLines = spooling?.lines && createSendLines(spooling.lines, clock);
@@ -260,7 +260,7 @@ function createSeal(options: EnricherOptions, { causes, steps }: { causes: Cause
   };
 }
 
-/** Recognises a failure by its log, and chooses the lines that are kept; of a long log, the lines of the failed step are read too. */
+/** Recognizes a failure by its log and chooses the lines to keep. If the log is long, also reads the lines of the failed step. */
 function createDiagnose({ client, timeoutMs, diagnoses, logsOf }: EnricherOptions) {
   async function readMore(id: number, cause: FirstCause, logBytes: number): Promise<Read> {
     const api = client.within({ lane: 'enrichment', forMs: timeoutMs });
@@ -280,7 +280,7 @@ function createDiagnose({ client, timeoutMs, diagnoses, logsOf }: EnricherOption
   };
 }
 
-/** Checked by name, because this room may not import the state. */
+/** Compared by name, because this room must not import the state. */
 function isOfState(error: unknown): boolean {
   return error instanceof Error && error.name === 'StateError';
 }

@@ -11,23 +11,23 @@ import { type ExecutionState, isWhole, type StepState, type WorkflowStep } from 
 import type { Detail } from '../plan/detail.ts';
 import type { PendingTrace } from './pending.ts';
 
-/** The parts of an execution that were found, and whether more may follow. */
+/** The parts of an execution that were found, and whether more parts may follow. */
 type Gathered = { readonly source: SpanSource; readonly isPending: boolean };
 
 type GatherOptions = {
-  /** Only parts that this detail includes are requested, and the steps of failures if `diagnosis` is on. */
+  /** Only the parts that this detail includes are requested, plus the steps of failures if `diagnosis` is on. */
   detail: Detail;
   isDiagnosed: boolean;
   /** True if failures of jobs are also diagnosed by their logs. */
   readsLogs: boolean;
   workflows: Workflows;
-  /** Set on the last try: use the available parts; do not wait for more. */
+  /** True on the last try, which uses the parts that are available. */
   isLastTry: boolean;
 };
 
 /**
- * Requests all parts of a trace. Skips denied and missing parts; throws other errors, so that the trace is retried. On the last
- * try, also skips an endpoint that never answered.
+ * Requests all parts of a trace. Skips denied and missing parts. Throws other errors, so that the trace is tried again. On the
+ * last try, also skips an endpoint that never responded.
  */
 export async function gather(
   api: Api,
@@ -36,7 +36,7 @@ export async function gather(
 ): Promise<Gathered> {
   const bare = toBareExecution(pending);
   const found = listed ?? (await read(api.get(executionEndpoint, { path: { id: pending.id } }), options));
-  // Another execution has this id now; further requests would be about the other one.
+  // If another execution has this id now, further requests would return parts of the other one.
   if (found !== undefined && found !== 'failed' && !isSameRun(pending, found)) {
     return { source: { execution: bare }, isPending: false };
   }
@@ -45,7 +45,7 @@ export async function gather(
   return { source, isPending: isPending || found === 'failed' };
 }
 
-/** Requests the parts of a trace other than its execution. */
+/** Requests the parts of a trace, except its execution. */
 export async function gatherSteps(api: Api, execution: TracedExecution, options: GatherOptions): Promise<Gathered> {
   const { id } = execution;
   const { detail, isDiagnosed, isLastTry } = options;
@@ -65,7 +65,7 @@ export async function gatherSteps(api: Api, execution: TracedExecution, options:
   const isLogPending = tail !== undefined && (tail === 'failed' || tail.isPending);
   const isRead = tail !== undefined && tail !== 'failed' && !tail.isPending;
   const { failureReason, lines, count, bytes = 0 } = isRead ? tail : noTail;
-  // A reason in the state is closer to the cause than the log.
+  // A reason in the state is closer to the cause than the log is.
   const isTelling = needsReason(execution, state) || failureReason === logLimit;
   const loggedReason = isTelling ? failureReason : undefined;
   const log = isLogWanted ? lines : undefined;
@@ -79,7 +79,7 @@ function isFinal(answer: ExecutionState | 'pending' | 'failed', { endedAtMs }: T
   return answer !== 'pending' && answer !== 'failed' && (endedAtMs === undefined || isWhole(answer, endedAtMs));
 }
 
-/** Builds an execution from the row that its round read, without a request: enough for a trace without steps. */
+/** Builds an execution from the row of its round, without a request. This is enough for a trace without steps. */
 export function toBareExecution(pending: PendingTrace): TracedExecution {
   const { seenAtMs: _seen, epoch: _epoch, attempt, nextAttemptId, ...execution } = pending;
   return {
@@ -121,7 +121,7 @@ function hasTellingLog(execution: TracedExecution): boolean {
   return isFailure(execution) && job !== undefined && status !== 'timedout' && customStatus !== 'incomplete';
 }
 
-/** A log that is not stored exists only on the member that ran the execution; another request may reach this member. */
+/** Reads the end of a log. A log that is not stored is only on the member of its execution; the next request may reach it. */
 async function readTail(api: Api, id: number, options: GatherOptions): Promise<LogTail | 'failed' | undefined> {
   const ask = () => read(api.get(executionOutput, { path: { id }, query: { lastlines: tailLines } }), options);
   const first = await ask();
@@ -136,7 +136,7 @@ function needsReason({ status }: TracedExecution, state: ExecutionState | undefi
 }
 
 function hasReason({ nodes, workflow = [], perNode, ...step }: StepState): boolean {
-  // A step that succeeded keeps the failure reason of an earlier attempt.
+  // A step that succeeded may still have the failure reason of an earlier attempt.
   if ([step, ...nodes].some((each) => each.condition === 'failed' && each.failureReason !== undefined)) return true;
   return workflow.some(hasReason) || perNode.some(hasReason);
 }
@@ -164,7 +164,7 @@ const finalKinds: readonly string[] = ['not_found', 'forbidden', 'decode', 'reje
 
 type Steps = readonly WorkflowStep[] | undefined;
 
-/** The workflows of jobs, kept for a while, because most runs of a job have the same workflow. */
+/** The workflows of jobs, stored for a while because most runs of a job have the same workflow. */
 export type Workflows = {
   /** Requests a workflow, unless it was requested a short time ago. */
   readonly read: (jobId: string, ask: () => Promise<Steps>, maxAgeMs?: number) => Promise<Steps>;
@@ -178,7 +178,7 @@ export function createWorkflows(ticks: () => number): Workflows {
       const keptMs = found?.steps === undefined ? missingForMs : maxAgeMs;
       if (found !== undefined && ticks() - found.atTicks < keptMs) return found.steps;
       const steps = await ask();
-      // Removes the oldest: maps keep the order of insertion.
+      // Maps keep the order of insertion, so the first key is the oldest.
       known.delete(jobId);
       for (const oldest of known.keys()) {
         if (known.size < maxKnown) break;
@@ -191,8 +191,8 @@ export function createWorkflows(ticks: () => number): Workflows {
 }
 
 const knownForMs = 600_000;
-/** Jobs are often edited before they fail: then the steps of an earlier run would give the failed step a wrong name. */
+/** Short, because jobs are often edited before they fail, and old step names would then be wrong. */
 const failedForMs = 30_000;
-/** The jobs of a project are missing while it is disabled. */
+/** Short, because the jobs of a project are only missing while the project is disabled. */
 const missingForMs = 30_000;
 const maxKnown = 500;

@@ -9,7 +9,7 @@ export type Circumstances = {
     readonly argstring: boolean;
     readonly optionsAllow: readonly string[];
   };
-  /** The parts that decide which lines of logs are kept. */
+  /** The settings that decide which log lines are kept. */
   readonly diagnosis: {
     readonly enabled: boolean;
     readonly logs: string;
@@ -25,18 +25,18 @@ type KeptPlansOptions = { onForgotten?: (reason: ForgetReason) => void; maxBytes
 type Kept = {
   server: string;
   attempts: Plan['attempts'];
-  /** The serialized plan; as objects it would need eight times as much memory. */
+  /** The serialized plan. As objects, it would need eight times as much memory. */
   bytes: Uint8Array;
 };
 
-/** The maximum of plans and of bytes; the oldest plans are removed first. */
+/** The maximum number of plans; the oldest are removed first. */
 const maxPlans = 1000;
 const usualMostBytes = 32 * 1024 * 1024;
 
-/** The plans of executions, for pages. */
+/** Stores the plans of executions in memory, for pages. */
 export function createKeptPlans({ onForgotten, maxBytes = usualMostBytes }: KeptPlansOptions = {}) {
   const plans = new Map<string, Kept>();
-  /** The previous attempt of an execution may become known after its trace is made. */
+  /** The previous attempts of executions. One may become known after the trace was made. */
   const previous = new Map<string, number>();
   let size = 0;
 
@@ -54,7 +54,7 @@ export function createKeptPlans({ onForgotten, maxBytes = usualMostBytes }: Kept
     keep: (server: string, executionId: number, plan: Plan) => {
       const key = toKey(server, executionId);
       forget(key);
-      // A copy of exact length: the serializer's buffer may be twice as long.
+      // A copy of the exact length, because the serializer's buffer may be twice as long.
       const bytes = new Uint8Array(serialize(plan));
       if (bytes.length > maxBytes) {
         onForgotten?.('too_large');
@@ -79,11 +79,11 @@ export function createKeptPlans({ onForgotten, maxBytes = usualMostBytes }: Kept
       // This cast is safe: `serialize` got a plan.
       const plan = deserialize(kept.bytes) as Plan;
       if (plan.attempts.previous !== undefined || repeated === undefined) return plan;
-      // If ids have started again, the number may belong to another run: only a retry has a previous attempt.
+      // If ids have started again, the id may belong to another run. Only a retry has a previous attempt.
       if (plan.attempts.retry === undefined) return plan;
       return { ...plan, attempts: { ...plan.attempts, previous: repeated } };
     },
-    /** Removes plans that may no longer be shown after a change of configuration. */
+    /** Removes plans that must not be shown after a change of the configuration. */
     reload: (before: Circumstances, after: Circumstances) => {
       const isHidden = hidesMore(before.traces, after.traces) || toRules(before) !== toRules(after);
       const same = new Set(after.servers.filter((server) => isSame(server, before.servers)).map(({ name }) => name));
@@ -96,7 +96,7 @@ export function createKeptPlans({ onForgotten, maxBytes = usualMostBytes }: Kept
 
 export type KeptPlans = ReturnType<typeof createKeptPlans>;
 
-/** After a change of configuration, the name may belong to another server with the same execution ids. */
+/** Reports whether a server is still the same. Another server may have its name and the same execution ids. */
 function isSame(server: Circumstances['servers'][number], others: Circumstances['servers']): boolean {
   const before = others.find(({ name }) => name === server.name);
   return before?.url === server.url || before?.namespace === server.namespace;

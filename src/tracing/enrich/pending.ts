@@ -8,9 +8,9 @@ import { isSoundStepDurations } from './step-durations.ts';
 export type PendingTrace = Execution & {
   readonly project: string;
   readonly endedAtMs: number;
-  /** The epoch in which it was counted, because its trace may be made much later. */
+  /** The epoch at the time of counting, because the trace may be made much later. */
   readonly epoch: number;
-  /** The exporter's clock when it was counted. */
+  /** The time of the exporter's clock when the execution was counted. */
   readonly seenAtMs: number;
 };
 
@@ -20,7 +20,7 @@ export function toPendingDocument(pending: PendingTrace): LedgerDocument {
   return { kind, key: toPendingKey(pending), body: JSON.stringify(pending) };
 }
 
-/** Returns the document that removes a pending trace, for the change that puts its trace into the spool. */
+/** Returns the document that removes a pending trace, for the change that adds the trace to the spool. */
 export function toForgetting(pending: PendingTrace): LedgerDocument {
   return { kind, key: toPendingKey(pending), body: undefined };
 }
@@ -30,15 +30,15 @@ export function readPending(documents: readonly LedgerDocument[]): PendingTrace[
   return documents.flatMap(({ kind: found, body = '' }) => (found === kind ? [JSON.parse(body) as PendingTrace] : []));
 }
 
-/** Reports whether a stored row can become a trace; true for documents of other kinds. */
+/** Reports whether a stored document can become a trace. Returns true for documents of other kinds. */
 export function isSoundPending(found: string, body: unknown): boolean {
   if (found !== kind)
     return isSoundAttempt(found, body) && isSoundCause(found, body) && isSoundStepDurations(found, body);
-  // This cast is safe: any object has fields of unknown values.
+  // This cast is safe: any object can be read as a record of unknown values.
   const { id, project, startedAtMs, endedAtMs, seenAtMs, failedNodes } = (body ?? {}) as Readonly<
     Record<string, unknown>
   >;
-  // JSON has null for an infinite time.
+  // JSON stores an infinite time as null.
   const areTimes = [startedAtMs, endedAtMs, seenAtMs].every((value) => value === null || typeof value === 'number');
   return areTimes && typeof id === 'number' && typeof project === 'string' && Array.isArray(failedNodes);
 }

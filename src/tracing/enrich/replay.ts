@@ -15,7 +15,7 @@ import type { AttributeValue, Span, Trace } from '../plan/span.ts';
 export type ReplayFormat = 'tree' | 'json';
 
 export type ReplayOptions = {
-  /** The namespace for ids; by default, the address in the recorded permalink. */
+  /** The namespace for ids; by default, the URL in the recorded permalink. */
   readonly namespace: string | undefined;
   readonly format: ReplayFormat;
   readonly version: string;
@@ -53,15 +53,15 @@ function toTitle({ trace, caller, isUnknown, leftOut }: Plan): string {
   return said.join(', ');
 }
 
-/** Reads the part before `/project/` of the links that servers build. */
+/** Returns the part before `/project/` in the links of a server. */
 function findNamespace({ execution: { permalink = '' } }: SpanSource): string {
   const [base = ''] = permalink.split('/project/');
   return URL.canParse(base) ? toNamespace(base) : 'unknown';
 }
 
 /**
- * Reads an execution from the answers of a server: JSON with `execution`, and optionally `state` and `workflow`. It may also
- * have `loggedReason`, `previousAttemptId` and `expectedAtMs`, which are not part of a single answer.
+ * Reads an execution from responses of a server: JSON with `execution`, and optionally `state` and `workflow`. The JSON may
+ * also have `loggedReason`, `previousAttemptId` and `expectedAtMs`, which are not part of a single response.
  */
 export function readRecording(text: string): SpanSource {
   const recording = toFields(JSON.parse(text));
@@ -78,7 +78,7 @@ export function readRecording(text: string): SpanSource {
     loggedReason: typeof loggedReason === 'string' ? loggedReason : undefined,
     previousAttemptId: typeof previousAttemptId === 'number' ? previousAttemptId : undefined,
     expectedAtMs: typeof expectedAtMs === 'number' ? expectedAtMs : undefined,
-    // Without a complete state, the trace is like one after the seal timeout.
+    // If the state is incomplete, the trace is made as after the seal timeout.
     degraded: isPending ? 'seal_timeout' : undefined,
   };
 }
@@ -88,13 +88,11 @@ function isAbsent(answer: unknown): boolean {
 }
 
 function toFields(value: unknown): Readonly<Record<string, unknown>> {
-  // This cast is safe: an object can be read by any name; absent names give undefined.
+  // This cast is safe: reading an absent name of an object returns undefined.
   return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }
 
-/**
- * Prints a tree for people: one indented line for each span, with its times since the root's start, its result and the reason.
- */
+/** Returns a tree for people: one indented line for each span, with times since the start of the root, result and reason. */
 export function toTreeText({ spans }: Trace): string {
   const startMs = spans[0]?.startMs ?? 0;
   const depths = new Map<string, number>();

@@ -4,7 +4,7 @@ import type { Spool, SpoolBounds, SpooledTrace } from '../../state/spool.ts';
 import { type LogRecords, toLineRecords } from '../plan/log-records.ts';
 import type { Plan } from '../plan/plan-trace.ts';
 
-/** Why lines of a log were not sent: too many of one execution, too many in one hour, or a spool that is half full. */
+/** Why log lines were not sent: too many lines of one execution, too many in one hour, or a spool that is half full. */
 export const dropReasons = ['execution_limit', 'hour_limit', 'spool_full'] as const;
 type DropReason = (typeof dropReasons)[number];
 
@@ -16,7 +16,7 @@ export type LineSending = {
   readonly dropped: (reason: DropReason, lines: number) => void;
 };
 
-/** Makes the log records of a failure; undefined if no log records are sent. Call `done` after the commit. */
+/** Makes the log records of a failure; undefined if log records are not sent. Call `done` after the commit. */
 export function createSendLines(
   { encode, maxBytesPerHour, dropped, ...shared }: LineSending,
   clock: Pick<Clock, 'now' | 'ticks'>,
@@ -60,8 +60,8 @@ type SentLines = {
 };
 
 /**
- * Reports whether there is room for log records: they may use half of the spool, whether or not traces wait, so that they never
- * prevent traces, and do not depend on the trace backend.
+ * Reports whether there is room for log records. They may use half of the spool, whether or not traces wait, so that they never
+ * displace traces and do not depend on the trace backend.
  */
 export async function hasRoomForLogs({ spool, bounds }: Pick<LineSending, 'spool' | 'bounds'>): Promise<boolean> {
   const half = { maxBytes: bounds.maxBytes / 2, maxTraces: bounds.maxTraces / 2 };

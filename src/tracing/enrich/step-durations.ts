@@ -7,20 +7,20 @@ import { parseStepContext, toStepNames } from '../plan/step-names.ts';
 
 const kind = 'step-durations';
 
-/** A lasting change of the durations of a step. */
+/** A lasting change in the duration of a step. */
 export type StepShift = Shift & { readonly step: string };
 
-/** By the name of the step. */
+/** The durations by step name. */
 type Steps = ReadonlyMap<string, Drift>;
 type Seen = Finished & { readonly project: string; readonly seenAtMs: number };
 type Change = { readonly documents: readonly LedgerDocument[]; readonly done: () => void };
 
-/** Keeps the last durations of the top-level steps of jobs: the duration of a job may hide a lasting change of one step. */
+/** Stores the last durations of the top-level steps of jobs, because a job may hide the lasting change of a step. */
 export function createStepDurations() {
-  /** By the path of the job, the last run last. */
+  /** By job path, sorted by the last run. */
   const jobs = new Map<string, Steps>();
 
-  /** Makes room for one more job; undefined if each job that is kept has run lately. */
+  /** Returns the job to remove for a new one; undefined if all stored jobs have run lately. */
   function findSpent(endedAtMs: number): readonly string[] | undefined {
     if (jobs.size < maxJobs) return [];
     const [[oldest, steps] = ['', noSteps]] = jobs;
@@ -36,7 +36,7 @@ export function createStepDurations() {
       for (const [job, steps] of found.sort(([, one], [, other]) => toLastMs(one) - toLastMs(other)))
         jobs.set(job, steps);
     },
-    /** Lists the changes of the steps that the last successful run of a job had. */
+    /** Lists the lasting changes of the steps in the last successful run of a job. */
     shiftsOf: (job: string): readonly StepShift[] => {
       const steps = jobs.get(job) ?? noSteps;
       const lastMs = toLastMs(steps);
@@ -44,10 +44,10 @@ export function createStepDurations() {
         shift === undefined || lastMinute * minuteMs < lastMs ? [] : [{ ...shift, step }],
       );
     },
-    /** Returns the change to commit with the trace of an execution; call `done` after the commit. */
+    /** Returns the change to commit with the trace of an execution. Call `done` after the commit. */
     note: ({ project, job, status, endedAtMs, seenAtMs }: Seen, source: SpanSource): Change => {
       const durations = status === 'succeeded' ? readDurations(source) : noDurations;
-      // A single step takes as long as its job. A clock that is ahead would hide all runs until then.
+      // A single step takes as long as its job. A run dated ahead would hide all later runs until its date.
       if (job?.name === undefined || durations.size < 2 || endedAtMs > seenAtMs + maxAheadMs) return noChange;
       const path = toJobPath({ project, group: job.group, name: job.name });
       const before = jobs.get(path);
@@ -70,14 +70,14 @@ export function createStepDurations() {
 
 export type StepDurations = ReturnType<typeof createStepDurations>;
 
-/** Reports whether a stored row has the durations of steps; true for documents of other kinds. */
+/** Reports whether a stored document has the durations of steps. Returns true for documents of other kinds. */
 export function isSoundStepDurations(found: string, body: unknown): boolean {
   if (found !== kind) return true;
   return Array.isArray(body) && body.every((entry) => Array.isArray(entry) && isDrift(entry[1]));
 }
 
 function isDrift(drift: unknown): boolean {
-  // This cast is safe: any object has fields of unknown values.
+  // This cast is safe: any object can be read as a record of unknown values.
   const { tenths, apart, lastMinute } = (drift ?? {}) as Readonly<Record<string, unknown>>;
   return Array.isArray(tenths) && Array.isArray(apart) && typeof lastMinute === 'number';
 }
@@ -100,7 +100,7 @@ function toLastMs(steps: Steps): number {
   return minuteMs * Math.max(0, ...[...steps.values()].map(({ lastMinute }) => lastMinute));
 }
 
-/** Returns the durations of the steps that succeeded, without handlers, by name. */
+/** Returns the durations of the successful steps by name, without error handlers. */
 function readDurations({ state, workflow }: SpanSource): ReadonlyMap<string, number> {
   const steps = state?.steps ?? [];
   const names = toStepNames(workflow, steps);
@@ -114,7 +114,7 @@ function readDurations({ state, workflow }: SpanSource): ReadonlyMap<string, num
   return durations;
 }
 
-/** Of many steps, keeps the longest. A step that this run did not have makes room for one that it had. */
+/** Adds the durations of a run. If there are too many steps, keeps the longest, and those of this run before others. */
 function addDurations(before: Steps, durations: ReadonlyMap<string, number>, endedAtMs: number): Steps {
   const steps = new Map(before);
   for (const [step, durationMs] of [...durations].sort(([, one], [, other]) => other - one)) {
@@ -128,7 +128,7 @@ function addDurations(before: Steps, durations: ReadonlyMap<string, number>, end
   return shareTimes(steps);
 }
 
-/** Keeps the times of a job's runs once: most of its steps have the same. */
+/** Stores equal lists of times once, because most steps of a job have the same times. */
 function shareTimes(steps: Steps): Steps {
   const times = new Map([...steps.values()].map(({ apart }) => [apart.join(), apart]));
   return new Map(

@@ -3,44 +3,43 @@ import type { Clock } from '../../domain/clock.ts';
 import type { TracedExecution } from '../../domain/span-source.ts';
 import { type PendingTrace, toPendingKey } from './pending.ts';
 
-/** A pending trace in the queue. */
 export type Waiting = {
   readonly pending: PendingTrace;
   /** The execution as it was listed when it was counted. */
   readonly listed: TracedExecution | undefined;
-  /** When a request for the trace was first answered, in ticks of the seal clock. */
+  /** The time of the first response to a request for this trace, in ticks of the seal clock. */
   sinceTicks: number | undefined;
   retryAtTicks: number;
-  /** True if it was requested without an answer. */
+  /** True if a request for the trace got no response. */
   isUnanswered: boolean;
   /** The number of consecutive tries that failed with an error of the server. */
   faults: number;
 };
 
-/** Executions with all fields of their rows, if these were read. */
+/** Executions with all fields of their rows, if these fields were read. */
 export type ListedRuns = ReadonlyMap<PendingTrace, TracedExecution>;
 
 export type WaitingTraces = {
   readonly add: (pending: readonly PendingTrace[], listed?: ListedRuns) => void;
   readonly remove: (pending: PendingTrace) => void;
   readonly size: () => number;
-  /** Returns the queue in order. Traces that were never answered come last, so that they delay no other. */
+  /** Returns the queue in order. Traces whose requests got no response come last, so that they do not delay others. */
   readonly inOrder: () => readonly Waiting[];
-  /** Reports whether an execution was added after the queue was ordered: it may be more urgent. */
+  /** Reports whether an execution was added since the queue was sorted, because it may be more urgent. */
   readonly hasNew: () => boolean;
   /** Reports whether a trace has waited too long for its steps, or in a queue that is too long. */
   readonly isLate: (pending: PendingTrace) => boolean;
-  /** Reports whether to use an unfinished state as it is, instead of waiting. */
+  /** Reports whether an unfinished state must be used now instead of waiting longer. */
   readonly isLastTry: (entry: Waiting) => boolean;
   readonly isDue: (entry: Waiting) => boolean;
-  /** Returns the execution as it was listed a moment ago: later, its id may be that of another one. */
+  /** Returns the execution as it was listed a moment ago; undefined later, because its id may then be used again. */
   readonly listedOf: (entry: Waiting) => TracedExecution | undefined;
   readonly noteAnswer: (entry: Waiting) => void;
-  /** Schedules the next try: the longer the trace has waited, the later. */
+  /** Schedules the next try. The pause grows with the age of the trace. */
   readonly postpone: (entry: Waiting) => void;
   /** Schedules the next try after an error of the exporter. */
   readonly postponeAfterFault: (entry: Waiting) => void;
-  /** Schedules the next try after an error of the server. An unanswered trace goes to the end of the queue. */
+  /** Schedules the next try after an error of the server. A trace without a response goes to the end of the queue. */
   readonly noteApiFault: (entry: Waiting, fault: ApiError) => void;
 };
 
@@ -68,8 +67,8 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
   }
 
   /**
-   * Returns how long requests for a trace have been answered. Time in the queue does not count as waiting for a state; the
-   * total wait is limited by the backlog age.
+   * Returns for how long requests for a trace have been answered. Time in the queue does not count as waiting for a state; the
+   * backlog age limits the total wait.
    */
   function toAskedMs(entry: Waiting): number {
     return entry.sinceTicks === undefined ? 0 : sealClock.ticks() - entry.sinceTicks;
@@ -101,7 +100,7 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
     hasNew: () => hasNew,
     isLate,
     isLastTry: (entry) => {
-      // In a long queue, tries are many minutes apart, so a few errors prove little.
+      // In a long queue, tries are minutes apart, so a few errors prove little.
       const isTooEarly = entry.faults > 0 && entry.faults < minFaults;
       return toAskedMs(entry) > sealTimeoutMs && !isTooEarly;
     },
@@ -124,7 +123,7 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
       if (isOfWholeServer(fault)) sealClock.silent();
       else if (isUnsent) sealClock.answered();
       else noteAnswer(entry);
-      // If a request was not sent, this trace is not the cause.
+      // An unsent request says nothing about this trace.
       if (isUnsent) return;
       entry.isUnanswered = true;
       entry.faults += 1;
@@ -132,7 +131,7 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
   };
 }
 
-/** The time since each trace was counted. Setting the system clock does not change the age of a trace in the queue. */
+/** Measures the time since each trace was counted, in ticks, because the system clock may be set while a trace waits. */
 function createAges({ now, ticks }: WaitingOptions['clock']) {
   const seenTicks = new WeakMap<PendingTrace, number>();
   return {
@@ -145,20 +144,20 @@ function createAges({ now, ticks }: WaitingOptions['clock']) {
 
 const untried = { sinceTicks: undefined, retryAtTicks: -Infinity, isUnanswered: false, faults: 0 };
 
-/** A server with a new database needs longer to start. */
+/** Short, because a server with a new database, which reuses ids, needs longer than this to start. */
 const listedForMs = 30_000;
 
-/** More than can be requested within the backlog age; about 5 MB of memory. */
+/** More than can be requested within the backlog age. They use about 5 MB of memory. */
 const maxWaiting = 10_000;
 /** The minimum wait for a state that the server is still writing. */
 export const pendingRetryMs = 5000;
 const maxRetryMs = 60_000;
 const faultRetryMs = 15_000;
-/** The minimum number of requests for a state before it is given up. */
+/** The minimum number of requests for a state before the exporter stops requesting it. */
 const minFaults = 10;
 
 /**
- * Orders pending traces: failures first, each kind newest first, because a person may be looking for them now. Late traces need
+ * Sorts pending traces: failures first, then the newest first, because a person may be looking for them now. Late traces need
  * no request, so a few of them are made after each request.
  */
 export function toQueueOrder(
@@ -180,10 +179,10 @@ export function toQueueOrder(
   return [...line, ...late.slice(placed)];
 }
 
-/** A trace without a request takes milliseconds. A request takes about a second, with the share of the budget for enrichment. */
+/** A trace without a request takes milliseconds. A request takes about a second at the share of the budget for enrichment. */
 const minLatePerQuestion = 20;
 
-/** Returns the traces beyond the limit: the oldest first, failures last. */
+/** Returns the traces beyond the limit: the oldest first, but failures last. */
 export function findCrowdedOut(pending: Iterable<PendingTrace>, most: number): readonly PendingTrace[] {
   const good: PendingTrace[] = [];
   const bad: PendingTrace[] = [];
@@ -195,7 +194,7 @@ function newestFirst(one: PendingTrace, other: PendingTrace): number {
   return other.endedAtMs - one.endedAtMs || other.id - one.id;
 }
 
-/** Measures the time in which the server could have answered. It stops while the server is down or rejects the credentials. */
+/** Measures the time in which the server could respond. It stops while the server is down or refuses the credentials. */
 function createSealClock(ticks: () => number) {
   let countedMs = 0;
   let sinceTicks: number | undefined;
@@ -210,7 +209,7 @@ function createSealClock(ticks: () => number) {
       countedMs = read();
       sinceTicks = ticks();
     },
-    /** Call if a request got no answer, or if the credentials were refused: the clock then stops until the next answer. */
+    /** Call if a request got no response, or the credentials were refused. The clock then stops until the next response. */
     silent: (): void => {
       countedMs = read();
       sinceTicks = undefined;

@@ -2,8 +2,8 @@
 export const schemaUrl = 'https://opentelemetry.io/schemas/1.45.0';
 
 /**
- * All attribute names from the conventions (those of CI/CD are a release candidate). They are copied, because the package of
- * all names needs megabytes of memory; a test compares the copies.
+ * All attribute names of the conventions (those of CI/CD are a release candidate). They are copied, because OpenTelemetry's
+ * package of names needs megabytes of memory. A test compares the copies.
  */
 export const conventional = {
   action: 'cicd.pipeline.action.name',
@@ -28,7 +28,7 @@ export const conventional = {
   user: 'user.name',
 } as const;
 
-/** All attributes that the conventions do not define. */
+/** The attributes that the conventions do not define. */
 export const own = {
   server: 'automation.server.name',
   project: 'automation.project.name',
@@ -75,7 +75,7 @@ export function toOptionAttribute(option: string): string {
 
 export const actionRun = 'RUN';
 
-/** The results of the conventions, for pipelines and tasks. */
+/** The results of pipelines and tasks in the conventions. */
 export const results = {
   success: 'success',
   failure: 'failure',
@@ -86,10 +86,10 @@ export const results = {
 } as const;
 export type Result = keyof typeof results;
 
-/** Reports whether a result makes a span an error; a cancelled run is not an error. */
+/** Reports whether a result makes a span an error. A cancelled run is not an error. */
 export function isErrorResult(result: Result): boolean {
   return result === 'failure' || result === 'error' || result === 'timeout';
 }
 
-/** The `error.type` of any other error. */
+/** The `error.type` of errors without a more specific one. */
 export const otherError = '_OTHER';

@@ -6,7 +6,7 @@ import type { RootOutcome } from './root-outcome.ts';
 import type { TraceSettings } from './settings.ts';
 import type { Attributes, AttributeValue } from './span.ts';
 
-/** Collects the attributes of one span; cuts long texts, and records whether a text was cut. */
+/** Collects the attributes of one span. Cuts long texts, and records whether any text was cut. */
 export function createAttributes() {
   const values: Record<string, AttributeValue> = {};
   let hasCut = false;
@@ -15,12 +15,12 @@ export function createAttributes() {
     const wellFormed = text.isWellFormed() ? text : text.toWellFormed();
     if (wellFormed.length <= length) return wellFormed;
     hasCut = true;
-    // A cut surrogate pair at the end would be invalid text.
+    // Half of a surrogate pair at the end would be invalid text.
     return `${wellFormed.slice(0, length - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
   }
 
   return {
-    /** Sets an attribute; skips undefined and empty texts. */
+    /** Sets an attribute. Skips undefined values and empty texts. */
     set: (name: string, value: AttributeValue | undefined) => {
       if (value === undefined || value === '') return;
       if (typeof value === 'number' && !Number.isFinite(value)) return;
@@ -45,7 +45,7 @@ export function toResource({ execution, state }: SpanSource, settings: TraceSett
   set(conventional.pipeline, toPipeline(execution));
   set(conventional.runId, String(execution.id));
   set(conventional.runUrl, execution.permalink);
-  // Servers outside a cluster have no UUID. Their traces have no worker, because a worker needs an id.
+  // A server outside a cluster has no UUID. Its traces have no worker attributes, because a worker needs an id.
   set(conventional.workerId, execution.serverUuid ?? state?.serverNode);
   set(conventional.workerName, state?.serverNode);
   set(own.server, settings.server);
@@ -54,7 +54,7 @@ export function toResource({ execution, state }: SpanSource, settings: TraceSett
   return values;
 }
 
-/** Returns `{project}/{group}/{name}`; undefined for a command without a job, and for a deleted job. */
+/** Returns `{project}/{group}/{name}`; undefined for an ad hoc command and for a deleted job. */
 export function toPipeline({ project = '', job }: TracedExecution): string | undefined {
   return job?.name === undefined ? undefined : toJobPath({ project, group: job.group, name: job.name });
 }
@@ -90,7 +90,7 @@ export function setRootAttributes(
   setSensitive(set, execution, settings);
 }
 
-/** Personal and secret values, if the configuration includes them. */
+/** Adds personal and secret values that the configuration includes. */
 function setSensitive(set: AttributeList['set'], execution: TracedExecution, settings: TraceSettings): void {
   if (settings.withUserNames) {
     set(conventional.user, execution.user);

@@ -9,11 +9,11 @@ type About = {
   readonly service: string;
   readonly scope: Trace['scope'];
   readonly observedMs: number;
-  /** Empty for changes of the server. */
+  /** Empty for changes of the whole server. */
   readonly project: string;
 };
 
-/** Returns the changes of a project, or of a server, as events. */
+/** Returns the changes of a project or a server as events. */
 export function toChangeRecords(changes: readonly Change[], about: About): LogRecords {
   const { server, service, scope, observedMs, project } = about;
   return {
@@ -48,7 +48,7 @@ function toAttributes(server: string, change: Change): Attributes {
     [own.changeAfter]: new Date(afterMs).toISOString(),
     [own.changeBefore]: new Date(beforeMs).toISOString(),
     ...(by === undefined ? {} : { [conventional.user]: by }),
-    // A change that is delivered twice has the same id.
+    // A change that is delivered twice has the same id both times.
     [conventional.recordId]: hash(
       'sha256',
       JSON.stringify([server, kind, change.project, subject, what, beforeMs]),

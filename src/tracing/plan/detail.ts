@@ -1,18 +1,18 @@
 import { mapInPieces, type Pieces, sortInPieces } from '../../domain/pause.ts';
 import type { Timed } from './times.ts';
 
-/** How much a trace contains: only the execution, also its steps, or also the nodes of steps. */
+/** What a trace contains: only the execution, also its steps, or also the nodes of the steps. */
 const details = ['root', 'steps', 'nodes'] as const;
 export type Detail = (typeof details)[number];
 
-/** Removes the spans that are not part of a detail. Outcomes and times remain those of the whole tree. */
+/** Removes the spans below a detail. Outcomes and times stay those of the whole tree. */
 export function* reduceTo(detail: Detail, root: Timed): Pieces<Timed> {
   if (detail === 'nodes') return root;
   if (detail === 'steps') return yield* dropNodes(root);
   return { ...root, children: [], draft: { ...root.draft, children: [] } };
 }
 
-/** Moves the spans below a node (of a job reference that runs for each node) up to its step. */
+/** Moves the spans below a node to the step above. A job reference that runs for each node has such spans. */
 function* dropNodes(timed: Timed): Pieces<Timed> {
   const kept: Timed[] = [];
   let { notStarted } = timed.draft;

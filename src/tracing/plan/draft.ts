@@ -2,19 +2,19 @@ import { isPieceOver, type Pieces } from '../../domain/pause.ts';
 import type { Result } from './attribute-names.ts';
 import type { SpanKey } from './ids.ts';
 
-/** A span without its id, final times and attributes. */
+/** A span before it has an id, final times and attributes. */
 export type Draft = {
   readonly key: SpanKey;
   readonly name: string;
-  /** The facts of a step or a node; undefined for the root, a wait and an overflow span. */
+  /** The facts of a step or node; undefined for the root, a wait and an overflow span. */
   readonly task: Task | undefined;
   readonly outcome: Outcome;
   readonly timing: Timing;
-  /** In the order of steps. */
+  /** Sorted by step. */
   readonly children: readonly Draft[];
   /** The number of children that never began. */
   readonly notStarted: number;
-  /** For an overflow span: the spans that it stands for. */
+  /** Set for an overflow span: the number of spans that it replaces. */
   readonly rest?: { readonly count: number; readonly failed: number; readonly spans: number };
 };
 
@@ -29,12 +29,12 @@ type Task = {
 export type Outcome = {
   readonly result: Result;
   readonly errorType: string | undefined;
-  /** The reason that the server gave for this step or node, as an error type. */
+  /** The reason of the server for the failure of this step or node, as an error type. */
   readonly reason: string | undefined;
-  /** The server's own word for the reason. */
+  /** The original word of the server for the reason. */
   readonly word?: string | undefined;
   readonly exitCode?: number | undefined;
-  /** True if an error handler recovered the failure, so that it does not count as failed above. */
+  /** True if an error handler recovered the failure. A recovered failure does not count above this level. */
   readonly isRecovered: boolean;
   readonly why: string;
 };
@@ -42,13 +42,12 @@ export type Outcome = {
 export type Timing = {
   readonly startMs: number | undefined;
   readonly endMs: number | undefined;
-  /** The end in the server's answer, usually in whole seconds; decides which of two spans ended first. */
+  /** The end in the server's response, usually in whole seconds. It decides which of two spans ended first. */
   readonly reportedEndMs?: number | undefined;
   /** The duration, if it is known to the millisecond. */
   readonly durationMs: number | undefined;
-  /** True if the end is estimated. */
   readonly isInferred: boolean;
-  /** True if no end was seen: the span then ends with its parent. */
+  /** True if no end was reported; then the span ends with its parent. */
   readonly isOpen: boolean;
 };
 
@@ -60,30 +59,30 @@ export const untimed: Timing = {
   isOpen: false,
 };
 
-/** Reports whether a draft failed and was not recovered. */
+/** Reports whether a draft failed and no handler recovered it. */
 export function hasFailed({ outcome }: Draft): boolean {
   return !outcome.isRecovered && (outcome.result === 'failure' || outcome.result === 'timeout');
 }
 
-/** Returns the reason of the first failure with a reason: of a leaf, otherwise of a span above. */
+/** Returns the reason of the first failure that has a reason: first among leaves, then among the spans above. */
 export function findReason(drafts: readonly Draft[]): string | undefined {
   const withReason = listFailures(drafts).filter(({ outcome }) => outcome.reason !== undefined);
   return (withReason.find(isFailedLeaf) ?? withReason[0])?.outcome.reason;
 }
 
-/** Returns the failed spans without a failed span below them, the first cause first. */
+/** Returns the failed spans that have no failed span below, first cause first. */
 export function listFailedLeaves(drafts: readonly Draft[]): readonly Draft[] {
   return listFailures(drafts).filter(isFailedLeaf);
 }
 
-/** Failures below a span that an error handler recovered are not causes. */
+/** Lists failures, except those below a recovered span, which are not causes. */
 function listFailures(drafts: readonly Draft[]): readonly Draft[] {
   return listByEnd(drafts, hasFailed, ({ outcome }) => !outcome.isRecovered);
 }
 
 /**
- * Lists spans by their end; for equal ends, by their start, then in the order of the workflow. Unknown times come last. A failure
- * may interrupt parallel steps in the same second.
+ * Sorts spans by end, then by start, then by the order of the workflow. Unknown times come last. Starts matter because a
+ * failure may interrupt parallel steps in the same second.
  */
 export function listByEnd(
   drafts: readonly Draft[],
@@ -104,7 +103,7 @@ export function listByEnd(
   );
 }
 
-/** A step is not a cause if it failed only because a step below it failed. */
+/** Reports whether a failed span is a cause. It is not if it failed only because a step below it failed. */
 function isFailedLeaf(draft: Draft): boolean {
   return hasFailed(draft) && !draft.children.some(hasFailed);
 }

@@ -4,7 +4,7 @@ import type { Attributes, Span } from './span.ts';
 
 export type TraceFormat = 'protobuf' | 'json';
 
-/** Computes an upper bound for the size of these spans in a request, without building the request. */
+/** Returns an upper bound for the size of these spans in a request, without building the request. */
 export function* estimateBytes(
   spans: readonly Span[],
   resource: Attributes,
@@ -22,11 +22,11 @@ export function* estimateBytes(
 
 type Costs = {
   request: number;
-  /** Ids, times, kind, status, flags, and their encoding. */
+  /** The size of ids, times, kind, status, flags and their encoding. */
   span: number;
-  /** The bytes around a name and a value, or for a value that is not a text. */
+  /** The size of the encoding of a name and a value, or of a value that is not text. */
   attribute: number;
-  /** The longest encoding of a character that is not plain. */
+  /** The maximum encoded size of a character that is not plain. */
   character: number;
 };
 
@@ -52,7 +52,7 @@ function ofText(text: string, { character }: Costs): number {
   return isPlain(text) ? text.length : character * text.length;
 }
 
-/** Reports whether both formats encode each character as one byte. */
+/** Reports whether both formats encode each character of a text as one byte. */
 function isPlain(text: string): boolean {
   return /^[ !#-[\]-~]*$/.test(text);
 }

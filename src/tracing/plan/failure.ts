@@ -10,11 +10,11 @@ export function toFailure(
   steps: readonly Draft[],
 ): FirstCause | undefined {
   if (!isFailure(execution)) return undefined;
-  // If a limit or the server ended the run, earlier failures did not.
+  // If a limit or the server ended the run, earlier failures are not the cause.
   const isCutOff = execution.status === 'timedout' || execution.customStatus === incomplete;
   const failed = isCutOff ? listUnfinished(steps).toReversed() : listFailedLeaves(steps);
   const first = failed[0] ?? (isCutOff ? undefined : listByEnd(steps, isHandled)[0]);
-  // The step that the limit interrupted has a reason of its own.
+  // The step that the limit interrupted may have another reason.
   const reason = execution.status === 'timedout' ? timeout : chooseReason(first?.outcome.word, loggedReason);
   const failureClass = toFailureClass({
     ...execution,
@@ -32,12 +32,12 @@ function listOthers([first, ...failed]: readonly Draft[]): FirstCause['others'] 
   return others.slice(0, maxOthers).map((other) => ({ node: other.node, context: other.context }));
 }
 
-/** Compares steps. If a workflow runs for each node separately, its steps name the node: `2@node=db03/1`. */
+/** Reports whether two contexts name the same step. With a workflow for each node, they name the node: `2@node=db03/1`. */
 function isSameStep(context: string | undefined, other: string): boolean {
   return context !== undefined && withoutParameters(context) === withoutParameters(other);
 }
 
-/** No more lines of a failure are stored. */
+/** The maximum number of other lines of a failure to store. */
 const maxOthers = 49;
 
 function toPlace(first: Draft | undefined): Pick<FirstCause, 'node' | 'step' | 'context'> {
@@ -48,14 +48,14 @@ function toPlace(first: Draft | undefined): Pick<FirstCause, 'node' | 'step' | '
   return { node: first.task?.node, step, context: path };
 }
 
-/** Reports whether a step of a failed run succeeded through its error handler. A server keeps the reason of its failure. */
+/** Reports whether an error handler recovered a step of a failed run. The server keeps the failure reason of such a step. */
 function isHandled({ outcome, task }: Draft): boolean {
   return (
     outcome.word !== undefined && (outcome.isRecovered || outcome.result === 'success' || task?.isHandler === true)
   );
 }
 
-/** Lists the steps that did not succeed; the last one is the one that ran when a run was ended. */
+/** Lists the steps that did not succeed. If a run was ended, the last one was running. */
 function listUnfinished(steps: readonly Draft[]): readonly Draft[] {
   const isUnfinished = (draft: Draft): boolean =>
     hasFailed(draft) || draft.outcome.result === 'cancellation' || draft.outcome.errorType === incomplete;

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** The parts that identify a span within its trace. */
+/** The values that identify a span within its trace. */
 export type SpanKey =
   | { readonly kind: 'root' }
   | { readonly kind: 'step' | 'wait'; readonly path: string }
@@ -8,7 +8,7 @@ export type SpanKey =
   | { readonly kind: 'rest'; readonly path: string | undefined }
   | { readonly kind: 'node'; readonly path: string; readonly node: string };
 
-/** Returns the trace id of an execution (scheme ax1), computed from values that a running job has too. */
+/** Returns the trace id of an execution (scheme ax1). A running job has all values that the id is computed from. */
 export function toTraceId(namespace: string, execution: string): string {
   return digest(['ax1', 'trace', namespace, execution], 32);
 }
@@ -19,13 +19,13 @@ export function toSpanId(namespace: string, execution: string, key: SpanKey): st
   return digest(['ax1', 'span', namespace, execution, key.kind, ...path, ...node], 16);
 }
 
-/** Returns the W3C header that makes a span the parent of others. */
+/** Returns the W3C header for requests that continue a trace below this span. */
 export function toTraceparent(traceId: string, spanId: string): string {
   return `00-${traceId}-${spanId}-01`;
 }
 
 /**
- * Returns the namespace of ids for the address of a server: scheme and host in lower case, without default port, user, query,
+ * Returns the namespace of ids for the URL of a server: scheme and host in lower case, without default port, user, query,
  * fragment and trailing slash.
  */
 export function toNamespace(url: string): string {
@@ -39,19 +39,19 @@ function digest(fields: readonly string[], length: number): string {
   return /^0+$/.test(id) ? `${id.slice(0, -1)}1` : id;
 }
 
-/** How to use the trace context that the caller of an execution passed as an option. */
+/** What to do with the trace context that the caller of an execution passed in an option. */
 const joiningModes = ['parent', 'link', 'off'] as const;
 type JoiningMode = (typeof joiningModes)[number];
 
 export type Joining = {
-  /** The option of the execution that holds a `traceparent`. */
+  /** The option of the execution that contains a `traceparent`. */
   readonly option: string;
   readonly mode: JoiningMode;
 };
 
 export type Caller = { readonly traceId: string; readonly spanId: string };
 
-/** Returns the caller of an execution; `invalid` if the value is not a trace context. */
+/** Returns the caller of an execution; `invalid` if the value of the option is not a trace context. */
 export function findCaller(
   options: ReadonlyMap<string, string>,
   { option, mode }: Joining,
@@ -61,7 +61,7 @@ export function findCaller(
   return parseTraceparent(value) ?? 'invalid';
 }
 
-/** W3C Trace Context; later versions may append fields. */
+/** Reads a `traceparent` of W3C Trace Context. Later versions may append fields. */
 export function parseTraceparent(value: string): Caller | undefined {
   if (value.length > longest) return undefined;
   const [, version, traceId = '', spanId = '', rest] =

@@ -4,7 +4,7 @@ import type { Plan } from './plan-trace.ts';
 import type { Attributes, Trace } from './span.ts';
 
 export type LogRecords = {
-  /** Only names of the service, because log stores index the resource. */
+  /** Only the names of the service, because log stores index the resource. */
   readonly resource: Attributes;
   readonly scope: Trace['scope'];
   readonly records: readonly LogRecord[];
@@ -21,12 +21,12 @@ export type LogRecord = {
   readonly attributes: Attributes;
 };
 
-/** Returns the lines of a failure as log records of the span of their step. */
+/** Returns the log lines of a failure as log records of the span of their step. */
 export function toLineRecords({ trace, failure, lines = [] }: Plan, observedMs: number): LogRecords {
   const { traceId, resource, scope } = trace;
   const [first] = trace.spans;
   const root = first?.attributes ?? {};
-  // In the trace of a caller, other executions may be too.
+  // The trace of a caller may also contain other executions, so its id is not unique.
   const uid = first?.parentId === undefined ? traceId : first.id;
   const describe = (place: Place | undefined) => {
     const step = findSpan(trace, place);
@@ -55,7 +55,7 @@ export function toLineRecords({ trace, failure, lines = [] }: Plan, observedMs: 
 
 type Place = Pick<FirstCause, 'node' | 'context'>;
 
-/** Finds the span of a step on its node; returns the root if the trace does not have it. */
+/** Finds the span of a step on its node; returns the root if the trace does not contain it. */
 function findSpan({ spans }: Trace, { context, node }: Place = {}) {
   const find = (runId: string) => spans.find(({ attributes }) => attributes[conventional.taskRunId] === runId);
   return (node && find(`${context}@${node}`)) || (context && find(context)) || spans[0];

@@ -22,27 +22,27 @@ export type Plan = {
   readonly caller: 'none' | 'joined' | 'linked' | 'invalid';
   /** True if the server reported an unknown status for the execution. */
   readonly isUnknown: boolean;
-  /** Undefined for an execution that did not fail. */
+  /** Undefined if the execution did not fail. */
   readonly failure: FirstCause | undefined;
-  /** The lines of the log that describe the failure, without secrets; absent if lines are not kept. */
+  /** The log lines that describe the failure, without secrets; absent if log lines are not kept. */
   readonly lines?: readonly LogLine[] | undefined;
   readonly leftOut: number;
   readonly attempts: Attempts;
 };
 
-/** The attempts before and after it, if known, and the number of earlier ones. */
+/** The known attempts before and after an execution, and the number of earlier attempts. */
 export type Attempts = {
   readonly previous: number | undefined;
   readonly next: number | undefined;
   readonly retry: number | undefined;
 };
 
-/** Plans the trace of a finished execution; undefined if it is not finished, or never began. */
+/** Plans the trace of a finished execution. Returns undefined if the execution is not finished, or never began. */
 export function planTrace(source: SpanSource, settings: TraceSettings): Plan | undefined {
   return finish(planInPieces(source, settings));
 }
 
-/** Plans a trace in pieces, because a large one may take a second. */
+/** Plans a trace in pieces, because a large trace may take a second. */
 export function* planInPieces(source: SpanSource, settings: TraceSettings): Pieces<Plan | undefined> {
   const { execution } = source;
   if (execution.endedAtMs === undefined || execution.status === 'missed') return undefined;
@@ -80,7 +80,7 @@ export function* planInPieces(source: SpanSource, settings: TraceSettings): Piec
 
 type Described = { readonly seen: Seen | undefined; readonly suspects: readonly string[] };
 
-/** Adds to the root how often the job failed with the same lines, and the changes before the failure. */
+/** Adds to the root how often the job failed with the same lines, and what changed before the failure. */
 export function describeRoot(plan: Plan, { seen, suspects }: Described): Plan {
   const [root, ...below] = plan.trace.spans;
   if (root === undefined) return plan;
@@ -92,7 +92,7 @@ export function describeRoot(plan: Plan, { seen, suspects }: Described): Plan {
   return { ...plan, trace: { ...plan.trace, spans: [{ ...root, attributes }, ...below] } };
 }
 
-/** Close to the last time that 64 bits of nanoseconds can store. */
+/** Close to the latest time that 64 bits of nanoseconds can represent. */
 const latest = 9_000_000_000_000;
 
 function toFrame(source: SpanSource, root: RootDraft, settings: TraceSettings): SpanFrame & WithCaller {
@@ -104,7 +104,7 @@ function toFrame(source: SpanSource, root: RootDraft, settings: TraceSettings): 
   if (typeof caller === 'object' && joined === undefined) {
     links.push({ ...caller, attributes: { [own.link]: 'caller' } });
   }
-  // Attempts have the same options, so they have the same caller.
+  // All attempts have the same options, so they have the same caller.
   const linkTo = (attempt: number | undefined, name: string): void => {
     if (attempt === undefined) return;
     const id = String(attempt);
@@ -137,7 +137,7 @@ function tellCaller(caller: Caller | 'invalid' | undefined, { joining }: TraceSe
 
 type RootDraft = { draft: Draft; outcome: RootOutcome; failure: FirstCause | undefined };
 
-/** Drafts the execution as a tree: the wait for its start, and its steps. */
+/** Drafts the tree of an execution: the wait for its start, and its steps. */
 function* draftRoot(source: SpanSource, { customStatuses }: TraceSettings): Pieces<RootDraft> {
   const { execution, state, workflow } = source;
   const steps = state?.steps ?? [];
@@ -160,8 +160,8 @@ function* draftRoot(source: SpanSource, { customStatuses }: TraceSettings): Piec
 const minWaitMs = 2000;
 
 /**
- * Drafts the wait before the first step: for a delayed retry or a free thread, while the server already reports the execution
- * as running.
+ * Drafts the wait before the first step, for a delayed retry or a free thread. The server reports the execution as running
+ * during this wait.
  */
 function draftWait(startedAtMs: number, firstStepMs: number | undefined): Draft | undefined {
   if (firstStepMs === undefined || firstStepMs - startedAtMs < minWaitMs) return undefined;

@@ -4,25 +4,24 @@ import type { TraceFormat } from './estimate.ts';
 import type { Joining } from './ids.ts';
 
 export type TraceSettings = {
-  /** The namespace of ids, which all members of a server share. */
+  /** The namespace of ids. All members of a server have the same. */
   readonly namespace: string;
   readonly server: string;
-  /** The `service.name` of the traced service. */
+  /** The `service.name` of the watched service. */
   readonly service: string;
   readonly release: string | undefined;
   readonly distro: { readonly name: string; readonly version: string };
   readonly detail: Detail;
   readonly joining: Joining;
-  /** The results of custom statuses; statuses that are not listed are failures. */
+  /** The results of custom statuses. A status that is not listed is a failure. */
   readonly customStatuses: Readonly<Record<string, Result>>;
-  /** The options whose values are shown. */
+  /** The options of executions whose values are shown. */
   readonly options: readonly string[];
   readonly withUserNames: boolean;
   readonly withArgstring: boolean;
   readonly maxSpans: number;
-  /** The limit of one request, before compression. */
+  /** The maximum size of one request, before compression. */
   readonly maxBytes: number;
-  /** The encoding; protobuf by default. */
   readonly format?: TraceFormat;
 };
 

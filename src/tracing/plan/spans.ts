@@ -21,7 +21,7 @@ export type SpanFrame = {
   readonly links: readonly SpanLink[];
 };
 
-/** Builds the spans of a tree, parents before children, with unique ids. */
+/** Builds the spans of a tree with unique ids, parents before children. */
 export function* toSpans(root: Timed, frame: SpanFrame): Pieces<readonly Span[]> {
   const spans: Span[] = [];
   const taken = new Set<string>();
@@ -55,7 +55,7 @@ function toSpan({ draft, startMs, endMs, isClamped, isInferred }: Timed, { id, p
   return {
     id,
     parentId,
-    // A span must not have an empty name.
+    // The name of a span must not be empty.
     name: name === '' ? 'unnamed' : name,
     kind: isRoot ? 'server' : 'internal',
     startMs,

@@ -1,6 +1,6 @@
 import type { StepState, WorkflowStep } from '../../domain/step-state.ts';
 
-/** The steps of a job by number, if they still match the run. */
+/** The steps of a job by number, if the workflow still matches the run. */
 export type StepNames = {
   readonly nameOf: (number: number, isHandler: boolean) => string | undefined;
   readonly below: (step: { number: number; isHandler: boolean }, states: States) => StepNames;
@@ -9,7 +9,7 @@ export type StepNames = {
 type States = readonly StepState[];
 type Steps = readonly WorkflowStep[];
 
-/** Names steps by a workflow that may have been edited after the run; each level is used only if it matches. */
+/** Names steps by a workflow that may have been edited after the run. Each level is used only if it matches. */
 export function toStepNames(workflow: Steps | undefined, states: States): StepNames {
   return workflow === undefined ? noNames : namesOfLevel(workflow, states, listExpanded(workflow));
 }
@@ -17,7 +17,7 @@ export function toStepNames(workflow: Steps | undefined, states: States): StepNa
 const noNames: StepNames = { nameOf: () => undefined, below: () => noNames };
 
 function namesOfLevel(defined: Steps, states: States, expanded: ReadonlyMap<string, Steps>): StepNames {
-  // Release 5.20 of the rundeck dialect reports the steps of a conditional step in place of it, 6.0 below it.
+  // For a conditional step, release 5.20 of the rundeck dialect reports the inner steps in its place, release 6.0 below it.
   const inPlace = defined.flatMap((step) => (isConditional(step) ? (step.workflow ?? []) : [step]));
   const workflow = [defined, inPlace].find((steps) => isFitting(steps, states));
   if (workflow === undefined) return noNames;
@@ -29,7 +29,7 @@ function namesOfLevel(defined: Steps, states: States, expanded: ReadonlyMap<stri
     nameOf: (number, isHandler) => toName(find(number, isHandler)),
     below: ({ number, isHandler }, statesBelow) => {
       const found = find(number, isHandler);
-      // Servers report the steps of a handler that is a job reference below the step that it handled.
+      // Servers report the steps of a handler that is a job reference below the step with the error.
       const step = found?.kind === 'reference' || found?.workflow !== undefined ? found : found?.handler;
       const below = step?.workflow ?? (step?.jobId === undefined ? undefined : expanded.get(step.jobId));
       return below === undefined ? noNames : namesOfLevel(below, statesBelow, expanded);
@@ -37,9 +37,9 @@ function namesOfLevel(defined: Steps, states: States, expanded: ReadonlyMap<stri
   };
 }
 
-/** Reports whether the workflow has the same number of steps, each of the same kind. */
+/** Reports whether the workflow has the same number of steps, and steps of the same kinds. */
 function isFitting(workflow: Steps, states: States): boolean {
-  // For speed: most paths cannot be those of a handler.
+  // A quick check: most paths cannot belong to a handler.
   const isHandler = (context: string): boolean =>
     /\de/.test(context) && parseStepContext(context)?.at(-1)?.isHandler === true;
   const steps = states.filter(({ context = '' }) => !isHandler(context));
@@ -48,7 +48,7 @@ function isFitting(workflow: Steps, states: States): boolean {
 
 function isOfKind(step: WorkflowStep, state: StepState | undefined): boolean {
   if (state === undefined) return false;
-  // If a handler runs on nodes, its step counts as a node step.
+  // If the handler runs on nodes, its step counts as a node step.
   const isOnNodes = step.isNodeStep || (state.isNodeStep && step.handler?.isNodeStep === true);
   if (isOnNodes !== state.isNodeStep) return false;
   const isReference = state.workflow !== undefined || state.perNode.length > 0;
@@ -69,7 +69,7 @@ function toName(step: WorkflowStep | undefined): string | undefined {
   return kind;
 }
 
-/** Lists the steps of jobs. If a job is referenced several times, the first place with its steps is used. */
+/** Maps job references to their steps. If a job is referenced several times, the first reference that has steps is used. */
 function listExpanded(workflow: Steps, found = new Map<string, Steps>()): ReadonlyMap<string, Steps> {
   for (const step of workflow) {
     if (step.workflow !== undefined) {
@@ -81,27 +81,27 @@ function listExpanded(workflow: Steps, found = new Map<string, Steps>()): Readon
   return found;
 }
 
-/** One level of the path of a step. */
+/** One level in the path of a step. */
 export type StepPlace = {
   readonly number: number;
   readonly isHandler: boolean;
-  /** `node` for a reference run per node. */
+  /** Has `node` if a job reference runs for each node. */
   readonly parameters: ReadonlyMap<string, string>;
 };
 
-/** Reads `step[e][@key=value,…]` joined by `/`, where `\` escapes the next character; undefined for other text. */
+/** Reads `step[e][@key=value,…]` joined by `/`, in which `\` escapes the next character. Returns undefined for other text. */
 export function parseStepContext(context: string): readonly StepPlace[] | undefined {
   if (context.length > maxTextLength) return undefined;
   const places = splitAt(context, '/').map(parsePlace);
   return places.every((place) => place !== undefined) ? places : undefined;
 }
 
-/** Compares steps of one level by number; a handler comes after its step. */
+/** Compares steps of one level by number. A handler comes after its step. */
 export function comparePlaces(left: StepPlace, right: StepPlace): number {
   return left.number - right.number || Number(left.isHandler) - Number(right.isHandler);
 }
 
-/** Longer paths cannot come from a server. */
+/** A longer path cannot come from a server. */
 const maxTextLength = 4000;
 
 function parsePlace(text: string): StepPlace | undefined {

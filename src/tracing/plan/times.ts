@@ -3,17 +3,17 @@ import type { Draft } from './draft.ts';
 
 type Bounds = { readonly startMs: number; readonly endMs: number };
 
-/** A draft with times inside those of its parent. */
+/** A draft whose times are within those of its parent. */
 export type Timed = Bounds & {
   readonly draft: Draft;
-  /** True if the times differ from those that the server sent. */
+  /** True if the times differ from the reported ones. */
   readonly isClamped: boolean;
   readonly isInferred: boolean;
-  /** By start; those with the same start keep the order of steps. */
+  /** Sorted by start, then by step. */
   readonly children: readonly Timed[];
 };
 
-/** Returns whole milliseconds since 1970 for a draft and everything below it, within the bounds. */
+/** Returns the times of a draft and of everything below it in whole milliseconds since 1970, within the bounds. */
 export function* settleTimes(draft: Draft, within: Bounds): Pieces<Timed> {
   const { children } = yield* guess(draft);
   return {
@@ -26,8 +26,8 @@ export function* settleTimes(draft: Draft, within: Bounds): Pieces<Timed> {
 }
 
 /**
- * Moves times into the bounds of the parent; different clocks or rounding may have put them outside. Cuts at the bounds, but
- * keeps at least `length` if the parent has room; the end is never before the start.
+ * Moves times into the bounds of the parent, because different clocks or rounding may have put them outside. Keeps at least
+ * `lengthMs` if the parent has room. The end is never before the start.
  */
 export function clampInto(parent: Bounds, { startMs, endMs }: Bounds, lengthMs = 0): Bounds {
   const fromMs = Math.min(Math.max(startMs, parent.startMs), parent.endMs);
@@ -39,15 +39,15 @@ export function clampInto(parent: Bounds, { startMs, endMs }: Bounds, lengthMs =
 
 type Guessed = {
   draft: Draft;
-  /** The earliest possible start, by the times of the draft and of those below it, and the matching end. */
+  /** The earliest possible start and the matching end, judging by the times of the draft and of the drafts below it. */
   startMs: number | undefined;
   endMs: number | undefined;
-  /** The duration of the draft, or that of the spans below it, whichever is longer. */
+  /** The duration of the draft or of the spans below it, whichever is longer. */
   lengthMs: number;
   children: readonly Guessed[];
 };
 
-/** Starts are cut to whole seconds. If a child ends after its parent, the parent began later within the second. */
+/** Estimates times. Starts are cut to whole seconds, so if a child ends after its parent, the parent began later. */
 function* guess(draft: Draft): Pieces<Guessed> {
   const children = draft.children.length === 0 ? [] : yield* inOrder(yield* mapInPieces(draft.children, guess));
   const { startMs: toldMs, endMs: toldEndMs, durationMs, isOpen } = draft.timing;
@@ -64,7 +64,7 @@ function* guess(draft: Draft): Pieces<Guessed> {
   return { draft, startMs, endMs: pick([toldEndMs, endMs], Math.max), lengthMs, children };
 }
 
-/** Among siblings that began in the same second, a step with a higher number began no earlier. */
+/** Sorts siblings. Among those that began in the same second, a step with a higher number began no earlier. */
 function* inOrder(siblings: readonly Guessed[]): Pieces<readonly Guessed[]> {
   if (siblings.length < 2) return siblings;
   const latest = new Map<number, number>();
