@@ -5,7 +5,7 @@ import { UnfinishedCopyError } from './shared-state.ts';
 import type { QuarantineReason, SpooledTrace } from './spool.ts';
 import { type State, toChecksum } from './state.ts';
 
-/** The number of rows of a unit, and a checksum over them. */
+/** The number of rows of a unit and their checksum. */
 export type UnitSummary = {
   readonly unit: string;
   readonly documents: number;
@@ -17,7 +17,7 @@ export type UnitSummary = {
 
 type Copy = { from: StateRows; unit: string; to: State };
 
-/** Copies all rows of a unit into a state without rows of this unit. */
+/** Copies all rows of a unit into a state that has no rows of this unit. */
 export async function copyUnit({ from, unit, to }: Copy): Promise<void> {
   for await (const entries of readEntries(from, unit)) await to.ledger.commit(unit, { entries });
   const documents = await from.documents(unit);
@@ -36,7 +36,7 @@ export async function copyUnit({ from, unit, to }: Copy): Promise<void> {
 
 const unbounded = { maxBytes: Number.MAX_SAFE_INTEGER, maxTraces: Number.MAX_SAFE_INTEGER };
 
-/** Reads all rows of a unit. The same rows have the same summary in both engines. */
+/** Reads all rows of a unit. Equal rows have the same summary in both engines. */
 export async function summarizeUnit(rows: StateRows, unit: string): Promise<UnitSummary> {
   const parts: (string | number)[] = [];
   const documents = await rows.documents(unit);
@@ -88,19 +88,19 @@ async function* readTraces(rows: StateRows, unit: string): AsyncGenerator<readon
   }
 }
 
-/** All rows of an engine, in batches and in its order, for copies between engines. */
+/** All rows of an engine, in batches and in the order of the engine, for copies between engines. */
 export type StateRows = {
   readonly units: () => Promise<readonly string[]>;
   readonly documents: (unit: string) => Promise<readonly LedgerDocument[]>;
-  /** The memories of a unit and its members, by server and collector. */
+  /** Returns the memories of a unit and its members, sorted by server and collector. */
   readonly memories: (unit: string) => Promise<readonly MemoryRow[]>;
-  /** The entries after the given one, by id and start. */
+  /** Returns the entries after the given one, sorted by id and start. */
   readonly entries: (unit: string, after: LedgerEntry | undefined) => Promise<readonly LedgerEntry[]>;
-  /** The traces after a place in the queue, including quarantined ones. */
+  /** Returns the traces after a position of the queue, including quarantined ones. */
   readonly traces: (unit: string, after: number) => Promise<readonly TraceRow[]>;
 };
 
-/** The memory of a collector, as JSON. `server` names the unit or one of its members. */
+/** The stored value of a collector as JSON. `server` names a unit or one of its members. */
 export type MemoryRow = MemoryKey & { readonly memory: string };
 
 export type TraceRow = {
@@ -109,10 +109,10 @@ export type TraceRow = {
   readonly why: QuarantineReason | undefined;
 };
 
-/** The maximum number of rows to read, write or delete at once, so that transactions stay small in a large state. */
+/** The maximum number of rows to read, write or delete at once. It limits the size of transactions in a large state. */
 export const batchSizes = { entries: 2000, documents: 500, traces: 100 } as const;
 
-/** Marks a state file as the target of an unfinished `migrate`, or as complete. */
+/** Marks a state file as complete, or as the target of a `migrate` that is not finished. */
 export function markCopy(database: DatabaseSync, isUnderWay: boolean): void {
   database.exec(`PRAGMA application_id = ${isUnderWay ? underWay : whole}`);
 }
@@ -121,10 +121,10 @@ export function hasUnfinishedCopy(database: DatabaseSync): boolean {
   return database.prepare('PRAGMA application_id').get()?.['application_id'] === underWay;
 }
 
-/** The application id in the file's header; like rows, it changes within a transaction. */
+/** The application id in the header of the file. A transaction covers it, as it covers rows. */
 const [whole, underWay] = [0, 0x68616c66];
 
-/** Refuses to use an incomplete state. */
+/** Throws, because the state is incomplete. */
 export function refuseUnfinishedCopy(place: 'database' | 'directory'): never {
   const [where, target, option] =
     place === 'database'

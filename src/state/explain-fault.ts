@@ -1,7 +1,7 @@
-/** Explains an error of the database or its directory, with a remedy. */
+/** Explains an error of the database or its directory, and says what to do. */
 export function explainFault(error: unknown): string {
   const { code, errcode = 0, message } = error as { code?: string; errcode?: number; message?: string };
-  // The low byte is the kind of an SQLite error.
+  // The low byte of an SQLite error code is the kind of the error.
   const kind = errcode & 0xff;
   if (kind === busy) return 'another process uses it; stop the other process, or set another `state.dir`';
   if (kind === full || code === 'ENOSPC') return 'the disk is full; make room, or choose another `state.dir`';
@@ -14,13 +14,13 @@ export function explainFault(error: unknown): string {
   return message ?? 'unknown error';
 }
 
-/** Reports whether an error when opening means that the file itself is damaged. */
+/** Reports whether an error while opening the file means that the file is damaged. */
 export function isDamage(error: unknown): boolean {
   const { errcode } = error as { errcode?: number };
   return errcode !== undefined && damages.includes(errcode & 0xff);
 }
 
-/** Reports whether SQLite refuses to write a file, for lack of permission or because of its header. */
+/** Reports whether SQLite refuses to write a file because of its permissions or its header. */
 export function isReadOnly(error: unknown): boolean {
   const { errcode = 0 } = error as { errcode?: number };
   return (errcode & 0xff) === readOnly;
@@ -32,7 +32,7 @@ export const corrupt = 11;
 const full = 13;
 const cannotOpen = 14;
 const notADatabase = 26;
-/** A statement does not fit the schema, or a value does not fit its column: bugs of the exporter. */
+/** Bugs of the exporter: a statement does not fit the schema, or a value does not fit its column. */
 const [noSuchThing, tooBig, mismatch] = [1, 18, 20];
 const damages = [corrupt, notADatabase, noSuchThing, tooBig, mismatch];
 const noPermission = ['EACCES', 'EPERM', 'ENOENT'];

@@ -1,20 +1,20 @@
 import type { Finished } from '../domain/execution.ts';
 import type { SpooledTrace } from './spool.ts';
 
-/** Stores executions so that each counts once. A change is stored completely or not at all. */
+/** Stores executions so that each counts once. Each change is stored as a whole or not at all. */
 export type Ledger = {
-  /** Returns the documents of a server. If kinds are given, other kinds may be missing. */
+  /** Returns the documents of a server. If `kinds` is given, documents of other kinds may be missing. */
   readonly load: (server: string, kinds?: readonly string[]) => Promise<readonly LedgerDocument[]>;
   /** Returns the entries with any of these ids. */
   readonly find: (server: string, ids: readonly number[]) => Promise<readonly LedgerEntry[]>;
-  /** Counts the executions of some projects that ended within a window, including both its ends. */
+  /** Counts the executions of some projects that ended within a window, both ends included. */
   readonly countEnds: (server: string, window: EndWindow) => Promise<number>;
   readonly firstEnd: (server: string, project: string, fromMs: number) => Promise<number | undefined>;
   readonly size: (server: string) => Promise<number>;
   readonly commit: (server: string, change: LedgerChange) => Promise<void>;
 };
 
-/** The identity of a finished execution in the ledger. The id is not enough, because a new database starts again at 1. */
+/** The identity of a finished execution in the ledger. An id alone is not enough, because a new database starts at 1. */
 export type LedgerEntry = {
   readonly project: string;
   readonly id: number;
@@ -22,10 +22,10 @@ export type LedgerEntry = {
   readonly endedAtMs: number;
 };
 
-/** A small named value; its body is JSON, and absent if the document is to be removed. */
+/** A small named value. `body` is JSON, or undefined to remove the document. */
 export type LedgerDocument = { readonly kind: string; readonly key: string; readonly body: string | undefined };
 
-/** Marks a server whose last commits are lost, for each of two readers, until it is opened. */
+/** Marks a server whose last commits are lost, once for each of two readers, until the reader opens its data. */
 export type RestoredMark = { readonly kind: 'restored'; readonly key: 'executions' | 'changes' };
 
 type EndWindow = { readonly projects: readonly string[]; readonly beginMs: number; readonly endMs: number };
@@ -33,15 +33,15 @@ type EndWindow = { readonly projects: readonly string[]; readonly beginMs: numbe
 export type LedgerChange = {
   readonly entries?: readonly LedgerEntry[];
   readonly documents?: readonly LedgerDocument[];
-  /** Traces that are ready to send; the same change removes their pending documents. */
+  /** Traces that are ready to send. The same change removes their pending documents. */
   readonly spooled?: readonly SpooledTrace[];
   /** Entries of a project that ended before this time may be removed. */
   readonly prune?: { readonly project: string; readonly endedBeforeMs: number };
 };
 
-/** The functions that counting calls: some return documents for its transaction, and `kept` is called after the commit. */
+/** Functions that counting calls. Some return documents for its transaction; `kept` is called after the commit. */
 export type CommitHook = {
-  /** The slowest clock may have dated the runs by `lagMs` too early. */
+  /** The clock of a member may be behind by `lagMs`, so runs may be dated too early by this time. */
   readonly keep: (
     project: string,
     runs: readonly Finished[],
@@ -49,6 +49,6 @@ export type CommitHook = {
     lagMs?: number,
   ) => readonly LedgerDocument[];
   readonly kept: (project: string, runs: readonly Finished[]) => void;
-  /** Called with the latest end in a transaction, even if its job is excluded. */
+  /** Called with the latest end of a transaction, even if the job of this run is excluded. */
   readonly readThrough?: (endedAtMs: number) => readonly LedgerDocument[];
 };

@@ -86,13 +86,13 @@ const migrations: readonly string[] = [
 
 export const newestVersion = migrations.length;
 
-/** From this version on, stored bodies have checksums, and the database has an identity. */
+/** From this version on, stored bodies have checksums and the database has an identity. */
 export const firstChecked = 4;
 
-/** Updates the database to the newest schema, each step in its own transaction. */
+/** Updates the database to the newest schema. Each step is a transaction of its own. */
 export function migrate(database: DatabaseSync): void {
   const version = readVersion(database);
-  // Rows of an older release are accepted without a check; later damage is noticed.
+  // Rows of an older release are accepted unchecked. Damage after this point is noticed.
   database.function('checksum_of', { varargs: true }, (...parts) =>
     toChecksum(parts.map((part) => (part instanceof Uint8Array ? part : String(part)))),
   );
@@ -107,7 +107,7 @@ export function migrate(database: DatabaseSync): void {
   }
 }
 
-/** Returns the version of the schema. A newer version cannot be interpreted. */
+/** Returns the version of the schema. Throws if it is newer, because its data cannot be interpreted. */
 export function readVersion(database: DatabaseSync): number {
   const { user_version: version } = database.prepare('PRAGMA user_version').get() as { user_version: number };
   return version;
@@ -120,7 +120,7 @@ export function refuseNewer(version: number): void {
   );
 }
 
-/** Compared with the checksum in the file, because the text of a schema never changes. */
+/** Returns a checksum of the schema, to be compared with the one in the file. The text of a schema never changes. */
 export function toSchemaChecksum(database: DatabaseSync): number {
   const rows = database
     .prepare('SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema ORDER BY type, name')

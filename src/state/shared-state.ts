@@ -1,16 +1,16 @@
 import { type State, StateError } from './state.ts';
 
 /**
- * A database that several replicas share. A unit is a watched server: one replica at a time owns it, and only the owner writes
- * its state. Every write checks the owner's epoch in its own transaction.
+ * A database that several replicas share. A unit is a watched server. One replica at a time owns a unit, and only the owner
+ * writes its state: every write checks the epoch of the owner in its own transaction.
  */
 export type SharedState = {
   readonly leases: Leases;
   /**
-   * Returns the state of a unit for the owner of this lease; its origin is `usual`. Writes of a unit (commits of the
-   * ledger, changes of the spool, memories) run one after the other. Each reads the owner, the epoch and the number of
-   * commits in its own transaction, and increments that number. If one of them is unexpected, it fails with a
-   * `FencedError` and writes nothing.
+   * Returns the state of a unit for the owner of this lease; its origin is `usual`. Writes of a unit (commits of the ledger,
+   * changes of the spool, memories) run one after the other. Each write reads the owner, the epoch and the number of commits in
+   * its own transaction, and increments this number. If one of the three is unexpected, the write fails with a `FencedError`
+   * and changes nothing.
    */
   readonly owned: (unit: string, lease: Pick<Lease, 'epoch' | 'commits'>) => State;
   readonly close: () => Promise<void>;
@@ -19,18 +19,18 @@ export type SharedState = {
 /** The leases of units, by the clock of the database, never by the clock of a replica. */
 export type Leases = {
   /**
-   * Acquires a unit that was never owned, whose lease has expired, or that this replica already owns. The epoch increases each
-   * time, so that writes with an earlier epoch are fenced; it also exceeds `knownEpoch`, which the database may have lost.
-   * Otherwise returns the lease of the other replica.
+   * Acquires a unit that was never owned, or whose lease has expired or belongs to this replica. The epoch increases each time,
+   * so that writes with an earlier epoch are fenced. It also exceeds `knownEpoch`, because the database may have lost that
+   * epoch. If another replica owns the unit, returns its lease.
    */
   readonly acquire: (unit: string, ttlMs: number, knownEpoch?: number) => Promise<Acquired>;
-  /** Extends the lease; false if the unit has another owner or epoch. */
+  /** Extends the lease. Returns false if the unit has another owner or epoch. */
   readonly renew: (unit: string, epoch: number, ttlMs: number) => Promise<boolean>;
-  /** Sets the configuration digest and the address of leases that this replica acquires or renews. */
+  /** Sets the digest of the configuration and the address for leases that this replica acquires or renews. */
   readonly configure: (digest: string, address: string) => void;
-  /** Ends the lease of this epoch now; a lease of another epoch is not affected. */
+  /** Ends the lease of this epoch now. A lease of another epoch is not changed. */
   readonly release: (unit: string, epoch: number) => Promise<void>;
-  /** Returns every lease, including expired ones. */
+  /** Returns all leases, including expired ones. */
   readonly list: () => Promise<readonly Lease[]>;
 };
 
@@ -38,15 +38,15 @@ export type Acquired = { readonly isOurs: boolean; readonly lease: Lease };
 
 export type Lease = {
   readonly unit: string;
-  /** A name that is unique for each process. */
+  /** The name of the owner, unique for each process. */
   readonly owner: string;
   /** The address at which people and scrapers reach the owner. */
   readonly address: string;
   readonly epoch: number;
-  /** The time until the lease expires; 0 or less afterwards. */
+  /** The time until the lease expires; 0 or less after it has expired. */
   readonly remainingMs: number;
   /**
-   * The number of writes that all owners of the unit have committed. If it decreases, the database has lost its last
+   * The number of writes that all owners of the unit have committed. A smaller number means that the database has lost its last
    * transactions.
    */
   readonly commits: number;
@@ -56,7 +56,7 @@ export type Lease = {
 
 export type Replica = Pick<Lease, 'owner' | 'address'>;
 
-/** A write that was fenced: nothing was written, and nothing will be written. */
+/** A write that was fenced. It changed nothing, and cannot change anything later. */
 export class FencedError extends StateError {
   override readonly name = 'FencedError';
   readonly why: FenceReason;
@@ -67,16 +67,16 @@ export class FencedError extends StateError {
   }
 }
 
-/** Another epoch owns the unit; or the database has lost commits that this process relies on, because a standby was behind. */
+/** Another epoch owns the unit, or the database has lost commits that this process relies on, because a standby was behind. */
 export type FenceReason = 'taken' | 'behind';
 
-/** `migrate` has started to fill a unit: no replica may own it until the copy is complete. */
+/** `migrate` has started to copy a unit. No replica may own the unit until the copy is complete. */
 export class UnfinishedCopyError extends StateError {
   override readonly name = 'UnfinishedCopyError';
 }
 
 /**
- * A commit without an answer: it may have happened, or may happen later. The caller must acquire the unit again, which fences
+ * A commit without a response. It may have happened, or may still happen. The caller must acquire the unit again, which fences
  * the write, and must load the stored state.
  */
 export class UnansweredError extends StateError {

@@ -1,11 +1,11 @@
 /**
- * Finished traces that wait for delivery. A trace enters in a transaction of the ledger, and stays until it is delivered or
+ * Finished traces that wait for delivery. A trace enters in a transaction of the ledger and stays until it is delivered or
  * dropped.
  */
 export type Spool = {
   /**
-   * Returns the first traces of the queue up to both bounds, except quarantined ones and the given keys; at least one, if there
-   * is any. Traces and log records have separate queues.
+   * Returns the first traces of the queue up to both bounds, without quarantined ones and the given keys. If there is any
+   * trace, returns at least one. Traces and log records have separate queues.
    */
   readonly next: (
     bounds: SpoolBounds,
@@ -13,40 +13,40 @@ export type Spool = {
     signal?: SpooledSignal,
   ) => Promise<readonly SpooledTrace[]>;
   readonly remove: (keys: readonly string[]) => Promise<void>;
-  /** Quarantines a trace. If the bounds are exceeded, drops the oldest quarantined traces and returns them. */
+  /** Quarantines a trace. If the bounds are exceeded, removes the oldest quarantined traces and returns them. */
   readonly quarantine: (
     key: string,
     why: QuarantineReason,
     bounds: SpoolBounds,
   ) => Promise<readonly QuarantinedTrace[]>;
   readonly quarantined: () => Promise<readonly QuarantinedTrace[]>;
-  /** Puts quarantined traces back into their old places in the queue; returns their number. */
+  /** Puts quarantined traces back into their old positions in the queue. Returns their number. */
   readonly retry: (keys: readonly string[]) => Promise<number>;
-  /** Drops quarantined traces; returns their number. */
+  /** Removes quarantined traces. Returns their number. */
   readonly drop: (keys: readonly string[]) => Promise<number>;
   readonly size: () => Promise<SpoolSize>;
-  /** Returns how many log records wait in the queue, in requests and bytes. */
+  /** Returns the number of requests and bytes of log records in the queue. */
   readonly sizeOfLogs: () => Promise<QueueSize>;
-  /** Reports whether there is room for more traces; quarantined traces have separate bounds. */
+  /** Reports whether there is room for more traces. Quarantined traces have bounds of their own. */
   readonly hasRoom: (bounds: SpoolBounds) => Promise<boolean>;
 };
 
-/** One execution's trace, or its log records, as a complete OTLP request. */
+/** The trace or the log records of one execution, as a complete OTLP request. */
 export type SpooledTrace = {
-  /** Unique: if a key is spooled twice, the first trace stays. */
+  /** Unique. If a key is added twice, the first trace stays. */
   readonly key: string;
   readonly server: string;
   readonly executionId: string;
   readonly startedAtMs: number;
   readonly spooledAtMs: number;
   readonly encoding: SpoolEncoding;
-  /** The number of spans, or of log records. */
+  /** The number of spans or log records. */
   readonly spans: number;
   readonly bytes: Uint8Array;
 };
 
 export type TraceEncoding = 'protobuf' | 'json';
-/** Log records have a mark, so that one table can contain both. */
+/** The encoding. It marks log records, because one table contains both. */
 export type SpoolEncoding = TraceEncoding | `logs-${TraceEncoding}`;
 export type SpooledSignal = 'traces' | 'logs';
 
@@ -59,7 +59,7 @@ export type QuarantinedTrace = Omit<SpooledTrace, 'bytes'> & { readonly size: nu
 type QueueSize = { readonly traces: number; readonly bytes: number };
 
 export type SpoolSize = QueueSize & {
-  /** When the first trace in the queue was spooled; undefined if the queue is empty. */
+  /** The time at which the first trace of the queue was added; undefined if the queue is empty. */
   readonly oldestMs: number | undefined;
   readonly quarantinedTraces: number;
   readonly quarantinedBytes: number;

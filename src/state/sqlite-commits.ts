@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { explainFault } from './explain-fault.ts';
 import { StateError } from './state.ts';
 
-/** Runs work as one transaction, which is counted in the database and in the file next to it. */
+/** Runs work as one transaction, and increments the count in the database and in the file beside it. */
 export type Commit = (work: () => void) => void;
 
 export function createCommit(database: DatabaseSync, file?: Pick<CommitFile, 'note'>): Commit {
@@ -19,7 +19,7 @@ export function createCommit(database: DatabaseSync, file?: Pick<CommitFile, 'no
   };
 }
 
-/** Returns the final count; undefined if it cannot be read. */
+/** Returns the count of a database before it is closed; undefined if it cannot be read. */
 export function readLastCommits(database: DatabaseSync): CommitCount | undefined {
   try {
     return readCommits(database);
@@ -41,7 +41,7 @@ export function inTransaction(database: DatabaseSync, work: () => void): void {
     work();
     database.exec('COMMIT');
   } catch (error) {
-    // Some errors have ended the transaction already.
+    // After some errors, SQLite has already ended the transaction.
     if (database.isTransaction) database.exec('ROLLBACK');
     throw new StateError(`the state cannot be written: ${explainFault(error)}`, { cause: error });
   }
@@ -50,30 +50,30 @@ export function inTransaction(database: DatabaseSync, work: () => void): void {
 /** The number of transactions that a database has committed, with the id of the database. */
 export type CommitCount = { readonly id: string; readonly commits: number };
 
-/** The last recorded commit, and whether the database was closed properly after it. */
+/** The last recorded commit, and whether the database was then closed properly. */
 type NotedCommit = CommitCount & { readonly isClosed: boolean };
 
 type CommitFile = ReturnType<typeof openCommitFile>;
 
 /**
- * Keeps the number of the last commit in a file next to the database. The file is not synced: it survives the end of the
- * process; after a power loss it may be behind a synced write-ahead log, but never ahead. A database that is behind the file
- * has lost commits.
+ * Stores the number of the last commit in a file beside the database, to find lost commits: a database with a smaller number
+ * has lost some. The file is not synced. It survives the end of the process; after a power loss it may be behind the database,
+ * whose log is synced, but never ahead of it.
  */
 export function openCommitFile(path: string) {
   let descriptor: number | undefined;
   function write({ id, commits }: CommitCount, mark: 'open  ' | 'closed'): void {
     try {
       descriptor ??= openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
-      // The length never changes, so that writing in place needs no space on a full disk.
+      // The length never changes, so that writing in place works on a full disk.
       writeSync(descriptor, `${id} ${String(commits).padStart(16, '0')} ${mark}\n`, 0);
     } catch {
-      // The transaction is committed. Without this file, only a loss at this moment would stay unnoticed.
+      // The transaction is committed. Without this file, its loss would not be noticed, so the error has no other effect.
     }
   }
   return {
     note: (count: CommitCount) => write(count, 'open  '),
-    /** Records that the database was closed properly; if it is suspect, that the next start must check it. */
+    /** Records that the database was closed properly. If damage is suspected, records that the next start must check it. */
     close: (count: CommitCount | undefined, isSuspect = false): void => {
       if (count !== undefined) write(count, isSuspect ? 'open  ' : 'closed');
       if (descriptor !== undefined) closeSync(descriptor);

@@ -32,11 +32,11 @@ export type OpenedFile = {
   readonly database: DatabaseSync;
   readonly origin: StateOrigin;
   readonly commit: Commit;
-  /** Writes the backup that replaces a damaged file. An incomplete backup never replaces it. */
+  /** Writes the backup that replaces a damaged file. An incomplete backup never replaces an earlier one. */
   readonly backUp: () => Promise<void>;
-  /** Reports whether the path still leads to the open file. */
+  /** Reports whether the path still names the open file. */
   readonly isInPlace: () => boolean;
-  /** Writes the database to its path again and continues with the new file; closes the open file. */
+  /** Writes the database to its path again, closes the open file, and returns the new one. */
   readonly moveBack: () => Promise<OpenedFile>;
   readonly close: () => void;
 };
@@ -45,14 +45,14 @@ export type FileOptions = {
   readonly dir: string;
   readonly now: () => number;
   readonly isSound?: IsSound | undefined;
-  /** True while a copy into this directory is in progress; otherwise an incomplete copy is refused. */
+  /** True while a copy into this directory is in progress. Otherwise an incomplete copy is refused. */
   readonly isCopying?: boolean | undefined;
 };
 
 type Paths = { file: string; copy: string; commits: string };
 type Opened = Pick<OpenedFile, 'database' | 'origin'>;
 
-/** Opens the state in a directory and locks it. Quarantines a damaged file and restores the last backup. */
+/** Opens the state in a directory and locks it. If the file is damaged, quarantines it and restores the last backup. */
 export function openStateFile(options: FileOptions): OpenedFile {
   const { dir, now, isSound } = options;
   const paths = toPaths(dir);
@@ -61,7 +61,7 @@ export function openStateFile(options: FileOptions): OpenedFile {
     refuseForeign(dir);
     const opened = openOrRestore(paths, now(), isSound);
     if (opened.origin.kind !== 'usual') markRestored(opened.database);
-    // With the lock, no other process is writing these files.
+    // No other process writes these files while the lock is held.
     for (const whole of [paths.file, paths.copy]) removeDatabase(toHalf(whole));
     if (options.isCopying !== true && hasUnfinishedCopy(opened.database)) {
       opened.database.close();
@@ -101,7 +101,7 @@ function toOpenedFile({ database, origin }: Opened, options: FileOptions): Opene
   const paths = toPaths(options.dir);
   const own = statSync(paths.file);
   const commitFile = openCommitFile(paths.commits);
-  // A backup checks everything. If damage is suspected, the next start must check everything too.
+  // A backup checks the whole file. If damage is suspected, the next start must also check it.
   let isSuspect = false;
   return {
     database,
@@ -116,7 +116,7 @@ function toOpenedFile({ database, origin }: Opened, options: FileOptions): Opene
         const found = statSync(paths.file);
         return found.ino === own.ino && found.dev === own.dev;
       } catch {
-        // Not only if it is missing: its directory may be unreadable.
+        // The file is missing, or its directory is unreadable.
         return false;
       }
     },
@@ -134,8 +134,8 @@ function toOpenedFile({ database, origin }: Opened, options: FileOptions): Opene
 }
 
 /**
- * Moves the database to its path; the caller prevents writes meanwhile. A file that another process uses is not touched; a file
- * that is not in use is quarantined.
+ * Moves the database to its path, while the caller prevents writes. An existing file there is quarantined, unless another
+ * process uses it.
  */
 async function moveTo(paths: Paths, database: DatabaseSync, { dir, now, isSound }: FileOptions): Promise<DatabaseSync> {
   const half = toHalf(paths.file);
@@ -170,7 +170,7 @@ function lockOnce(file: string): void {
 function openOrRestore(paths: Paths, nowMs: number, isSound: IsSound | undefined): Opened {
   const { file, copy } = paths;
   try {
-    // SQLite treats an empty or missing file as new; if there is a backup, the file was lost.
+    // SQLite treats an empty or missing file as new. If there is a backup, the file was lost.
     if (isEmpty(file) && existsSync(copy)) throw toDamage('it is empty');
     const isThorough = readCommitFile(paths.commits)?.isClosed !== true;
     const { database, version } = openDatabase(file, { isSound, isThorough });
@@ -189,12 +189,12 @@ function openOrRestore(paths: Paths, nowMs: number, isSound: IsSound | undefined
   }
 }
 
-/** Finds lost commits: if the write-ahead log is cut or damaged, SQLite silently ends at the last readable commit. */
+/** Finds lost commits. If the write-ahead log is cut or damaged, SQLite ends at the last readable commit without an error. */
 function findLostCommits(database: DatabaseSync, isNew: boolean, { copy, commits }: Paths) {
   const found = readCommits(database);
   const noted = readCommitFile(commits);
   if (found === undefined || noted === undefined) return { lostCommits: 0 };
-  // A new database has no commits, but commits of its predecessor are recorded.
+  // A new database has no commits, but the commits of its predecessor are recorded.
   if (isNew) return { lostCommits: noted.commits };
   if (noted.id !== found.id || noted.commits <= found.commits) return { lostCommits: 0 };
   const copied = existsSync(copy) ? readSoundCommits(copy) : undefined;
@@ -202,7 +202,7 @@ function findLostCommits(database: DatabaseSync, isNew: boolean, { copy, commits
   return { lostCommits: noted.commits - found.commits, isInCopy };
 }
 
-/** Returns the commits of a backup; undefined if it is damaged. */
+/** Returns the commit count of a backup; undefined if the backup is damaged. */
 function readSoundCommits(copy: string): CommitCount | undefined {
   const database = new DatabaseSync(copy, { readOnly: true });
   try {
@@ -214,7 +214,7 @@ function readSoundCommits(copy: string): CommitCount | undefined {
   }
 }
 
-/** The name of an incomplete copy, which a killed process leaves behind. */
+/** Returns the name of an incomplete copy, which stays if the process is killed. */
 function toHalf(file: string): string {
   return `${file}.half`;
 }
@@ -236,12 +236,12 @@ async function copyTo(copy: string, database: DatabaseSync, onDamage: () => void
     }
     renameSync(half, copy);
   } finally {
-    // Also removes the files that the health check leaves.
+    // This also removes the files that the health check leaves.
     removeDatabase(half);
   }
 }
 
-/** Copies the database. If a commit is in progress at the first page, SQLite stops with status 0; the next try succeeds. */
+/** Copies the database. If a commit is in progress at the first page, SQLite stops with status 0, and the next try succeeds. */
 async function writeCopy(database: DatabaseSync, half: string): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -255,5 +255,5 @@ async function writeCopy(database: DatabaseSync, half: string): Promise<void> {
 }
 
 const maxTries = 20;
-/** The number of pages between two turns of the event loop: 2 MB. */
+/** The number of pages (2 MB) between two turns of the event loop. */
 const pagesAtOnce = 500;

@@ -10,13 +10,13 @@ export type IsSound = (kind: string, body: unknown) => boolean;
 export type HealthOptions = {
   readonly isSound?: IsSound | undefined;
   /**
-   * Compares entries with their index even if there are a million, which takes almost a second. Otherwise, up to 200,000
-   * entries are compared.
+   * True to compare all entries with their index; a million takes almost a second. Otherwise 200,000 entries at most are
+   * compared.
    */
   readonly isThorough: boolean;
 };
 
-/** Reads the whole database and finds damage; undefined if there is none. */
+/** Reads the whole database. Returns a description of damage; undefined if there is none. */
 export function findDamage(
   database: DatabaseSync,
   { isSound = () => true, isThorough }: HealthOptions,
@@ -43,8 +43,8 @@ function findWrongSchema(database: DatabaseSync): string | undefined {
 }
 
 /**
- * The index has every column of the entries; comparing both sums is ten times as fast as SQLite's own check. Projects are
- * numbered, so that a wrong project changes the sum.
+ * Compares the sums of the entries and of their index, which has all their columns. This is ten times as fast as the check of
+ * SQLite. Projects are numbered, so that a wrong project changes the sum.
  */
 function findWrongEntries(database: DatabaseSync): string | undefined {
   if (countEntries(database) === 0) return undefined;
@@ -76,7 +76,7 @@ function countEntries(database: DatabaseSync): number {
   return Number(database.prepare('SELECT count(*) AS entries FROM ledger_entry').get()?.entries);
 }
 
-/** The bytes of traces are checked when they are read, because a single trace may be quarantined. */
+/** Checks traces without their bytes, which are checked when they are read, so that only a damaged trace is quarantined. */
 function findWrongSpool(database: DatabaseSync): string | undefined {
   if (!hasTable(database, 'spooled_trace')) return undefined;
   const { integrity_check: found } = database.prepare('PRAGMA integrity_check(spooled_trace)').get() ?? {};
@@ -133,7 +133,7 @@ function isMemory(value: unknown): boolean {
 
 const plain = new Set(['string', 'number']);
 
-/** Checks a file that is not in use. A large file is checked in a separate thread, because reading it takes a long time. */
+/** Checks a file that is not in use. A large file is checked in a separate thread, because reading it takes long. */
 export async function findDamageOfFile(file: string): Promise<string | undefined> {
   if (statSync(file).size < largeBytes) return checkFile(file);
   const data: Task = { fileToCheck: file };
@@ -145,7 +145,7 @@ export async function findDamageOfFile(file: string): Promise<string | undefined
   });
 }
 
-/** A check of this size takes a few milliseconds; starting a thread takes a hundred, and seconds on a busy machine. */
+/** A smaller file is checked in a few milliseconds. Starting a thread takes 100 ms, and seconds on a busy machine. */
 const largeBytes = 2 ** 20;
 
 type Task = { fileToCheck: string };

@@ -22,13 +22,13 @@ import { migrate, readVersion, refuseNewer } from './migrations.ts';
 import { findDamage, type HealthOptions, type IsSound } from './sqlite-health.ts';
 import { healSums } from './sqlite-spool.ts';
 
-/** Returns the version before the migration: 0 for a new database. */
+/** Opens a database and updates its schema. Returns the version before the update, which is 0 for a new database. */
 export function openDatabase(file: string, health: HealthOptions): { database: DatabaseSync; version: number } {
   const database = new DatabaseSync(file, { timeout: 0 });
   try {
     // Before the first write, because SQLite gives its other files the mode of this file.
     chmodSync(file, 0o600);
-    // The operating system holds the lock, so it ends with the process in any case.
+    // The operating system holds the lock, so the lock always ends with the process.
     database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
     database.exec('BEGIN IMMEDIATE; COMMIT;');
     const damage = findDamage(database, health);
@@ -44,7 +44,7 @@ export function openDatabase(file: string, health: HealthOptions): { database: D
   }
 }
 
-/** Replaces a damaged file by the last backup; undefined if no backup can be used. */
+/** Replaces a damaged file by the last backup. Returns undefined if the backup cannot be used. */
 export function restore(file: string, copy: string, isSound: IsSound | undefined): DatabaseSync | undefined {
   if (!existsSync(copy)) return undefined;
   copyFileSync(copy, file, constants.COPYFILE_EXCL);
@@ -58,8 +58,8 @@ export function restore(file: string, copy: string, isSound: IsSound | undefined
 }
 
 /**
- * Marks all servers as restored, and forgets what was pushed. The marks stay until a process opens the data of the server,
- * which may happen only after another restart.
+ * Marks all servers as restored, and removes what was recorded about pushes. A mark stays until a process opens the data of its
+ * server, perhaps after another restart.
  */
 export function markRestored(database: DatabaseSync): void {
   const kind: RestoredMark['kind'] = 'restored';
@@ -74,11 +74,11 @@ export function markRestored(database: DatabaseSync): void {
       );
     }
   } catch {
-    // On a full disk nothing else is stored either, so the next start notices the lost commits again.
+    // A full disk stores nothing else either, so the next start finds the lost commits again.
   }
 }
 
-/** Renames a damaged file, so that it can be examined; returns its new name, or undefined if the file is missing. */
+/** Renames a damaged file, so that it can be examined. Returns the new name; undefined if the file is missing. */
 export function quarantine(file: string, nowMs: number): string | undefined {
   const name = `${file}.damaged-${new Date(nowMs).toISOString().replaceAll(':', '')}`;
   const isThere = existsSync(file);
@@ -90,7 +90,7 @@ export function removeDatabase(file: string): void {
   for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true });
 }
 
-/** Creates one folder after the other, because Node's recursion never ends if a file system refuses silently. */
+/** Creates one directory after the other, because the recursive mode of Node.js never ends if a file system refuses silently. */
 export function makeDirectory(dir: string): void {
   const found = statSync(dir, { throwIfNoEntry: false });
   if (found?.isDirectory()) return;
@@ -117,8 +117,8 @@ export function isWritable(file: string): boolean {
 }
 
 /**
- * Finds a way in which another user could overwrite files: a directory of the other user, or a link in it. Root may own the
- * directory, as on Kubernetes volumes.
+ * Returns how another user could overwrite files: through a foreign directory, or a link in it. Root may own the directory, as
+ * on Kubernetes volumes.
  */
 export function findForeign(dir: string, userId = process.getuid?.()): string | undefined {
   if (userId === undefined) return undefined;
@@ -126,7 +126,7 @@ export function findForeign(dir: string, userId = process.getuid?.()): string | 
   const isForeign = (owner: number): boolean => owner !== userId && owner !== 0;
   const { uid } = statSync(dir);
   if (isForeign(uid)) return `it belongs to another user (${uid}); chown it, or choose another \`state.dir\``;
-  // Both the directory of the link and that of its target are checked.
+  // Checks the directory of a link and the directory of its target.
   for (const parent of new Set([dirname(resolve(dir)), dirname(realpathSync(dir))])) {
     const danger = findDangerAbove(statSync(parent), { userId, writers: 0o002 });
     if (danger !== undefined) return `${danger}; chmod or chown ${parent}, or choose another \`state.dir\``;
@@ -136,7 +136,7 @@ export function findForeign(dir: string, userId = process.getuid?.()): string | 
     if (found === undefined) continue;
     if (found.isSymbolicLink()) return `${name} in it is a link; put the file itself there`;
     if (isForeign(found.uid)) return `${name} in it belongs to another user (${found.uid}); chown or remove it`;
-    // Such as a backup that root has restored.
+    // For example a backup that root has restored.
     if (found.uid !== userId && (found.mode & 0o066) === 0)
       return `${name} in it belongs to root only; chown it to the user of this process (${userId})`;
   }

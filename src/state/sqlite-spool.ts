@@ -13,7 +13,7 @@ import { toChecksum } from './state.ts';
 
 type SpoolOptions = { commit: Commit; nowMs: () => number; onDamage: (what: string) => void };
 
-/** The spool in the embedded database. Triggers update its sums, so that reading them does not read the queue. */
+/** Creates the spool in SQLite. Triggers update its sums, because computing them would read the whole queue. */
 export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDamage }: SpoolOptions): Spool {
   const { line, logs, aside, sums, remove, mark, unmark, markDamaged, drop } = prepareStatements(database);
   const begins = createBegins(database);
@@ -23,7 +23,7 @@ export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDam
     const { oldestMs, ...rest } = sums.get() as Omit<SpoolSize, 'oldestMs'> & { oldestMs: number | null };
     return { ...rest, oldestMs: oldestMs ?? undefined };
   }
-  /** Removes damaged traces: they would be refused for ever, or count as other traces. */
+  /** Removes damaged traces, which would be refused for ever or count as other traces. */
   function leaveOut(damaged: readonly Row[]): void {
     commit(() => {
       for (const { position } of damaged) markDamaged.run('damaged in the state', nowMs(), position);
@@ -71,7 +71,7 @@ export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDam
       });
       return dropped;
     },
-    // SQLite treats a negative limit as no limit.
+    // For SQLite, a negative limit means no limit.
     quarantined: async () => (aside.all(-1) as unknown as QuarantinedTrace[]).map((trace) => ({ ...trace })),
     retry: async (keys) => {
       begins.forget();
@@ -105,14 +105,14 @@ function dropBeyond(
   }
 }
 
-/** For each queue, the place before which nothing waits, so that a search in one queue does not read the other. */
+/** For each queue, a position with no item before it, so that a search in one queue does not read the other. */
 function createBegins(database: DatabaseSync) {
-  // Places are never reused.
+  // Positions are never reused.
   const end = database.prepare('SELECT ifnull(max(position), 0) + 1 AS position FROM spooled_trace');
   let begins = { traces: 0, logs: 0 };
   return {
     of: (signal: SpooledSignal): number => begins[signal],
-    /** `first` is the place of the first item in the queue; undefined if the queue is empty. */
+    /** `first` is the position of the first item in the queue; undefined if the queue is empty. */
     note: (signal: SpooledSignal, first: number | undefined): void => {
       begins[signal] = first ?? Number(end.get()?.['position']);
     },
@@ -122,7 +122,7 @@ function createBegins(database: DatabaseSync) {
   };
 }
 
-/** The statements of the spool; a quarantined trace has a reason. */
+/** Prepares the statements of the spool. A quarantined trace is one with a reason. */
 function prepareStatements(database: DatabaseSync) {
   return {
     line: database.prepare(
@@ -162,7 +162,7 @@ function toTraceChecksum(trace: SpooledTrace, size: number): number {
   return toChecksum([key, server, executionId, startedAtMs, spooledAtMs, encoding, spans, size, bytes]);
 }
 
-/** Sums are computed again from the traces, so a wrong sum needs no backup. */
+/** Computes the sums from the traces again, so that wrong sums need no backup. */
 export function healSums(database: DatabaseSync): void {
   database.exec(
     `UPDATE spool_sums SET (traces, bytes, set_aside, set_aside_bytes) = (sound.traces, sound.bytes, sound.aside, sound.aside_bytes)
@@ -176,7 +176,7 @@ export function healSums(database: DatabaseSync): void {
   );
 }
 
-/** Appends traces to the queue, in the caller's transaction. */
+/** Appends traces to the queue in the transaction of the caller. */
 export function createSpoolWriter(database: DatabaseSync): (traces: readonly SpooledTrace[]) => void {
   const insert = database.prepare(
     `INSERT INTO spooled_trace (key, server, execution, started_at, spooled_at, encoding, spans, size, bytes, checksum)

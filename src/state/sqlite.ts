@@ -16,20 +16,20 @@ type SqliteOptions = Partial<StateRules> &
   (({ readonly dir: string; readonly maxPages?: number } & Pick<FileOptions, 'isCopying'>) | { readonly memory: true });
 
 type StateRules = {
-  /** Reports whether the parsed body of a document has the shape of its kind; otherwise the state is damaged. */
+  /** Reports whether the parsed body of a document has the shape of its kind. If not, the state is damaged. */
   isSound: IsSound;
-  /** Called with a description of damage that was found in use and quarantined. */
+  /** Called with a description of damage that was found during use and quarantined. */
   onDamage: (what: string) => void;
-  /** Called once if the file turns out to be damaged in use: a restart restores its last backup. */
+  /** Called once if the file turns out to be damaged during use. A restart restores its last backup. */
   onBroken: () => void;
   /**
-   * Called after the state directory was moved or removed: without an error once the state is written again, else with the
+   * Called after the state directory was moved or removed: without an error when the state is written again, otherwise with the
    * error.
    */
   onMoved: (fault: unknown) => void;
 };
 
-/** The state in one embedded SQLite file, locked as long as it is open. */
+/** Opens the state in one SQLite file, which stays locked while it is open. */
 export function openSqliteState(options: SqliteOptions, clock: Pick<Clock, 'now'> = systemClock): State {
   const opened = 'dir' in options ? openStateFile({ ...options, now: clock.now }) : openMemory();
   if ('dir' in options && options.maxPages !== undefined)
@@ -76,7 +76,7 @@ export function openSqliteState(options: SqliteOptions, clock: Pick<Clock, 'now'
   };
 }
 
-/** Keeps a state file in use. Commits go to its path; if the file is written there again, the stores continue with it. */
+/** Manages the file of an open state. If the file is written to its path again, the stores continue with the new file. */
 function keepFile(
   opened: OpenedFile,
   { onDamage = ignore, onMoved = ignore, onBroken = ignore }: Partial<StateRules>,
@@ -94,7 +94,7 @@ function keepFile(
     onBroken();
   }
 
-  /** Refuses to count into a file that will never be opened again. */
+  /** Throws if the file is no longer at its path, because it would never be opened again. */
   function commit(work: () => void): void {
     if (!file.isInPlace()) {
       void moveBack();
@@ -120,7 +120,7 @@ function keepFile(
         onMoved(undefined);
       })
       .catch((fault: unknown) => {
-        // Each commit tries again, but only the first failure is reported.
+        // Each commit tries to write the file again, but only the first failure is reported.
         if (!isLost) onMoved(fault);
         isLost = true;
       })
@@ -218,7 +218,7 @@ function createSqliteLedger(database: DatabaseSync, commit: Commit): Ledger {
     return known;
   }
 
-  /** Returns the number of entries by which the ledger grows. */
+  /** Returns the number of additional entries. */
   function write(server: string, change: LedgerChange): number {
     let growth = 0;
     for (const { project, id, startedAtMs, endedAtMs } of change.entries ?? []) {

@@ -3,28 +3,28 @@ import type { Memories } from '../domain/memory.ts';
 import type { Ledger } from './ledger.ts';
 import type { Spool } from './spool.ts';
 
-/** The data that survive a restart. Asynchronous, because a database on the network implements it too. */
+/** The data that survive a restart. The methods are asynchronous, because PostgreSQL implements them too. */
 export type State = Memories & {
   readonly origin: StateOrigin;
   readonly ledger: Ledger;
   readonly spool: Spool;
   /** Writes the backup that is restored if the state is damaged. */
   readonly backUp: () => Promise<void>;
-  /** Returns the number of bytes of a backup. */
+  /** Returns the size of a backup in bytes. */
   readonly bytes: () => number;
   readonly close: () => Promise<void>;
 };
 
 /**
- * The origin of the state: unchanged, from the last backup, or empty because it was damaged or missing. A state that is behind has lost
- * its last commits, but is newer than the backup.
+ * Where the state comes from: it is unchanged, from the last backup, or empty because it was damaged or missing. A state that
+ * is `behind` has lost its last commits, but is newer than the backup.
  */
 export type StateOrigin =
   | { readonly kind: 'usual'; readonly isUpgraded?: true }
   | { readonly kind: 'behind'; readonly lostCommits: number }
   | { readonly kind: 'restored' | 'anew'; readonly damaged: string | undefined };
 
-/** Splits the owner of a memory into unit and member; names of servers have no slash. */
+/** Splits the owner of a memory into unit and member. Names of servers contain no slash. */
 export function toOwner(server: string): { unit: string; member: string | undefined } {
   const slash = server.indexOf('/');
   if (slash < 0) return { unit: server, member: undefined };
@@ -36,7 +36,7 @@ export class StateError extends Error {
   override readonly name: string = 'StateError';
 }
 
-/** Returns a checksum over a row and its key, because a body under another key is damaged too. */
+/** Returns a checksum of a row and its key, because a body under another key is also damaged. */
 export function toChecksum(parts: readonly (string | number | Uint8Array)[]): number {
   let sum = 0;
   for (const part of parts) sum = crc32(part instanceof Uint8Array ? part : `${part}\0`, sum);

@@ -8,14 +8,14 @@ import { StateError } from '../state.ts';
 import { explainPostgresFault, isRetryable, leavesCommitOpen, type Place } from './explain-postgres-fault.ts';
 
 export type PostgresSettings = {
-  /** Called for each new connection, so that a rotated password works without a restart. */
+  /** Called for each new connection, so that a new password takes effect without a restart. */
   readonly login: () => Promise<Login>;
   /**
-   * Called for each new connection, so that a renewed certificate works without a restart; undefined if the connection to this
-   * host is not encrypted.
+   * Called for each new connection, so that a new certificate takes effect without a restart. Returns undefined if the
+   * connection to this host is not encrypted.
    */
   readonly tls: (host: string) => Promise<ConnectionOptions | undefined>;
-  /** The schema of the tables; it is created if missing. */
+  /** The schema with the tables. It is created if missing. */
   readonly schema: string;
   readonly connections: number;
   readonly statementTimeoutMs: number;
@@ -26,19 +26,19 @@ export type Login = Place & { readonly user: string; readonly password: string |
 export type Sql = <Row>(text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
 
 export type Connections = {
-  /** Runs one statement in its own transaction. */
+  /** Runs one statement as a transaction of its own. */
   readonly sql: Sql;
-  /** Runs work as one transaction. After a conflict with another transaction the work runs again, so it may run several times. */
+  /** Runs work as one transaction. If it conflicts with another transaction, the work runs again, so it may run several times. */
   readonly transact: <Answer>(work: (sql: Sql) => Promise<Answer>) => Promise<Answer>;
   readonly close: () => Promise<void>;
 };
 
 type Timing = Pick<Clock, 'after' | 'random'>;
 
-/** Counts broken connections over all pools of one database. Connections that were opened before the last break are closed. */
+/** The number of broken connections in all pools of a database. Connections that were opened before the last break are closed. */
 type Breaks = { count: number };
 
-/** A bounded pool of connections to one database. */
+/** Creates a pool with a limited number of connections to one database. */
 export function createConnections(
   settings: PostgresSettings,
   clock: Timing,
@@ -63,7 +63,7 @@ export function createConnections(
       throw explain('the database cannot be used', error);
     });
 
-  /** Lends a connection; closes it afterwards if it may be unusable. */
+  /** Lends a connection for some work. Closes it afterwards if its state is unknown. */
   async function borrow<Answer>(work: (client: ClientBase) => Promise<Answer>): Promise<Answer> {
     const client = await connect();
     let isUsable = false;
@@ -74,7 +74,7 @@ export function createConnections(
       isUsable = true;
       return answer;
     } catch (error) {
-      // The session stays usable only after an error of a statement.
+      // After an error of a statement the session is usable, after others it is not.
       isUsable = keepsConnection(error);
       if (!isUsable) generations.noteBreak(client);
       throw error;
@@ -123,7 +123,7 @@ async function openConnection(
   prepare: () => Promise<void>,
 ): Promise<PoolClient> {
   for (;;) {
-    // The password is read before connecting, because a connection would wait for a password that cannot be read.
+    // The password is read before connecting. If it cannot be read, a connection would wait for it.
     if (pool.idleCount === 0) await prepare();
     const client = await pool.connect();
     if (isPresent(client)) return client;
@@ -133,9 +133,9 @@ async function openConnection(
 
 type Generations = ReturnType<typeof createGenerations>;
 
-/** A connection that is older than a break may lead to a server that is gone, and a statement would wait for an answer. */
+/** Tracks breaks. A connection that is older than a break may lead to a server that is gone, and its statements would wait. */
 function createGenerations(breaks: Breaks) {
-  /** The number of breaks when a connection was opened. */
+  /** The number of breaks at the time when each connection was opened. */
   const known = new WeakMap<ClientBase, number>();
   return {
     isPresent: (client: ClientBase): boolean => {
@@ -148,7 +148,7 @@ function createGenerations(breaks: Breaks) {
   };
 }
 
-/** A conflict means that another concurrent write has made progress, so tries end soon. */
+/** In a conflict, one of the transactions succeeds, so a few tries are enough. */
 const maxTries = 6;
 
 async function commit(client: ClientBase): Promise<void> {
@@ -170,13 +170,13 @@ function toSql(client: ClientBase): Sql {
   };
 }
 
-/** After an error of a statement the session is usable; after any other error its state is unknown. */
+/** Reports whether the session is usable after an error. It is usable only after an error of a statement. */
 function keepsConnection(error: unknown): boolean {
   if (error instanceof UnansweredError) return false;
   if (error instanceof StateError) return error.cause === undefined || keepsConnection(error.cause);
   if (!(error instanceof DatabaseError)) return false;
   const code = error.code ?? '';
-  // The server is stopping or read-only; a new connection may lead to another server.
+  // The server is stopping or read-only. A new connection may lead to another server.
   return !code.startsWith('57P') && !code.startsWith('08') && code !== '25006' && code !== '25P03';
 }
 
@@ -187,39 +187,39 @@ function openPool(settings: PostgresSettings, credentials: () => Credentials | u
     connectionTimeoutMillis: connectMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5000,
-    // Longer than the server's own limit, because the server's error has more details.
+    // Longer than the server's own limit, because the error of the server has more details.
     query_timeout: settings.statementTimeoutMs + 2000,
     application_name: 'automation-exporter',
     types: { getTypeParser },
-    // The type has no parameters, but the pool passes its options.
+    // The type declares no parameters, but the pool passes its options.
     Client: createClientWith(credentials) as unknown as new () => ClientBase,
   });
-  // An idle connection that ends is replaced when needed.
+  // The pool replaces an idle connection that ends.
   pool.on('error', ignore);
-  // A broken connection rejects its statement. It may also break without a statement, just when it is lent.
+  // A broken connection rejects its statement. It may also break while it is lent, before any statement.
   pool.on('connect', (client) => client.on('error', ignore));
   return pool;
 }
 
 const connectMs = 5000;
-/** How long a suspended process may hold locks: less than the time between two renewals. */
+/** How long a suspended process may hold locks. It is less than the time between two renewals. */
 const idleInTransactionMs = 2500;
 
 type Credentials = { login: Login; tls: ConnectionOptions | undefined };
 
-/** The place in messages before an address was read. */
+/** The place in messages while the address is unknown. */
 const unread: Place = { host: 'unknown', port: 0, database: 'unknown' };
 
-/** The pool uses the same options for every connection; this client adds the present credentials. */
+/** Returns a client class that adds the current credentials. The pool has the same options for every connection. */
 function createClientWith(credentials: () => Credentials | undefined) {
   return function createClient(options: ClientConfig): Client {
     const { login, tls = false } = credentials() ?? {};
-    // Without a password, the library would search its own files and variables.
+    // Without a password, the library would search in its own files and variables.
     return limitAnswers(new Client({ ...options, ...login, password: login?.password ?? '', ssl: tls && toSsl(tls) }));
   };
 }
 
-/** The library checks the certificate for the host, not for the configured name, so the name is compared here. */
+/** Returns the TLS options. The library compares the certificate with the host, so the configured name is compared here. */
 function toSsl(tls: ConnectionOptions): ConnectionOptions {
   const { servername } = tls;
   if (servername === undefined) return tls;
@@ -237,7 +237,7 @@ export function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Reads 64-bit numbers as numbers: ids and times fit into 53 bits. */
+/** Parses 64-bit numbers as numbers, because ids and times fit into 53 bits. */
 function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
   if (oid === bigint) return Number;
   return types.getTypeParser(oid, format) as (value: string) => unknown;
@@ -245,7 +245,7 @@ function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string)
 
 const bigint = 20;
 
-/** Closes a pool. A server that does not answer must not delay the end of the process. */
+/** Closes a pool. A server that does not respond must not delay the end of the process. */
 async function closePool(pool: Pool, clock: Pick<Clock, 'after'>): Promise<void> {
   let cancel: Cancel = ignore;
   const limit = new Promise<void>((resolve) => {
@@ -257,12 +257,12 @@ async function closePool(pool: Pool, clock: Pick<Clock, 'after'>): Promise<void>
 
 function ignore(): void {}
 
-/** The parts of a client's connection that are used here; they are missing from pg's types. */
+/** The parts of a client's connection that are used here and are missing in pg's types. */
 type Wire = EventEmitter & { stream: Duplex };
 
-/** More than any state needs: without a limit, a faulty database could fill the memory. */
+/** More than any state needs. Without a limit, a faulty database could fill the memory. */
 const maxAnswerBytes = 256 * 2 ** 20;
-/** The memory that a row or result needs in addition to its bytes. */
+/** The memory for a row or a result in addition to its bytes. */
 const bytesOfMessage = 400;
 
 const counts = new WeakMap<ClientBase, { bytes: number }>();
@@ -277,7 +277,7 @@ function limitAnswers<Client extends ClientBase>(client: Client): Client {
   };
   const watch = (): void => void connection.stream.on('data', ({ length }: Buffer) => add(length));
   watch();
-  // After this event, the connection has a new stream.
+  // The connection has a new stream after this event.
   connection.on('sslconnect', watch);
   connection.on('message', () => add(bytesOfMessage));
   return client;

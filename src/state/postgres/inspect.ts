@@ -1,18 +1,18 @@
 import type { Clock } from '../../domain/clock.ts';
 import { type Connections, createConnections, type PostgresSettings } from './connections.ts';
 
-/** The properties of a database that matter for the state. */
+/** The properties of a database that are important for the state. */
 type PostgresFacts = {
   readonly version: string;
   readonly latencyMs: number;
-  /** Settings that are off although a commit needs them to survive a crash. */
+  /** Settings that are off although a commit survives a crash only if they are on. */
   readonly unsafe: readonly string[];
   readonly isReadOnly: boolean;
-  /** True if tables may be created in the schema; and, if the schema is missing, the schema too. */
+  /** True if tables can be created in the schema. If the schema is missing, it must be possible to create it too. */
   readonly mayCreate: boolean;
 };
 
-/** Inspects a database without writing. Throws a `StateError` if it cannot be used. */
+/** Inspects a database without writing. Throws a `StateError` if the database cannot be used. */
 export async function inspectPostgres(
   settings: PostgresSettings,
   clock: Pick<Clock, 'after' | 'random' | 'ticks'>,

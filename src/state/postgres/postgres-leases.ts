@@ -1,7 +1,7 @@
 import type { Acquired, Lease, Leases, Replica } from '../shared-state.ts';
 import type { Connections, Sql } from './connections.ts';
 
-/** The leases of all units, by the clock of the database. A unit is acquired only if its check passes. */
+/** Creates the leases of all units, by the clock of the database. A unit is acquired only if its check passes. */
 export function createPostgresLeases(
   { sql, transact }: Connections,
   replica: Replica,
@@ -43,7 +43,7 @@ export function createPostgresLeases(
 
 type LeaseRow = Omit<Lease, 'configuration'> & { described: string | null };
 
-/** If an older release acquires a lease, the configuration of the previous owner remains in the row. */
+/** Converts a row. If an older release acquired the lease, the row still has the configuration of the previous owner. */
 function toLease({ described, ...lease }: LeaseRow): Lease {
   const name = `${lease.owner} `;
   return { ...lease, configuration: described?.startsWith(name) === true ? described.slice(name.length) : undefined };
@@ -56,8 +56,8 @@ const leases = `SELECT lease.unit, lease.owner, lease.address, lease.epoch, leas
 type Wanted = Replica & { unit: string; ttlMs: number; knownEpoch: number; configuration: string | undefined };
 
 /**
- * Waits for writes in progress: each write locks the lease against a takeover, but not against its renewal. An epoch is never
- * given twice, even if the lease was deleted.
+ * Acquires a unit after all writes in progress, because each write locks the lease against a takeover but not against a
+ * renewal. An epoch is never used twice, even if the lease was deleted.
  */
 async function acquire(sql: Sql, wanted: Wanted): Promise<Acquired> {
   const { unit, ttlMs, knownEpoch, configuration, owner, address } = wanted;

@@ -97,7 +97,7 @@ async function insertEntries(sql: Sql, unit: string, entries: readonly LedgerEnt
   return toCount(inserted);
 }
 
-/** If several documents have the same name, the last one wins. */
+/** Writes documents. If several have the same name, the last one is stored. */
 async function putDocuments(sql: Sql, unit: string, documents: readonly LedgerDocument[]): Promise<void> {
   const byName = new Map(
     documents.map(({ kind, key, body }) => [JSON.stringify([kind, key]), { kind, key: toText(key), body }]),
@@ -127,7 +127,7 @@ async function putDocuments(sql: Sql, unit: string, documents: readonly LedgerDo
   );
 }
 
-/** The index has digests, because it refuses keys of more than about 2,700 bytes, and names of jobs may be longer. */
+/** Returns a digest of a key for the index. The index refuses keys of more than about 2,700 bytes, and job names may be longer. */
 function digestOf(key: string): string {
   return createHash('sha256').update(key).digest('base64url');
 }

@@ -2,7 +2,7 @@ import type { QuarantinedTrace, Spool, SpoolBounds, SpoolEncoding, SpooledTrace,
 import type { Sql } from './connections.ts';
 import { type OwnedUnit, toText } from './owned-unit.ts';
 
-/** The spool of one unit. Its sums are updated with its traces, so that reading them does not read the queue. */
+/** Creates the spool of one unit. Its sums are updated with its traces, because computing them would read the whole queue. */
 export function createPostgresSpool({ unit, sql, write }: OwnedUnit): Spool {
   const readSize = async (): Promise<SpoolSize> => toSize(await sql<SumsRow>(sumsAndOldest, [unit]));
 
@@ -72,7 +72,7 @@ type SumsRow = Sums & { oldest: number | null };
 
 const nothing: Sums = { traces: 0, bytes: 0, set_aside: 0, set_aside_bytes: 0 };
 
-/** The first of the queue up to both bounds; at least one. */
+/** Returns the first traces of the queue up to both bounds, but at least one. */
 const line = `SELECT key, server, "executionId", "startedAtMs", "spooledAtMs", encoding, spans, bytes
   FROM (
     SELECT key, server, execution AS "executionId", started_at AS "startedAtMs", spooled_at AS "spooledAtMs", encoding, spans,
@@ -110,7 +110,7 @@ function toBytes(buffer: Buffer): Uint8Array {
   return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length);
 }
 
-/** Appends traces to the queue, in the caller's transaction. */
+/** Appends traces to the queue in the transaction of the caller. */
 export async function spoolTraces(sql: Sql, unit: string, traces: readonly SpooledTrace[]): Promise<void> {
   const added = { ...nothing };
   for (const trace of traces) {
@@ -138,7 +138,7 @@ export async function spoolTraces(sql: Sql, unit: string, traces: readonly Spool
   await addToSums(sql, unit, added);
 }
 
-/** Removes traces and subtracts them from the sums; returns their number. */
+/** Removes traces and subtracts them from the sums. Returns the number of removed traces. */
 async function removeTraces(sql: Sql, unit: string, keys: readonly string[], which: string): Promise<number> {
   const found = await sumOf(sql, unit, keys, which);
   await sql(`DELETE FROM spooled_trace WHERE unit = $1 AND key = ANY ($2::text[]) ${which}`, [unit, keys]);
@@ -180,7 +180,7 @@ async function addToSums(sql: Sql, unit: string, sums: Sums): Promise<void> {
   );
 }
 
-/** Drops the oldest quarantined traces until the rest is within the bounds; returns the dropped ones. */
+/** Removes the oldest quarantined traces until the others are within the bounds. Returns the removed traces. */
 async function dropBeyond(sql: Sql, unit: string, bounds: SpoolBounds): Promise<readonly QuarantinedTrace[]> {
   const dropped: QuarantinedTrace[] = [];
   for (;;) {

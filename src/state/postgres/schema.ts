@@ -2,8 +2,8 @@ import { StateError } from '../state.ts';
 import { type Connections, quote, type Sql } from './connections.ts';
 
 /**
- * The tables: one list of statements for each version. Never change a published version. Names sort by bytes, so that new
- * language data of the machine cannot damage an index. Rows that change often leave space for their next version.
+ * The tables, as one list of statements for each version. Never change a published version. Names are sorted by bytes, because
+ * new language data of the machine would damage other indexes. Rows that change often leave space for their next version.
  */
 const versions: readonly (readonly string[])[] = [
   [
@@ -77,21 +77,21 @@ const versions: readonly (readonly string[])[] = [
        PRIMARY KEY (unit, family)
      ) WITH (fillfactor = 70)`,
   ],
-  // The units that `migrate` has started to fill, until all are complete.
+  // The units that `migrate` has started to copy. The table is emptied when all of them are complete.
   ['CREATE TABLE unfinished_copy (unit text COLLATE "C" PRIMARY KEY)'],
-  // The owner's name and the digest of its configuration; an older release keeps the previous owner's.
+  // The name of the owner and the digest of its configuration. An older release does not change them when it acquires a lease.
   ['ALTER TABLE lease ADD COLUMN owner_configuration text'],
-  // The timeline on which the segments were last written.
+  // The timeline at the last write of the segments.
   ['ALTER TABLE unit ADD COLUMN segment_timeline text'],
-  // Segments are no longer stored. Earlier releases may still run, and name the columns of `unit` with every lease.
+  // Segments are no longer stored. Earlier releases may still run, and write these columns of `unit` with every lease.
   ['DROP TABLE segment', 'ALTER TABLE unit ALTER COLUMN segment_version SET DEFAULT 0'],
 ];
 
 const newestSchema = versions.length;
 
 /**
- * Creates the tables, or updates them to the newest version. The row with the version is locked: if several replicas start at
- * the same time, one makes the update, and the others find it complete.
+ * Creates the tables, or updates them to the newest version. The row with the version is locked, so that one of several
+ * starting replicas makes the update, and the others find it complete.
  */
 export async function prepareSchema(connections: Connections, schema: string): Promise<void> {
   await refuseOtherEncodings(connections);
@@ -115,8 +115,8 @@ async function readVersion(sql: Sql, lock = ''): Promise<number> {
 }
 
 /**
- * Creates the schema and the version table if they are missing, because a user may own a schema without the right to create
- * one.
+ * Creates the schema and the version table only if they are missing, because a user may own a schema without the right to
+ * create one.
  */
 async function createVersion(connections: Connections, schema: string): Promise<void> {
   for (let tries = 1; ; tries += 1) {
@@ -129,7 +129,7 @@ async function createVersion(connections: Connections, schema: string): Promise<
         await sql('INSERT INTO schema_version VALUES (true, 0)');
       });
     } catch (error) {
-      // Another replica may have created them at the same time.
+      // Another replica may have created them in the meantime.
       if (tries === maxTries) throw error;
     }
   }
@@ -152,7 +152,7 @@ function refuseNewer(version: number): void {
   );
 }
 
-/** Names of projects may contain any character. */
+/** Throws if the encoding of the database is not UTF8, because names of projects may contain any character. */
 async function refuseOtherEncodings({ sql }: Connections): Promise<void> {
   const [row] = await sql<{ server_encoding: string }>('SHOW server_encoding');
   const encoding = row?.server_encoding ?? 'UTF8';
