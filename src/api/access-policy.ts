@@ -1,36 +1,36 @@
 import type { Dialect } from './dialect.ts';
 
-/** One right of an access policy: a kind of thing, and what may be done with it. */
+/** One right of an access policy: the kind of a resource, and the permitted action. */
 export type AccessRight = (
   | { readonly type: 'project' | 'project_acl' | 'job' | 'node' | 'adhoc' }
   | { readonly type: 'resource'; readonly kind: 'system' | 'system_acl' | 'user' | 'event' | 'node' }
   | { readonly type: 'storage'; readonly path: string }
 ) & {
   readonly allow: 'read' | 'view' | 'admin' | 'configure';
-  /** True if only this right allows it, except rights of administrators. */
+  /** True if no other right replaces this one, except rights of administrators. */
   readonly isExact?: true;
 };
 
 type Allowed = { allowedBy: readonly AccessRight[] };
 
-/** Returns an access policy that allows these endpoints, ready to paste, without duplicates. */
+/** Returns an access policy for these endpoints that can be pasted. Each right is listed once. */
 export function toAccessPolicy(endpoints: readonly Allowed[], dialect: Dialect = 'rundeck'): string {
   const reasons = new Map(endpoints.flatMap(({ allowedBy }) => allowedBy).map((right) => [toText(right), { right }]));
   return renderPolicy([...reasons.values()], { dialect, projects: '.*' });
 }
 
-/** A task of the exporter, with the name that users know, and the endpoints it needs. */
+/** A task of the exporter: the name that users know, and the endpoints that it reads. */
 export type Purpose = { readonly name: string; readonly reads: readonly Allowed[] };
 
-/** A policy, with the purposes that it omits because their rights also allow changes. */
+/** A policy, and the purposes that it omits because their rights would also permit changes. */
 export type LeastPolicy = {
   readonly text: string;
   readonly left: readonly { readonly purpose: string; readonly right: string; readonly isAllOfIt: boolean }[];
 };
 
 /**
- * Returns the minimal access policy for these purposes, in projects that match a pattern. A comment above each rule says what
- * the rule allows, and which purposes need it.
+ * Returns the minimal access policy for these purposes in the projects that match a pattern. A comment above each rule says
+ * what the rule permits, and which purposes need it.
  */
 export function toLeastPolicy(
   purposes: readonly Purpose[],
@@ -56,7 +56,7 @@ export function toLeastPolicy(
   return { text: renderPolicy(reasoned, about), left: [...left.values()] };
 }
 
-/** Returns the right of an endpoint if this right also allows changes: a suggested policy must not grant it. */
+/** Returns the right of an endpoint if this right also permits changes. A suggested policy must not contain it. */
 export function toAdminRight({ allowedBy }: Allowed): string | undefined {
   const right = allowedBy.find(({ allow }) => allow === 'admin' || allow === 'configure');
   return right && `${right.type === 'resource' ? right.kind : right.type} ${right.allow}`;
@@ -78,7 +78,7 @@ function toEntry(right: AccessRight, projects = '.*'): string {
   return `{ ${allow} }`;
 }
 
-/** Reports whether a right belongs to the context of projects; all other rights belong to that of the application. */
+/** Reports whether a right belongs to the context of projects. All other rights belong to the context of the application. */
 function isOfProjects(right: AccessRight): boolean {
   if (right.type === 'resource') return right.kind === 'event' || right.kind === 'node';
   return right.type === 'job' || right.type === 'node' || right.type === 'adhoc';
@@ -129,7 +129,7 @@ function quote(pattern: string): string {
   return `'${pattern.replaceAll("'", "''")}'`;
 }
 
-/** Describes what a right allows, and what is missing without it. */
+/** Describes what a right permits, and what is missing without it. */
 function describe(right: AccessRight): string {
   if (right.type === 'resource') return resources[right.kind];
   return right.type === 'storage'

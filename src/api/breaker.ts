@@ -5,16 +5,16 @@ import type { ApiError } from './errors.ts';
 type BreakerOptions = {
   readonly clock: Pick<Clock, 'ticks' | 'random'>;
   readonly onChange: (isOpen: boolean) => void;
-  /** The state that the breaker of this address had before a reload. */
+  /** The state of the breaker of this address before a reload. */
   readonly memory?: BreakerMemory | undefined;
 };
 
 /** The errors of an address, as data that is kept when the breaker is replaced. */
 export type BreakerMemory = {
   faults: number;
-  /** How often the circuit has opened since the server last answered. */
+  /** How many times the circuit has opened since the last response of the server. */
   opened: number;
-  /** Not an Error, whose stack would keep the caller in memory. */
+  /** Not an Error, because its stack would keep the caller in memory. */
   last: Refusal | undefined;
   probeAfterTicks: number;
 };
@@ -30,8 +30,8 @@ const firstOpenMs = 2000;
 const maxOpenMs = 30_000;
 
 /**
- * Protects a server that does not answer: after several errors in a row, requests are refused at once, except one probe at a
- * time. Vital polls may always send a probe, so that they notice when the server is back; enrichment never may.
+ * Protects a server that does not respond. After several consecutive errors, requests fail at once, except one probe at a time.
+ * Vital polls may always send a probe, so that they notice the recovery; enrichment never may.
  */
 export function createBreaker({ clock, onChange, memory = createBreakerMemory() }: BreakerOptions) {
   let inFlight = 0;
@@ -53,7 +53,7 @@ export function createBreaker({ clock, onChange, memory = createBreakerMemory() 
   }
 
   return {
-    /** Returns undefined if the request may be sent; otherwise the error that opened the circuit. Allows one probe at a time. */
+    /** Returns undefined if the request may be sent, otherwise the error that opened the circuit. Permits one probe at a time. */
     refusal: (lane: Lane) => {
       if (memory.opened === 0 || memory.last === undefined) return undefined;
       // Enrichment is not urgent, and its probe would delay a vital poll.
@@ -61,7 +61,7 @@ export function createBreaker({ clock, onChange, memory = createBreakerMemory() 
       const mayProbe = inFlight === 0 && mayTry;
       return mayProbe ? undefined : memory.last;
     },
-    /** Call before a request is sent, and `end` after it. Without an error, the server answered. */
+    /** Call before a request is sent, and call `end` after it. `end` without an error means that the server responded. */
     begin: () => {
       inFlight += 1;
       isProbing = memory.opened > 0;
@@ -78,7 +78,7 @@ export function createBreaker({ clock, onChange, memory = createBreakerMemory() 
       if (memory.opened > 0 ? isProbing : memory.faults >= faultsToOpen) open();
       isProbing = false;
     },
-    /** Call instead of `end` if the caller stopped waiting; the server is not the cause. */
+    /** Call instead of `end` if the caller stopped waiting, because this is not an error of the server. */
     abandon: () => {
       inFlight -= 1;
       isProbing = false;
@@ -88,7 +88,7 @@ export function createBreaker({ clock, onChange, memory = createBreakerMemory() 
 
 export type Breaker = ReturnType<typeof createBreaker>;
 
-/** Reports whether an error means that the whole server does not answer, not only one endpoint. */
+/** Reports whether an error means that the whole server does not respond, not only one endpoint. */
 function isOutage({ kind, details }: ApiError): boolean {
   if (kind === 'server') return details.status === 502 || details.status === 503 || details.status === 504;
   return kind === 'network' || kind === 'tls' || kind === 'timeout';

@@ -1,6 +1,6 @@
 import type { Cancel, Clock } from '../domain/clock.ts';
 
-/** The most important first. */
+/** Sorted by importance, highest first. */
 export const lanes = ['vital', 'normal', 'enrichment'] as const;
 export type Lane = (typeof lanes)[number];
 
@@ -8,11 +8,11 @@ type BudgetOptions = {
   readonly requestsPerSecond: number;
   readonly concurrency: number;
   readonly clock: Pick<Clock, 'ticks' | 'after'>;
-  /** The state that the budget of this address had before a reload. */
+  /** The state of the budget of this address before a reload. */
   readonly memory?: BudgetMemory | undefined;
 };
 
-/** The starts of recent requests, and a pause that the server requested, as data that is kept when the budget is replaced. */
+/** The starts of recent requests and a pause that the server requested, as data that is kept when the budget is replaced. */
 export type BudgetMemory = {
   readonly recent: { readonly atTicks: number; readonly lane: Lane }[];
   readonly started: Record<Lane, number>;
@@ -26,14 +26,14 @@ export function createBudgetMemory(): BudgetMemory {
 
 export type Budget = ReturnType<typeof createBudget>;
 
-/** How long a request may wait for its turn. */
+/** How long a request may wait for admission. */
 type AdmissionLimit = { deadlineTicks: number; signal: AbortSignal | undefined };
 
 type Waiting = { admit: () => void };
 
 /**
- * Limits the rate and number of requests to one server. No second has more starts than allowed. The last place of both limits
- * is for vital polls, so that they never wait for a sweep.
+ * Limits the rate and the number of concurrent requests to one server. No second has more starts than permitted. The last place
+ * of both limits is for vital polls, so that they never wait for a sweep.
  */
 export function createBudget(options: BudgetOptions) {
   const { requestsPerSecond, concurrency, clock, memory = createBudgetMemory() } = options;
@@ -65,14 +65,14 @@ export function createBudget(options: BudgetOptions) {
   }
 
   function findLane(): Lane | undefined {
-    // A third of one or two starts is not a whole number.
+    // A third of one or two starts is less than one, so other lanes come first after two starts of the normal lane.
     const isItsTurn = starts >= 3 || normalInARow >= 2;
     return (isItsTurn ? admissionOrder : lanes).find(
       (lane) => waiting[lane].length > 0 && hasRoom(lane, started, starts) && hasRoom(lane, inFlight, concurrency),
     );
   }
 
-  /** Sets a timer for a pause or the rate. A full place needs no timer: a request that ends admits the next one. */
+  /** Sets a timer for a pause or the rate. Concurrency needs no timer: a request that ends admits the next one. */
   function wakeUp(nowTicks: number): void {
     cancelWakeUp?.();
     cancelWakeUp = undefined;
@@ -89,7 +89,7 @@ export function createBudget(options: BudgetOptions) {
 
   return {
     /**
-     * Resolves to a function that gives the place back; rejects with a `BudgetTimeout` at the deadline, or when the signal
+     * Resolves to a function to call after the request. Rejects with a `BudgetTimeout` at the deadline or when the signal
      * aborts.
      */
     enter: (lane: Lane, limit: AdmissionLimit): Promise<() => void> => {
@@ -106,7 +106,7 @@ export function createBudget(options: BudgetOptions) {
         leave: () => leave(lane),
       });
     },
-    /** Admits no request during the pause that the server requested. */
+    /** Admits no request during a pause that the server requested. */
     pause: (forMs: number): void => {
       memory.pausedUntilTicks = Math.max(memory.pausedUntilTicks, clock.ticks() + forMs);
       admitAll();
@@ -119,11 +119,11 @@ export function createBudget(options: BudgetOptions) {
 type Line = {
   join: (entry: Waiting) => void;
   quit: (entry: Waiting) => void;
-  /** Gives the place of an admitted request back. */
+  /** Ends an admitted request. */
   leave: () => void;
 };
 
-/** Waits in a queue until a request is admitted, its deadline passes or its signal aborts. */
+/** Waits until a request is admitted, its deadline passes or its signal aborts. */
 function waitForAdmission(
   clock: BudgetOptions['clock'],
   { deadlineTicks, signal }: AdmissionLimit,
@@ -171,8 +171,8 @@ export class BudgetTimeout extends Error {
 const admissionOrder: readonly Lane[] = ['vital', 'enrichment', 'normal'];
 
 /**
- * Reports whether a lane has room: enrichment gets at most a third of the limit, and only the vital lane may use the last
- * place.
+ * Reports whether a lane may start a request. Enrichment gets a third of the limit at most, and only the vital lane may use the
+ * last place.
  */
 function hasRoom(lane: Lane, { vital, normal, enrichment }: Readonly<Record<Lane, number>>, whole: number): boolean {
   if (lane === 'enrichment' && enrichment >= Math.max(1, Math.floor(whole / 3))) return false;

@@ -24,7 +24,7 @@ export type ClientOptions = {
   readonly dialect: Dialect | 'auto';
   readonly apiVersion: number | 'auto';
   readonly budget: { readonly requestsPerSecond: number; readonly concurrency: number };
-  /** The timeout of the first contact, which is shared by all polls. */
+  /** The timeout of the first contact, which all polls share. */
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly observe: ClientObserver;
@@ -32,7 +32,7 @@ export type ClientOptions = {
   readonly memory?: ClientMemory | undefined;
 } & Pick<RequesterOptions, 'largeAnswers' | 'secretForms'>;
 
-/** The state of an address, shared by all its callers, as data that is kept when the client is replaced. */
+/** The state of an address that all callers share, as data that is kept when the client is replaced. */
 export type ClientMemory = {
   readonly budget: BudgetMemory;
   readonly breaker: BreakerMemory;
@@ -46,18 +46,18 @@ export function createClientMemory(before: Partial<ClientMemory> = {}): ClientMe
 
 export type ClientObserver = RequestObserver & {
   readonly circuit: (isOpen: boolean) => void;
-  /** Called for changed files of credentials and certificates. */
+  /** Called when a file of credentials or certificates has changed. */
   readonly files?: (name: string, change: FileChange) => void;
 };
 
-/** The requests that a poll may send: GET for endpoints of the catalogue. */
+/** The requests that a poll may send: GET requests for the endpoints of the catalogue. */
 export type Api = {
   readonly get: <Answer, Path extends string, Query extends string>(
     endpoint: Endpoint<Answer, Path, Query>,
     ...input: InputOf<Path, Query>
   ) => Promise<Answer>;
   /**
-   * Also returns the exporter's clock at the middle of the request (about when the server answered), and the duration of the
+   * Also returns the exporter's time at the middle of the request, when the server probably responded, and the duration of the
    * request.
    */
   readonly getTimed: <Answer, Path extends string, Query extends string>(
@@ -69,7 +69,7 @@ export type Api = {
   readonly server: () => ServerFacts;
 };
 
-/** The input is optional if no parameter of the path is required. */
+/** The input is optional if the path requires no parameter. */
 type InputOf<Path extends string, Query extends string> =
   Record<never, never> extends EndpointInput<Path, Query>
     ? [input?: EndpointInput<Path, Query>]
@@ -84,13 +84,13 @@ export type ClientScope = {
 };
 
 export type Client = {
-  /** Returns the API for one poll, with its lane, timeouts and signal. */
+  /** Returns the API for one poll with its lane, timeouts and signal. */
   readonly within: (scope: ClientScope) => Api;
-  /** Returns the facts about the server from the first contact; sends no request. */
+  /** Returns the facts about the server from the first contact. Sends no request. */
   readonly facts: () => ServerFacts;
 };
 
-/** Sends requests to one server within its budget, in the dialect and version that both sides support. */
+/** Sends requests to one server within its budget, in the dialect and the API version that both support. */
 export function createClient({
   dialect,
   apiVersion,
@@ -112,7 +112,7 @@ export function createClient({
 
   const askByName = createNameGuard(ask, contact, clock);
 
-  /** The first contact is shared by all callers, so none of them can cancel it; each caller has its own timeout. */
+  /** Makes the first contact once for all callers. None of them can cancel it; each has its own timeout. */
   function settle(endpoint: Endpoint<unknown>, scope: Scope): Promise<number> {
     const { forMs, untilTicks = Number.POSITIVE_INFINITY, signal } = scope;
     const own: Scope = { lane: 'vital', forMs: timeoutMs, signal: undefined };
@@ -166,9 +166,8 @@ function versionedPath(endpoint: Endpoint<unknown>, version: number, input?: Any
 }
 
 /**
- * After a server has refused a path because of a special character in a name, no path with such a character is requested for an
- * hour, or until the release changes. Then one is tried again, because a person may have changed what the server or its proxy
- * accepts.
+ * Stops requests for paths with special characters in names after a server has refused one, for an hour or until the release
+ * changes. Then one is tried again, because the server or its proxy may accept it by then.
  */
 function createNameGuard(ask: Requester, contact: Contact, clock: Pick<Clock, 'ticks'>): Requester {
   let refused: { readonly release: string; readonly atTicks: number } | undefined;

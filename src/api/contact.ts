@@ -7,32 +7,32 @@ import { ApiError } from './errors.ts';
 
 /** The newest API version that the client uses by default, and that the API documents describe. */
 const newestApiVersion = 47;
-/** The oldest version that present servers accept. */
+/** The oldest API version that present servers accept. */
 const oldestApiVersion = 14;
 
 export type ServerFacts = {
   readonly dialect: Dialect | undefined;
   readonly apiVersion: number | undefined;
-  /** The server's release, such as `5.3.0-20240520`. */
+  /** The release of the server, such as `5.3.0-20240520`. */
   readonly release: string | undefined;
   readonly startedAtMs?: number | undefined;
-  /** True if several cluster members answer at this address. */
+  /** True if several cluster members respond at this address. */
   readonly hidesMembers: boolean;
-  /** The mode of all members that answered lately; undefined if they differ. */
+  /** The mode of all members that responded lately; undefined if their modes differ. */
   readonly mode?: ExecutionMode | undefined;
 };
 
 export type Contact = {
   readonly facts: () => ServerFacts;
   readonly version: () => number | undefined;
-  /** Reports whether the server supports this version, even if it is newer than the one in use. */
+  /** Reports whether the server supports this API version, even if it is newer than the version in use. */
   readonly hasVersion: (version: number) => boolean;
-  /** Returns the version to use. The first caller finds it, and all others wait. */
+  /** Returns the API version to use. The first caller determines it, and the others wait. */
   readonly settle: (ask: (version: number) => Promise<SystemInfo>) => Promise<number>;
   readonly learn: (info: SystemInfo) => void;
-  /** Call with the time in a system info answer, and with the date in its headers, which may come from a proxy. */
+  /** Call with the time in system information and the date of its headers, which a proxy may have written. */
   readonly learnDate: (timestampMs: number | undefined, dateMs: number | undefined) => void;
-  /** Returns the server time from the date of an answer. */
+  /** Converts the date of a response to the server time. */
   readonly toServerMs: (dateMs: number | undefined) => number | undefined;
   readonly learnFromHeaders: (headers: Readonly<Record<string, string>>) => void;
   readonly learnFromFault: (error: ApiError) => void;
@@ -40,10 +40,10 @@ export type Contact = {
 
 type Settings = { dialect: Dialect | 'auto'; apiVersion: number | 'auto' };
 
-/** The version that both sides supported when the address was last asked; a reload keeps it. */
+/** The API version at the last contact with this address; a reload keeps it. */
 export type VersionMemory = { apiVersion?: number | undefined };
 
-/** Collects the facts about a server: its dialect, and the version that both sides support. */
+/** Collects the facts about a server: its dialect, and the API version that both sides support. */
 export function createContact(settings: Settings, memory: VersionMemory = {}): Contact {
   let dialect = settings.dialect === 'auto' ? undefined : settings.dialect;
   let apiVersion = settings.apiVersion === 'auto' ? undefined : settings.apiVersion;
@@ -65,7 +65,7 @@ export function createContact(settings: Settings, memory: VersionMemory = {}): C
     memory.apiVersion = apiVersion;
   }
 
-  /** Requests with the previous version, or the newest. A server that supports only older versions names its newest in the error. */
+  /** Requests system information in the previous or newest API version. An error may name the newest one of an older server. */
   async function negotiate(ask: (version: number) => Promise<SystemInfo>): Promise<number> {
     const { apiVersion: assumed = newestApiVersion } = memory;
     try {
@@ -74,17 +74,17 @@ export function createContact(settings: Settings, memory: VersionMemory = {}): C
       if (!(error instanceof ApiError)) throw error;
       if (error.kind === 'unsupported_version') {
         const older = toOlderVersion(error);
-        // Requested again to get the dialect and the release, which are missing from a refusal.
+        // Requested again for the dialect and the release, which are missing in the error.
         await ask(older).then(learn, () => undefined);
         return older;
       }
       if (error.details.status === undefined || error.kind === 'unauthorized') throw error;
-      // Other errors prove nothing about the version: system info may be denied or broken while other endpoints work.
+      // Other errors say nothing about the version: system information may be denied or broken while other endpoints work.
     }
     return apiVersion ?? assumed;
   }
 
-  /** If the version is configured, reads only the dialect and the release, if system info can be read. */
+  /** Reads the dialect and the release for a configured API version, if system information can be read. */
   async function meet(ask: (version: number) => Promise<SystemInfo>, version: number): Promise<number> {
     await ask(version).then(learn, () => undefined);
     return version;
@@ -114,28 +114,28 @@ export function createContact(settings: Settings, memory: VersionMemory = {}): C
         memory.apiVersion = undefined;
         newestOfServer = undefined;
       }
-      // The token may be rejected because the assumed dialect is wrong: both headers are sent again.
+      // The token may be rejected because the assumed dialect is wrong, so both headers are sent again.
       if (settings.dialect === 'auto' && kind === 'unauthorized') dialect = undefined;
     },
   };
 }
 
-/** Keeps the server time, and the difference of the dates in its headers. */
+/** Stores the server time, and by how much the dates of headers differ from it. */
 function createServerDates(): Pick<Contact, 'learnDate' | 'toServerMs'> {
   let dateOffMs = 0;
   return {
     learnDate: (timestampMs, dateMs) => {
       if (timestampMs === undefined || dateMs === undefined) return;
-      // The minimum difference, because dates are cut to the second, and an answer takes time.
+      // The minimum difference, because dates are cut to the second and a response takes time.
       const offMs = timestampMs - dateMs;
       dateOffMs = Math.abs(offMs) > usualOffMs ? offMs - 1000 : 0;
     },
-    // The proxy's clock may change before the next answer with the server's own time.
+    // The clock of the proxy may change before the next response with the server's own time.
     toServerMs: (dateMs) => (dateMs === undefined ? undefined : toStartMs(dateMs + dateOffMs)),
   };
 }
 
-/** If the server itself writes the date, both times differ by at most a few seconds. */
+/** If the server itself writes the date, the difference is smaller than this. */
 const usualOffMs = 5000;
 
 function toOlderVersion(error: ApiError): number {
@@ -155,15 +155,15 @@ function toOlderVersion(error: ApiError): number {
   });
 }
 
-/** The number of answers to remember: if one member gave all of them, there is only one member. */
+/** The number of responses to remember. If one member sent all of them, there is only one member. */
 const remembered = 20;
 
-/** If a member answers again after another one, both exist; a member that never answers again was replaced. */
+/** Detects members that share an address. One that responds again after another still exists; otherwise it was replaced. */
 function createMemberSight() {
   const seen: { readonly uuid: string; readonly mode: ExecutionMode | undefined }[] = [];
   let hasSeveral = false;
   return {
-    /** Call with an answer, which may name its member. */
+    /** Call with a response, which may name its member. */
     note: ({ server: { serverUUID: uuid = '' }, executionMode: mode }: SystemInfo): void => {
       if (uuid === '') return;
       seen.push({ uuid, mode });
@@ -171,7 +171,7 @@ function createMemberSight() {
       const changes = seen.filter((each, index) => each.uuid !== seen[index - 1]?.uuid).length;
       hasSeveral = changes > new Set(seen.map((each) => each.uuid)).size;
     },
-    /** Reports whether several members answer at one address. */
+    /** Reports whether several members respond at one address. */
     hasSeveral: (): boolean => hasSeveral,
     mode: (): ExecutionMode | undefined => {
       const modes = new Set(new Map(seen.map((each) => [each.uuid, each.mode])).values());

@@ -3,33 +3,33 @@ import type { AccessRight } from './access-policy.ts';
 import type { Dialect } from './dialect.ts';
 import { type ApiError, notAsked } from './errors.ts';
 
-/** One GET of the API as data. The client can send no other request, because some GETs of this API change things. */
+/** One GET request of the API as data. The client can send no others, because some of them change data. */
 export type Endpoint<Answer, Path extends string = string, Query extends string = string> = {
-  /** The value of `api_endpoint` in metrics and of `endpoint` in log lines. */
+  /** The value of the label `api_endpoint`, and of `endpoint` in log lines. */
   readonly name: string;
-  /** The path after `api/{version}/`; `{project}` is a parameter. */
+  /** The path after `api/{version}/`. `{project}` is a parameter. */
   readonly path: Path;
   readonly query: readonly Query[];
   readonly since: number | Readonly<Record<Dialect, number>>;
-  /** A newer API version in which the answer has more fields: used for this endpoint if the server supports it. */
+  /** A newer API version with more fields in the response. The endpoint is requested with it if the server supports it. */
   readonly tellsMoreIn?: number;
   /** A query that is sent only to servers below an API version. */
   readonly oldQuery?: { readonly below: number; readonly query: string };
-  /** The API version from which the answers are misleading: the endpoint is not requested with this or a newer version. */
+  /** The first API version with misleading responses. With this or a newer version, the endpoint is not requested. */
   readonly misleadsFrom?: number;
-  /** True if an administrator can disable the endpoint: then a 404 is not an error. */
+  /** True if an administrator can disable the endpoint, so that a 404 is no error. */
   readonly mayBeOff: boolean;
-  /** All rights that the endpoint needs. */
+  /** The rights that the endpoint needs; all of them are required. */
   readonly allowedBy: readonly AccessRight[];
-  /** Statuses besides 200 whose body is an answer, if it can be decoded. */
+  /** Other statuses than 200 whose body is a response, if it can be decoded. */
   readonly alsoAnswers: readonly number[];
-  /** True if some releases answer in plain text: a body that is not JSON reaches the decoder unchanged. */
+  /** True if some releases respond with plain text. A body that is not JSON is then passed to the decoder unchanged. */
   readonly mayBeText: boolean;
-  /** True if long texts are not cut, as for the lines of a log. */
+  /** True if long texts are not cut, for example the lines of a log. */
   readonly keepsLongTexts: boolean;
-  /** True if the answer may be expensive for the server: a failed request is not retried. */
+  /** True if the response may be expensive for the server. Such a request is not retried. */
   readonly isDear: boolean;
-  /** The maximum size of an inflated answer. */
+  /** The maximum size of an inflated response. */
   readonly maxBytes: number;
   readonly body: z.ZodType<Answer>;
 };
@@ -59,7 +59,7 @@ export const usualBytes = 2 ** 20;
 export const largeListBytes = 8 * 2 ** 20;
 
 /**
- * Returns the smallest API version that has the endpoint in this dialect; if the dialect is unknown, the larger of both
+ * Returns the first API version with the endpoint in this dialect. If the dialect is unknown, returns the larger of both
  * versions.
  */
 export function sinceVersion({ since }: Pick<Endpoint<unknown>, 'since'>, dialect: Dialect | undefined): number {
@@ -80,10 +80,10 @@ export type EndpointInput<Path extends string, Query extends string> = {
 /** A list becomes several parameters of the same name. */
 type QueryValue = string | number | boolean | readonly string[];
 
-/** A list becomes several segments, as for nested folders. */
+/** A list becomes several segments, for example for nested folders. */
 type PathValue = string | number | readonly string[];
 
-/** Returns path and query below `api/{version}/`. Every value is one encoded segment; a list is several. */
+/** Returns path and query after `api/{version}/`. A value is one encoded segment, a list is several. */
 export function toPath(endpoint: Pick<Endpoint<unknown>, 'name' | 'path' | 'query'>, input: AnyInput = {}): string {
   const path = endpoint.path.replaceAll(/\{([^}]+)\}/g, (_braces, parameter: string) => {
     const value = input.path?.[parameter];
@@ -109,7 +109,7 @@ export type AnyInput = {
   readonly query?: Readonly<Record<string, QueryValue | undefined>> | undefined;
 };
 
-/** Checks a number of a query: all numbers of this API are whole, and servers answer 400 to a time with a fraction. */
+/** Checks a number in a query. All numbers of this API are whole, and servers respond with 400 to fractions of milliseconds. */
 function toWholeNumber(apiEndpoint: string, parameter: string, value: number): string {
   const whole = Math.trunc(value);
   if (!Number.isSafeInteger(whole)) {
@@ -119,18 +119,18 @@ function toWholeNumber(apiEndpoint: string, parameter: string, value: number): s
 }
 
 function encodeSegment(value: string | undefined): string {
-  // An incomplete surrogate pair cannot be encoded.
+  // Half of a surrogate pair cannot be encoded.
   return encodeURIComponent(String(value).toWellFormed());
 }
 
-/** URL parsers remove segments of dots from a path, even if encoded: the request would go to another endpoint. */
+/** Reports whether URL parsers remove the segment: they remove dots, even encoded, so the request would go elsewhere. */
 function isLostOnTheWay(segment: string): boolean {
   return /^\.{0,2}$/.test(segment);
 }
 
 /**
- * Reports whether a name in a path has a character that servers of release 6 refuse even if it is encoded: they return 400 and
- * an HTML page, before the request reaches the API.
+ * Reports whether a name in a path has a character that servers of release 6 refuse even if it is encoded. They return 400 and
+ * an HTML page before the request reaches the API.
  */
 export function holdsOddName(path: string): boolean {
   return /%(2f|25|5c|3b)/i.test(path.split('?', 1)[0] ?? '');
@@ -147,10 +147,10 @@ function unfitFor(apiEndpoint: string, parameter: string): ApiError {
 /** A right in the context of the application (API reference, "Authentication"). */
 export const systemRead: readonly AccessRight[] = [{ type: 'resource', kind: 'system', allow: 'read' }];
 
-/** The definition of a job needs more than the right to view the job. */
+/** Reading the definition of a job needs more than the right to view the job. */
 export const readDefinition: readonly AccessRight[] = [{ type: 'job', allow: 'read', isExact: true }];
 
-/** Executions of a job need the right to read the job; those without a job need the right to read ad hoc commands. */
+/** Executions of a job need the right to read the job. Executions without a job need the right to read ad hoc commands. */
 export const executionRead: readonly AccessRight[] = [
   { type: 'job', allow: 'read' },
   { type: 'adhoc', allow: 'read' },

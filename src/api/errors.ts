@@ -1,4 +1,4 @@
-/** All kinds of errors of a request; retries, metrics and the log use these words. */
+/** All kinds of errors of a request. Retries, metrics and the log use these words. */
 export const errorKinds = [
   'network',
   'tls',
@@ -22,23 +22,23 @@ export type ErrorKind = (typeof errorKinds)[number];
 export type ApiErrorDetails = {
   readonly kind: ErrorKind;
   readonly apiEndpoint: string;
-  /** The answer's HTTP status; absent without an answer. */
+  /** The HTTP status; absent without a response. */
   readonly status?: number;
-  /** The service's error code. Its message is not kept, because it may contain the first characters of the token. */
+  /** The error code of the server. Its message is not stored, because it may contain the first characters of the token. */
   readonly errorCode?: string;
-  /** True if the body is an error of the service itself, not of a proxy. */
+  /** True if the body is an error of the server itself, not of a proxy. */
   readonly isOfService?: boolean;
-  /** The newest API version, if the answer names it. */
+  /** The newest API version, if the response names it. */
   readonly serverApiVersion?: number;
   readonly retryAfterMs?: number;
   /** Set if the request was never sent, for example because the circuit was open. */
   readonly unsent?: true;
-  /** Set if the exporter's own limits prevented the request: it was not admitted in time. The server is not the cause. */
+  /** Set if the exporter's own limits prevented the request, so the server is not the cause. */
   readonly isOwnLimit?: true;
   readonly cause?: unknown;
 };
 
-/** A request without a usable answer. The message has the request and the result. */
+/** A request without a usable response. The message has the request and the result. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly kind: ErrorKind;
@@ -51,7 +51,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Returns the error for a request that was not sent, with the reason. */
+/** Returns the error of a request that was not sent, with the reason. */
 export function notAsked(
   apiEndpoint: string,
   kind: ErrorKind,
@@ -61,15 +61,15 @@ export function notAsked(
   return new ApiError(`GET ${apiEndpoint}: not asked, ${says}`, { kind, apiEndpoint, unsent: true, ...limit });
 }
 
-/** Reports whether a name cannot be requested, because no path can contain it. */
+/** Reports whether a name cannot be requested because it cannot be part of a path. */
 export function isUnaskable({ kind, details }: ApiError): boolean {
   return kind === 'rejected' && details.unsent === true;
 }
 
 /**
- * Reports whether the answer to a request for all projects (`*`) proves nothing about single projects (rundeck dialect):
- * releases 4.14 to 4.17 report a missing project with this name, releases 3.2.6 to 3.3.0 (and perhaps unknown ones) fail, and
- * from release 3.4.5 on, servers refuse all projects if one of them cannot be read.
+ * Reports whether the response to a request for all projects (`*`) says nothing about single projects (rundeck dialect):
+ * releases 4.14 to 4.17 report a missing project with the name `*`, releases 3.2.6 to 3.3.0 (and perhaps unknown ones) fail,
+ * and from release 3.4.5 on, servers refuse all projects if one of them cannot be read.
  */
 export function isUnknownStar(error: unknown, release = ''): boolean {
   if (!(error instanceof ApiError)) return false;
@@ -79,14 +79,14 @@ export function isUnknownStar(error: unknown, release = ''): boolean {
 }
 
 /**
- * Reports whether an error does not depend on the request: the server did not answer at all, or it or a proxy rejects every
+ * Reports whether any other request would fail too: the server does not respond, or the server or a proxy rejects every
  * request.
  */
 export function isOfWholeServer({ kind, details }: ApiError): boolean {
   const { status, isOfService, unsent } = details;
   if (kind === 'rejected' || kind === 'too_large') return false;
   if (kind === 'forbidden') return isOfService !== true;
-  // If a request was not sent because of an earlier server error, any other request would fail too.
+  // If the request was not sent because of an earlier error of the server, any other request would fail too.
   if (kind === 'server') return unsent === true || status === 502 || status === 503 || status === 504;
   return turnedAway.includes(kind) || (status === undefined && kind !== 'unsupported_version');
 }

@@ -1,9 +1,9 @@
 import type { Clock } from '../domain/clock.ts';
 
-/** The content of a file that can be read again. */
+/** A file whose content can be read again. */
 export type Refreshable = {
   readonly name: string;
-  /** Uses the present content of the files; true if it is new. Rejects if the content cannot be used. */
+  /** Reads the files again. Resolves to true if the content is new. Rejects if it cannot be used. */
   readonly refresh: () => Promise<boolean>;
 };
 
@@ -16,9 +16,9 @@ type FileLookOptions = {
 export type FileChange = { readonly result: 'taken' } | { readonly result: 'rejected'; readonly says: string };
 
 /**
- * On each call, but at most every ten seconds, looks for changed files without delaying the caller. New content that cannot be
- * used is ignored, and reported when it is found a second time, because a certificate and its key are not replaced at the same
- * moment.
+ * Returns a function that looks for changed files, at most every ten seconds, without delaying the caller. New content that
+ * cannot be used is ignored. It is reported only if it is found a second time, because a certificate and its key are not
+ * replaced at the same moment.
  */
 export function createFileLook({ files, clock, observe }: FileLookOptions): () => void {
   const doubts = new Map<string, { says: string; isSaid: boolean }>();

@@ -1,11 +1,11 @@
 import { ApiError } from './errors.ts';
 
-/** A span of time; both ends are included. */
+/** A span of time, both ends included. */
 export type Window = { readonly beginMs: number; readonly endMs: number };
 export type Page<Item> = {
   readonly total: number;
   readonly items: readonly Item[];
-  /** The maximum number of rows on a page, as in the answer: a server or gateway may lower the requested number. */
+  /** The maximum number of rows on a page according to the response. A server or gateway may reduce the requested number. */
   readonly max?: number | undefined;
 };
 
@@ -15,31 +15,31 @@ export type ReadPage<Item> = (request: PageRequest) => Promise<Page<Item>>;
 type PagingOptions<Item> = {
   /** The name of the endpoint in metrics and messages. */
   readonly apiEndpoint: string;
-  /** The time by which the list is sorted, newest first; undefined for rows without a time. */
+  /** Returns the time by which the list is sorted, newest first; undefined for rows without a time. */
   readonly endOf: (item: Item) => number | undefined;
   readonly pageSize?: number;
-  /** The number of rows that two pages of the same second share, because rows move during reading. */
+  /** The number of rows that two pages of the same second have in common, because rows move during reading. */
   readonly overlap?: number;
-  /** A list with more pages is an error of the server. */
+  /** The maximum number of pages. A longer list is an error of the server. */
   readonly maxPages?: number;
 };
 
-/** The part of a window that one answer covers. */
+/** The part of a window that one response covers. */
 export type Part<Item> = {
   readonly items: readonly Item[];
   readonly total: number;
-  /** The number of rows that need not be read again, shown or not; later parts count the other rows. */
+  /** The number of rows that need not be read again, shown or hidden. Later parts count the other rows. */
   readonly counted: number;
   /** The windows that are still to be read, oldest first. A reader that stops can continue with them later. */
   readonly rest: readonly Window[];
-  /** True while a second with many rows is read page by page: a reader that stops here must read this second again. */
+  /** True while a second with many rows is read page by page. A reader that stops here must read this second again. */
   readonly isInFlood: boolean;
 };
 
 /**
  * Reads a whole list within a window, page by page. Servers cut rows into pages before they remove hidden rows, so short and
- * empty pages prove nothing, and only the total counts. A full page has the newest rows, down to its oldest one; older rows are
- * the rest, of which the oldest part is read first. Many rows within one second are read by offset, and again if the total
+ * empty pages prove nothing; only the total counts. A full page covers the newest rows, back to its oldest one. Of the
+ * remaining windows, the oldest part is read first. Many rows within one second are read by offset, and read again if the total
  * changed meanwhile. Rows may be returned twice.
  */
 export async function* readWindow<Item>(
@@ -81,22 +81,22 @@ export async function* readWindow<Item>(
 }
 
 /**
- * Returns the maximum number of rows on a page: the requested number, unless the answer names a smaller one and has no more
- * rows.
+ * Returns the maximum number of rows on a page: the requested number, or a smaller one that the response names, unless it has
+ * more rows.
  */
 export function toPageSize(asked: number, { max, items }: Pick<Page<unknown>, 'max' | 'items'>): number {
   return max === undefined || max < Math.max(1, items.length) ? asked : Math.min(asked, max);
 }
 
 /**
- * Reports whether a page is the whole list. A full page means that there may be more rows, even if the total says otherwise,
- * because some servers cache the total.
+ * Reports whether a page is the whole list. A full page may be followed by more rows, even if the total says otherwise, because
+ * some servers cache the total.
  */
 function isWhole({ total, items }: Page<unknown>, pageSize: number): boolean {
   return total <= pageSize && items.length < pageSize;
 }
 
-/** Splits a full page into finished rows and the remaining windows, oldest first. */
+/** Splits a full page into finished rows and remaining windows, oldest first. */
 function divide<Item>(
   window: Window,
   { total, items }: Page<Item>,
@@ -104,7 +104,7 @@ function divide<Item>(
 ): Pick<Part<Item>, 'items' | 'counted' | 'rest'> {
   const ends = items.flatMap((item) => endOf(item) ?? []);
   const oldestMs = ends.at(-1);
-  // If few rows are shown, or if they are out of order or outside the window, it is not known how far the page reaches.
+  // If few rows are shown, or rows are out of order or outside the window, the oldest time of the page is unknown.
   const isUnclear = ends.length < pageSize / 4 || !isNewestFirst(ends);
   if (oldestMs === undefined || isUnclear || !isWithin(window, oldestMs)) {
     return { items, counted: 0, rest: halve(window) };
@@ -120,8 +120,8 @@ function divide<Item>(
 }
 
 /**
- * Chooses where to cut a window of which only the total is known, so that the older part probably has a few pages. If this
- * part has much fewer rows than its length suggests by the density of newer rows, its rows are probably near its end.
+ * Chooses where to split a window of which only the total is known, so that the older part probably has a few pages. If this
+ * part turns out to have far fewer rows than expected from the density of newer rows, its rows are probably near its end.
  */
 function toCutMs(
   { beginMs, endMs }: Window,
@@ -134,10 +134,10 @@ function toCutMs(
   return denseMs < lengthMs / 2 ? endMs - denseMs : beginMs + (0.95 * most * lengthMs) / rows;
 }
 
-/** The approximate number of pages in an older part: after as many requests, the windows that were read are contiguous. */
+/** The approximate number of pages of the older part. After this number of requests, the windows that were read are contiguous. */
 const partPages = 6;
 
-/** Cuts at a whole second, because the times of some servers have no fractions; returns one part if the cut is outside. */
+/** Splits a window at a whole second, because some servers cut times. Returns one part if the split is outside. */
 function cutAt(window: Window, atMs: number | undefined): readonly Window[] {
   const middleMs = toSecond(atMs ?? window.beginMs) * 1000;
   if (middleMs <= window.beginMs || middleMs > window.endMs) return [window];
@@ -165,7 +165,7 @@ function isNewestFirst(ends: readonly number[]): boolean {
   return ends.every((endMs, index) => index === 0 || endMs <= (ends[index - 1] ?? endMs));
 }
 
-/** A window is read again if its total changed meanwhile, but not for ever, because recounts find rows that moved. */
+/** A window is read again if its total changed meanwhile, but only this often, because recounts find rows that moved. */
 const maxRereads = 5;
 
 async function* readByOffset<Item>(
@@ -195,14 +195,14 @@ async function* readByOffset<Item>(
 type ListOptions<Item> = {
   readonly apiEndpoint: string;
   readonly idOf: (item: Item) => number;
-  /** The number of rows that two pages share at first. */
+  /** The number of rows that two pages have in common at first. */
   readonly overlap: number;
   readonly maxPages: number;
 };
 
 /**
- * Reads by offset a list whose rows change meanwhile. If a page shares no row with the previous pages, rows may have moved past
- * unseen, so the list is read again with a larger overlap. Fails if the list cannot be read completely.
+ * Reads a list by offset while its rows change. If a page has no row in common with the previous pages, rows may have been
+ * missed, so the list is read again with a larger overlap. Fails if the list cannot be read completely.
  */
 export async function readList<Item>(
   read: (page: { max: number; offset: number }) => Promise<Page<Item>>,

@@ -2,12 +2,12 @@ import type { Clock } from '../domain/clock.ts';
 import type { Api } from './client.ts';
 import { type Project, projects, projectsWithModes } from './endpoints/projects.ts';
 
-/** A list, with the time of its request, that another caller may reuse. */
+/** A list of projects and the time of its request. Another caller may reuse it. */
 type DatedList = { readonly projects: readonly Project[]; readonly askedTicks: number };
 
 type ListOptions = { isWanted: (project: string) => boolean; clock: Clock };
 
-/** The projects of one server that the configuration includes. */
+/** Reads the projects of one server that the configuration includes. */
 export function createProjectList({ isWanted, clock }: ListOptions) {
   const listeners: ((names: ReadonlySet<string>) => void)[] = [];
   let latest: { list: Promise<DatedList>; askedTicks: number } | undefined;
@@ -16,7 +16,7 @@ export function createProjectList({ isWanted, clock }: ListOptions) {
   let emptySinceMs: number | undefined;
 
   async function ask(api: Api, askedTicks: number): Promise<DatedList> {
-    // One request returns for all projects whether executions are enabled (API reference, "Endpoints named only in the change
+    // One request shows for all projects whether executions are enabled (API reference, "Endpoints named only in the change
     // log").
     const hasModes = await api.supports(projectsWithModes);
     const all = hasModes ? await api.get(projectsWithModes, { query: { meta: 'config' } }) : await api.get(projects);
@@ -28,9 +28,9 @@ export function createProjectList({ isWanted, clock }: ListOptions) {
     return { projects: wanted, askedTicks };
   }
 
-  /** Returns the list and the time of its request. A list that was requested since the given time is reused. */
+  /** Returns the list and the time of its request. Reuses a list that was requested since the given time. */
   async function readDated(api: Api, sinceTicks = Number.NEGATIVE_INFINITY): Promise<DatedList> {
-    // Never two requests at the same time: a late answer to the earlier one could bring back deleted projects.
+    // Only one request at a time, because a late response to an earlier request could bring back deleted projects.
     if (latest !== undefined && isUnderWay) {
       if (latest.askedTicks >= sinceTicks) return latest.list;
       await latest.list.catch(() => undefined);
@@ -53,12 +53,12 @@ export function createProjectList({ isWanted, clock }: ListOptions) {
   }
 
   return {
-    /** Returns the watched projects; simultaneous callers share one request. */
+    /** Returns the watched projects. Concurrent callers share one request. */
     read: async (api: Api) => (await readDated(api)).projects,
     readDated,
-    /** Returns the number of projects in the server's last list, watched or not. */
+    /** Returns the number of projects in the last list, watched or not. */
     visible: () => visible,
-    /** Returns since when the server has shown no project; undefined if its last list has some. */
+    /** Returns the time since which the lists of the server have been empty; undefined if the last one was not. */
     emptySinceMs: () => emptySinceMs,
     onRead: (listener: (names: ReadonlySet<string>) => void) => {
       listeners.push(listener);

@@ -19,13 +19,13 @@ export type RequesterOptions = {
   readonly breaker: Breaker;
   readonly clock: Clock;
   readonly observe: RequestObserver;
-  /** Decodes unusually large answers; without it, they are refused. */
+  /** Decodes unusually large responses. If absent, they are refused. */
   readonly largeAnswers?: LargeAnswers | undefined;
-  /** Returns the secrets that an answer must never repeat. */
+  /** Returns the secrets that must be removed from responses. */
   readonly secretForms?: (() => readonly string[]) | undefined;
 };
 
-/** Is notified of every request: status (`none` without an answer), duration and error. */
+/** Receives each request: its status (`none` without a response), duration and error. */
 export type RequestObserver = {
   readonly request: (apiEndpoint: string, code: string, seconds: number) => void;
   readonly error: (apiEndpoint: string, kind: ErrorKind) => void;
@@ -37,23 +37,23 @@ export type RequestObserver = {
 
 export type Timed<Answer> = {
   readonly answer: Answer;
-  /** The exporter's clock at the middle of the request. */
+  /** The exporter's time at the middle of the request. */
   readonly midRequestMs: number;
   /** From the first byte sent to the last byte read. */
   readonly tookMs: number;
   /** The part of `tookMs` without the round trip on the network. */
   readonly workMs: number;
-  /** The clock of the server or member that answered, cut to the second; absent if the answer has no plausible date. */
+  /** The clock of the server or member that responded, cut to the second; absent if the response has no plausible date. */
   readonly serverMs: number | undefined;
 };
 export type Requester = <Answer>(endpoint: Endpoint<Answer>, path: string, scope: Scope) => Promise<Timed<Answer>>;
 
-/** Sends one request: waits for admission, retries if that can help, renews refused credentials, and counts every try. */
+/** Sends requests: waits for admission, retries if useful, renews refused credentials, and counts each try. */
 export function createRequester(options: RequesterOptions): Requester {
   const { credentials, clock } = options;
   const attempt = createAttempts(options);
 
-  /** Reports whether refused credentials were replaced by others that justify another try. */
+  /** Reports whether refused credentials were replaced by new ones that are worth another try. */
   async function hasRenewed({ kind, details }: ApiError, { generation }: Trial): Promise<boolean> {
     const isRefusal = kind === 'unauthorized' || details.status === 401;
     return isRefusal && generation !== undefined && (await credentials.renew(generation));
@@ -81,7 +81,7 @@ export function createRequester(options: RequesterOptions): Requester {
         const lastTicks = scope.untilTicks ?? deadlineTicks;
         if (delayMs === undefined || clock.ticks() + delayMs + minMs > lastTicks) throw error;
         await sleep(clock, delayMs, scope.signal);
-        // If the deadline belongs to the whole poll, each try has its own timeout.
+        // If the deadline is that of the whole poll, each try has its own timeout.
         if (scope.untilTicks !== undefined) deadlineTicks = toDeadline(clock, scope);
       }
     }
@@ -90,7 +90,7 @@ export function createRequester(options: RequesterOptions): Requester {
 
 type Attempt = <Answer>(endpoint: Endpoint<Answer>, path: string, scope: Scope, trial: Trial) => Promise<Timed<Answer>>;
 
-/** One try: waits for admission, sends, and reports the result to the breaker, the contact and the budget. */
+/** Makes one try: waits for admission, sends the request, and reports the result to the breaker, the contact and the budget. */
 function createAttempts(options: RequesterOptions): Attempt {
   const { contact, budget, breaker, clock, observe } = options;
   const enter = createAdmission(options);
@@ -104,7 +104,7 @@ function createAttempts(options: RequesterOptions): Attempt {
 
   return async (endpoint, path, scope, trial) => {
     const leave = await enter(endpoint.name, scope, trial.deadlineTicks);
-    // The wait for admission does not shorten the time that the server has for its answer.
+    // Waiting for admission does not shorten the time that the server has for its response.
     if (trial.isFirst) trial.deadlineTicks = toDeadline(clock, scope);
     observe.inFlight(budget.inFlight());
     try {
@@ -129,7 +129,7 @@ function createAttempts(options: RequesterOptions): Attempt {
   };
 }
 
-/** Authorizes and sends one request, reads the answer, and notes the facts in its headers. */
+/** Authorizes and sends one request, reads the response, and records the facts in its headers. */
 function createSend(options: RequesterOptions): Attempt {
   const { credentials, contact, clock, observe } = options;
   const counted = countRequests(options.transport, clock, observe);
@@ -167,16 +167,16 @@ function toDeadline(clock: Clock, { forMs, untilTicks = Number.POSITIVE_INFINITY
   return Math.min(clock.ticks() + forMs, untilTicks);
 }
 
-/** With less remaining time, no request is sent. */
+/** No request is sent if less time remains. */
 const minMs = 100;
 
-/** A server needs about this time for its simplest answer. */
+/** The time that a server needs for its simplest response. */
 const leastWorkMs = 3;
 
 type Trial = {
   isFirst: boolean;
   deadlineTicks: number;
-  /** How long the server had to answer. */
+  /** The time that the server had to respond. */
   hadMs: number;
   /** Identifies the credentials; absent if the try failed before they were used. */
   generation: number | undefined;
@@ -205,12 +205,12 @@ function toServerMs(date: string | undefined): number | undefined {
   return toStartMs(Date.parse(date ?? ''));
 }
 
-/** For which poll a request is sent, and its time limits. */
+/** The poll for which a request is sent, and its time limits. */
 export type Scope = {
   readonly lane: Lane;
   /** How long each request may wait for admission, and how long all its tries together may then take. */
   readonly forMs: number;
-  /** When all requests of the scope must have ended; absent if there is no common limit. */
+  /** The time at which all requests of the scope must have ended; absent if there is no common limit. */
   readonly untilTicks?: number | undefined;
   readonly signal: AbortSignal | undefined;
 };
@@ -222,14 +222,14 @@ type AdmissionOptions = {
   observe: { waited: (seconds: number) => void };
 };
 
-/** Resolves to a function that gives the place back; throws an error with the reason why the request was not sent. */
+/** Resolves to a function to call after the request. Rejects with the reason if the request must not be sent. */
 type Admission = (
   apiEndpoint: string,
   scope: Pick<Scope, 'lane' | 'signal'>,
   deadlineTicks: number,
 ) => Promise<() => void>;
 
-/** Waits until a request may be sent, and registers it with the breaker, so that only one probe runs. */
+/** Waits until a request may be sent, and registers it with the breaker, so that only one probe is sent. */
 function createAdmission({ budget, breaker, clock, observe }: AdmissionOptions): Admission {
   function refuseWhilePaused(apiEndpoint: string, deadlineTicks: number): void {
     const pausedMs = budget.pausedMs();
@@ -241,7 +241,7 @@ function createAdmission({ budget, breaker, clock, observe }: AdmissionOptions):
   function refuseWhileOpen(apiEndpoint: string, lane: Lane): void {
     const last = breaker.refusal(lane);
     if (last === undefined) return;
-    throw notAsked(apiEndpoint, last.kind, `the server did not answer several times in a row; last: ${last.message}`);
+    throw notAsked(apiEndpoint, last.kind, `the server did not respond several times in a row; last: ${last.message}`);
   }
 
   return async (apiEndpoint, { lane, signal }, deadlineTicks) => {
@@ -262,7 +262,7 @@ function createAdmission({ budget, breaker, clock, observe }: AdmissionOptions):
       return leave;
     } catch (error) {
       if (!(error instanceof BudgetTimeout)) throw error;
-      // Meanwhile the server may have requested a pause.
+      // The server may have requested a pause in the meantime.
       refuseWhilePaused(apiEndpoint, deadlineTicks);
       throw notAsked(apiEndpoint, 'timeout', 'the request budget was exhausted until its timeout', {
         isOwnLimit: true,

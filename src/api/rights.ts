@@ -5,19 +5,19 @@ import { jobRights, ownRights, projectRights, systemRights } from './endpoints/a
 import { projectJobs } from './endpoints/jobs.ts';
 import { ApiError, isOfWholeServer } from './errors.ts';
 
-/** The rights of the token, as evaluated by the server itself. */
+/** The rights of the token, as reported by the server. */
 export type Rights = {
   readonly rights: readonly CollectorRight[];
-  /** Rights of the token beyond the enabled purposes. */
+  /** Rights of the token that no enabled purpose needs. */
   readonly excess: readonly string[];
 };
 
 export type CollectorRight = { readonly collector: string; readonly may: boolean; readonly missing: readonly string[] };
 
-/** An enabled purpose, and the endpoints it reads. */
+/** An enabled purpose, and the endpoints that it reads. */
 type Purpose = { readonly name: string; readonly reads: readonly Pick<Endpoint<unknown>, 'allowedBy'>[] };
 
-/** Requests the rights in these projects; undefined if the server (before 5.9) does not report rights. */
+/** Requests the rights in these projects. Returns undefined if the server (before 5.9) does not report rights. */
 export async function readRights(
   api: Api,
   purposes: readonly Purpose[],
@@ -41,13 +41,13 @@ export async function readRights(
   return { rights, excess: listExcess(answers, needs) };
 }
 
-/** Returns the rights that these releases need; older ones need an administrator's right instead for some endpoints. */
+/** Returns the rights that these releases need. For some endpoints, older releases need a right of administrators instead. */
 function toNeeded(reads: Purpose['reads']): Purpose['reads'] {
   const usual = reads.filter((read) => toAdminRight(read) === undefined);
   return usual.length === 0 ? reads : usual;
 }
 
-/** A kind of thing: the action that allows reading it, and actions that an exporter does not need. */
+/** A kind of resource: the action for reading, and the actions that an exporter does not need. */
 type Subject = { readonly name: string; readonly isOfProject: boolean; readonly changes: readonly string[] };
 
 const subjects: readonly Subject[] = [
@@ -66,7 +66,7 @@ const subjects: readonly Subject[] = [
 const administration = ['admin', 'app_admin', 'ops_admin'];
 const literal = ['event', 'node', 'job'];
 
-/** Returns the allowed actions; undefined if the server has nothing of this kind. */
+/** Returns the permitted actions; undefined if the server has no resource of this kind. */
 async function ask(
   api: Api,
   { name, isOfProject, changes }: Subject,
@@ -78,7 +78,7 @@ async function ask(
     if (name === 'project' || name === 'project_acl')
       return await api.get(ownRights, { path: { type: name, project }, query });
     if (name !== 'job') return await api.get(projectRights, { path: { project, kind: name }, query });
-    // The right is requested for one job; other jobs may have different rules.
+    // The right is requested for one job. Other jobs may have different rules.
     const [job] = await api.get(projectJobs, { path: { project } });
     return job && (await api.get(jobRights, { path: { project, id: job.id }, query }));
   } catch (error) {
@@ -90,8 +90,8 @@ async function ask(
 type Answers = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
- * Lists the rights that are missing. Administrators may read most endpoints of the whole server. Rights that cannot be
- * requested, such as for storage or single nodes, do not count as missing.
+ * Lists missing rights. Administrators may read most endpoints of the whole server. Rights that cannot be requested, for
+ * example for storage or single nodes, do not count as missing.
  */
 function listMissing(right: AccessRight, projects: readonly string[], answers: Answers): string[] {
   const name = right.type === 'resource' ? right.kind : right.type;

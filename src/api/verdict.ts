@@ -1,7 +1,7 @@
 import type { Endpoint } from './endpoint.ts';
 import { type ApiError, isUnaskable } from './errors.ts';
 
-/** The meaning of an error for an endpoint: unavailable for a reason, or failed. */
+/** What an error means for an endpoint: unavailable for a reason, or failed. */
 type Verdict = 'denied' | 'not_found' | 'version' | 'failed';
 
 export function toVerdict(
@@ -10,8 +10,8 @@ export function toVerdict(
 ): Verdict {
   const { kind, details } = error;
   if (kind === 'forbidden') return 'denied';
-  // Without a status, the exporter itself found that its API version lacks the endpoint. If the server refuses the version, the
-  // request failed.
+  // Without a status, the exporter itself found that its API version does not have the endpoint. If the server refuses the
+  // version, the request failed.
   if (kind === 'unsupported_version') return details.status === undefined ? 'version' : 'failed';
   if (isUnaskable(error)) return 'not_found';
   if (kind !== 'not_found' || details.isOfService !== true) return 'failed';
@@ -19,10 +19,7 @@ export function toVerdict(
   return endpoint?.mayBeOff === true ? 'not_found' : 'failed';
 }
 
-/**
- * Reports whether the service answered that an item, a project or an optional endpoint does not exist. This is an answer, not
- * an error.
- */
+/** Reports whether the server responded that an item, a project or an optional endpoint does not exist. This is no error. */
 export function isAbsence(error: ApiError, endpoint: Pick<Endpoint<unknown>, 'name' | 'mayBeOff'>): boolean {
   const { kind, details } = error;
   if (kind !== 'not_found' || details.isOfService !== true) return false;
@@ -30,7 +27,7 @@ export function isAbsence(error: ApiError, endpoint: Pick<Endpoint<unknown>, 'na
   return endpoint.mayBeOff || errorCode === 'api.error.item.doesnotexist' || errorCode.startsWith('api.error.project.');
 }
 
-/** Reports whether the service itself answered and accepted the credentials, even if it refused or lacks the item. */
+/** Reports whether the server itself responded and accepted the credentials, even if it refused the request. */
 export function isAuthenticatedAnswer({ kind, details }: ApiError): boolean {
   if (details.errorCode === undefined) return false;
   return kind === 'forbidden' || kind === 'not_found' || kind === 'rejected';

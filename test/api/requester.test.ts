@@ -235,7 +235,7 @@ describe('api/requester', () => {
     expect(circuit).toEqual([true]);
     const before = seen.length;
     expect(await ask()).toMatchObject({
-      message: 'GET execution-mode: not asked, the server did not answer several times in a row; last: GET: failed',
+      message: 'GET execution-mode: not asked, the server did not respond several times in a row; last: GET: failed',
       kind: 'timeout',
       details: { unsent: true },
     });

@@ -5,19 +5,16 @@ import type { TransportAnswer } from '../wire/transport.ts';
 import { minBytesOfContainer } from './json-pieces.ts';
 
 export type AnswerContext = {
-  /** True for a session: without access to the API, its answers come from another part of the server (rundeck dialect). */
+  /** True for a session. If it has no access to the API, its responses come from another part of the server (rundeck dialect). */
   readonly isSession: boolean;
   readonly nowMs: number;
-  /**
-   * The forms of secrets that an answer must never contain. Very short forms are not included, because they may be ordinary
-   * words.
-   */
+  /** The forms of secrets to remove from responses. Very short forms are omitted, because they may be ordinary words. */
   readonly secretForms?: readonly string[] | undefined;
-  /** Called with the number of texts that were cut because they are too long. */
+  /** Called with the number of texts that were cut because of their length. */
   readonly onCut?: ((texts: number) => void) | undefined;
 };
 
-/** Returns the content of an answer; throws an `ApiError` with the reason if it has none. */
+/** Returns the content of a response. Throws an `ApiError` with the reason if the response has no valid content. */
 export function readAnswer<Answer>(
   endpoint: Endpoint<Answer>,
   answer: TransportAnswer,
@@ -59,7 +56,7 @@ export function readAnswer<Answer>(
   throw fail(['decode', `not the expected answer: ${places.join('; ')}`]);
 }
 
-/** Reports whether a redirect leads to a login page, or the page after a failed login (API reference, "Authentication"). */
+/** Reports whether a redirect leads to a login page, or to the page after a failed login (API reference, "Authentication"). */
 export function isLoginPath(location: string): boolean {
   return /\/user\/(login|error)([?#;]|$)/.test(location);
 }
@@ -70,7 +67,7 @@ export function isLoginPage(answer: TransportAnswer): boolean {
 
 type Refusal = readonly [kind: ErrorKind, says: string];
 
-/** The API never answers a token with the login page, so the cause is another one. */
+/** Returns the reason for a login page. The API never responds to a token with it, so then there is another cause. */
 function toLoginRefusal({ isSession }: AnswerContext): Refusal {
   return [
     'unauthorized',
@@ -114,8 +111,8 @@ function isVersionCode(errorCode: string | undefined): boolean {
 type ErrorFields = Pick<ApiErrorDetails, 'errorCode' | 'serverApiVersion' | 'isOfService'>;
 
 /**
- * Reads the fields of an error. `error` is `true` in answers of the API and its servlets, and a text if the request did not
- * reach them. Exceptions are the metrics of release 6, which also have `enable`, and logs, which have `completed`.
+ * Reads the fields of an error. `error` is `true` in responses of the API and its servlets, and text if the request did not
+ * reach them. Metrics of release 6, which also have `enable`, and logs, which have `completed`, are no errors.
  */
 function errorFields(json: unknown): ErrorFields {
   if (typeof json !== 'object' || json === null) return {};
@@ -133,7 +130,7 @@ function errorFields(json: unknown): ErrorFields {
   };
 }
 
-/** Releases 3 of the rundeck dialect return some errors as XML, even if JSON was requested. */
+/** Reads an error in XML. Releases 3 of the rundeck dialect return some errors as XML even if JSON was requested. */
 function fromXml(body: string): unknown {
   const [result] = /^\s*(?:<\?xml[^>]*>\s*)?<result\b[^>]*>\s*<error\b[^>]*>/.exec(body.slice(0, 1000)) ?? [];
   if (result === undefined || !/<result\b[^>]*\berror=["']true["']/.test(result)) return undefined;
@@ -146,7 +143,7 @@ function isHtml({ headers, body }: TransportAnswer): boolean {
   return /^text\/html/i.test(headers['content-type'] ?? '') || /^\s*<(!doctype|html)/i.test(body);
 }
 
-/** Parses a body, and cuts long texts. */
+/** Parses a body, and cuts long texts in it. */
 export function toShort(
   json: unknown,
   source: string,
@@ -159,15 +156,13 @@ export function toShort(
   return value;
 }
 
-/**
- * Reports whether parsing would cost too much: a million empty lists need seconds and gigabytes, and are never a valid answer.
- */
+/** Reports whether a body has too many values: a million empty lists need seconds and gigabytes, and are never valid. */
 function isDense(body: string): boolean {
   const most = Math.max(fewValues, body.length / minBytesOfContainer);
   let values = 0;
   for (const opening of '{[') {
     for (let at = body.indexOf(opening); at !== -1; at = body.indexOf(opening, at + 1)) {
-      // Brackets inside a text follow other characters.
+      // A bracket within a text usually follows another character.
       if (at === 0 || '[{,: \n\r\t\uFEFF'.includes(body.charAt(at - 1))) values += 1;
       if (values > most) return true;
     }
@@ -177,14 +172,14 @@ function isDense(body: string): boolean {
 
 const fewValues = 2000;
 
-/** Removes secrets from a body, because a server may repeat one in a name, which would be published. */
+/** Removes secrets from a body. A server may repeat a secret in a name, and names are published. */
 export function scrubForms(body: string, forms: readonly string[] = []): string {
   let scrubbed = body;
   for (const form of forms) if (scrubbed.includes(form)) scrubbed = scrubbed.replaceAll(form, '<secret>');
   return scrubbed;
 }
 
-/** If several projects are refused together, the body has several errors: the first one counts. */
+/** Returns the first error of a body. A body has several errors if several projects are refused together. */
 function toFirst(body: string): string {
   const end = body.indexOf('}{');
   return end < 0 ? body : body.slice(0, end + 1);
@@ -198,12 +193,12 @@ function parseJson(body: string): unknown {
   }
 }
 
-/** Longer than any name or word of the service; longer texts are cut. */
+/** Longer than any name or word of the API. Longer texts are cut. */
 const maxTextLength = 1024;
 
 /**
- * Cuts every long text of a parsed value, including member names; returns their number. Most sources have no long text; this is
- * checked first.
+ * Cuts each long text of a parsed value, including member names. Returns the number of cut texts. First checks the source,
+ * because most sources contain no long text.
  */
 export function cutTexts(value: unknown, source: string): { value: unknown; cut: number } {
   if (!mayHoldLongText(source)) return { value, cut: 0 };
@@ -230,12 +225,12 @@ export function cutTexts(value: unknown, source: string): { value: unknown; cut:
   return { value, cut };
 }
 
-/** Returns the start of a text and a mark. An incomplete surrogate pair at the end could not be encoded. */
+/** Returns the start of a text and a mark. Half of a surrogate pair at the end could not be encoded. */
 function cutText(text: string): string {
   return `${text.slice(0, maxTextLength - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-/** Reports whether two quotes are far enough apart for a long text. An escaped quote makes the text look shorter. */
+/** Reports whether two quotes are far enough apart for a long text. An escaped quote would make a text look shorter. */
 function mayHoldLongText(source: string): boolean {
   if (source.length <= maxTextLength) return false;
   if (source.includes('\\"')) return true;

@@ -1,6 +1,6 @@
 import { constants, createGunzip, gunzipSync } from 'node:zlib';
 
-/** An inflated body. Its memory can be freed at once, without the garbage collector. */
+/** An inflated body. `free` releases its memory at once, without the garbage collector. */
 export type Inflated = { readonly bytes: Buffer; readonly free: () => void };
 
 export class InflatedTooLarge extends Error {
@@ -9,10 +9,10 @@ export class InflatedTooLarge extends Error {
 
 const chunkSize = 2 ** 18;
 
-/** Inflates at most this number of bytes; fails if there are more. */
+/** Inflates a body. Fails if the result is larger than `maxBytes`. */
 export function inflate(bytes: Buffer, maxBytes: number): Promise<Inflated> {
   return new Promise((resolve, reject) => {
-    // Memory is used only when it is written, so this allocation uses only the size of the body.
+    // Memory that is not written is not used, so this allocation only uses the size of the body.
     const target = Buffer.allocUnsafeSlow(maxBytes);
     const gunzip = createGunzip({ chunkSize });
     let size = 0;
@@ -28,7 +28,7 @@ export function inflate(bytes: Buffer, maxBytes: number): Promise<Inflated> {
       }
       chunk.copy(target, size);
       size += chunk.length;
-      // A full chunk is not written again, so its memory can be freed.
+      // A full chunk is not written again, so its memory can be released.
       if (chunk.length === chunkSize) freeMemory(chunk);
     });
     gunzip.on('error', fail);
@@ -37,10 +37,10 @@ export function inflate(bytes: Buffer, maxBytes: number): Promise<Inflated> {
   });
 }
 
-/** A larger answer is decoded in pieces. */
+/** A larger response is decoded in pieces. */
 export const wholeBytes = 2 ** 18;
 
-/** Inflates an answer; stops and returns undefined if it must be decoded in pieces. */
+/** Inflates a response. Returns undefined if it is so large that it must be decoded in pieces. */
 export async function inflateWhole(bytes: Buffer, wholeMost: number, maxBytes: number): Promise<Inflated | undefined> {
   try {
     return await inflate(bytes, wholeMost);
@@ -50,7 +50,7 @@ export async function inflateWhole(bytes: Buffer, wholeMost: number, maxBytes: n
   }
 }
 
-/** Inflates what is left of a damaged body: an error answer counts by its status, even if nothing of it can be read. */
+/** Inflates the readable part of a damaged body. The status of an error response counts even if its body is unreadable. */
 export function inflateRest(bytes: Buffer): Inflated {
   try {
     const start = bytes.subarray(0, maxRestBytes);
@@ -72,7 +72,7 @@ export function toText({ bytes, free }: Inflated): string {
   return text;
 }
 
-/** Detached memory is freed at once; the buffer is then empty. */
+/** Releases memory at once by detaching it; the buffer is then empty. */
 function freeMemory(buffer: Buffer): void {
   if (buffer.buffer instanceof ArrayBuffer) buffer.buffer.transfer(0);
 }

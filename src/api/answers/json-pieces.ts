@@ -1,18 +1,18 @@
 type PiecesOptions = {
   /** Resolves in a later turn of the event loop. */
   readonly pause: () => Promise<void>;
-  /** Called with each parsed piece; its result replaces the piece. */
+  /** Called with each parsed piece. The result replaces the piece. */
   readonly refine?: (value: unknown, text: string) => unknown;
 };
 
-/** The answer has more values than any valid answer of the service. */
+/** The response has more values than any valid response of the API. */
 export class TooManyValues extends Error {
   override readonly name = 'TooManyValues';
 }
 
 /**
- * Parses JSON in pieces, so that a large list never blocks the event loop. The result equals that of `JSON.parse`. A container
- * with more members than any valid list is refused before it uses much memory.
+ * Parses JSON in pieces, so that a large list does not block the event loop. The result equals that of `JSON.parse`. An object
+ * or list with more members than any valid one is refused before it uses much memory.
  */
 export async function parseInPieces(
   bytes: Buffer,
@@ -45,7 +45,7 @@ const pieceBytes = 64 * 1024;
 const maxMembers = 50_000;
 const deepest = 32;
 const fewContainers = 2000;
-/** The smallest object or list with a useful value. */
+/** The size of the smallest object or list with a useful value. */
 export const minBytesOfContainer = 20;
 
 async function parseValue(source: Source, start: number, place: Place): Promise<Found> {
@@ -54,7 +54,7 @@ async function parseValue(source: Source, start: number, place: Place): Promise<
   const opening = source.bytes[start];
   if (opening === openList) return parseMembers(source, start, { ...place, into: createList() });
   if (opening === openObject) return parseMembers(source, start, { ...place, into: createRecord() });
-  // A single text that is longer than a piece.
+  // A single text is longer than a piece.
   const all = findEnd(source, start, source.bytes.length);
   if (all === undefined) throw new SyntaxError('a value has no end');
   return { value: parseText(source, start, all), end: all };
@@ -150,7 +150,7 @@ function parseText({ bytes, refine }: Source, start: number, end: number): unkno
   return refine(JSON.parse(text), text);
 }
 
-/** Returns the end of the value that starts here; undefined if it is after the limit. */
+/** Returns the end of the value that starts here; undefined if it is beyond the limit. */
 function findEnd(source: Source, start: number, limit: number): number | undefined {
   const { bytes } = source;
   const last = Math.min(limit, bytes.length);
@@ -164,7 +164,7 @@ function findEnd(source: Source, start: number, limit: number): number | undefin
       if (depth === 0) return at <= limit ? at : undefined;
       continue;
     }
-    // A number ends where its container is closed.
+    // The end of a number is where its object or list is closed.
     const isAfter = byte === comma || byte === closeObject || byte === closeList;
     if (depth === 0 && isAfter) return at;
     at += 1;
@@ -180,8 +180,8 @@ function findEnd(source: Source, start: number, limit: number): number | undefin
 }
 
 /**
- * Counts only containers that were found complete. The members of a container that is larger than a piece are counted
- * separately.
+ * Counts objects and lists. Throws if there are more than in any valid response. One that is larger than a piece counts when it
+ * ends.
  */
 function count(source: Source, opened: number, end: number): number {
   source.containers += opened;
@@ -190,8 +190,8 @@ function count(source: Source, opened: number, end: number): number {
 }
 
 /**
- * Returns the end of the text that starts here. The end of a long text is remembered, because each level above would search for
- * it again.
+ * Returns the end of the text that starts here. The end of a long text is cached, because each outer level searches for it
+ * again.
  */
 function findText(source: Source, start: number): number {
   const { bytes, longText } = source;

@@ -7,7 +7,7 @@ export type SecretSource = { readonly reveal: () => string; readonly reread: () 
 
 export type AuthHeaders = {
   readonly headers: Readonly<Record<string, string>>;
-  /** Identifies these credentials; pass it to `renew` if they are refused. */
+  /** Identifies these credentials. Pass it to `renew` if they are refused. */
   readonly generation: number;
 };
 
@@ -18,17 +18,17 @@ export type Credentials = {
     dialect: Dialect | undefined,
     signal?: AbortSignal,
   ) => Promise<AuthHeaders>;
-  /** Call when these credentials were refused; true if there are new ones that justify another try. */
+  /** Call when these credentials were refused. Resolves to true if there are new ones to try. */
   readonly renew: (refused: number) => Promise<boolean>;
-  /** Reads the secret again, even if it was not refused; true if it has changed. Rejects if the secret cannot be used. */
+  /** Reads the secret again, even if it was not refused. Resolves to whether it has changed. Rejects if it cannot be used. */
   readonly refresh: () => Promise<boolean>;
-  /** Call with every answer and its generation, because the cookie of a session may change. */
+  /** Call with each response and the generation of its request, because the cookie of a session may change. */
   readonly noteAnswer?: (answer: TransportAnswer, generation: number) => void;
-  /** True for a session, to which the server may refuse the API. */
+  /** True for a session. A server may refuse sessions access to the API. */
   readonly isSession: boolean;
 };
 
-/** Keeps a secret and counts its changes. If the file cannot be read now, the old secret is used. */
+/** Stores a secret and counts its changes. If its file cannot be read, the old secret stays in use. */
 export function createRereadable(first: SecretSource) {
   let current = first;
   let generation = 0;
@@ -54,7 +54,7 @@ export function createRereadable(first: SecretSource) {
     value: () => current.reveal(),
     refresh,
     generation: () => generation,
-    /** Reads the secret again, once for all concurrent callers; true if it differs from the refused one. */
+    /** Reads the secret again, once for all concurrent callers. Resolves to true if it differs from the refused one. */
     reread: async (refused: number) => {
       if (refused === generation) await joinReading(read);
       return refused !== generation;
@@ -65,8 +65,8 @@ export function createRereadable(first: SecretSource) {
 const tokenHeaders = { service: 'x-service-auth-token', rundeck: 'x-rundeck-auth-token' } as const;
 
 /**
- * An API token (API reference, "Authentication"). Until the dialect is known, the headers of both dialects are sent, because a
- * server ignores an unknown header.
+ * Creates the credentials of an API token (API reference, "Authentication"). Until the dialect is known, the headers of both
+ * dialects are sent, because servers ignore unknown headers.
  */
 export function createTokenCredentials(secret: SecretSource): Credentials {
   const token = createRereadable(secret);
@@ -87,7 +87,7 @@ export function createTokenCredentials(secret: SecretSource): Credentials {
   };
 }
 
-/** A token of an identity provider (API reference, "Authentication"), which another program renews in its file. */
+/** A token of an identity provider (API reference, "Authentication"). Another program renews it in its file. */
 export function createBearerCredentials(secret: SecretSource): Credentials {
   const token = createRereadable(secret);
   return {

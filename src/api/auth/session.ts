@@ -10,13 +10,13 @@ type SessionOptions = {
   readonly username: string;
   readonly password: SecretSource;
   readonly clock: Pick<Clock, 'ticks' | 'after'>;
-  /** The session that this address had before a reload. */
+  /** The session of this address before a reload. */
   readonly memory?: SessionMemory | undefined;
 };
 
 /**
- * A session as data, which is kept when the client is replaced: a reload must not log in again, and must not retry a wrong
- * password sooner.
+ * A session as data, which is kept when the client is replaced. A reload must not log in again, and must not retry a wrong
+ * password early.
  */
 export type SessionMemory = {
   account: string;
@@ -29,7 +29,7 @@ export function createSessionMemory(): SessionMemory {
   return { account: '', cookies: new Map(), loggedInAtTicks: Number.NEGATIVE_INFINITY, failure: undefined };
 }
 
-/** Deletes the session of another account. */
+/** Returns the remembered session. If the account or its password differs, its content is removed first. */
 function recall(memory: SessionMemory, username: string, password: string): SessionMemory {
   const account = createHash('sha256')
     .update(JSON.stringify([username, password]))
@@ -41,13 +41,13 @@ function recall(memory: SessionMemory, username: string, password: string): Sess
 
 const apiEndpoint = 'login';
 const maxRedirects = 5;
-/** The minimum time between failed logins, because servers lock accounts after too many. */
+/** The minimum time between failed logins. Servers lock accounts after too many failures. */
 const pauseAfterFailureMs = 60_000;
 
-/** If a session is refused this soon after its login, another login is useless. */
+/** If a session is refused within this time after its login, another login is useless. */
 const minSessionMs = 30_000;
 
-/** Logs in with a password (API reference, "Authentication"). Keeps one session, with the newest cookies from the server. */
+/** Credentials that log in with a password (API reference, "Authentication"). They have one session and its newest cookies. */
 export function createSessionCredentials({
   username,
   password: secret,
@@ -79,7 +79,7 @@ export function createSessionCredentials({
     session.loggedInAtTicks = clock.ticks();
   }
 
-  /** Opens only pages of the login: a session that opened other pages first gets no access to the API (rundeck dialect). */
+  /** Opens only pages of the login. A session that opened other pages first gets no access to the API (rundeck dialect). */
   async function openSession(transport: Transport): Promise<void> {
     const form = { j_username: username, j_password: password.value() };
     let answer = await transport.postForm({ apiEndpoint, path: '/j_security_check', form, headers: {} });
@@ -97,7 +97,7 @@ export function createSessionCredentials({
     isSession: true,
     authorize: async (transport, _dialect, signal): Promise<AuthHeaders> => {
       if (!cookies.hasSession()) {
-        // The login is shared by all callers, so none of them can cancel it.
+        // All callers share the login, so none of them can cancel it.
         await waitFor(
           joinLogin(() => logIn(transport)),
           { signal, clock, orElse: stopped },
@@ -112,10 +112,10 @@ export function createSessionCredentials({
       generation += 1;
       return true;
     },
-    // An open session continues; the next login uses the new password.
+    // An open session continues. The next login uses the new password.
     refresh: password.refresh,
     noteAnswer: (answer, answered) => {
-      // A request of an ended session gets the cookie of a new anonymous session.
+      // The response to a request of an old session has the cookie of a new anonymous session.
       if (answered === generation) cookies.note(answer.cookies);
     },
   };
@@ -125,7 +125,7 @@ function isRedirect({ status }: TransportAnswer): boolean {
   return status >= 301 && status <= 308 && status !== 304;
 }
 
-/** Returns the path of a redirect, if it stays on the configured server: credentials are sent nowhere else. */
+/** Returns the path of a redirect. Throws if it leads to another server, because credentials must not be sent there. */
 function toOwnPath(transport: Transport, { status, headers }: TransportAnswer): string {
   const path = transport.toOwnPath(headers.location ?? '');
   if (path !== undefined) return path;
@@ -155,16 +155,16 @@ function unusable({ status }: TransportAnswer): ApiError {
 }
 
 const session = 'JSESSIONID';
-/** More than any server needs: a server that invents names must not fill the memory. */
+/** More than any server needs. A server with ever new cookie names must not fill the memory. */
 const maxCookies = 20;
 
-/** The cookies of one session: those of the server, and those with which a load balancer finds the right member. */
+/** Stores the cookies of one session: those of the server, and those that make a load balancer choose the same member. */
 function createCookies(values = new Map<string, string>()) {
   function noteOne(setCookie: string): void {
     const [, given = '', value = ''] = /^\s*([\w.!#$%&'*+^`|~-]+)\s*=\s*([^;\s]*)/.exec(setCookie) ?? [];
     if (given === '') return;
     const name = given.toUpperCase() === session ? session : given;
-    // Only answers show that a session has ended; until then its cookie is used.
+    // The cookie stays in use until a response shows that the session has ended.
     if (value === '' || isOver(setCookie)) {
       if (name !== session) values.delete(name);
     } else if (values.has(name) || values.size < maxCookies) {
@@ -185,7 +185,7 @@ function createCookies(values = new Map<string, string>()) {
   };
 }
 
-/** Reports whether a server removed the cookie, with an age of 0 or an end in 1970. */
+/** Reports whether a server removed the cookie, by a maximum age of 0 or an expiry date in 1970. */
 function isOver(setCookie: string): boolean {
   return /;\s*max-age\s*=\s*(0|-\d)/i.test(setCookie) || /;\s*expires\s*=[^;]*\b19\d\d\b/i.test(setCookie);
 }

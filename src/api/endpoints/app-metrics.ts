@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineEndpoint, systemRead } from '../endpoint.ts';
 
-/** A name of the application, without the name of a project that it may contain. */
+/** The name of an application metric, and the project that was part of it. */
 type AppName = { name: string; project: string };
 type AppValue = AppName & { readonly value: number };
 type AppSummary = AppName & {
@@ -19,7 +19,7 @@ type AppMetrics = {
 
 const entries = z.record(z.string(), z.unknown()).nullish();
 
-/** API reference, "Metrics data": the application's own counters and timers. Rates, means and extremes are not decoded. */
+/** API reference, "Metrics data": counters and timers of the application. Rates, means and extremes are not decoded. */
 export const appMetrics = defineEndpoint({
   name: 'app-metrics',
   path: 'metrics/metrics',
@@ -54,18 +54,18 @@ function read<Value extends object>(
   });
 }
 
-/** The one name that servers create for each project; a project's name may contain dots. */
+/** Splits the only name that servers create per project. The name of a project may contain dots. */
 function toName(name: string): AppName {
   const [, before, project, after] = /^(.*\.NodeService\.project)\.(.+)\.([^.]+)$/.exec(name) ?? [];
   return project === undefined ? { name, project: '' } : { name: `${before}.${after}`, project };
 }
 
-/** Gauges may be null, text, or have an error instead of a value. */
+/** Returns the value of a gauge. It may be null, text, or have an error instead of a value. */
 function withValue(value: unknown): { value: number } | undefined {
   return isNumber(value) ? { value } : undefined;
 }
 
-/** The divisor for the unit of a timer: release 6 uses nanoseconds, other releases seconds. */
+/** The divisor for the unit of a timer. Release 6 uses nanoseconds, other releases use seconds. */
 const perSecond: ReadonlyMap<unknown, number> = new Map([
   ['seconds', 1],
   ['milliseconds', 1e3],
@@ -84,7 +84,7 @@ const quantiles = [
   ['p999', 0.999],
 ] as const;
 
-/** Returns the count; and the quantiles, if anything was counted in a known unit. */
+/** Returns the count, and the quantiles if anything was counted in a known unit. */
 function toSummary(fields: Fields, divisor: number | undefined): Omit<AppSummary, keyof AppName> | undefined {
   const { count } = fields;
   if (!isNumber(count)) return undefined;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineEndpoint } from '../endpoint.ts';
 
-/** The allowed ones among the requested actions. Servers before 5.9 do not have this answer. */
+/** The permitted ones of the requested actions. Servers before 5.9 do not return them. */
 const allowed = z
   .object({ actionAuthorizations: z.array(z.object({ actionName: z.string(), isAuthorized: z.boolean() })) })
   .transform(({ actionAuthorizations }): ReadonlySet<string> => {
@@ -11,21 +11,21 @@ const allowed = z
 
 const shared = { query: ['actions'], since: 14, mayBeOff: true, allowedBy: [], body: allowed } as const;
 
-/** API reference, "Authorizations": the caller's rights on a kind of thing of the application. */
+/** API reference, "Authorizations": the caller's rights on a kind of resource of the application. */
 export const systemRights = defineEndpoint({
   name: 'authorizations-system',
   path: 'authorizations/application/{kind}',
   ...shared,
 });
 
-/** Rights on one project, or on its access policies. */
+/** The caller's rights on one project or its access policies. */
 export const ownRights = defineEndpoint({
   name: 'authorizations-of-project',
   path: 'authorizations/application/{type}/{project}',
   ...shared,
 });
 
-/** Rights on a kind of thing in a project. */
+/** The caller's rights on a kind of resource in a project. */
 export const projectRights = defineEndpoint({
   name: 'authorizations-project',
   path: 'authorizations/project/{project}/{kind}',

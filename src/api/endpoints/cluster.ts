@@ -10,10 +10,10 @@ const jobsOfMember = {
   body: list(z.object({ serverNodeUUID: text })),
 } as const;
 
-/** API reference, "Cluster schedule": the jobs of all projects whose schedule the answering member owns. */
+/** API reference, "Cluster schedule": the jobs of all projects that the responding member schedules. */
 export const ownJobs = defineEndpoint({ name: 'cluster-own-jobs', path: 'scheduler/jobs', ...jobsOfMember });
 
-/** The same for a given member, whichever member answers; an unknown member owns nothing. */
+/** The jobs that a given member schedules, whichever member responds. An unknown member has none. */
 export const memberJobs = defineEndpoint({
   name: 'cluster-member-jobs',
   path: 'scheduler/server/{uuid}/jobs',

@@ -4,7 +4,7 @@ import { toTimestampMs } from '../../domain/time.ts';
 import { defineEndpoint, executionRead, largeListBytes } from '../endpoint.ts';
 import { toFlag, toNumber, toText } from '../lenient.ts';
 
-/** API reference, "Execution state": a state that is not loaded yet answers 200 and `{"error":"pending"}`; request it again. */
+/** API reference, "Execution state". If a state is not loaded yet, servers return 200 and `{"error":"pending"}`. */
 export const executionState = defineEndpoint({
   name: 'execution-state',
   path: 'execution/{id}/state',
@@ -43,10 +43,10 @@ const conditions: Readonly<Record<string, StepCondition>> = {
   SKIPPED: 'not-started',
 };
 
-/** Jobs that reference each other can nest to any depth; this limits the recursion. */
+/** Limits the recursion, because jobs that reference each other can nest to any depth. */
 const deepest = 40;
 
-/** Decoded by hand and not by a schema, because a state may have tens of thousands of nodes. */
+/** Decodes steps without a schema, which would be too slow: a state may have tens of thousands of nodes. */
 function toSteps(steps: readonly unknown[], depth: number): StepState[] {
   return depth > deepest ? [] : steps.map((step) => toStep(toFields(step), depth));
 }
@@ -79,7 +79,7 @@ function toProgress(fields: Fields): Progress {
     condition: (Object.hasOwn(conditions, word) ? conditions[word] : undefined) ?? 'unknown',
     startedAtMs: toTimestampMs(fields.startTime),
     endedAtMs: toTimestampMs(fields.endTime),
-    // −1 means "not started".
+    // −1 means that the step did not start.
     durationMs: durationMs !== undefined && durationMs >= 0 ? durationMs : undefined,
     failureReason: toReason(meta, toText(fields.errorMessage)),
     ...(hasExited ? { exitCode: code } : {}),
@@ -88,12 +88,12 @@ function toProgress(fields: Fields): Progress {
 }
 
 /**
- * Servers report `Unknown` if a step fails without a reason; since release 4.16 the default SSH executor does so for every
- * failure. Then the reason comes from the exit code, which is −1 if the command did not run or its connection broke, and from
- * the message, if the login was refused.
+ * Returns the reason of a failure. Servers report `Unknown` if a step fails without a reason; since release 4.16 the default
+ * SSH executor does so for every failure. Then the reason follows from the exit code, which is −1 if the command did not run or
+ * its connection broke, and from the message if the login was refused.
  */
 function toReason(meta: Fields, message = ''): string | undefined {
-  // The words of servers have no spaces; the text of a plugin may contain anything, also secrets.
+  // The words of servers have no spaces. The text of a plugin may contain anything, including secrets.
   const [reason] = /^[\p{L}\p{N}_.-]{1,60}/u.exec(toText(meta.failureReason) ?? '') ?? [];
   const code = toNumber(meta.resultCode);
   if (code === unendedCode) return 'Interrupted';
@@ -104,17 +104,17 @@ function toReason(meta: Fields, message = ''): string | undefined {
 }
 
 /**
- * The exit code of a command that the server stopped: by the timeout of the job or of a referenced job, or by the limit of its
- * log.
+ * The exit code of a command that the server stopped, because of the timeout of the job or of a referenced job, or the limit of
+ * its log.
  */
 export const unendedCode = 2_147_483_647;
 
-/** Reports whether a message of the default SSH executor means that a key or a password was refused. */
+/** Reports whether a message of the default SSH executor says that a key or a password was refused. */
 export function isLoginMessage(message: string): boolean {
   return /\bauth(?:entication)?\b|permission denied|publickey/i.test(message);
 }
 
-/** Reports whether a message of the default SSH executor means that the command ran and failed. */
+/** Reports whether a message of the default SSH executor says that the command ran and failed. */
 export function isExitMessage(message: string): boolean {
   return /^Remote command failed with exit status \d/.test(message);
 }

@@ -42,7 +42,7 @@ const fields = z.object({
   job: z.unknown().optional(),
 });
 
-/** API reference, "Executions": one execution, with the fields that only its trace needs. */
+/** API reference, "Executions": one execution with the fields that only its trace needs. */
 export const execution = defineEndpoint({
   name: 'execution',
   path: 'execution/{id}',

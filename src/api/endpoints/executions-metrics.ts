@@ -12,14 +12,14 @@ export type ExecutionsMetrics = {
 const body = z
   .object({ total: number, duration: section({ average: text, min: text, max: text }) })
   .transform(({ total, duration: { average, min, max } }): ExecutionsMetrics => {
-    // Without executions every duration is "0s".
+    // Without executions, every duration is "0s".
     if (total === 0) return { total, averageMs: undefined, minMs: undefined, maxMs: undefined };
     return { total, averageMs: read(average), minMs: read(min), maxMs: read(max) };
   });
 
 /**
- * API reference, "Executions". Up to release 6.1 of the rundeck dialect every caller gets all projects. Releases 3.0 load all
- * executions of the span into memory to count them, and omit a total of 0; releases 3.1 and 3.2 fail with MySQL and H2.
+ * API reference, "Executions". Up to release 6.1 of the rundeck dialect, the response has all projects. Releases 3.0 load all
+ * executions of the span into memory to count them, and omit a total of 0. Releases 3.1 and 3.2 fail with MySQL and H2.
  */
 export const executionsMetrics = defineEndpoint({
   name: 'executions-metrics',
@@ -41,8 +41,8 @@ function read(duration: string | undefined): number | undefined {
 }
 
 /**
- * Reads a duration such as `37s`, `83m`, `1h 3m` in milliseconds. Servers write whole seconds below a minute and whole
- * minutes above; other units and combinations are accepted too. Undefined for any other text.
+ * Reads a duration such as `37s`, `83m` or `1h 3m` in milliseconds. Servers write whole seconds below a minute and whole
+ * minutes above. Accepts other units and combinations too. Returns undefined for any other text.
  */
 export function toDurationMs(text: string): number | undefined {
   const trimmed = text.trim();
@@ -52,7 +52,7 @@ export function toDurationMs(text: string): number | undefined {
   return sumMs;
 }
 
-/** The longest text of a duration; patterns are slow on longer ones. */
+/** The maximum length of a duration as text. Patterns are slow for longer texts. */
 const maxTextLength = 40;
 const part = /(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)/g;
 const wholeText = /^(?:\d+(?:\.\d+)?\s*(?:ms|s|m|h|d|w)[\s,]*)+$/;

@@ -33,12 +33,12 @@ const executionList = z
     return { ...paging, items, origins, oddRows };
   });
 
-/** The finished rows of lists with all their fields. Kept apart, because rows are stored and arguments may contain secrets. */
+/** Finished rows of lists with all fields. Executions omit these fields, because they are stored and arguments may be secret. */
 const listed = new WeakMap<Execution, unknown>();
 
 /**
- * Returns a listed row in the form of a single execution; undefined if a request for the execution may return more, such as
- * the id of a retry.
+ * Returns a listed row in the form of a single execution. Returns undefined if a request for the execution may return more,
+ * such as the id of a retry.
  */
 export function toTraced(row: Execution): TracedExecution | undefined {
   if (row.status === 'failed-with-retry' && row.nextAttemptId === undefined) return undefined;
@@ -54,11 +54,11 @@ export type RunOrigin = {
   readonly nodes: readonly string[];
 };
 
-/** A row that cannot be read: the faulty field, and enough of the row to identify it. */
+/** A row that cannot be read: the invalid field, and enough text to identify the row. */
 export type OddRow = {
   readonly field: string;
   readonly text: string;
-  /** Set if this single row exceeds the size limit of an answer. */
+  /** Set if this row alone exceeds the size limit of a response. */
   readonly isTooLarge?: true;
 };
 
@@ -67,7 +67,7 @@ const maxOddTextLength = 200;
 const readEvents: readonly AccessRight[] = [{ type: 'resource', kind: 'event', allow: 'read' }];
 const readExecutions = [...readEvents, ...executionRead];
 
-/** API reference, "Executions": executions that ended within a window, including both its ends, newest first. */
+/** API reference, "Executions": executions that ended within a window, both ends included, newest first. */
 export const projectExecutions = defineEndpoint({
   name: 'project-executions',
   path: 'project/{project}/executions',
@@ -93,7 +93,7 @@ export const runningExecutions = defineEndpoint({
 });
 
 /**
- * API reference, "Executions": the number of executions that ended within a window, in all projects, of all jobs or of some.
+ * API reference, "Executions": the number of executions that ended within a window in all projects, of all jobs or of some.
  * Releases 3.0 of the rundeck dialect omit a total of 0.
  */
 export const executionsTotal = defineEndpoint({
@@ -121,8 +121,8 @@ function toOrigin(id: number, item: unknown): RunOrigin {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Decoded by hand and not by a schema, because a sweep reads tens of thousands of items. Returns the execution, or the name of
- * a required field that cannot be read.
+ * Decodes an execution without a schema, which would be too slow: a sweep reads tens of thousands. Returns the name of the
+ * field if a required field cannot be read.
  */
 function toExecution(item: unknown): Execution | string {
   const fields = toFields(item);
@@ -130,9 +130,9 @@ function toExecution(item: unknown): Execution | string {
   if (id === undefined || !Number.isSafeInteger(id) || id < 0) return 'id';
   const status = toExecutionStatus(toText(fields.status));
   const endedAtMs = toTimestampMs(fields['date-ended']);
-  // Without this check, a finished run would look unfinished.
+  // A finished run with an unreadable end would otherwise look unfinished.
   if (endedAtMs === undefined && (fields['date-ended'] ?? undefined) !== undefined) return 'date-ended';
-  // A waiting execution may have no start yet, which must not make the whole page fail.
+  // A waiting execution may have no start yet. It must not make the whole page fail.
   const isWaiting = endedAtMs === undefined && (status === 'queued' || status === 'scheduled');
   const knownStartMs = toStartMs(fields['date-started']);
   const startedAtMs = knownStartMs ?? endedAtMs ?? (isWaiting ? Number.POSITIVE_INFINITY : undefined);
@@ -172,7 +172,7 @@ function toFields(value: unknown): Fields {
   return typeof value === 'object' && value !== null ? (value as Fields) : {};
 }
 
-/** A page has thousands of executions, and some run on all nodes. */
+/** A page has thousands of executions, and some of them run on all nodes. */
 const maxNamed = 100;
 
 const noNames: readonly string[] = [];

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { defineEndpoint, largeListBytes, readDefinition } from '../endpoint.ts';
 
-/** The parts of a definition. Their texts may contain secrets: compare them, and keep only hashes. */
+/** The parts of a definition. Their texts may contain secrets, so compare the texts and store only hashes. */
 type JobSections = {
   readonly sections: ReadonlyMap<string, string>;
-  /** The paths of keys that the definition names. */
+  /** The paths of the keys in the definition. */
   readonly keys: readonly string[];
-  /** The ids, or groups and names, of jobs that the job runs as steps. */
+  /** The jobs that the job runs as steps: ids, or groups and names. */
   readonly children: readonly string[];
 };
 
@@ -57,7 +57,7 @@ function putSequence(
   if (plugins.some((plugin) => plugin !== null)) put('plugins', plugins);
 }
 
-/** A section of YAML is a key of the first level with the lines below it. Values are not interpreted. */
+/** Reads sections of YAML: a key of the first level and the lines below it. Values are not interpreted. */
 function fromYaml(text: string): JobSections {
   const parts = new Map<string, string>();
   let section: string | undefined;
@@ -91,7 +91,7 @@ const sectionByName = new Map(
   Object.entries(namesBySection).flatMap(([section, names]) => names.map((name) => [name, section] as const)),
 );
 
-/** Fields that are also in the list of jobs, or do not affect runs. */
+/** Fields that the list of jobs also has, or that do not affect runs. */
 const elsewhere = new Set([
   'id',
   'uuid',
@@ -104,7 +104,7 @@ const elsewhere = new Set([
   'defaultTab',
 ]);
 
-/** Components of the server may add their own sections. */
+/** Returns the section of a field. Components of the server may add their own sections. */
 function sectionOf(name: string): string | undefined {
   return elsewhere.has(name) ? undefined : (sectionByName.get(name) ?? 'plugins');
 }

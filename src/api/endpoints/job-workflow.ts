@@ -4,7 +4,7 @@ import { defineEndpoint, largeListBytes } from '../endpoint.ts';
 import { toText } from '../lenient.ts';
 
 /**
- * API reference, "Jobs": the steps of a job and of jobs that it runs as steps. Servers of the rundeck dialect have this
+ * API reference, "Jobs": the steps of a job and of the jobs that it runs as steps. Servers of the rundeck dialect have this
  * endpoint one version later than documented, and write `jobref` and `errorhandler` in lower case. Commands and scripts are not
  * decoded.
  */
@@ -21,7 +21,7 @@ export const jobWorkflow = defineEndpoint({
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Servers stop at three levels of references. */
+/** Servers stop after three levels of references. */
 const deepest = 20;
 
 function toSteps(steps: readonly unknown[], depth: number): WorkflowStep[] {
@@ -41,7 +41,7 @@ function toStep(step: Fields, depth: number): WorkflowStep {
     isNodeStep: isNodeStep(kind === 'reference' ? reference.nodeStep : step.nodeStep, kind),
     jobId: toText(step.jobId),
     workflow: below,
-    // A handler that is a job reference has the job and its steps beside it.
+    // If a handler is a job reference, the job and its steps are siblings of `errorhandler`.
     handler: isFields(handler) && depth <= deepest ? toStep(toHandler(handler, step), depth + 1) : undefined,
   };
 }
@@ -50,7 +50,7 @@ function toHandler(handler: Fields, { ehJobId, ehWorkflow }: Fields): Fields {
   return { jobId: ehJobId, workflow: ehWorkflow, ...handler };
 }
 
-/** Since release 3.4 of the rundeck dialect, commands and scripts are plugins too. */
+/** Since release 3.4 of the rundeck dialect, commands and scripts are plugins. */
 const builtIn: ReadonlyMap<unknown, WorkflowStep['kind']> = new Map([
   ['exec-command', 'command'],
   ['script-inline', 'script'],
@@ -64,8 +64,8 @@ function toKind(step: Fields): WorkflowStep['kind'] {
 }
 
 /**
- * Returns whether a step runs on nodes. The value is a text for references and a boolean for plugins; it is missing for
- * commands and scripts, which always run on nodes.
+ * Reports whether a step runs on nodes. The value is text for references and a boolean for plugins. It is missing for commands
+ * and scripts, which always run on nodes.
  */
 function isNodeStep(value: unknown, kind: WorkflowStep['kind']): boolean {
   if (kind === 'command' || kind === 'script') return true;

@@ -4,7 +4,7 @@ import type { AccessRight } from '../access-policy.ts';
 import { defineEndpoint, largeListBytes, readDefinition } from '../endpoint.ts';
 import { flag, list, number, text, timestampMs } from '../lenient.ts';
 
-/** A job in the project's list. The three switches exist since API 17. */
+/** A job in the list of a project. The three switches exist since API 17. */
 export type Job = {
   readonly id: string;
   readonly name: string;
@@ -13,11 +13,11 @@ export type Job = {
   readonly isScheduled: boolean | undefined;
   readonly isEnabled: boolean | undefined;
   readonly isScheduleEnabled: boolean | undefined;
-  /** The cluster member that runs its schedule. */
+  /** The cluster member that schedules the job. */
   readonly ownerUuid?: string;
-  /** When the definition or a switch last changed; since API 56. */
+  /** The time of the last change of the definition or a switch; since API 56. */
   readonly lastModifiedMs?: number;
-  /** The user of the last edit; since API 56. */
+  /** The user who made the last edit; since API 56. */
   readonly lastModifiedBy?: string;
 };
 
@@ -61,8 +61,8 @@ const job = z
 const allowedBy: readonly AccessRight[] = [{ type: 'job', allow: 'read' }];
 
 /**
- * API reference, "Jobs": all visible jobs; in pages only if requested. If the job pages of a server of releases 3 are divided
- * (`rundeck.gui.paginatejobs.enabled`), this list is also cut, to ten jobs by default, unless more are requested.
+ * API reference, "Jobs": all visible jobs, in pages only if requested. If `rundeck.gui.paginatejobs.enabled` is set on a server
+ * of releases 3, the list ends after ten jobs (the default), unless more are requested.
  */
 export const projectJobs = defineEndpoint({
   name: 'project-jobs',
@@ -75,7 +75,7 @@ export const projectJobs = defineEndpoint({
   body: list(job),
 });
 
-/** API reference, "Job metadata": fields that are missing from the list. The average is absent, or 0, until a job has run. */
+/** API reference, "Job metadata": fields that the list does not have. The average is absent or 0 until a job has run. */
 export const jobInfo = defineEndpoint({
   name: 'job-info',
   path: 'job/{id}/info',
@@ -99,9 +99,9 @@ export const jobInfo = defineEndpoint({
 });
 
 /**
- * API reference, "Jobs": the times at which a schedule starts its job. `time` is one number and one unit; the server
- * lists all times within it before it applies `max`. Absent while the job is off. From API 48 on, one-time runs are
- * among the times, without a mark.
+ * API reference, "Jobs": the times at which a schedule starts its job. `time` is one number and one unit. The server lists all
+ * times within it before it applies `max`. Absent while the job is off. From API 48 on, the times include one-time runs,
+ * without a mark.
  */
 export const jobForecast = defineEndpoint({
   name: 'job-forecast',
@@ -117,8 +117,8 @@ export const jobForecast = defineEndpoint({
 });
 
 /**
- * API reference, "Jobs": the definition of a job, whose texts may contain secrets. Only how many runs may run at the
- * same time is decoded; the fields are present only if several may.
+ * API reference, "Jobs": the definition of a job. Its texts may contain secrets, so only the number of concurrent runs is
+ * decoded. The fields are present only if several runs are permitted.
  */
 export const jobDefinition = defineEndpoint({
   name: 'job-definition',
@@ -133,7 +133,7 @@ export const jobDefinition = defineEndpoint({
   }),
 });
 
-/** Sorts and removes duplicates and unreadable values. */
+/** Sorts times, and removes duplicates and unreadable values. */
 function toTimes(values: readonly unknown[]): number[] {
   const times = values.map((value) => toTimestampMs(value)).filter((time) => time !== undefined);
   return [...new Set(times)].sort((one, other) => one - other);

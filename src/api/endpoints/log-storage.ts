@@ -3,8 +3,8 @@ import { defineEndpoint, largeListBytes, systemRead } from '../endpoint.ts';
 import { flag, list, number, section, text, timestampMs, toNumber } from '../lenient.ts';
 
 /**
- * API reference, "Log storage info". Without a plugin, no log is missing; releases 2.6.5 to 3.0.5 of the rundeck dialect then
- * count all executions.
+ * API reference, "Log storage info". Without a plugin, no log counts as missing, but releases 2.6.5 to 3.0.5 of the rundeck
+ * dialect then count all executions.
  */
 export const logStorage = defineEndpoint({
   name: 'log-storage',
@@ -44,8 +44,8 @@ const incompleteLog = z
   });
 
 /**
- * API reference, "System information, metrics, log storage": executions with incompletely stored logs, as known to the
- * answering member.
+ * API reference, "System information, metrics, log storage": the executions whose logs the responding member has not stored
+ * completely.
  */
 export const incompleteLogs = defineEndpoint({
   name: 'log-storage-incomplete',

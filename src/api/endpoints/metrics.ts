@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineEndpoint, largeListBytes, systemRead } from '../endpoint.ts';
 import { list, text } from '../lenient.ts';
 
-/** API reference, "Metrics data". Servers answer 500 with the same body if a check fails, and 501 if there are no checks. */
+/** API reference, "Metrics data". Servers return 500 with the same body if a check fails, and 501 if there are no checks. */
 export const healthcheck = defineEndpoint({
   name: 'healthcheck',
   path: 'metrics/healthcheck',
@@ -12,7 +12,7 @@ export const healthcheck = defineEndpoint({
   alsoAnswers: [500, 501],
   body: z.record(z.string(), z.unknown()).transform((checks, context) => {
     const judged = Object.entries(checks).flatMap(([name, check]) => toCheck(name, check));
-    // A 500 may also be an error of the server: then its body has no checks.
+    // The body of a 500 that is an error of the server has no checks.
     if (judged.length === 0 && Object.keys(checks).length > 0) context.addIssue('no entry has a verdict `healthy`');
     return judged;
   }),
@@ -49,13 +49,13 @@ export const threads = defineEndpoint({
   body: z
     .union([z.string().transform(toDumpedStates), list(z.object({ state: text }).transform(({ state }) => state))])
     .transform((states, context) => {
-      // The server needs a thread to answer, so an empty list is wrong.
+      // The server needs a thread to respond, so an empty list is wrong.
       if (states.length === 0) context.addIssue('contains no thread states');
       return states;
     }),
 });
 
-/** Each thread starts with its own line. Its name may contain any text, so the last state in the line counts. */
+/** Returns the states in a dump. Each thread has its own line, and its name may contain any text: the last state counts. */
 function toDumpedStates(dump: string): string[] {
   return [...dump.matchAll(/^".*" id=\d+ state=([A-Z_]+)/gm)].flatMap(([, state]) => state ?? []);
 }

@@ -6,7 +6,7 @@ type InstalledPlugin = { readonly service: string; readonly name: string; readon
 
 const plugin = z.object({ service: z.string(), name: z.string(), builtin: flag, pluginVersion: text });
 
-/** API reference, "List plugins": plugins from files. Releases before 3.2 answer 404. */
+/** API reference, "List plugins": plugins from files. Releases before 3.2 return 404. */
 export const pluginList = defineEndpoint({
   name: 'plugin-list',
   path: 'plugin/list',

@@ -3,7 +3,7 @@ import type { AccessRight } from '../access-policy.ts';
 import { defineEndpoint, largeListBytes } from '../endpoint.ts';
 import { flag, list, text, timestampMs, toText } from '../lenient.ts';
 
-/** A project in the server's list; whether it is enabled is known only if API 47 is requested. */
+/** A project in the list of the server. Only API 47 and later report whether it is enabled. */
 export type Project = {
   readonly name: string;
   readonly label: string | undefined;
@@ -17,7 +17,7 @@ const metaConfig = z.object({
   data: z.object({ executionsEnabled: flag, scheduleEnabled: flag }),
 });
 
-/** Which of its two switches are on; undefined if the server does not report them. */
+/** Whether each of the two switches of a project is on; undefined if the server does not report it. */
 export type ProjectModes = Pick<Project, 'executionsEnabled' | 'scheduleEnabled'>;
 
 const body = list(
@@ -33,10 +33,10 @@ const body = list(
     }),
 );
 
-/** Rights on projects differ only by name: they have no `kind`. */
+/** The right to read a project. Rights on projects have no `kind`. */
 const readProject: readonly AccessRight[] = [{ type: 'project', allow: 'read' }];
 
-/** API reference, "Projects": only projects that can be read, sorted by name. */
+/** API reference, "Projects": the readable projects, sorted by name. */
 export const projects = defineEndpoint({
   name: 'projects',
   path: 'projects',
@@ -46,10 +46,10 @@ export const projects = defineEndpoint({
   body,
 });
 
-/** The same with a field of API 47: whether each project is enabled, in one request for all projects. */
+/** `projects` with a field of API 47: one response shows for all projects whether they are enabled. */
 export const projectsWithModes = defineEndpoint({ ...projects, query: ['meta'], since: 47 });
 
-/** The same for one project, since API 46. It does not need the right to configure the project. */
+/** The same field for one project, since API 46. It does not need the right to configure the project. */
 export const projectMeta = defineEndpoint({
   name: 'project-meta',
   path: 'project/{project}/meta',
@@ -59,11 +59,11 @@ export const projectMeta = defineEndpoint({
   body: z.array(z.unknown()).transform(readModes),
 });
 
-/** API reference, "Projects": the switches of older servers, key by key. */
+/** API reference, "Projects": the switches of a project on older servers, one key per request. */
 export const projectDisablesExecutions = configSwitch('project.disable.executions');
 export const projectDisablesSchedule = configSwitch('project.disable.schedule');
 
-/** A key of a project's configuration that is "true" or missing; for a missing key, the server answers 404. */
+/** A key in the configuration of a project. It is "true" or missing; if it is missing, the server returns 404. */
 function configSwitch<const Key extends string>(key: Key) {
   return defineEndpoint({
     name: key.replaceAll('.', '-'),
@@ -73,7 +73,7 @@ function configSwitch<const Key extends string>(key: Key) {
     alsoAnswers: [404],
     body: z.record(z.string(), z.unknown()).transform((answer, context): boolean => {
       if (answer.errorCode === 'api.error.item.doesnotexist') return false;
-      // The rundeck dialect returns `key` and `value`; the documents describe only the form of requests, with the key as name.
+      // The rundeck dialect returns `key` and `value`. The documents only describe requests, in which the key is the name.
       const value = answer.key === key ? answer.value : answer[key];
       if (value === undefined) context.addIssue(`has no value of ${key}`);
       return toText(value) === 'true';

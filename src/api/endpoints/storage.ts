@@ -13,7 +13,7 @@ export type KeyFolder = {
   readonly folders: readonly (readonly string[])[];
 };
 
-/** A key by its path from the root of the storage; its content is never requested. */
+/** A key by its path from the root of the storage. Its content is never requested. */
 type StoredKey = {
   readonly path: string;
   readonly modifiedMs: number | undefined;
@@ -36,7 +36,7 @@ const level = z
       kinds.push(...toKinds(told));
       if (key !== undefined) keys.push(toKey(key.path, told));
       const { data } = folder.safeParse(resource);
-      // The path in an answer begins with the root of the storage.
+      // The path in a response begins with the root of the storage.
       const [root, ...names] = data?.path.split('/').filter((name) => name !== '') ?? ['keys'];
       if (root !== 'keys') context.addIssue('a folder is outside of `keys`');
       if (names.length > 0) folders.push(names);
@@ -44,7 +44,7 @@ const level = z
     return { kinds, keys, folders };
   });
 
-/** Without keys, a server has no top level, and a folder disappears with its last key. */
+/** The response for a folder without keys. A server without keys has no top level, and a folder ends with its last key. */
 const nothing = z
   .object({ error: z.string().startsWith('resource not found: /keys') })
   .transform((): KeyFolder => ({ kinds: [], keys: [], folders: [] }));
@@ -57,17 +57,17 @@ const shared = {
   body: z.union([nothing, level]),
 } as const;
 
-/** The top level. */
+/** The top level of the key storage. */
 export const storedKeys = defineEndpoint({ name: 'stored-keys', path: 'storage/keys/', ...shared });
 
-/** A folder, named by its path. */
+/** A folder of the key storage by its path. */
 export const storedKeysBelow = defineEndpoint({
   name: 'stored-keys-folder',
   path: 'storage/keys/{folder}/',
   ...shared,
 });
 
-/** The suffixes of metadata names, after the prefix of the dialect; passwords have no `key-type`. */
+/** Reads metadata by the suffixes of their names; the prefix depends on the dialect. Passwords have no `key-type`. */
 function toTold(meta: Readonly<Record<string, unknown>> = {}): Told {
   return new Map(Object.entries(meta).map(([name, value]) => [name.replace(/^[^-]*-/, ''), value]));
 }

@@ -40,17 +40,16 @@ const systemInfoBody = z
       dialect: dialectOf(service, rundeck),
       server: { ...server, apiVersion: text.parse(apiversion) },
       timestampMs: timestamp,
-      // A restricted caller sees only the release; any other value shows that the caller is not restricted.
+      // A restricted caller gets only the release, so any other value proves that the caller is not restricted.
       isRestricted: ![timestamp, executions.active, executions.executionMode, rest.os.name, rest.jvm.name].some(
         (value) => value !== undefined,
       ),
-      // Servers that write the version as text (4.3 and later) also cut the load to an integer: 0, or 1 at full load.
+      // Servers that write the version as text (4.3 and later) also cut the load to a whole number: 0, or 1 at full load.
       loadIsRounded: typeof apiversion === 'string',
       executionMode: toExecutionMode(executions.executionMode ?? modeOf(executions.active)),
     };
   });
 
-/** API reference, "System info". */
 export const systemInfo = defineEndpoint({
   name: 'system-info',
   path: 'system/info',
@@ -59,7 +58,7 @@ export const systemInfo = defineEndpoint({
   body: systemInfoBody,
 });
 
-/** API reference, "Execution mode". Passive servers of API 32 to 35 answer 503 with the same body. */
+/** API reference, "Execution mode". Passive servers with API 32 to 35 return 503 with the same body. */
 export const executionMode = defineEndpoint({
   name: 'execution-mode',
   path: 'system/executions/status',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineEndpoint } from '../endpoint.ts';
 import { toNumber } from '../lenient.ts';
 
-/** API reference, "Users". Users are counted; their names are not decoded. */
+/** API reference, "Users". Users are counted. Their names are not decoded. */
 export const users = defineEndpoint({
   name: 'users',
   path: 'user/list',
@@ -24,8 +24,8 @@ const counts = z
   );
 
 /**
- * API reference, "User class objects" and "User classes", of the commercial edition. `allocations` lists users, and is
- * not decoded.
+ * API reference, "User class objects" and "User classes", of the commercial edition. `allocations` lists users and is not
+ * decoded.
  */
 export const userClasses = defineEndpoint({
   name: 'user-classes',

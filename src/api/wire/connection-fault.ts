@@ -1,4 +1,4 @@
-/** The error of a connection: its kind, and a text with what to check. */
+/** The kind of a connection error, and a text that says what to check. */
 type ConnectionFault = { readonly kind: FaultKind; readonly says: string; readonly code: string };
 
 type FaultKind = 'network' | 'tls' | 'timeout' | 'too_large' | 'decode';
@@ -12,14 +12,14 @@ export type Peer = {
   readonly serverNameOption?: string;
 };
 
-/** Explains why an exchange got no answer: an error of a name, a socket, a handshake or the answer's format. */
+/** Explains why an exchange got no response: an error of a name, a socket, a TLS handshake or the format of the response. */
 export function toConnectionFault(error: unknown, peer: Peer): ConnectionFault {
   const code = toFaultCode(error);
   const { kind, says } = faults.find(({ codes }) => codes.test(code)) ?? otherFault;
   return { kind, says: typeof says === 'string' ? says : says(peer), code };
 }
 
-/** Returns the error code closest to the cause, because undici wraps the socket's own error. A few errors have only a name. */
+/** Returns the error code closest to the cause, because undici wraps errors of sockets. A few errors have only a name. */
 export function toFaultCode(error: unknown): string {
   let code = error instanceof Error ? error.name : 'unknown';
   let current: unknown = error;

@@ -12,22 +12,22 @@ type ConnectionOptions = {
   readonly concurrency?: number | undefined;
   readonly tls?: TlsOptions | undefined;
   readonly proxyUrl?: string | undefined;
-  /** Called before a connection to the origin itself is opened; the returned function is called when it is open. */
+  /** Called before a connection to the origin itself is opened. The returned function is called when it is open. */
   readonly onConnect?: () => () => void;
 };
 
 const keepAliveMs = 120_000;
 
-/** Opens connections when needed: HTTP/1.1, with the configured certificates and proxy. */
+/** Opens connections on demand: HTTP/1.1, with the configured certificates and proxy. */
 export function openConnections(origin: string, options: ConnectionOptions): Connections {
   const { concurrency = 4, tls, proxyUrl } = options;
   const common = {
     allowH2: false,
     connections: concurrency,
-    // Longer than usual poll intervals, so that a poll finds its connection open.
+    // Longer than usual poll intervals, so that the next poll can use the same connection.
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveMs,
-    // The exchange has its own limit; these timeouts would end a request after five minutes.
+    // The exchange has its own limit. These timeouts would end a request after five minutes.
     headersTimeout: 0,
     bodyTimeout: 0,
   };
@@ -42,7 +42,7 @@ export function openConnections(origin: string, options: ConnectionOptions): Con
     uri: proxyUrl,
     requestTls: tlsOptions,
     proxyTunnel: origin.startsWith('https:'),
-    // By default, the options are lost for connections to a forwarding http proxy.
+    // Without this factory, the options are lost for connections to a forwarding HTTP proxy.
     factory: (to, given: { connect?: buildConnector.connector }) => {
       const { connect } = given;
       return new Pool(to, {
@@ -55,8 +55,8 @@ export function openConnections(origin: string, options: ConnectionOptions): Con
 }
 
 /**
- * With TLS 1.3, a server refuses a client's certificate after the handshake. Its alert is a socket error, which is hidden by
- * the end of the connection unless the socket is destroyed at once.
+ * Returns a connector that shows why a client certificate was refused. With TLS 1.3, the server refuses it after the handshake.
+ * Its alert is a socket error, which the end of the connection hides unless the socket is destroyed at once.
  */
 function endingAtErrors(connect: buildConnector.connector, onConnect?: () => () => void): buildConnector.connector {
   return (target, callback) => {

@@ -6,31 +6,31 @@ export type Received = {
   readonly status: number;
   readonly headers: ReceivedHeaders;
   readonly bytes: Buffer;
-  /** True if the answer was longer than the limit: `bytes` is only its start. */
+  /** True if the response exceeds the limit: `bytes` contains only its start. */
   readonly isCut: boolean;
-  /** Gives the place of a large answer back. */
+  /** Ends the use of a place for large responses. */
   readonly release: () => void;
 };
 
 export type ReceivedHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 export type Limits = {
-  /** The time from the request's first byte, or from its wait for a connection, to the answer's last byte. */
+  /** The time from the first byte of the request, or from its wait for a connection, to the last byte of the response. */
   readonly limitMs: number;
   readonly maxWireBytes: number;
-  /** Keeps the start of an answer that is too large, instead of failing. */
+  /** True to return the start of a response that is too large, instead of failing. */
   readonly cutsAnswers?: boolean;
-  /** A larger answer waits for a place. */
+  /** A larger response waits for a place. */
   readonly largeBytes?: number;
   readonly enter?: (() => Promise<() => void>) | undefined;
   readonly signal: AbortSignal | undefined;
   readonly clock: Pick<Clock, 'after'>;
-  /** Called when the request is written to a connection; before that, the server cannot have received anything. */
+  /** Called when the request is written to a connection. Before this, the server cannot have received anything. */
   readonly onSent?: (() => void) | undefined;
 };
 
 /**
- * Sends one request and collects its answer chunk by chunk. A stream, a combined signal and their listeners would increase
+ * Sends one request and collects its response chunk by chunk. A stream, a combined signal and their listeners would increase
  * the cost of a request by half.
  */
 export function exchange<Request>(
@@ -46,7 +46,7 @@ export function exchange<Request>(
     let controller: Controller | undefined;
     let ended: Error | true | undefined;
 
-    /** Ends the exchange only once; later events of the dispatcher are ignored. */
+    /** Ends the exchange once. Later events of the dispatcher are ignored. */
     function end(how: Error | true): boolean {
       if (ended !== undefined) return false;
       ended = how;
@@ -80,7 +80,7 @@ export function exchange<Request>(
     dispatch(request, {
       onRequestStart: (given) => {
         controller = given;
-        // The exchange had already ended while waiting for a connection.
+        // The exchange ended while it was waiting for a connection.
         if (ended instanceof Error) given.abort(ended);
         else onSent?.();
       },
@@ -98,7 +98,7 @@ export function exchange<Request>(
         if (end(true)) resolve({ status, headers, bytes, isCut: false, release: room.release });
       },
       onResponseError: (_controller, error) => {
-        // A server that refuses a request may close the connection in the middle of its answer.
+        // A server that refuses a request may close the connection in the middle of its response.
         const isRefused = status >= 400;
         if (!end(isRefused || error)) return;
         if (isRefused) {
@@ -133,7 +133,7 @@ function createBody() {
   };
 }
 
-/** The place of a large answer. Without a place, nothing is read, the server waits, and the time limit still applies. */
+/** Waits for a place for a large response. Meanwhile nothing is read, so the server waits too; the time limit still applies. */
 function createRoom(enter: Limits['enter']) {
   let isWaiting = false;
   let isOver = false;

@@ -1,9 +1,9 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { createSecureContext, getCACertificates } from 'node:tls';
 
-/** The parts of a TLS connection, in PEM. */
+/** The parts of a TLS connection in PEM. */
 export type TlsMaterial = {
-  /** Certificates to trust in addition to the system's. */
+  /** Certificates to trust in addition to those of the system. */
   readonly ca?: string | undefined;
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
@@ -43,7 +43,7 @@ export function findTlsProblems({ ca, cert, key }: TlsMaterial, nameOfCert = 'tl
 const certificateBlock =
   /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[\s\S]*?-----END (?:X509 |TRUSTED )?CERTIFICATE-----/g;
 
-/** Returns the first certificate of a file, if all certificates in it can be read. */
+/** Returns the first certificate of a file, if all its certificates can be read. */
 function readCertificates(pem: string, complain: (says: string) => void): X509Certificate | undefined {
   const blocks = pem.match(certificateBlock) ?? [];
   if (blocks.length === 0) {
@@ -69,7 +69,7 @@ function readKey(pem: string, complain: (says: string) => void): KeyObject | und
   }
 }
 
-/** Returns OpenSSL's reason to reject the material, such as a key that is too short. */
+/** Returns the reason why OpenSSL rejects the material, such as a key that is too short. */
 function refuse(material: TlsMaterial): string | undefined {
   try {
     createSecureContext({ minVersion: 'TLSv1.2', ...material });
@@ -86,10 +86,10 @@ function toCode(error: unknown): string {
 
 export function toTlsConnect({ ca, cert, key, serverName, insecureSkipVerify }: TlsOptions = {}) {
   return {
-    // Created only once: reading the system's hundreds of authorities takes some 50 ms, and would block all connections.
+    // Created once: reading the hundreds of authorities of the system takes some 50 ms, and would block all connections.
     secureContext: createSecureContext({
       minVersion: 'TLSv1.2',
-      // The configured certificates alone would replace the system's.
+      // The configured certificates alone would replace those of the system.
       ...(ca === undefined ? {} : { ca: [...getCACertificates('default'), ca] }),
       ...(cert === undefined ? {} : { cert }),
       ...(key === undefined ? {} : { key }),

@@ -9,17 +9,17 @@ import { ExchangeTimeout, exchange, type Received, type ReceivedHeaders } from '
 import type { TlsOptions } from './tls-material.ts';
 
 export type TransportOptions = {
-  /** The base URL, without a trailing slash; it may have a path. */
+  /** The base URL without a trailing slash. It may have a path. */
   readonly url: string;
   /** The total time of a request, from the first byte sent to the last byte read. */
   readonly timeoutMs: number;
   readonly concurrency?: number;
-  /** Limits how many unusually large answers are read at once; if absent, they are refused. */
+  /** Limits how many unusually large responses are read at the same time. If absent, they are refused. */
   readonly largeAnswers?: { readonly enter: () => Promise<() => void> } | undefined;
   readonly tls?: TlsOptions;
   readonly proxyUrl?: string | undefined;
   readonly clock: Pick<Clock, 'after' | 'ticks'>;
-  /** Replaces the exporter's own connections, for tests. */
+  /** Replaces the exporter's own connections in tests. */
   readonly toDispatcher?: ToDispatcher | undefined;
 };
 
@@ -28,24 +28,24 @@ export type ToDispatcher = (origin: string) => Pick<Dispatcher, 'dispatch'> & { 
 export type TransportRequest = {
   /** The name of the endpoint in metrics and messages. */
   readonly apiEndpoint: string;
-  /** Path and query below the base URL. */
+  /** Path and query after the base URL. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
-  /** The remaining time, if it is shorter than the transport's timeout. */
+  /** The remaining time, if it is shorter than the timeout of the transport. */
   readonly timeoutMs?: number;
-  /** The maximum size of the inflated answer. */
+  /** The maximum size of the inflated response. */
   readonly maxBytes?: number;
 };
 
 export type TransportAnswer = {
   readonly status: number;
-  /** Names are in lower case; of repeated headers, only the first is kept. */
+  /** Names are in lower case. Of repeated headers, only the first is stored. */
   readonly headers: Readonly<Record<string, string>>;
   readonly cookies: readonly string[];
-  /** Empty if the answer is large. */
+  /** Empty if the response is large. */
   readonly body: string;
-  /** A body that is too large to decode at once. */
+  /** A body that is too large to be decoded at once. */
   readonly large?: LargeBody | undefined;
 };
 
@@ -53,23 +53,23 @@ export type LargeBody = { readonly bytes: Buffer; readonly isGzip: boolean; read
 
 export type Transport = {
   readonly get: (request: TransportRequest) => Promise<TransportAnswer>;
-  /** Posts a form; only for the login. */
+  /** Sends a form with POST, for the login only. */
   readonly postForm: (
     request: TransportRequest & { form: Readonly<Record<string, string>> },
   ) => Promise<TransportAnswer>;
-  /** Returns the path of a `Location` below the base URL; undefined if it leads elsewhere. */
+  /** Returns the path of a `Location` after the base URL; undefined if it leads elsewhere. */
   readonly toOwnPath: (location: string) => string | undefined;
-  /** The shortest time in which a connection was opened: about one round trip; absent through a proxy. */
+  /** Returns the shortest time in which a connection was opened, which is about one round trip. Absent with a proxy. */
   readonly connectMs?: () => number | undefined;
   readonly close: () => Promise<void>;
 };
 
 export type RenewableTransport = Transport & {
-  /** Uses other certificates for new connections; requests in progress continue on the old connections. */
+  /** Uses other certificates for new connections. Requests in progress continue on the old connections. */
   readonly renew: (tls: TlsOptions) => void;
 };
 
-/** Sends requests to one server, with a total deadline and limits for the sent and inflated size; redirects are not followed. */
+/** Sends requests to one server, with a total deadline and limits for received and inflated sizes. Follows no redirects. */
 export function createTransport(options: TransportOptions): RenewableTransport {
   const { url, timeoutMs: maxMs, largeAnswers, clock } = options;
   const { origin, pathname } = new URL(url);
@@ -133,7 +133,7 @@ export function createTransport(options: TransportOptions): RenewableTransport {
     connectMs,
     toOwnPath: (location) => toOwnPath(location, { origin, basePath }),
     renew: (tls) => {
-      // A dispatcher from a test has no certificates.
+      // A dispatcher of a test has no certificates.
       if (!('close' in dispatcher)) return;
       const old = dispatcher;
       dispatcher = openConnections(origin, { ...options, tls, onConnect });
@@ -149,13 +149,13 @@ export function createTransport(options: TransportOptions): RenewableTransport {
 const ownHeaders = {
   accept: 'application/json',
   'accept-encoding': 'gzip',
-  // Many firewalls refuse requests without a name, and the server's log of API requests shows it.
+  // Many firewalls refuse requests without a user agent, and the server's log of API requests shows it.
   'user-agent': 'automation-exporter',
 };
 
-/** Keeps the shortest time in which a connection was opened. */
+/** Measures the shortest time in which a connection was opened. */
 function timeConnections(url: string, clock: Pick<Clock, 'ticks'>) {
-  // The handshake of TLS takes at least as many round trips as opening the connection.
+  // The TLS handshake takes at least as many round trips as opening the connection.
   const trips = url.startsWith('https:') ? 2 : 1;
   let shortestMs: number | undefined;
   return {
@@ -182,11 +182,11 @@ function toOwnPath(location: string, own: { origin: string; basePath: string }):
   const { origin, basePath } = own;
   if (!URL.canParse(location, `${origin}${basePath}/`)) return undefined;
   const target = new URL(location, `${origin}${basePath}/`);
-  // A server redirects to its configured address, which may differ from the address that the exporter uses. The server's own
-  // pages are requested from the used address.
+  // A server redirects to its configured URL, which may differ from the URL that the exporter uses. The server's own pages are
+  // requested from the latter.
   const page = /\/(menu\/home|user\/login|user\/error)$/.exec(target.pathname)?.[0];
   if (page !== undefined) return page;
-  // If a server's configured address ends with a slash, it redirects to paths that it refuses.
+  // If the configured URL of a server ends with a slash, it redirects to paths that it refuses itself.
   const pathname = target.pathname.replace(/\/{2,}/g, '/');
   const isBelow = target.origin === origin && pathname.startsWith(`${basePath}/`);
   return isBelow ? pathname.slice(basePath.length) + target.search : undefined;
@@ -215,14 +215,14 @@ type Sent = {
   apiEndpoint: string;
   /** Set if the deadline ended the request. */
   timedOutAfterMs: number | undefined;
-  /** True if there is a proxy: connection errors are then not the server's own. */
+  /** True if there is a proxy. Connection errors are then errors of the proxy. */
   isByProxy: boolean;
   /** False if the URL begins with `http:`. */
   isEncrypted: boolean;
   maxBytes: number;
 };
 
-/** Converts an error of a socket, a TLS handshake or a body to one of the error kinds, with what to check. */
+/** Converts an error of a socket, a TLS handshake or a body to an error kind, with what to check. */
 function toTransportError(error: unknown, sent: Sent): ApiError {
   const { what, apiEndpoint, timedOutAfterMs, isByProxy, isEncrypted, maxBytes } = sent;
   if (error instanceof ApiError) return error;
@@ -263,7 +263,7 @@ function isWithoutAnswer(error: unknown): boolean {
   return socket?.bytesRead === 0;
 }
 
-/** Returns the status with which a proxy refused; it is only in the message of the error. */
+/** Returns the status with which a proxy refused the connection. It is only in the message of the error. */
 function proxyStatusOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   return /^Proxy (?:response|Authentication Required) \((\d{3})\)/.exec(error.message)?.[1];
