@@ -7,14 +7,14 @@ import { type Admission, createUsers } from './users.ts';
 
 type AccessOptions = {
   readonly config: WebConfig;
-  /** Paths that need no authentication, because probes use them. */
+  /** Paths that need no authentication, because probes request them. */
   readonly openPaths: readonly string[];
   readonly clock: { readonly ticks: () => number; readonly nextTurn: () => Promise<void> };
-  /** Called with refused requests, at most once a minute for each reason. */
+  /** Called for refused requests, at most once a minute for each reason. */
   readonly onRefused: (refusal: { from: string | undefined; reason: string }) => void;
 };
 
-/** Decides by certificate, rate and password who may send requests; the rules can change at run time. */
+/** Decides by certificate, request rate and password who may send requests. The rules can change at run time. */
 export function createAccess(options: AccessOptions) {
   const { openPaths, clock } = options;
   let { config } = options;
@@ -54,7 +54,7 @@ export function createAccess(options: AccessOptions) {
   return {
     /** The TLS of the server; undefined for plain HTTP. */
     tls: (): WebTls | undefined => config.tls,
-    /** Headers that replace the exporter's own. */
+    /** Configured headers, which replace the exporter's own. */
     headers: (): ReadonlyMap<string, string> => config.headers,
     gate: (request: Request, response: Response, next: NextFunction): void => {
       if (openPaths.includes(request.path)) {
@@ -67,11 +67,11 @@ export function createAccess(options: AccessOptions) {
         return;
       }
       const admission = users.admit(request.headers.authorization, toNetwork(request.socket.remoteAddress));
-      // A known client is admitted without waiting: every scrape except the first.
+      // Known clients, and so all scrapes except the first, are admitted without waiting.
       if (typeof admission === 'string') settle(admission, { request, response, next });
       else void settleLate(admission, { request, response, next });
     },
-    /** Applies other rules. The caller must also renew the server's TLS. */
+    /** Applies other rules. The caller must also renew the TLS of the server. */
     take: (next: WebConfig): void => {
       config = next;
       users.take(next.users);
@@ -81,7 +81,7 @@ export function createAccess(options: AccessOptions) {
 
 export type Access = ReturnType<typeof createAccess>;
 
-/** If there are no users, a certificate identifies a client. */
+/** If no users are configured, the certificate identifies a client. */
 function toCertifiedClient({ users }: WebConfig, shown: Shown): string | undefined {
   return users.size === 0 && shown?.isVerified === true ? `certificate ${shown.fingerprint}` : undefined;
 }
@@ -111,7 +111,7 @@ const refusals = {
   rate: { status: 429, reason: 'too many requests', text: 'Too many requests.', headers: { 'retry-after': '1' } },
 } as const satisfies Record<string, Refusal>;
 
-/** Reports each reason only from time to time, because a refused client tries again and again. */
+/** Reports each reason at intervals only, because a refused client repeats its requests. */
 function createReport({ clock, onRefused }: AccessOptions): AccessOptions['onRefused'] {
   const reported = new Map<string, number>();
   return (refusal) => {
@@ -130,7 +130,7 @@ export type Shown =
   | { readonly isVerified: boolean; readonly altNames: readonly string[]; readonly fingerprint: string }
   | undefined;
 
-/** Explains why a client with this certificate is refused; undefined if it is admitted. */
+/** Explains why a client with this certificate is refused. Returns undefined if it is admitted. */
 export function refuseCertificate(
   { clientAuth: { isRequired, isVerified }, allowedSans }: Wanted,
   shown: Shown,
@@ -153,7 +153,7 @@ function isTls(socket: Socket): socket is TLSSocket {
   return 'encrypted' in socket;
 }
 
-/** Lists the names, addresses and URIs of a certificate. Node quotes a name that contains a comma. */
+/** Lists the names, IP addresses and URIs of a certificate. Node.js quotes a name that contains a comma. */
 function toAltNames({ subjectaltname = '' }: Partial<PeerCertificate>): string[] {
   const parts = subjectaltname.match(/(?:[^,"]|"(?:[^"\\]|\\.)*")+/g) ?? [];
   return parts.flatMap((part) => {
@@ -170,7 +170,7 @@ function unquote(name: string): string {
   }
 }
 
-/** Returns the network that counts as one client: an IPv4 address, or the first 64 bits of an IPv6 one. */
+/** Returns the network that counts as one client: an IPv4 address, or the first 64 bits of an IPv6 address. */
 export function toNetwork(address = ''): string {
   const [, mapped] = /^::ffff:([\d.]+)$/i.exec(address) ?? [];
   if (mapped !== undefined || !address.includes(':')) return mapped ?? address;
@@ -189,8 +189,8 @@ type RateLimit = { readonly everyMs: number; readonly burst: number };
 type Bucket = { readonly tokens: number; readonly seenTicks: number };
 
 /**
- * Allows each client a burst of requests, and one more in each interval. Unknown clients share one limit, and cannot use up the
- * limit of a known client.
+ * Permits each client a burst of requests, and one more in each interval. Unknown clients share one limit, so that they cannot
+ * use up the limit of a known client.
  */
 export function createRateLimit(ticks: () => number): (limit: RateLimit, client: string | undefined) => boolean {
   const buckets = new Map<string | undefined, Bucket>();

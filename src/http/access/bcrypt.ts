@@ -4,13 +4,13 @@ import type { BcryptHash } from '../../domain/web-config.ts';
 export type Bcrypt = ReturnType<typeof createBcrypt>;
 
 /**
- * Compares passwords with hashes in slices of a few milliseconds, because a hash takes 0.1 s or more. The algorithm: "A
- * Future-Adaptable Password Scheme" (Provos, Mazières, 1999).
+ * Compares passwords with hashes in slices of a few milliseconds, because a hash takes 0.1 s or more. The algorithm is
+ * described in "A Future-Adaptable Password Scheme" (Provos, Mazières, 1999).
  */
 export function createBcrypt(nextTurn: () => Promise<void>) {
   const start = computeStart(stateWords);
 
-  /** Runs the rounds between two numbers. */
+  /** Runs the rounds from one number to another. */
   async function stretch(state: Int32Array, keys: readonly Int32Array[], rounds: Rounds): Promise<void> {
     for (let done = rounds.after + 1; done <= rounds.to; done += 1) {
       for (const key of keys) expand(state, key, noSalt);
@@ -19,7 +19,7 @@ export function createBcrypt(nextTurn: () => Promise<void>) {
   }
 
   return {
-    /** Reports whether a password has this hash. Takes at least as long as for a hash of `minCost`. */
+    /** Reports whether a password has this hash. Takes at least the time of a hash of `minCost`. */
     compare: async (password: string, { cost, salt, digest }: BcryptHash, minCost: number) => {
       const state = Int32Array.from(start);
       const key = toKey(Buffer.concat([Buffer.from(password, 'utf8'), Buffer.of(0)]).subarray(0, maxPasswordLength));
@@ -28,7 +28,7 @@ export function createBcrypt(nextTurn: () => Promise<void>) {
       expand(state, key, saltWords);
       await stretch(state, keys, { after: 0, to: 2 ** cost });
       const found = finish(state).subarray(0, digest.length);
-      // The result is ignored: all hashes must take the same time.
+      // The result is ignored. It makes all comparisons take the same time.
       await stretch(state, keys, { after: 2 ** cost, to: 2 ** minCost });
       return timingSafeEqual(found, digest);
     },
@@ -37,7 +37,7 @@ export function createBcrypt(nextTurn: () => Promise<void>) {
 
 type Rounds = { readonly after: number; readonly to: number };
 
-/** They take about 3 ms. */
+/** These rounds take about 3 ms. */
 const roundsPerTurn = 32;
 const maxPasswordLength = 72;
 const keyWords = 18;
@@ -45,7 +45,7 @@ const tableWords = 256;
 const stateWords = keyWords + 4 * tableWords;
 const noSalt = new Int32Array(4);
 
-/** Mixes a key into the state, then the salted state into itself. */
+/** Mixes a key into the state, then mixes the salted state into itself. */
 function expand(state: Int32Array, key: Int32Array, salt: Int32Array): void {
   for (let index = 0; index < keyWords; index += 1) state[index] = at(state, index) ^ at(key, index);
   const block = new Int32Array(2);
@@ -58,7 +58,7 @@ function expand(state: Int32Array, key: Int32Array, salt: Int32Array): void {
   }
 }
 
-/** Enciphers two words in place. */
+/** Encrypts two words in place. */
 function encipher(state: Int32Array, block: Int32Array): void {
   let left = at(block, 0) ^ at(state, 0);
   let right = at(block, 1);
@@ -76,7 +76,7 @@ function mix(state: Int32Array, word: number): number {
   return (second + at(state, keyWords + 3 * tableWords + (word & 255))) | 0;
 }
 
-/** Enciphers a fixed text 64 times with the state. */
+/** Encrypts a fixed text 64 times with the state. */
 function finish(state: Int32Array): Buffer {
   const words = toWords(Buffer.from('OrpheanBeholderScryDoubt', 'latin1'));
   const result = Buffer.alloc(words.length * 4);
@@ -89,7 +89,7 @@ function finish(state: Int32Array): Buffer {
   return result;
 }
 
-/** Repeats the bytes until there are as many words as the state has keys. */
+/** Repeats the bytes until there is one word for each key of the state. */
 function toKey(bytes: Uint8Array): Int32Array {
   return toWords(Uint8Array.from({ length: keyWords * 4 }, (_, index) => bytes[index % bytes.length] ?? 0));
 }
@@ -99,12 +99,12 @@ function toWords(bytes: Uint8Array): Int32Array {
   return Int32Array.from({ length: bytes.length / 4 }, (_, index) => view.getInt32(index * 4));
 }
 
-/** The indexes here are always within the array. */
+/** Returns a word. The index must be within the array. */
 function at(words: Int32Array, index: number): number {
   return words[index] ?? 0;
 }
 
-/** Computes Blowfish's initial keys and tables: the first bits of the fractional part of pi. */
+/** Computes the initial keys and tables of Blowfish, which are the first bits of the fractional part of pi. */
 export function computeStart(words: number): Int32Array {
   const bits = words * 32 + guardBits;
   // Machin's formula.
@@ -114,7 +114,7 @@ export function computeStart(words: number): Int32Array {
   return Int32Array.from({ length: words }, (_, index) => Number.parseInt(digits.slice(index * 8, index * 8 + 8), 16));
 }
 
-/** More than the errors of both series together. */
+/** More bits than the errors of both series together. */
 const guardBits = 64;
 
 function computeArctan(x: number, bits: number): bigint {

@@ -4,11 +4,11 @@ import { createQueue } from '../../domain/pause.ts';
 import type { BcryptHash } from '../../domain/web-config.ts';
 import type { Bcrypt } from './bcrypt.ts';
 
-/** The decision on a request: busy if too many others are waiting. */
+/** The decision about a request. `busy`: too many passwords wait for their check. */
 export type Admission = 'admitted' | 'refused' | 'busy';
 
 /**
- * Checks passwords against hashes. Each new password is hashed once, one at a time. An unknown user takes as long as a known
+ * Compares passwords with hashes. Each new password is hashed once, and one at a time. An unknown user takes as long as a known
  * one.
  */
 export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: () => Bcrypt) {
@@ -20,7 +20,7 @@ export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: 
   const underWay = new Map<string, UnderWay>();
   const oneAtATime = createQueue();
 
-  /** Returns a hash as key, because passwords must not stay in memory. */
+  /** Returns a hash of the header as its key, because passwords must not stay in memory. */
   function toKey(authorization: string): string {
     return hash('sha256', secret + authorization, 'base64');
   }
@@ -36,7 +36,7 @@ export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: 
   function remember(key: string, judged: Judged): void {
     const kept = judged.admission === 'admitted' ? admitted : refused;
     kept.set(key, judged);
-    // Only refused passwords can be many, because each user has one right password.
+    // Only refused passwords can be many, because each user has one correct password.
     for (const oldest of kept.keys()) {
       if (kept.size <= maxKept) break;
       kept.delete(oldest);
@@ -57,13 +57,13 @@ export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: 
     return admission;
   }
 
-  /** One place for each address, so that a client that guesses passwords does not block others. */
+  /** Reports whether a password of this address already waits, so that a client that guesses passwords does not block others. */
   function isBusy(from: string): boolean {
     return underWay.size >= maxWaiting || [...underWay.values()].some((one) => one.from === from);
   }
 
   return {
-    /** Decides about an Authorization header from an address; without waiting if the header is known. */
+    /** Decides about an Authorization header from an address. Does not wait if the header is known. */
     admit(authorization: string | undefined, from = ''): Admission | Promise<Admission> {
       if (users.size === 0) return 'admitted';
       if (authorization === undefined) return 'refused';
@@ -74,10 +74,10 @@ export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: 
       if (login === undefined) return 'refused';
       return isBusy(from) ? 'busy' : judgeInTurn(login, key, from);
     },
-    /** Returns the user whose password was accepted before. */
+    /** Returns the user of a header whose password was accepted before. */
     recognize: (authorization: string | undefined): string | undefined =>
       users.size === 0 || authorization === undefined ? undefined : admitted.get(toKey(authorization))?.name,
-    /** Applies other users; users with unchanged hashes stay known. */
+    /** Applies other users. Users with unchanged hashes stay known. */
     take(next: ReadonlyMap<string, BcryptHash>): void {
       for (const judgements of [admitted, refused, underWay]) {
         for (const [key, { name }] of judgements) if (!isSameUser(name, users, next)) judgements.delete(key);
@@ -109,7 +109,7 @@ function readLogin(authorization: string): Login | undefined {
   return colon < 0 ? undefined : { name: text.slice(0, colon), password: text.slice(colon + 1) };
 }
 
-/** Returns a hash that matches no known password. */
+/** Returns a hash that matches no password, for unknown users. */
 function toNobody(cost: number): BcryptHash {
   return { cost, salt: Buffer.alloc(16, 'nobody'), digest: Buffer.alloc(23) };
 }

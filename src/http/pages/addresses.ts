@@ -1,13 +1,13 @@
 import { type Html, html } from './html.ts';
 
-/** Returns the path of an execution's page below the route prefix. */
+/** Returns the path of the page of an execution below the route prefix. */
 export function toExecutionAddress(server: string, id: number): string {
   return `executions/${encode(server)}/${id}`;
 }
 
 /**
- * Returns the path of a job's page; its own path is `{project}/{group}/{name}`. Browsers remove a segment `.` or `..`, even a
- * quoted one, so a path with such a name is one segment.
+ * Returns the path of the page of a job, whose own path is `{project}/{group}/{name}`. Browsers remove a segment `.` or `..`
+ * even if it is quoted, so a path with such a name becomes one segment.
  */
 export function toJobAddress(server: string, path: string): string {
   const names = /(?:^|\/)\.\.?(?:\/|$)/.test(path) ? [path] : path.split('/');
@@ -20,13 +20,13 @@ export function toScheduleAddress(server: string): string {
 
 type Run = { readonly project: string | undefined; readonly job: string | undefined };
 
-/** Links to the page of an execution's job; undefined for a command without a job. */
+/** Links to the page of the job of an execution. Returns undefined for a command without a job. */
 export function renderJobLink(server: string, { project, job }: Run, root: string): Html | undefined {
   if (project === undefined || job === undefined) return undefined;
   return renderPathLink(server, `${project}/${job}`, root);
 }
 
-/** Links to the page of a job, with its path as text; the path may wrap after each slash. */
+/** Links to the page of a job, with its path as text. The path may wrap after each slash. */
 export function renderPathLink(server: string, path: string, root: string): Html {
   const parts = path.split('/').map((part, index) => html`${index === 0 ? '' : html`/<wbr>`}${part}`);
   return html`<a href="${root}${toJobAddress(server, path)}"><bdi>${parts}</bdi></a>`;

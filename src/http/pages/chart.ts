@@ -4,7 +4,7 @@ import { type Html, html } from './html.ts';
 export type Bar = {
   readonly parts: readonly { readonly height: number; readonly mood: 'good' | 'bad' | 'off' | 'plain' | 'open' }[];
   readonly label: string;
-  /** True for a highlighted bar, such as the run that the page is about. */
+  /** True for a highlighted bar, such as the run of the page. */
   readonly isMarked?: boolean;
 };
 
@@ -12,10 +12,10 @@ type Chart = {
   readonly caption: Html | string;
   readonly label: string;
   readonly bars: readonly Bar[];
-  /** The labels at the left and the right end of the axis. */
+  /** The labels at both ends of the axis. */
   readonly ends: readonly [string, string];
   readonly top: string;
-  /** A horizontal line, in the unit of the heights. */
+  /** The value of a horizontal line, in the unit of the heights. */
   readonly line?: number | undefined;
   readonly limit?: number | undefined;
   readonly least?: number;
@@ -57,7 +57,7 @@ function renderBar({ parts, label, isMarked = false }: Bar, { x, width, toY }: P
       below += height;
       return rect;
     });
-  // As wide and high as its column, so that a pointer can hit a small bar.
+  // The area for the pointer is as wide and high as the column, because the bar may be small.
   const place = html`<rect class="place${isMarked ? ' marked' : ''}" x="${x.toFixed(2)}" y="0" width="${width.toFixed(2)}" height="100"/>`;
   return html`<g><title>${label}</title>${place}${drawn}</g>`;
 }

@@ -3,7 +3,7 @@ import { createRoutes } from '../server/routes.ts';
 import { html } from './html.ts';
 import { renderPage, toRoot } from './page.ts';
 
-/** `/config`: the present configuration with secrets masked; a page for browsers, plain text for tools. */
+/** `/config`: the current configuration with secrets masked, as a page for browsers and as plain text for tools. */
 export function configPageRoute(toYaml: () => Promise<string>): Router {
   const router = createRoutes();
   router.get('/config', async (request, response) => {
@@ -21,7 +21,7 @@ export function configPageRoute(toYaml: () => Promise<string>): Router {
   return router;
 }
 
-/** Answers all other paths: a page for browsers, a line of text for tools. */
+/** Responds to all other paths, with a page for browsers and a line of text for tools. */
 export function notFoundRoute(hintAt: (server: string, job: string) => string | undefined = () => undefined): Router {
   const router = createRoutes();
   router.get(

@@ -5,12 +5,12 @@ const isHtml = Symbol('html');
 
 type Part = string | number | undefined | Html | readonly Html[];
 
-/** A template that escapes its values, except `Html`; undefined becomes empty. */
+/** A template that escapes its values, except `Html`. Undefined becomes empty. */
 export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return trust(texts.map((text, index) => text + toText(parts[index])).join(''));
 }
 
-/** Marks a text as safe. Only for text that ships with the exporter, such as runbooks; never for text from other sources. */
+/** Marks a text as safe. Only for text that ships with the exporter, such as runbooks; never for other text. */
 export function trust(text: string): Html {
   return { [isHtml]: true, text };
 }
@@ -25,7 +25,7 @@ function toText(part: Part): string {
   return 'text' in part ? part.text : part.map(({ text }) => text).join('');
 }
 
-/** Renders a table; a column without a name is omitted. */
+/** Renders a table. Columns without a name are omitted. */
 export function toTable(heads: readonly (string | Html | undefined)[], rows: readonly Html[]): Html {
   const cells = heads.flatMap((head) => (typeof head === 'string' ? html`<th>${head}</th>` : (head ?? [])));
   return html`<table>

@@ -7,7 +7,7 @@ import { type Html, html } from './html.ts';
 import { renderPage, toRoot } from './page.ts';
 import { type FindSilence, renderSilence } from './silence.ts';
 
-/** What a list is filtered by; an empty text selects all. */
+/** The filter of a list. An empty text selects all. */
 export type Fields<Name extends string> = Readonly<Record<Name, string>>;
 
 type List<Item, Name extends string> = {
@@ -21,7 +21,7 @@ type List<Item, Name extends string> = {
   readonly toChoice: (filter: Fields<Name | 'server'>) => (item: Item) => boolean;
   readonly servers: () => readonly string[];
   readonly silence: FindSilence;
-  /** Call at the start of a request; await its result between parts of long work. */
+  /** Call at the start of a request, and await the result between parts of long work. */
   readonly begin?: (() => Pause) | undefined;
   /** The words for the previous and the next page. */
   readonly words?: readonly [before: string, after: string];
@@ -33,9 +33,9 @@ export type Shown<Item, Name extends string> = {
   readonly all: readonly Item[];
   /** The matching items of this page. */
   readonly items: readonly Item[];
-  /** `100 changes`, or `3 of 100 changes`. */
+  /** For example `100 changes`, or `3 of 100 changes`. */
   readonly count: string;
-  /** The links to other pages; undefined if there is only one. */
+  /** The links to other pages; undefined if there are none. */
   readonly links: Html | undefined;
   readonly filter: Fields<Name | 'server'>;
   readonly servers: readonly string[];
@@ -44,7 +44,7 @@ export type Shown<Item, Name extends string> = {
 
 const onePage = 100;
 
-/** Answers with a page of a long list, filtered by the query. */
+/** Serves a long list page by page, filtered by the query. */
 export function listRoute<Item, Name extends string>(list: List<Item, Name>): Router {
   const { path, title, noun, fields, silence, begin = () => noPause, words } = list;
   const router = createRoutes();
@@ -71,7 +71,7 @@ export function listRoute<Item, Name extends string>(list: List<Item, Name>): Ro
   return router;
 }
 
-/** Reads fields of a query; never fails. */
+/** Reads fields of a query. Never fails. */
 export function readFields<Name extends string>(
   { originalUrl }: Pick<Request, 'originalUrl'>,
   names: readonly Name[],
@@ -88,7 +88,7 @@ const longest = 4000;
 
 type Query = Readonly<Record<string, string | number>>;
 
-/** Writes the filter as a query, without unset parts. */
+/** Writes the filter as a query, without empty fields. */
 export function toQuery(filter: Query): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(filter)) {
@@ -109,7 +109,7 @@ function renderPages(list: string, filter: Query, { page, pages, words = ['newer
   return html`<p>${to(page - 1, `← ${before}`)}page ${page} of ${pages} ${to(page + 1, `${after} →`)}</p>\n`;
 }
 
-/** Renders a choice; the empty value selects any. */
+/** Renders a selection. The empty value selects all. */
 export function renderSelect(
   name: string,
   values: readonly string[],
@@ -123,13 +123,13 @@ export function renderSelect(
   return html`<select name="${name}">${options}</select>`;
 }
 
-/** Renders the choice of a server; undefined if there is only one. */
+/** Renders the selection of a server. Returns undefined if there is only one. */
 export function renderServers(servers: readonly string[], chosen: string): Html | undefined {
   if (servers.length < 2) return undefined;
   return html`<label>Server ${renderSelect('server', ['', ...servers], chosen)}</label>\n`;
 }
 
-/** Renders the field of a project, with the projects of the items as suggestions. */
+/** Renders the field for a project. The projects of the items are suggestions. */
 export function renderProjects(all: readonly { readonly project: string }[], chosen: string): Html {
   const projects = [...new Set(all.map(({ project }) => project))].filter(Boolean).toSorted().slice(0, maxSuggested);
   return html`<label>Project <input name="project" value="${chosen}" list="projects"></label>

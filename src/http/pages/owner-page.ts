@@ -8,8 +8,8 @@ import { renderPage } from './page.ts';
 type OwnerOptions = { readonly servers: () => readonly string[]; readonly watcherOf: (server: string) => Watcher };
 
 /**
- * Redirects requests about a server to the exporter that watches it, or answers with a page that names this exporter. It must
- * come before all pages, because they have little about such a server.
+ * Redirects requests about a server to the exporter that watches it, or responds with a page that names this exporter. It must
+ * come before all pages, because they have little content about such a server.
  */
 export function ownerRoute({ servers, watcherOf }: OwnerOptions): Router {
   const router = createRoutes();
@@ -29,7 +29,7 @@ export function ownerRoute({ servers, watcherOf }: OwnerOptions): Router {
   return router;
 }
 
-/** The front page is about one server only if the address names it, as links to anchors do. */
+/** The front page is about one server only if the URL names the server, as links to anchors do. */
 const front = '/';
 const pagesOfServer = [
   '/executions/:server/:id',
@@ -38,7 +38,7 @@ const pagesOfServer = [
   '/windows/:server',
   '/skipped/:server',
 ];
-/** These pages are about one server if there is only one, or if the address names it. */
+/** These pages are about one server if only one is configured, or if the URL names it. */
 const lists = ['/executions', '/jobs', '/schedule', '/changes', '/api/changes', '/tonight', '/api/tonight'];
 
 function toServer({ params, query, path }: Request, servers: readonly string[]): string | undefined {
@@ -47,7 +47,7 @@ function toServer({ params, query, path }: Request, servers: readonly string[]):
   return servers.length === 1 && path !== front ? servers[0] : undefined;
 }
 
-/** Answers 503 if an exporter will watch the server soon; 404 if the page is on another exporter. */
+/** Responds with 503 if an exporter will watch the server soon, with 404 if the page is on another exporter. */
 function refuse(request: Request, response: Response, elsewhere: Elsewhere): void {
   const text = `${toWatcherText(elsewhere)}.`;
   const isSoon = elsewhere.watcher.is === 'nobody';

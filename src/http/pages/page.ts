@@ -11,7 +11,7 @@ type Page = {
   readonly notice?: Html | undefined;
   /** The requested path of this page below the route prefix. */
   readonly path: string;
-  /** The number of seconds until a browser reloads the page; never by default. */
+  /** After this number of seconds, browsers reload the page; never by default. */
   readonly refreshSeconds?: number | undefined;
 };
 
@@ -49,12 +49,12 @@ function renderSections(root: string, here: string | undefined): readonly Html[]
   });
 }
 
-/** Returns the relative path from the requested page to the front page, which is right behind any proxy. */
+/** Returns the relative path from the requested page to the front page. A relative path is correct behind any proxy. */
 export function toRoot({ path }: Pick<Request, 'path'>): string {
   return '../'.repeat(path.split('/').length - 2) || './';
 }
 
-/** The pages to which every page links, in order. */
+/** The pages that every page links to, in order. */
 export const sections = [
   { path: '', name: 'Status' },
   { path: 'executions', name: 'Executions' },
@@ -69,7 +69,7 @@ export const sections = [
   { path: 'config', name: 'Configuration' },
 ] as const;
 
-/** Returns the section of a page below the route prefix; undefined if there is none. */
+/** Returns the section that a page belongs to; undefined if there is none. */
 function findSection(path: string): string | undefined {
   const [, first = ''] = path.split('/');
   const name = first === 'skipped' || first === 'windows' ? 'tonight' : first;
@@ -80,14 +80,14 @@ type Question<Asked, Wish, Answer> = {
   readonly name: string;
   readonly servers: () => readonly string[];
   readonly silence: FindSilence;
-  /** Returns what the query requests, or its mistake. */
+  /** Returns the parameters in the query, or a text about a mistake in it. */
   readonly readWish: (query: Request['query']) => Wish | string;
   readonly answer: (asked: Asked, wish: Wish) => Promise<Answer>;
   readonly titleOf: (asked: Asked) => string;
   readonly render: (answer: Answer, root: string) => Html;
 };
 
-/** Answers a request about one server: the page is at `/{name}/{server}`, its JSON at `/api/{name}?server=`. */
+/** Serves a question about one server: as a page at `/{name}/{server}`, and as JSON at `/api/{name}?server=`. */
 export function serverRoute<Wish extends object, Answer>(question: Question<string, Wish, Answer>): Router {
   const { answer, titleOf } = question;
   return questionRoute(`/${question.name}/:server`, {
@@ -97,7 +97,7 @@ export function serverRoute<Wish extends object, Answer>(question: Question<stri
   });
 }
 
-/** Answers a request about all servers, or about the one in `?server=`, at `/{name}` and `/api/{name}`. */
+/** Serves a question about all servers, or about the one in `?server=`, at `/{name}` and `/api/{name}`. */
 export function serversRoute<Wish extends object, Answer>(question: Question<readonly string[], Wish, Answer>): Router {
   return questionRoute(`/${question.name}`, question);
 }

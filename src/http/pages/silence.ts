@@ -3,10 +3,10 @@ import type { Elsewhere, Watcher } from '../../status/status.ts';
 import { type Silence, toSilenceText, toWatcherText } from '../../status/watcher.ts';
 import { type Html, html } from './html.ts';
 
-/** Returns whether a server is silent, or is watched by another exporter. */
+/** Returns whether a server is silent, or another exporter watches it. */
 export type FindSilence = (server: string) => Silence | Elsewhere | undefined;
 
-/** A server that another exporter watches is not reported as silent. */
+/** Joins both findings. A server that another exporter watches is not reported as silent. */
 export function joinSilence(
   watcherOf: (server: string) => Watcher,
   silenceOf: (server: string) => Silence | undefined,
@@ -18,8 +18,8 @@ export function joinSilence(
 }
 
 /**
- * Renders the line at the top of pages about servers that do not answer, or are watched by another exporter; undefined if there
- * are none.
+ * Renders the line at the top of pages about servers that do not respond or are watched by another exporter. Returns undefined
+ * if there are none.
  */
 export function renderSilence(servers: readonly string[], find: FindSilence): Html | undefined {
   const found = servers.flatMap((server) => find(server) ?? []);
@@ -29,7 +29,7 @@ export function renderSilence(servers: readonly string[], find: FindSilence): Ht
   return html`${silent.length === 0 ? undefined : renderSilent(silent)}${renderElsewhere(elsewhere)}`;
 }
 
-/** Names the exporters that watch servers that are missing from a page; undefined if there are none. */
+/** Names the exporters that watch the servers missing on a page. Returns undefined if no server is missing. */
 export function renderElsewhere(elsewhere: readonly Elsewhere[]): Html | undefined {
   if (elsewhere.length === 0) return undefined;
   const shown = elsewhere.slice(0, maxShown).map((one) => {

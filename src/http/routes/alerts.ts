@@ -6,20 +6,20 @@ import { isSafeHost, toAskedUrl } from '../server/hosts.ts';
 import { createRoutes } from '../server/routes.ts';
 
 type Urls = {
-  /** The configured address of this exporter; otherwise the address of the request is used. */
+  /** Returns the configured URL of this exporter. If it is undefined, the URL of the request is used. */
   readonly externalUrl: () => string | undefined;
-  /** The address that the exporter assumes for itself, for requests without one. */
+  /** Returns the URL that the exporter assumes for itself, for requests without one. */
   readonly ownUrl: () => string;
 };
 
 export type AlertRoutes = Urls & {
   readonly content: Pick<Content, 'rules' | 'inhibitions' | 'migrationRules'>;
-  /** Returns the rules with the thresholds of the configuration; the shipped ones by default. */
+  /** Returns the rules with the configured thresholds; by default, the shipped rules are served. */
   readonly siteRules?: () => Promise<string>;
   readonly grafanaUrl: () => string | undefined;
 };
 
-/** Serves the alert rules, with links to this exporter, and the inhibition rules for Alertmanager. */
+/** Serves the alert rules with links to this exporter, and the inhibition rules for Alertmanager. */
 export function alertRoutes({ content, siteRules, externalUrl, ownUrl, grafanaUrl }: AlertRoutes): Router {
   const router = createRoutes();
   router.get('/alerts/rules.yaml', async (request, response) => {
@@ -48,7 +48,7 @@ export function alertRoutes({ content, siteRules, externalUrl, ownUrl, grafanaUr
   return router;
 }
 
-/** Warns about links that browsers cannot follow; empty if they can. */
+/** Warns about links that do not work in browsers. Returns an empty text if they work. */
 function warn(url: string): string {
   const { host } = new URL(url);
   if (isSafeHost(host)) return '';
@@ -63,7 +63,7 @@ export function dashboardRoutes({ dashboards }: Pick<Content, 'dashboards'>, url
   let entries: readonly Entry[] | undefined;
   router.get(['/dashboards', '/dashboards/'], (request, response) => {
     const root = toRoot(request);
-    // The files are large and never change, so they are read once.
+    // The files are large and never change, so they are parsed once.
     entries ??= [...dashboards].map(([name, json]) => toEntry(name, json));
     const links = entries.map((entry) => renderLink(root, entry));
     const body = html`<h1>Dashboards</h1>

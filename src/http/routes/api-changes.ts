@@ -12,8 +12,8 @@ type ApiChangesOptions = {
 };
 
 /**
- * `GET /api/changes?server=&project=&kind=&text=&since=&until=&cursor=`: the journal, newest first, 500 changes at once.
- * Unknown values are null. Times are the server's.
+ * `GET /api/changes?server=&project=&kind=&text=&since=&until=&cursor=`: the journal, newest first, up to 500 changes. Unknown
+ * values are null. Times are server times.
  */
 export function apiChangesRoute({ changes, begin }: ApiChangesOptions): Router {
   const router = createRoutes();
@@ -36,7 +36,7 @@ export function apiChangesRoute({ changes, begin }: ApiChangesOptions): Router {
 
 const onePage = 500;
 
-/** The time of the last change on a page, and how many changes with this time were shown. */
+/** The time of the last change on a page, and the number of shown changes with this time. */
 type Cursor = { readonly atMs: number; readonly shown: number };
 
 function readCursor(text: string): Cursor | undefined {

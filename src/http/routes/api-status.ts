@@ -16,7 +16,7 @@ import { judge } from '../../status/watcher.ts';
 import { unsharedTurns } from '../server/page-turns.ts';
 import { createRoutes } from '../server/routes.ts';
 
-/** `/api/status`: the content of the front page, for programs. Every key is always present; unknown values are null. */
+/** `/api/status`: the content of the front page for programs. Every key is always present; unknown values are null. */
 export function apiStatusRoute(status: () => Promise<Status>, { share } = unsharedTurns): Router {
   const router = createRoutes();
   const toText = share(async (pause) => JSON.stringify(await toJson(await status(), pause)));

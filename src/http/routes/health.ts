@@ -3,7 +3,7 @@ import type { ReloadOutcome } from '../../domain/complaint.ts';
 import { type Lifecycle, letsIn } from '../server/lifecycle.ts';
 import { createRoutes } from '../server/routes.ts';
 
-/** `/-/healthy`: the process answers. `/-/ready`: every vital poll has run once. */
+/** `/-/healthy`: the process responds. `/-/ready`: every vital poll has run once. */
 export function healthRoutes(waitingFor: () => readonly string[]): Router {
   const router = createRoutes();
   router.get('/-/healthy', (_request, response) => {
@@ -20,7 +20,7 @@ export function healthRoutes(waitingFor: () => readonly string[]): Router {
 
 type ReloadOptions = Lifecycle & { readonly reload: (() => Promise<ReloadOutcome>) | undefined };
 
-/** `POST /-/reload`: reads the configuration again, for permitted callers only. */
+/** `POST /-/reload`: reads the configuration again. Only for permitted callers. */
 export function reloadRoute({ reload, ...lifecycle }: ReloadOptions): Router {
   const router = createRoutes();
   router.all('/-/reload', async (request, response) => {

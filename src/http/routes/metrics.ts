@@ -1,7 +1,7 @@
 import type { Request, Response, Router } from 'express';
 import { createRoutes } from '../server/routes.ts';
 
-/** The selection of a scrape: without names, all servers and all collectors. */
+/** The selection of a scrape. Without names, it selects all servers and all collectors. */
 export type ScrapeWish = {
   readonly accept: string | undefined;
   readonly gzip: boolean;
@@ -17,9 +17,9 @@ export type MetricsOptions = {
   readonly names: () => Names;
   /** The maximum number of responses that are rendered at the same time. */
   readonly maxRequests: number;
-  /** Reads only memory; sends no request to a server. */
+  /** Reads from memory only, and sends no request to a server. */
   readonly scrape: (wish: ScrapeWish) => Promise<Scraped>;
-  /** Called when the first scrape is refused because there are too many. */
+  /** Called when the first scrape is refused because of too many concurrent ones. */
   readonly onBusy: () => void;
 };
 
@@ -56,7 +56,7 @@ export function metricsRoute({ path, names, maxRequests, scrape, onBusy }: Metri
       refuse(response, 503, `${maxRequests} scrapes are already in progress; raise web.max_requests to allow more.\n`);
       return;
     }
-    // A scrape counts only while its response is rendered, so that a client that stops reading blocks no other.
+    // A scrape counts only while its response is rendered, so that a client that stops reading does not block others.
     underWay += 1;
     try {
       await answer(request, response, filters);
@@ -81,7 +81,7 @@ function sendAtOnce(response: Response, chunks: readonly Buffer[]): void {
 
 type Filters = Pick<ScrapeWish, 'servers' | 'collectors'>;
 
-/** Reads the filters of a scrape, which have the names of other exporters' filters; or returns their mistake. */
+/** Reads the filters of a scrape, which have the names that other exporters use. Returns a text if there is a mistake in them. */
 function readFilters(url: string, names: Names): Filters | string {
   const query = new URLSearchParams(/\?(.*)$/s.exec(url)?.[1]);
   const servers = query.getAll('server[]');
@@ -95,7 +95,7 @@ function readFilters(url: string, names: Names): Filters | string {
   ];
   const both =
     collect.length > 0 && exclude.length > 0 ? ['A scrape takes either collect[] or exclude[], not both.\n'] : [];
-  // `view=all` once returned the servers of all replicas; another answer could be mistaken for it.
+  // `view=all` once returned the servers of all replicas. Another response could be mistaken for it.
   const view = query.has('view') ? ['There is no view=all: scrape each exporter (docs/several-exporters.md).\n'] : [];
   const complaints = [...unknown, ...both, ...view];
   if (complaints.length > 0)
@@ -121,7 +121,7 @@ function refuse(response: Response, status: number, text: string): void {
 }
 
 /**
- * Writes each piece of a body after the system has taken the previous one. TLS copies its input, so a client that stops reading
+ * Writes a piece of a body after the system has taken the previous piece. TLS copies its input, so a client that stops reading
  * costs at most one piece.
  */
 async function sendInPieces(response: Response, chunks: readonly Buffer[]): Promise<void> {
@@ -136,5 +136,5 @@ async function sendInPieces(response: Response, chunks: readonly Buffer[]): Prom
   response.end();
 }
 
-/** Two TLS records. */
+/** The size of two TLS records. */
 const pieceBytes = 32_768;

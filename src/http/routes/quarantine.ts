@@ -7,7 +7,7 @@ import { createRoutes } from '../server/routes.ts';
 type QuarantineOptions = {
   readonly lifecycle: Lifecycle;
   readonly quarantined: () => QuarantineChanges | undefined;
-  /** Returns the servers whose traces this exporter does not send; these traces are not listed here. */
+  /** Returns the servers whose traces another exporter sends; these traces are not listed here. */
   readonly elsewhere: () => readonly Elsewhere[];
 };
 
@@ -20,7 +20,7 @@ type QuarantineChanges = {
   readonly drop: (which: Which) => Promise<Handled>;
 };
 
-/** `GET /api/quarantine` lists; `POST /-/quarantine/retry` and `/-/quarantine/drop` change the quarantine. */
+/** `GET /api/quarantine` lists the quarantine; `POST /-/quarantine/retry` and `/-/quarantine/drop` change it. */
 export function quarantineRoutes({ lifecycle, quarantined, elsewhere }: QuarantineOptions): Router {
   const router = createRoutes();
   router.get('/api/quarantine', async (_request, response) => {
@@ -35,7 +35,7 @@ export function quarantineRoutes({ lifecycle, quarantined, elsewhere }: Quaranti
   ] as const) {
     router.all(
       `/-/quarantine/${action}`,
-      // Checked before the body is read.
+      // Permission is checked before the body is read.
       (request, response, next) => {
         if (letsIn(lifecycle, { request, response }, { verb })) next();
       },
@@ -60,7 +60,7 @@ function toJson({ name, server, executionId, spans, size, atMs, reason }: Quaran
   return {
     key: name,
     server,
-    // Changes of the journal belong to no execution; JSON has null for them.
+    // Changes of the journal belong to no execution, so JSON has null.
     execution: Number(executionId),
     spans,
     bytes: size,
@@ -73,7 +73,7 @@ function toOwner({ server, watcher }: Elsewhere) {
   return { server, owner: watcher.is === 'other' ? watcher.address : null };
 }
 
-/** Reads `keys` or `all` from JSON; `key` (repeatable) or `all` from a form. Never both. */
+/** Reads `keys` or `all` from JSON, or `key` (repeatable) or `all` from a form. Both together are an error. */
 function readWhich(body: unknown): Which | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
   const { keys, key, all } = body as Readonly<Record<string, unknown>>;
@@ -101,7 +101,7 @@ function sendHandled(request: Request, response: Response, { which, elsewhere, h
       .type('text/plain')
       .send(`${says.slice(0, maxNamed).join('. ')}\n`);
   } else if (request.is('application/json') === false) {
-    // Back to the page with the form. The path is relative, because a proxy may serve the exporter below another path.
+    // Returns to the page with the form. The path is relative, because a proxy may serve the exporter below another path.
     response.redirect(303, '../../traces');
   } else {
     response.json({ traces: handled.traces, ...(which === 'all' && { elsewhere: elsewhere.map(toOwner) }) });
@@ -110,7 +110,7 @@ function sendHandled(request: Request, response: Response, { which, elsewhere, h
 
 const maxNamed = 10;
 
-/** Names of servers may contain slashes. */
+/** Returns the server in a name. Server names may contain slashes. */
 function toServer(name: string): string {
   return name.slice(0, name.lastIndexOf('/'));
 }

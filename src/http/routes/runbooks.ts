@@ -25,7 +25,7 @@ ${severities.map((severity) => renderList(severity, { root, entries: entries.fil
       next();
       return;
     }
-    // Imported on the first request, so that no start waits for it.
+    // Imported on the first request, so that the start is not delayed.
     const { marked } = await import('marked');
     const changes = renderChanges(await siteChanges(name));
     const body = html`${trust(await marked.parse(toLinks(markdown)))}${changes}${renderPlace(name, toRoot(request))}`;
@@ -34,12 +34,12 @@ ${severities.map((severity) => renderList(severity, { root, entries: entries.fil
   return router;
 }
 
-/** Links other runbooks by their addresses here, and paths of this exporter, which the files only name. */
+/** Turns references to other runbooks and to paths of this exporter into links. */
 function toLinks(markdown: string): string {
   return markdown.replaceAll(/(\]\(\w+)\.md\)/g, '$1)').replaceAll(/`\/(\w*)`/g, '[`/$1`](../$1)');
 }
 
-/** Names the configured changes of an alert, because the text above has the default limits. */
+/** Names the configured changes of an alert, because the text above describes the default limits. */
 function renderChanges(changes: readonly string[]): Html | undefined {
   if (changes.length === 0) return undefined;
   return html`<p class="note">The configuration of this exporter changes this alert:</p>
@@ -47,7 +47,7 @@ function renderChanges(changes: readonly string[]): Html | undefined {
 `;
 }
 
-/** Links to the page that shows the present cause of an alert, for all servers. */
+/** Links to the page that shows the current cause of an alert, for all servers. */
 function renderPlace(alert: string, root: string): Html | undefined {
   const kind = Object.values(kindsOfProblems).find(({ alerts }) => (alerts as readonly string[]).includes(alert));
   if (alert === 'AutomationExporterDown') return undefined;

@@ -12,9 +12,9 @@ export type HintAt = (server: string, job: string) => string | undefined;
 
 export type FindFailures = {
   readonly execution: (server: string, id: number) => WhyEnded | undefined;
-  /** Returns what the runs of a job show, and its configured owner, note and runbook. */
+  /** Returns facts from the runs of a job, and its configured owner, note and runbook. */
   readonly more: (job: Why) => AboutJob & AboutRuns;
-  /** Returns a job without a watched schedule; undefined if nothing is known about it. */
+  /** Returns a job without a watched schedule; undefined if nothing is known about the job. */
   readonly unscheduled: (server: string, path: string) => WhyOfJob | undefined;
 };
 

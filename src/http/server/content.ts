@@ -11,7 +11,7 @@ export type Content = {
   readonly migrationRules: string;
 };
 
-/** The address of the exporter in the shipped rules and dashboards. */
+/** The URL of the exporter in the shipped rules and dashboards. */
 const placeholderUrl = 'http://localhost:9720';
 const placeholderGrafanaUrl = 'http://localhost:3000';
 
@@ -20,10 +20,7 @@ export function linkTo(externalUrl: string, text: string): string {
   return text.replaceAll(placeholderUrl, () => externalUrl);
 }
 
-/**
- * Returns the shipped rules with links to this exporter and Grafana. Without a Grafana address, links to dashboards are
- * removed.
- */
+/** Returns the shipped rules with links to this exporter and Grafana. Without a Grafana URL, links to dashboards are removed. */
 export function toServedRules(rules: string, externalUrl: string, grafanaUrl: string | undefined): string {
   const linked = linkTo(externalUrl, rules);
   if (grafanaUrl === undefined) return linked.replaceAll(/^ *dashboard_url: .*\n/gm, '');

@@ -2,9 +2,9 @@ import { isIP } from 'node:net';
 import type { Request, RequestHandler } from 'express';
 
 /**
- * Refuses requests by their `Host`. Several `Host` headers are refused, because a proxy may have checked another one. A
- * browser's request is refused if anybody could have registered the name: the name may first lead to a foreign page and later
- * to this exporter, and the page could then read the response.
+ * Refuses requests by their `Host`. Several `Host` headers are refused, because a proxy may have checked a different one. A
+ * browser is refused if anybody could have registered the name. Such a name may first lead to a foreign page and later to this
+ * exporter, and the page could then read the response.
  */
 export function checkHost(externalUrl: () => string): RequestHandler {
   return (request, response, next) => {
@@ -24,7 +24,7 @@ export function checkHost(externalUrl: () => string): RequestHandler {
   };
 }
 
-/** Shows the configuration that admits browsers; without links, because other pages would be refused too. */
+/** Shows the configuration that admits browsers. Without links, because other pages would be refused too. */
 function renderRefusal(url = 'http://exporter.example.org:9720'): string {
   return `<!doctype html>
 <html lang="en">
@@ -51,15 +51,16 @@ function renderRefusal(url = 'http://exporter.example.org:9720'): string {
 }
 
 /**
- * Browsers always send their languages, and no page can prevent it; scrapers and tools do not. Node's `fetch` also sends
- * languages, but of the headers `sec-fetch-mode` and `sec-fetch-site` only the first, while browsers send both or neither.
+ * Reports whether a browser sent the request. Browsers always send their languages, and no page can prevent it; scrapers and
+ * tools send none. Node's `fetch` also does, but sends only `sec-fetch-mode`, while browsers send it with `sec-fetch-site` or
+ * not at all.
  */
 function isBrowser({ headers }: Request): boolean {
   const isNode = headers['sec-fetch-mode'] !== undefined && headers['sec-fetch-site'] === undefined;
   return headers['accept-language'] !== undefined && !isNode;
 }
 
-/** Reports whether a host is an address, or a name that nobody can register. Any other name must be configured. */
+/** Reports whether a host is an IP address, or a name that nobody can register. Any other name must be configured. */
 export function isSafeHost(host = ''): boolean {
   const [, name = ''] = /^(.*?)(?::\d+)?$/.exec(host) ?? [];
   if (isIP(name.replace(/^\[|\]$/g, '')) > 0) return true;
@@ -71,7 +72,7 @@ function isHostOf(url: string, host = ''): boolean {
   return own !== undefined && own === URL.parse(`${new URL(url).protocol}//${host}`)?.host;
 }
 
-/** Returns the requested address, with the exporter's own path; undefined if the Host header is not valid. */
+/** Returns the requested URL with the exporter's own path; undefined if the Host header is invalid. */
 export function toAskedUrl(
   { protocol, headers }: Pick<Request, 'protocol' | 'headers'>,
   ownUrl: string,

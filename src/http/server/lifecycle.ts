@@ -3,10 +3,10 @@ import { isSafeHost } from './hosts.ts';
 
 /** The conditions under which a request may change something. */
 export type Lifecycle = {
-  /** Reports whether configuration allows requests to do this. */
+  /** Reports whether the configuration permits these requests. */
   readonly isEnabled: () => boolean;
   readonly externalUrl: () => string;
-  /** Called with every permitted request: its path, and the address of the client. */
+  /** Called for every permitted request with its path and the address of the client. */
   readonly onAsked?: (asked: Asked) => void;
 };
 
@@ -14,11 +14,11 @@ export type Asked = { readonly path: string; readonly from: string | undefined }
 
 type Words = {
   readonly verb: string;
-  /** What a person can do instead while such requests are off. */
+  /** What a person can do instead while these requests are off. */
   readonly otherwise?: string;
 };
 
-/** Reports whether a request may change something; if not, answers the request. */
+/** Reports whether a request may change something. If not, responds to it. */
 export function letsIn(
   { isEnabled, externalUrl, onAsked }: Lifecycle,
   { request, response }: { request: Request; response: Response },
@@ -42,7 +42,7 @@ export function letsIn(
   return true;
 }
 
-/** Browsers send the origin of a request; tools do not, and are admitted. */
+/** Reports whether a page of another site sent the request. Browsers send the origin; tools send none and are admitted. */
 function isCrossSite({ headers }: Request, externalUrl: string): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return true;

@@ -4,16 +4,16 @@ import type { RequestHandler, Response } from 'express';
 
 export type HttpLimits = {
   readonly headersMs: number;
-  /** The time for a request including its body; few requests have one. */
+  /** The time limit for receiving a request with its body. Few requests have a body. */
   readonly requestMs: number;
-  /** The time for a response, from the request to its end. */
+  /** The time limit for a response, from the request to its end. */
   readonly answerMs: number;
   /** How long an idle connection stays open. */
   readonly idleMs: number;
-  /** If few places are left, connections that have sent no request for this time are closed first. */
+  /** If few places are left, connections without a request for this time are closed first. */
   readonly silentMs: number;
   readonly connections: number;
-  /** The maximum number of page bytes that clients have not read yet, in total. */
+  /** The maximum number of bytes of all pages together that clients have not read yet. */
   readonly pageBytes: number;
 };
 
@@ -21,7 +21,7 @@ export const usualLimits: HttpLimits = {
   headersMs: 10_000,
   requestMs: 20_000,
   answerMs: 60_000,
-  // Longer than usual scrape intervals, so that a scraper finds its connection open.
+  // Longer than usual scrape intervals, so that the next scrape can use the same connection.
   idleMs: 95_000,
   silentMs: 1000,
   connections: 2000,
@@ -39,7 +39,7 @@ export function toServerOptions({ headersMs, requestMs, idleMs }: HttpLimits): S
   };
 }
 
-/** If the system allows few descriptors, leaves enough for other files and sockets. */
+/** Returns the limits for the permitted number of file descriptors. Some are reserved for other files and sockets. */
 export function toLimits(openFiles: number | undefined): HttpLimits {
   if (openFiles === undefined) return usualLimits;
   const connections = Math.max(minConnections, Math.min(usualLimits.connections, openFiles - otherFiles));
@@ -50,7 +50,7 @@ const minConnections = 32;
 const otherFiles = 256;
 
 /**
- * Admits clients that send requests. If few places are left, closes the oldest connection without any request, otherwise the
+ * Admits clients that send requests. If few places are left, closes the oldest connection without any request, or else the
  * connection that has been idle longest. New connections are closed last, because their request may still arrive.
  */
 export function guardConnections(
@@ -105,7 +105,7 @@ export function guardConnections(
   });
 }
 
-/** Finds the connection of a request. With TLS, the two are different objects with the same client address and port. */
+/** Finds the connection of a request. With TLS, they are different objects with the same client address and port. */
 function followConnections(server: Server): (socket: Socket) => Socket {
   if (!('setSecureContext' in server)) return (socket) => socket;
   const toClient = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
@@ -127,7 +127,7 @@ function firstOther(sockets: Iterable<Socket>, than: Socket): Socket | undefined
   return undefined;
 }
 
-/** Clients that wait for responses have far fewer. */
+/** Clients that wait for responses have far fewer requests in progress. */
 const maxUnanswered = 8;
 
 /** Closes connections that do not read their responses, or read too slowly. */
@@ -166,7 +166,7 @@ function createPageBound(maxBytes: number): (socket: Socket, response: Response)
   return (socket, response) => {
     const end = response.end.bind(response);
     response.end = ((...given: Parameters<typeof end>) => {
-      // This cast is safe: Express ends a response with the whole page, or with nothing.
+      // This cast is safe: Express ends a response with the whole page or with nothing.
       const [page] = given as readonly unknown[];
       const bytes = typeof page === 'string' || page instanceof Uint8Array ? page.length : 0;
       // If the client left during rendering, the page would never be released.

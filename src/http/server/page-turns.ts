@@ -3,11 +3,11 @@ import type { Clock } from '../../domain/clock.ts';
 import { createPause, noPause, type Pause } from '../../domain/pause.ts';
 
 export type PageTurns = {
-  /** Starts each page in its own turn of the event loop, or refuses it if too many are in progress. */
+  /** Starts each page in its own turn of the event loop. Refuses a page if too many are in progress. */
   readonly gate: RequestHandler;
   /**
    * Shares an expensive result among all callers: while it is made, and then for twenty times as long, but at most a second. So
-   * it takes only a small share of the time, and a cheap result is always new.
+   * it takes a small share of the time, and a cheap result is always new.
    */
   readonly share: <Value>(make: (pause: Pause) => Promise<Value>) => () => Promise<Value>;
   /** Starts work for one request only. */
@@ -19,15 +19,15 @@ export type PageTurns = {
 
 type Options = {
   readonly clock: Pick<Clock, 'ticks' | 'after'>;
-  /** Resolves in a separate turn of the event loop, which no other page uses. */
+  /** Resolves in a turn of the event loop that no other page uses. */
   readonly nextTurn: () => Promise<void>;
-  /** Returns the number of reloads: when it changes, shared results are made again. */
+  /** Returns the number of reloads. When it changes, shared results are made again. */
   readonly reloads?: () => number;
   /** Called when the first page is refused. */
   readonly onBusy: () => void;
 };
 
-/** Makes pages in pieces, one at a time, so that scrapes and polls run in between. */
+/** Makes pages in pieces, one at a time, so that scrapes and polls can run in between. */
 export function createPageTurns({ clock, nextTurn, onBusy, reloads = () => 0 }: Options): PageTurns {
   let underWay = 0;
   let wasBusy = false;
@@ -35,7 +35,7 @@ export function createPageTurns({ clock, nextTurn, onBusy, reloads = () => 0 }: 
   const gate: RequestHandler = async ({ method }, response, next) => {
     // The client may have left while its password was checked.
     if (response.destroyed) return;
-    // Other requests are not pages: a slow body would hold a place.
+    // Other requests are not pages. One with a slow body would use a place.
     if (method !== 'GET' && method !== 'HEAD') {
       next();
       return;
@@ -53,7 +53,7 @@ export function createPageTurns({ clock, nextTurn, onBusy, reloads = () => 0 }: 
       if (isUnderWay) underWay -= 1;
       isUnderWay = false;
     };
-    // A page counts only while it is made, so that a client that stops reading blocks no other.
+    // A page counts only while it is made, so that a client that stops reading does not block others.
     const end = response.end.bind(response);
     response.end = ((...given: Parameters<typeof end>) => {
       leave();
@@ -85,7 +85,7 @@ export function createPageTurns({ clock, nextTurn, onBusy, reloads = () => 0 }: 
       const afterReloads = reloads();
       if (made?.afterReloads !== afterReloads) made = makeAnew(afterReloads);
       const value = await made.value;
-      // Otherwise all waiting callers would continue in the same turn.
+      // Without this turn, all waiting callers would continue in the same turn.
       await nextTurn();
       return value;
     };

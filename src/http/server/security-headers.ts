@@ -18,10 +18,10 @@ export function createSecurityHeaders(configured: () => ReadonlyMap<string, stri
 
 const none: ReadonlyMap<string, string> = new Map();
 
-/** For a page with forms. Without a referrer, a browser would also hide the origin of its forms. */
+/** Permits forms on a page. Without a referrer, browsers would also hide the origin of forms. */
 export function allowForms(response: Response): void {
   response.set({ 'referrer-policy': 'same-origin' });
-  // A configured policy is not changed.
+  // A configured policy stays unchanged.
   if (response.locals['hasOwnPolicy'] !== true) response.set({ 'content-security-policy': toPolicy("'self'") });
 }
 

@@ -16,24 +16,24 @@ import { createSecurityHeaders } from './security-headers.ts';
 export type HttpOptions = {
   readonly host: string | undefined;
   readonly port: number;
-  /** The descriptor of an open listening socket, instead of host and port. */
+  /** The descriptor of an open listening socket, used instead of host and port. */
   readonly descriptor?: number | undefined;
-  /** The path below which everything is served, without a slash at the end; `/` for no prefix. */
+  /** The path below which everything is served, without a slash at the end; `/` means no prefix. */
   readonly routePrefix?: string;
   readonly routes: readonly Router[];
   readonly limits?: HttpLimits;
-  /** The address for browsers. Without it, only IP addresses and local names are accepted. */
+  /** Returns the URL for browsers. Without it, only IP addresses and local names are accepted. */
   readonly externalUrl?: () => string;
   /** Decides who may send requests. Without it, everyone may, over plain HTTP. */
   readonly access?: Access | undefined;
-  /** Called when the first connection is refused because there are too many. */
+  /** Called when the first connection is refused because of too many. */
   readonly onCrowded?: () => void;
   readonly onError: (error: unknown) => void;
 };
 
 export type HttpServer = ReturnType<typeof createHttpServer>;
 
-// Importing this module makes Node load all its exports, including WebSockets, which takes 30 ms of every start.
+// An import would make Node.js load all exports, including WebSockets, which takes 30 ms of every start.
 const { createServer } = process.getBuiltinModule('node:http');
 
 /** Serves the routes, with limits so that a slow or hostile client affects only itself. */
@@ -59,7 +59,7 @@ export function createHttpServer(options: HttpOptions) {
   guardConnections(server, limits, onCrowded);
 
   return {
-    /** Resolves to the port; rejects if the port cannot be opened. */
+    /** Resolves to the port. Rejects if the port cannot be opened. */
     listen: (): Promise<number> =>
       new Promise((resolve, reject) => {
         server.once('error', reject);
@@ -75,7 +75,7 @@ export function createHttpServer(options: HttpOptions) {
       const renewed = access?.tls();
       if (renewed !== undefined && isTlsServer(server)) server.setSecureContext(toSecureContext(renewed));
     },
-    /** Stops listening. Open connections are closed after a short time for responses in progress. */
+    /** Stops listening. Responses in progress have a short time, then all connections are closed. */
     close: (): Promise<void> =>
       new Promise((resolve) => {
         const cut = setTimeout(() => server.closeAllConnections(), graceMs);
@@ -110,7 +110,7 @@ function readMostFiles(): number | undefined {
   }
 }
 
-/** Links on pages are relative to the front page's folder, so its address must end with a slash. */
+/** Redirects to the front page with a slash at the end, because links on pages are relative to its folder. */
 function redirectToPrefix(prefix: string): RequestHandler {
   const router = createRoutes();
   router.get(['/', prefix], ({ path }, response) => {
@@ -128,7 +128,7 @@ function toNotFoundHandler(prefix: string): RequestHandler {
   };
 }
 
-/** Express recognizes an error handler by its four parameters. The response reports only that an error happened. */
+/** Returns an error handler, which Express recognizes by its four parameters. The response contains no details. */
 function toErrorHandler(onError: (error: unknown) => void): ErrorRequestHandler {
   return (error: unknown, _request, response, next) => {
     if (response.headersSent) {
@@ -147,7 +147,7 @@ function toErrorHandler(onError: (error: unknown) => void): ErrorRequestHandler 
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Returns the descriptor of the socket from systemd (sd_listen_fds); throws unless there is exactly one. */
+/** Returns the descriptor of the socket from systemd (sd_listen_fds). Throws unless there is exactly one. */
 export function readSystemdSocket(env: Environment, pid: number): number {
   const count = env['LISTEN_PID'] === String(pid) ? Number(env['LISTEN_FDS'] ?? 0) : 0;
   if (count === 1) return firstDescriptor;
@@ -160,7 +160,7 @@ export function readSystemdSocket(env: Environment, pid: number): number {
 
 const firstDescriptor = 3;
 
-/** Options that are fixed when the server starts. Clients without a valid certificate get an HTTP error later. */
+/** Returns the options that are fixed when the server starts. Clients without a valid certificate get an HTTP error later. */
 function toTlsOptions(tls: WebTls, handshakeMs: number): TlsOptions {
   return {
     ...toSecureContext(tls),
@@ -170,7 +170,7 @@ function toTlsOptions(tls: WebTls, handshakeMs: number): TlsOptions {
   };
 }
 
-/** Options that can change while the server runs. */
+/** Returns the options that can change while the server runs. */
 function toSecureContext(tls: WebTls): SecureContextOptions {
   const { clientCa, clientAuth, ciphers, curves } = tls;
   return {
@@ -179,7 +179,7 @@ function toSecureContext(tls: WebTls): SecureContextOptions {
     minVersion: tls.minVersion,
     maxVersion: tls.maxVersion,
     honorCipherOrder: tls.prefersOwnCiphers,
-    // A resumed session would continue to trust a certificate that may no longer be trusted.
+    // A resumed session would continue to trust a certificate that is perhaps no longer trusted.
     ...(clientAuth.isRequested ? { secureOptions: constants.SSL_OP_NO_TICKET } : {}),
     ...(clientCa === undefined ? {} : { ca: clientCa }),
     ...(ciphers === undefined ? {} : { ciphers }),

@@ -4,7 +4,6 @@ import type { Fields } from '../list.ts';
 
 export type ChangeOfServer = Change & { readonly server: string };
 
-/** Lists the changes of all servers, newest first. */
 export function listAllChanges(
   servers: readonly string[],
   listOf: (server: string) => readonly Change[],
@@ -26,8 +25,8 @@ export function chooseChanges(all: readonly ChangeOfServer[], filter: ChangeFilt
 }
 
 /**
- * The text is a part of the subject, of the change, or of the user; times are in ISO or in ms since 1970. A change matches a time
- * span if it may have happened in this span.
+ * Returns a filter for changes. The text is a part of the subject, of the change, or of the user. Times are in ISO format or in
+ * ms since 1970. A change matches a time span if it may have happened in this span.
  */
 export function toChangeChoice(filter: ChangeFilter): (change: ChangeOfServer) => boolean {
   const text = filter.text.toLowerCase();
@@ -43,13 +42,13 @@ export function toChangeChoice(filter: ChangeFilter): (change: ChangeOfServer) =
     (text === '' || [subject, what, by].some((part) => part.toLowerCase().includes(text)));
 }
 
-/** Explains a time that cannot be read, which selects nothing. */
+/** Explains a time that cannot be read. Such a time selects nothing. */
 export function findWrongTime({ since, until }: Pick<ChangeFilter, 'since' | 'until'>): string | undefined {
   const [wrong] = Object.entries({ since, until }).filter(([, text]) => text !== '' && toMs(text) === undefined);
   return wrong && `${wrong[0]}: is not a time, such as 2026-11-22T18:00`;
 }
 
-/** Reads a time; without a zone, it is in UTC. Undefined if it cannot be read. */
+/** Reads a time, in UTC if it has no zone. Returns undefined if it cannot be read. */
 function toMs(text: string): number | undefined {
   if (!/^\d{12,14}$|^\d{4}-\d\d-\d\d/.test(text)) return undefined;
   const isLocal = /^\d{4}-\d\d-\d\d[T ][\d:.]+$/.test(text);

@@ -101,7 +101,7 @@ function renderRow(change: ChangeOfServer, { root, nowMs, isOne }: At): Html {
 `;
 }
 
-/** Renders the server's own time of a change, otherwise the span in which the change happened. */
+/** Renders the server's own time of a change, or else the span in which the change happened. */
 export function renderWhen(change: Pick<ChangeOfServer, 'atMs' | 'afterMs' | 'beforeMs'>, nowMs: number): Html {
   const { atMs, afterMs, beforeMs } = change;
   const shownMs = toShownMs(change);

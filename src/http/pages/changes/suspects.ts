@@ -23,10 +23,7 @@ export const ofDurations: Words = {
   to: 'the end of the first unusual one',
 };
 
-/**
- * Renders the changes between two runs of a job, such as its last success and its failure, and the cause that a failure shares
- * with others.
- */
+/** Renders the changes between two runs of a job, such as its last success and its failure, and the common cause of failures. */
 export function renderSuspects(explanation: Explanation | undefined, about: About): Html | undefined {
   if (explanation === undefined) return undefined;
   return html`${renderChanges(explanation, about)}${renderShared(explanation)}`;

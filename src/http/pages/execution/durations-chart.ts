@@ -12,7 +12,7 @@ type Run = {
   readonly job: string | undefined;
 };
 
-/** Draws the durations of the job's last runs, with this run highlighted; undefined if it is the only run. */
+/** Draws the durations of the last runs of a job, with this run highlighted. Returns undefined if it is the only run. */
 export function renderDurations(
   { server, id, project, job }: Run,
   others: readonly EndedStatus[],
@@ -22,7 +22,7 @@ export function renderDurations(
   const ofJob = { id: others.find((one) => one.id === id)?.jobId, path: `${project}/${job}` };
   const same = others.filter((one) => isRunOf(one, ofJob) && one.endedAtMs >= one.startedAtMs);
   const at = same.findIndex((one) => one.id === id);
-  // The newest runs, or the runs around an older one.
+  // The newest runs, or the runs around an older run.
   const from = Math.max(0, Math.min(at - maxShown / 2, same.length - maxShown));
   const shown = same.slice(from, from + maxShown).toReversed();
   const [first] = shown;

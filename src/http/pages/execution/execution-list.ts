@@ -10,15 +10,15 @@ import { renderEnding } from '../page.ts';
 import type { FindSilence } from '../silence.ts';
 
 type ExecutionListOptions = {
-  /** Returns the finished executions of all servers that are kept for pages, newest first. */
+  /** Returns the finished executions of all servers that are stored for pages, newest first. */
   readonly ended: () => Promise<readonly EndedExecution[]>;
   readonly servers: () => readonly string[];
-  /** The values of a result, as in executions. */
+  /** The possible results of executions. */
   readonly endings: readonly string[];
   readonly silence: FindSilence;
-  /** The time by the clock of a server, which dates its executions. */
+  /** Returns the time of the clock of a server, because executions have dates of their server. */
   readonly nowMs: (server: string) => number;
-  /** Call at the start of a request; await its result between parts of long work. */
+  /** Call at the start of a request, and await the result between parts of long work. */
   readonly begin?: () => Pause;
 };
 
@@ -44,7 +44,10 @@ const fields = ['result', 'server', 'project', 'text'] as const;
 type Filter = Fields<(typeof fields)[number]>;
 type Executions = Shown<EndedExecution, keyof Filter>;
 
-/** The result is an ending, or `failures` for all that count as failed. The text is a part of the job's name (in quotes, the whole name), or an id. */
+/**
+ * Returns a filter. The result is an ending, or `failures` for all that count as failed. The text is an id or a part of the
+ * job's name (in quotes, the whole name).
+ */
 function toChoice(filter: Filter): (execution: EndedExecution) => boolean {
   const text = filter.text.toLowerCase();
   const [, whole] = /^"(.+)"$/.exec(filter.text) ?? [];
@@ -110,12 +113,12 @@ function renderRow(execution: EndedExecution, { root, nowMs, isOne }: At): Html 
 `;
 }
 
-/** The settings that decide which executions have a page, and whether it shows their steps. */
+/** The settings that decide which executions have a page, and whether a page shows their steps. */
 export type Tracing = { readonly isOn: boolean; readonly servers: readonly string[] };
 
 type Missing = { readonly server: string; readonly id: string; readonly isId: boolean; readonly tracing: Tracing };
 
-/** Explains which executions have a page, and why this one may not. */
+/** Explains which executions have a page, and why this one may have none. */
 export function renderMissing({ server, id, isId, tracing }: Missing): Html {
   return html`<h1>Execution <bdi>${cut(id)}</bdi> of <bdi>${cut(server)}</bdi> not found</h1>
 ${renderReason({ server, isId, tracing })}
@@ -138,7 +141,7 @@ function renderReason({ server, isId, tracing }: Omit<Missing, 'id'>): Html {
 `;
 }
 
-/** Cuts a text from the query, which may be long. */
+/** Cuts a text of the query, which may be long. */
 function cut(text: string): string {
   return text.length > longest ? `${text.slice(0, longest).toWellFormed()}…` : text;
 }

@@ -23,27 +23,27 @@ import { renderOutsideLinks, toServerAddress } from './outside-links.ts';
 import { renderWaterfall, toMood } from './waterfall.ts';
 
 type ExecutionPageOptions = {
-  /** Returns the kept page data of an execution, without a request. */
+  /** Returns the stored page data of an execution. Sends no request. */
   readonly find: (server: string, id: number) => Promise<PastExecution | undefined>;
   readonly running: (server: string, id: number) => RunningExecution | undefined;
-  /** Returns the finished executions of a server that are kept for pages, newest first. */
+  /** Returns the finished executions of a server that are stored for pages, newest first. */
   readonly ended: (server: string) => readonly EndedStatus[];
   /** Returns the stored cause of an execution that did not succeed. */
   readonly cause: (server: string, run: CauseKey) => Cause | undefined;
   /** Explains what changed before a failed run of a job. */
   readonly explain?: (server: string, run: EndedStatus) => Explanation | undefined;
-  /** Returns the configured owner, note and runbook of a job, by its path with its project. */
+  /** Returns the configured owner, note and runbook of a job, by its path including the project. */
   readonly aboutJob?: (path: string) => AboutJob;
   readonly urlOf: (server: string) => string | undefined;
   readonly tracing: () => Tracing;
-  /** Returns the address of traces, with `{trace_id}` for the id; undefined if not configured. */
+  /** Returns the URL of traces, in which `{trace_id}` stands for the id; undefined if not configured. */
   readonly traceLink: () => string | undefined;
   readonly silence: FindSilence;
-  /** The time by the clock of a server, which dates its executions. */
+  /** Returns the time of the clock of a server, because executions have dates of their server. */
   readonly nowMs: (server: string) => number;
 };
 
-/** `/executions/{server}/{id}`: the steps of one execution, and why it ended as it did. */
+/** `/executions/{server}/{id}`: the steps of one execution, and the reason of its result. */
 export function executionPageRoute(options: ExecutionPageOptions): Router {
   const router = createRoutes();
   router.get('/executions/:server/:id', async (request, response) => {
@@ -112,7 +112,6 @@ function toOfJob({ aboutJob }: ExecutionPageOptions, names: Names): OfJob {
   return toAboutFacts(about ?? {});
 }
 
-/** The configured owner, note and runbook of the job, as facts. */
 type OfJob = ReturnType<typeof toAboutFacts>;
 
 function toMissing(missing: Parameters<typeof renderMissing>[0]): Found {
@@ -183,7 +182,7 @@ function renderFact(name: string, value: Html | string | number): Html {
 
 const relations = { 'retry of': 'Retry of', 'retried by': 'Retried by' } as const;
 
-/** Links an attempt, if it has a page. */
+/** Links another attempt, if it has a page. */
 function renderAttempt({ relation, id, hasPage }: Attempt, server: string, root: string): Html {
   const address = `${root}executions/${encodeURIComponent(server.toWellFormed())}/${id}`;
   const shown = hasPage ? html`<a href="${address}">#${id}</a>` : html`#${id}, which has no page here`;
@@ -199,7 +198,7 @@ type Finished = {
   readonly suspects: Html | undefined;
   readonly ofJob: OfJob;
   readonly tracing: Tracing;
-  /** The address of traces, with `{trace_id}` for the id; undefined if not configured. */
+  /** The URL of traces, in which `{trace_id}` stands for the id; undefined if not configured. */
   readonly link: string | undefined;
   readonly url: string | undefined;
   readonly root: string;
@@ -247,7 +246,7 @@ type Running = {
   readonly ofJob: OfJob;
 };
 
-/** Renders an execution that runs or waits. Its steps are read after it has ended. */
+/** Renders an execution in progress or waiting. Its steps are read after its end. */
 function renderRunning(execution: RunningExecution, { isSilent, root, url, ofJob }: Running): Html {
   const { server, project, id, job = 'ad hoc', startedAtMs, averageMs, isOverdue, isWaiting } = execution;
   const { serverNowMs, seenMs } = execution;
@@ -274,7 +273,7 @@ function renderRunning(execution: RunningExecution, { isSilent, root, url, ofJob
 ${renderOutsideLinks({ traceId: undefined, link: undefined, permalink: toServerAddress(url, project, id) })}`;
 }
 
-/** Describes an unfinished execution; if the server is silent, its last known state. */
+/** Describes an unfinished execution. If the server is silent, describes its last known state. */
 function toStanding({ isWaiting, seenMs, serverNowMs }: RunningExecution, isSilent: boolean): string {
   if (isSilent) return `last seen ${isWaiting ? 'waiting' : 'running'} ${toTime(seenMs, serverNowMs)}`;
   return isWaiting ? 'waits to run' : 'still runs';

@@ -6,7 +6,7 @@ import { type Html, html } from '../html.ts';
 /** As many spans as a person can read and a browser can draw. */
 const limits = { first: 250, failed: 2000 };
 
-/** Renders the spans of an execution as a table, with times, results and reasons. */
+/** Renders the spans of an execution as a table with times, results and reasons. */
 export function renderWaterfall({ spans }: Pick<PastExecution, 'spans'>): Html {
   const [root] = spans;
   const choice = chooseRows(spans, limits);
@@ -63,10 +63,10 @@ function toStart(ms: number): string {
   return ms <= 0 ? '0' : `+${toLength(ms)}`;
 }
 
-/** Deeper indentation would leave no room for names. */
+/** A deeper indentation would leave no room for names. */
 const deepest = 8;
 
-/** Computes the position of the bar: its start and length as shares of the whole trace. */
+/** Computes the position of a bar: its start and its length as shares of the whole trace. */
 function toPlace({ startMs, endMs }: SpanRow, root: SpanRow): string {
   const wholeMs = Math.max(1, root.endMs - root.startMs);
   const toPercent = (ms: number): string => ((Math.min(Math.max(0, ms), wholeMs) * 100) / wholeMs).toFixed(2);
@@ -76,14 +76,14 @@ function toPlace({ startMs, endMs }: SpanRow, root: SpanRow): string {
 
 type Mood = 'failed' | 'stopped' | 'success' | 'plain';
 
-/** Returns whether a span failed, was stopped by someone, succeeded, or has no result (a wait). */
+/** Returns whether a span failed, was stopped by a person, succeeded, or has no result (a wait). */
 export function toMood({ result, hasFailed }: SpanRow): Mood {
   if (hasFailed) return 'failed';
   if (result === undefined) return 'plain';
   return result === 'success' ? 'success' : 'stopped';
 }
 
-/** Renders a sign next to the word, because not everybody sees colours. */
+/** Renders a sign beside the word, because not everybody sees colours. */
 function renderResult(span: SpanRow): Html | undefined {
   const word = toWord(span.result ?? 'failure');
   switch (toMood(span)) {
@@ -98,13 +98,13 @@ function renderResult(span: SpanRow): Html | undefined {
   }
 }
 
-/** Returns the reason, unless the word for the result has the same meaning. */
+/** Returns the reason, unless the word for the result means the same. */
 function toWhy({ result, why }: SpanRow): readonly string[] {
   const isSaid = (result === 'success' && why === 'succeeded') || (result === 'cancellation' && why === 'aborted');
   return isSaid || why === '' ? [] : [why];
 }
 
-/** Consecutive omitted rows. */
+/** The number of consecutive omitted rows, and how many of them failed. */
 type Gap = { readonly skipped: number; readonly failed: number };
 
 type Choice = { readonly rows: readonly (SpanRow | Gap)[]; readonly left: Gap };

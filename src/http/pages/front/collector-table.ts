@@ -4,8 +4,8 @@ import { type Html, html, numberHead, toTable } from '../html.ts';
 import { isInTrouble, isQuietlyOff } from './server-state.ts';
 
 /**
- * Renders the collectors of a server and its members. Those with problems are shown completely. The others are folded: one line
- * for each success, and a list of the disabled ones.
+ * Renders the collectors of a server and its members. Collectors with problems are shown completely. The others are folded: one
+ * line for each success, and a list of the disabled collectors.
  */
 export function renderCollectors(targets: readonly TargetStatus[], nowMs: number): Html {
   const [server] = targets;
@@ -24,7 +24,7 @@ ${tables}</details>
 `;
 }
 
-/** Reports whether to show a problem here: problems of the whole server are at the top of the page. */
+/** Reports whether to show a problem in the table. Problems of the whole server are at the top of the page. */
 function isShown(collector: CollectorStatus, target: TargetStatus): boolean {
   const isSaidAbove = target.state !== 'up' && collector.message !== undefined && collector.message === target.message;
   return isInTrouble(collector) && !isSaidAbove;
@@ -67,7 +67,7 @@ function byTrouble(a: CollectorStatus, b: CollectorStatus): number {
   return troubleFirst.indexOf(a.result) - troubleFirst.indexOf(b.result) || isFine(a) - isFine(b);
 }
 
-/** Renders the table without the message of the whole server, which is above it. */
+/** Renders the table without the message of the whole server, which is above the table. */
 function renderTable(
   running: readonly CollectorStatus[],
   nowMs: number,
@@ -97,7 +97,7 @@ function renderRow(collector: CollectorStatus, nowMs: number, saidAbove: string 
 ${why === '' || (message !== undefined && message === saidAbove) ? undefined : html`<tr class="why ${result}"><td colspan="6">${why}</td></tr>\n`}`;
 }
 
-/** Returns the duration; if requests are spread over the interval, a long duration is normal. */
+/** Returns the duration of a poll. A long duration is normal if the requests are spread over the interval. */
 function toDurationOf({ tookMs, isSpread }: CollectorStatus): string | undefined {
   if (tookMs === undefined) return undefined;
   return isSpread === true && tookMs >= 1000 ? `spread over ${toTook(tookMs)}` : toTook(tookMs);

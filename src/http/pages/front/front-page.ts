@@ -74,10 +74,10 @@ ${renderLinks(status, about)}
 ${renderExporter(status)}`;
 }
 
-/** If more servers than this have a problem, all servers are folded; the list and the table name those with one. */
+/** If more servers have a problem, all are folded. The list and the table still name those with a problem. */
 const maxOpen = 3;
 
-/** Sorts servers by their worst problem; servers without a problem follow in the configured order. */
+/** Sorts servers by their worst problem. Servers without a problem follow in the configured order. */
 function toWorstFirst(servers: readonly ServerStatus[], problems: readonly Problem[]): readonly ServerStatus[] {
   const places = new Map(problems.toReversed().map(({ server }, index) => [server, problems.length - index]));
   const toPlace = ({ name }: ServerStatus): number => places.get(name) ?? problems.length + 1;
@@ -106,7 +106,7 @@ function renderExporter({ version, atMs, startedAtMs, loadedAtMs, failedReload }
   return html`<p class="note">automation-exporter ${version}, up for ${toDuration(atMs - startedAtMs)}; configuration read ${toAge(loadedAtMs, atMs)}${failed}.</p>`;
 }
 
-/** Draws the runs and failures of all servers by hour; undefined until a run has ended. */
+/** Draws the runs and failures of all servers by hour. Returns undefined if no run has ended yet. */
 function renderHours(servers: readonly ServerStatus[], root: string, nowMs: number): Html | undefined {
   const hours = joinHours(servers);
   const known = hours.filter(({ runs }) => runs !== undefined);
@@ -130,7 +130,7 @@ function renderHours(servers: readonly ServerStatus[], root: string, nowMs: numb
   });
 }
 
-/** Sums the hours of all servers; omits an hour that is unknown for every server. */
+/** Adds up the hours of all servers. Omits an hour that is unknown for every server. */
 function joinHours(servers: readonly ServerStatus[]): readonly HourOfRuns[] {
   const all = servers.flatMap(({ executions }) => (executions === undefined ? [] : [executions.hours]));
   const byStart = Map.groupBy(all.flat(), ({ startMs }) => startMs);
@@ -160,7 +160,7 @@ function toBar({ startMs, sinceMs, runs, failures }: HourOfRuns, nowMs: number):
   };
 }
 
-/** Summarizes the delivery of traces in a few words. */
+/** Describes the delivery of traces in a few words. */
 function toTracesText(traces: TracesStatus | undefined, nowMs: number): string {
   if (traces === undefined) return 'The state cannot be read';
   const { delivery, waiting, oldestMs, quarantine } = traces;

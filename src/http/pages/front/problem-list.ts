@@ -18,7 +18,7 @@ export function renderProblems(status: Status, problems: readonly Problem[], abo
     const notes = renderOthers(problems, about, { word: 'note' });
     return renderBox(mood, headline, html`<p>${toSummary(status)}</p>${renderWatchers(status.servers)}${notes}`);
   }
-  // The exporter has just started.
+  // Only the start of the exporter has this kind as the worst problem.
   const mood = worst.kind === 'waiting' ? 'waiting' : 'bad';
   const alike = listAlike(worst, problems);
   if (alike.length < 2) {
@@ -60,7 +60,7 @@ function renderWatchers(servers: readonly ServerStatus[]): Html | undefined {
   return html`<ul>${links}</ul>`;
 }
 
-/** The same problem has different start times on different servers, so the time is left out. */
+/** Returns the cause of a problem without its start, because the start differs between servers. */
 function toCause({ detail = '' }: Problem): string {
   return detail.replace(/^Since [^:]*(?::\d\d[^:]*)?(?:: |$)/, '');
 }
@@ -84,13 +84,12 @@ const placeWords: Readonly<Record<Exclude<Place, 'server'>, string>> = {
   'off jobs': 'Jobs that are off',
 };
 
-/** As many problems as a person can read at once; the rest is folded. */
+/** As many problems as a person can read at once. The others are folded. */
 const maxShown = 12;
 const maxFolded = 200;
 
 type Others = { readonly word?: string; readonly named?: readonly (string | undefined)[] };
 
-/** Lists the problems that are not in the headline. */
 function renderOthers(
   problems: readonly Problem[],
   about: About,
@@ -114,8 +113,8 @@ function renderOthers(
 }
 
 /**
- * Chooses the problems that are not folded: first one for each server that is not named yet; problems of a server come before
- * those of its members.
+ * Chooses the problems that are not folded. First come those of servers that are not named yet. Problems of a server come
+ * before those of its members.
  */
 function choose(problems: readonly Problem[], named: ReadonlySet<string | undefined>): ReadonlySet<Problem> {
   const others = problems.filter(({ server }) => server === undefined || !named.has(server));

@@ -17,7 +17,7 @@ import { renderMembers } from './server-table.ts';
 
 type About = { readonly root: string; readonly nowMs: number; readonly isOnly: boolean; readonly isOpen: boolean };
 
-/** Renders a server, its cluster members, and the missing policy. It is folded if it has no problem and other servers exist. */
+/** Renders a server, its members and the missing policy. It is folded without a problem, if there are other servers. */
 export function renderServer(server: ServerStatus, about: About): Html {
   const title = html`<h2><bdi>${server.name}</bdi> ${renderState(server)}</h2>`;
   const anchor = toAnchor(server.name);
@@ -26,7 +26,7 @@ export function renderServer(server: ServerStatus, about: About): Html {
 ${title}
 ${renderContent(server, about)}</section>
 `;
-  // The anchor is inside, so that a link to it unfolds the section.
+  // The anchor is inside the section, so that a link to it unfolds the section.
   return html`<section><details class="server"${about.isOpen ? html` open` : undefined}><summary>${title}</summary>
 <div id="${anchor}">${renderContent(server, about)}</div></details></section>
 `;
@@ -41,7 +41,7 @@ ${renderHidden(server)}${renderDenied(server)}${renderRights(server)}${renderExe
 )}${renderOwnMetrics(server)}`;
 }
 
-/** If executions are hidden, the collector counts as a partial success. */
+/** Shows the collector as a partial success if executions are hidden. */
 function toShown(server: ServerStatus): ServerStatus {
   const unreadable = listUnreadable(server).join('; ');
   if (unreadable === '') return server;
@@ -75,7 +75,7 @@ function renderFacts(server: ServerStatus, { nowMs, isOnly }: About): Html {
 `;
 }
 
-/** Shows the configuration of a cluster whose members are not listed. */
+/** Shows the configuration for a cluster whose members are not configured. */
 function renderHidden({ name, hidesMembers, url }: ServerStatus): Html | undefined {
   if (!hidesMembers) return undefined;
   const lines = `servers:\n  - name: ${JSON.stringify(name)}\n    url: ${JSON.stringify(url)}\n    members:\n      - { name: a, url: https://a.example.org }\n      - { name: b, url: https://b.example.org }\n`;
@@ -96,7 +96,7 @@ ${renderUnreadable(server)}${needsAdmin.map(
 `;
 }
 
-/** Lists missing rights, except those that a poll has already reported, and rights that are not needed. */
+/** Lists missing rights, unless a poll has reported them already, and rights that are not needed. */
 function renderRights({ rights, collectors }: ServerStatus): Html | undefined {
   const { excess = [], leastPolicy } = rights ?? {};
   const denied = new Set(collectors.flatMap(({ name, result }) => (result === 'off' ? [name] : [])));
@@ -118,14 +118,11 @@ function renderPolicy(policy: string | undefined): Html | undefined {
 <pre tabindex="0"><code>${policy}</code></pre>`;
 }
 
-/** Collectors whose values newer releases expose to Prometheus themselves. */
+/** Newer releases expose the values of these collectors to Prometheus themselves. */
 const ownNumbers: readonly string[] = ['app-metrics', 'healthcheck', 'ping', 'threads'];
 const absent: readonly (string | undefined)[] = ['not_found', 'meaningless'];
 
-/**
- * Explains where newer releases of the `rundeck` dialect serve the metrics that this API lacks. A note, because it is
- * not a problem.
- */
+/** Explains where newer releases of the `rundeck` dialect serve the metrics that this API lacks. This is a note, not a problem. */
 function renderOwnMetrics(server: ServerStatus): Html | undefined {
   const { dialect, release, apiVersion } = findFacts(server);
   if (dialect !== 'rundeck' || Number.parseInt(release ?? '', 10) < firstRelease || release === undefined)
@@ -145,7 +142,7 @@ They serve JVM and HTTP request metrics at <code>monitoring/prometheus</code>: a
 
 const firstRelease = 6;
 
-/** Each member of a cluster has its own first contact. */
+/** Returns the facts of the first contact. Each member of a cluster has its own. */
 function findFacts(server: ServerStatus): TargetStatus {
   return [server, ...server.members].find(({ release }) => release !== undefined) ?? server;
 }
@@ -154,7 +151,7 @@ function isAbsent({ name, result, reason }: CollectorStatus): boolean {
   return result === 'off' && absent.includes(reason) && ownNumbers.includes(name);
 }
 
-/** Lists only hosts, because the rest of an address may be private. */
+/** Returns a scrape configuration. It lists only hosts, because the rest of a URL may be private. */
 function toScrapeConfig(targets: readonly TargetStatus[], apiVersion = 47): string {
   const urls = targets.map(({ url }) => URL.parse(url)).filter((url) => url !== null);
   const [first] = urls;
@@ -204,7 +201,7 @@ function renderHistory({ counted, readable }: HiddenHistory): Html {
   return html`<td data-is="Ended lately" class="number">${counted}</td><td data-is="Readable" class="number">${readable}</td>`;
 }
 
-/** Renders the running executions of a server with their average duration, and the last finished ones. */
+/** Renders the running executions of a server with their average durations, and the last finished ones. */
 function renderExecutions({ name, executions, state, visibleProjects }: ServerStatus, root: string): Html | undefined {
   if (executions === undefined) return undefined;
   const isSilent = state === 'down' || state === 'refused';
@@ -269,7 +266,7 @@ function renderEndedRow(execution: EndedStatus, nowMs: number, toAddress: ToAddr
 }
 
 function renderJob({ id, job = 'ad hoc' }: Pick<RunningStatus, 'id' | 'job'>, address: string): Html {
-  // Isolated, because a name may change the direction of the following text.
+  // Isolated, because a name may change the direction of the text after it.
   return html`<th scope="row"><a href="${address}"><bdi>${job}</bdi></a> <span class="id">#${id}</span></th>`;
 }
 

@@ -4,7 +4,7 @@ import { type Html, html } from '../html.ts';
 
 type StateWords = { readonly mood: 'good' | 'bad' | 'off'; readonly text: string; readonly since: string };
 
-/** These are times of the exporter, which may have started long after the server. */
+/** The words for the states. Their times are times of the exporter, which may have started long after the server. */
 export const states: Readonly<Record<ServerState, StateWords>> = {
   up: { mood: 'good', text: '✓ up', since: 'Responding' },
   refused: { mood: 'bad', text: '✗ credentials refused', since: 'Refusing' },
@@ -19,7 +19,7 @@ export function renderState({ state }: TargetStatus): Html {
   return html`<span class="state ${mood}">${text}</span>`;
 }
 
-/** Renders the owner of a server, if exporters share their servers. */
+/** Renders the owner of a server, if several exporters share the servers. */
 export function renderLease({ lease, watcher }: ServerStatus): Html | undefined {
   if (lease === undefined) return undefined;
   const { isOwned, epoch, expiresInMs } = lease;
@@ -42,12 +42,12 @@ export function renderTime(atMs: number, nowMs: number): Html {
   return html`<time datetime="${new Date(atMs).toISOString()}">${toTime(atMs, nowMs)}</time> (${toAge(atMs, nowMs)})`;
 }
 
-/** Reports whether a collector is off permanently; a denied one can be fixed. */
+/** Reports whether a collector is off and a person need not act. A denied collector can be fixed. */
 export function isQuietlyOff({ result, reason }: CollectorStatus): boolean {
   return result === 'off' && reason !== 'denied';
 }
 
-/** Reports whether a collector needs a person's attention. */
+/** Reports whether a collector needs the attention of a person. */
 export function isInTrouble(collector: CollectorStatus): boolean {
   const { result, message, complaints } = collector;
   if (isQuietlyOff(collector)) return false;
@@ -56,12 +56,12 @@ export function isInTrouble(collector: CollectorStatus): boolean {
   );
 }
 
-/** Returns a name as the target of a link. */
+/** Returns the anchor of a server. */
 export function toAnchor(server: string): string {
   return `server-${encodeURIComponent(server.toWellFormed())}`;
 }
 
-/** Returns the anchor of the policy that allows a server's denied collectors. */
+/** Returns the anchor of the policy that permits the denied collectors of a server. */
 export function toRightsAnchor(server: string): string {
   return `${toAnchor(server)}-rights`;
 }

@@ -2,7 +2,7 @@ import type { ServerStatus, TargetStatus } from '../../../status/status.ts';
 import { type Html, html, numberHead, toTable } from '../html.ts';
 import { isInTrouble, isQuietlyOff, renderMode, renderState, renderTime, toAnchor } from './server-state.ts';
 
-/** Renders all servers, each as a row that links to its section. */
+/** Renders all servers. Each row links to the section of the server. */
 export function renderServerTable(servers: readonly ServerStatus[]): Html {
   const rows = servers.map(
     (server) =>
@@ -35,7 +35,7 @@ function renderCells(target: TargetStatus): Html {
   )}${toCell('Collectors', renderCollectorCount(target))}`;
 }
 
-/** If a server is down, all its collectors fail for the same reason. */
+/** Renders the number of failing collectors; nothing if the server is down, because all then fail for this reason. */
 function renderCollectorCount({ state, collectors }: TargetStatus): Html | undefined {
   const polled = collectors.filter((collector) => !isQuietlyOff(collector));
   if (state !== 'up' || polled.length === 0) return undefined;

@@ -19,14 +19,14 @@ import { renderSparkline } from './runs-chart.ts';
 type JobListOptions = {
   readonly servers: () => readonly string[];
   readonly jobs: () => Promise<readonly ListedJob[]>;
-  /** Returns the finished executions of a server that are kept for pages, newest first. */
+  /** Returns the finished executions of a server that are stored for pages, newest first. */
   readonly ended: (server: string) => readonly EndedStatus[];
   readonly silence: FindSilence;
-  /** Call at the start of a request; await its result between parts of long work. */
+  /** Call at the start of a request, and await the result between parts of long work. */
   readonly begin?: () => Pause;
 };
 
-/** `/jobs`: all watched scheduled jobs, failures first; the query has the filter. */
+/** `/jobs`: all watched scheduled jobs, failures first, filtered by the query. */
 export function jobListRoute({ jobs, ended, ...options }: JobListOptions): Router {
   return listRoute({
     ...options,
@@ -44,7 +44,7 @@ ${shown.items.length === 0 ? html`<p>No scheduled job ${shown.all.length === 0 ?
   });
 }
 
-/** A problem of the front page may name jobs without a schedule, which this page does not list. */
+/** Explains where jobs without a schedule are. Problems of the front page may name them, but this page does not list them. */
 function renderUnscheduled({ filter: { server } }: Jobs): Html {
   const of = server === '' ? '' : `&server=${encodeURIComponent(server.toWellFormed())}`;
   return html`Failures of jobs without a schedule are among the <a href="executions?result=failures${of}">failed executions</a>.`;
@@ -85,7 +85,7 @@ export function toState({ verdicts, blockers, lastRun }: ScheduledJob): State {
 /** A job with the values by which lists filter and sort. */
 type ListedJob = { readonly job: ScheduledJob; readonly state: State; readonly path: string };
 
-/** Lists jobs in the order of the page: failures first. */
+/** Lists jobs in the order of the page, failures first. */
 export function listJobs(jobs: Iterable<ScheduledJob>, pause: Pause): Promise<readonly ListedJob[]> {
   const compare = (one: ListedJob, other: ListedJob): number =>
     order[one.state] - order[other.state] || (one.path < other.path ? -1 : 1);

@@ -21,12 +21,12 @@ import { renderRunsChart } from './runs-chart.ts';
 type JobPageOptions = {
   /** Returns a job by its path `{project}/{group}/{name}`. */
   readonly find: (server: string, path: string) => ShownJob | undefined;
-  /** Returns the present path of a job that was renamed or moved, by its earlier path. */
+  /** Returns the current path of a job that was renamed or moved, by its former path. */
   readonly movedTo?: (server: string, path: string) => string | undefined;
   readonly silence: FindSilence;
 };
 
-/** `/jobs/{server}/{project}/{group}/{name}`: why a job ran or not, its timetable, and its last runs. */
+/** `/jobs/{server}/{project}/{group}/{name}`: why a job ran or did not run, its timetable, and its last runs. */
 export function jobPageRoute({ find, movedTo, silence }: JobPageOptions): Router {
   const router = createRoutes();
   router.get('/jobs/:server/*path', (request, response, next) => {
@@ -92,7 +92,7 @@ function renderWhy({ why: { sentence, facts } }: ScheduleOfJob, nowMs: number): 
 ${lines.length === 0 ? undefined : html`<ul>${lines}</ul>\n`}`;
 }
 
-/** Describes a lasting change of the durations, as the series do. */
+/** Describes a lasting change of the durations, as the metrics do. */
 function toShiftText({ step, sinceMs, beforeMs, afterMs }: ShownShift, nowMs: number): Html {
   const than = afterMs > beforeMs ? 'slower' : 'faster';
   const subject = step === undefined ? undefined : html`step <bdi>${step}</bdi> is `;
@@ -141,19 +141,19 @@ function renderFacts(job: ShownJob, root: string, isSilent: boolean): Html {
 `;
 }
 
-/** Describes findings that keep a job from running now. */
+/** Describes findings that prevent a job from running now. */
 export function toFacts(blockers: ScheduledJob['blockers']): string {
   return blockers.map(({ fact: { fact } }) => fact).join('; ');
 }
 
-/** Describes how many of the kept runs of the last day succeeded; undefined if none ended. */
+/** Describes how many of the stored runs of the last day succeeded. Returns undefined if none ended. */
 export function toSuccess(runs: readonly EndedStatus[], nowMs: number): string | undefined {
   const ofDay = runs.filter(({ endedAtMs }) => endedAtMs > nowMs - 86_400_000);
   if (ofDay.length === 0) return undefined;
   return `${ofDay.filter(({ ending }) => ending === 'succeeded').length} of ${ofDay.length}`;
 }
 
-/** Renders the last failures, or the last runs if none has failed. */
+/** Renders the last failures; if no run has failed, the last runs. */
 function renderRuns({ server, path, runs, nowMs }: ShownJob, root: string): Html {
   const failures = runs.filter(isFailure);
   const shown = (failures.length === 0 ? runs : failures).slice(0, maxListed);
@@ -170,7 +170,7 @@ ${toTable(['Run', 'Result', 'Started', 'Ended', numberHead('Took')], rows)}<p cl
 
 const maxListed = 10;
 
-/** Renders the timetable of a job: decided times, latest first, then future ones, folded. */
+/** Renders the timetable of a job: decided times, latest first, then future times, folded. */
 function renderTimetable({ server, nowMs, schedule }: ShownJob, root: string, isSilent: boolean): Html | undefined {
   if (schedule === undefined) return undefined;
   const { job, openMs, comingMs } = schedule;

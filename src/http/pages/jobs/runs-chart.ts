@@ -8,7 +8,7 @@ import { type Bar, renderChart } from '../chart.ts';
 import { type Html, html } from '../html.ts';
 
 /**
- * Draws the durations of a job's last runs, with changes of the job between them, the usual duration and the duration from
+ * Draws the durations of the last runs of a job, the changes of the job between them, its usual duration, and the duration from
  * which a run is overdue.
  */
 export function renderRunsChart({ runs, usualMs, overdueMs, changes = [], nowMs }: ShownJob): Html | undefined {
@@ -19,7 +19,7 @@ export function renderRunsChart({ runs, usualMs, overdueMs, changes = [], nowMs 
   const failures = timed.filter(isFailure).length;
   const changed = timed.map((run, index) => listBetween(changes, timed[index - 1], run));
   const maxMs = Math.max(...timed.map(toMs));
-  // With a limit far above all runs, the bars would be very small.
+  // A line far above all runs would make the bars very small.
   const isNear = overdueMs !== undefined && overdueMs <= maxAbove * maxMs;
   const facts = [
     `${timed.length === 1 ? 'The last run' : `The last ${timed.length} runs`}, ${failures === 0 ? 'none failed' : `${failures} failed`}`,
@@ -45,7 +45,7 @@ function toMs({ startedAtMs, endedAtMs }: EndedStatus): number {
   return endedAtMs - startedAtMs;
 }
 
-/** Returns the changes that were seen after one run began and before the next run did. */
+/** Returns the changes that were seen between the starts of two consecutive runs. */
 function listBetween(changes: readonly Change[], before: EndedStatus | undefined, run: EndedStatus): readonly Change[] {
   if (before === undefined) return [];
   return changes.filter((change) => {
@@ -66,7 +66,7 @@ function toMood(run: EndedStatus): Bar['parts'][number]['mood'] {
   return isFailure(run) ? 'bad' : 'off';
 }
 
-/** Draws the durations of the last runs in the size of a table cell. A failed run has a mark below the line. */
+/** Draws the durations of the last runs in the size of a table cell. Failed runs have a mark below the line. */
 export function renderSparkline(runs: readonly EndedStatus[]): Html | undefined {
   const timed = runs
     .filter((run) => toMs(run) >= 0)

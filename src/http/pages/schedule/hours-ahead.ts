@@ -9,7 +9,7 @@ import { type Bar, renderChart } from '../chart.ts';
 import { type Html, html, numberHead, toTable } from '../html.ts';
 import { toFacts } from '../jobs/job-page.ts';
 
-/** Draws the next 24 hours: expected concurrent runs, the number of threads, and jobs that start together. */
+/** Draws the next 24 hours: expected concurrent runs, the number of threads, and jobs that start at the same time. */
 export function renderAhead({ server, ahead, blockers, untimedCount, nowMs }: ServerSchedule, root: string): Html {
   const title = html`<section>
 <h2>Next 24 hours</h2>
@@ -70,7 +70,7 @@ function renderCollision({ startMs, most, exceeded }: HourAhead, { server, root,
   ];
 }
 
-/** A command without a job has no page. */
+/** Renders a job. A command without a job has no page. */
 function renderJob(job: JobNames, server: string, root: string): Html {
   if (job.name === '') return html`<bdi>${job.project}</bdi> (ad hoc)`;
   return renderPathLink(server, toJobPath(job), root);

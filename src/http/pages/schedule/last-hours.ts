@@ -110,7 +110,7 @@ function renderMissed(hour: Known): Html {
   return html`<strong class="bad">✗ ${count}</strong>: ${causes.join(', ')}`;
 }
 
-/** Renders the last decisions about a job as signs, oldest first. The shapes differ, so colour is not needed. */
+/** Renders the last decisions about a job as signs, oldest first. The shapes differ, because not everybody sees colours. */
 export function renderStrip(verdicts: readonly Verdict[]): Html | undefined {
   if (verdicts.length === 0) return undefined;
   const label = `the last ${verdicts.length}, oldest first: ${verdicts.map(toWord).join(', ')}`;
@@ -135,7 +135,7 @@ function toTitle(verdict: Verdict): string {
   return verdict.is === 'missed' ? `${at}: missed, ${verdict.reason}` : `${at}: ${verdict.is}`;
 }
 
-/** Counts the starts of a verdict that counts for several. */
+/** Describes how many starts a verdict counts for. */
 function toStarts({ count = 1 }: Extract<Verdict, { is: 'undecided' }>): string {
   return count === 1 ? '' : ` (${count.toLocaleString('en')} starts in this hour)`;
 }

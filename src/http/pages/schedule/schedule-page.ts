@@ -14,7 +14,7 @@ import { renderHours, renderVerdict } from './last-hours.ts';
 
 type SchedulePageOptions = {
   readonly servers: () => readonly string[];
-  /** Returns the timetable of a server; undefined if it is not watched, or the collector is off. */
+  /** Returns the timetable of a server; undefined if the server is not watched, or the collector is off. */
   readonly find: (server: string) => Promise<ServerSchedule | undefined>;
   readonly silence: FindSilence;
 };
@@ -78,7 +78,7 @@ function renderRow(name: string, { schedule, isSilent, root }: Row): Html {
   }</td></tr>\n`;
 }
 
-/** Describes when the next job starts, or what keeps all jobs from starting. */
+/** Describes when the next job starts, or what prevents all jobs from starting. */
 function renderStart(next: NextStart | undefined, { blockers, untimedCount, nowMs }: ServerSchedule): Html | string {
   if (blockers.length > 0) return renderObstacles(blockers);
   if (next !== undefined) return toWait(next.atMs, nowMs);
@@ -113,7 +113,7 @@ async function renderServer(server: string, { find, silence }: Finding, root: st
 ${renderBlocked(blockers, nowMs)}${renderHours(schedule, silence(server) !== undefined)}${renderNotable(schedule, root)}${renderAhead(schedule, root)}${renderNext(schedule, root)}`;
 }
 
-/** Findings that affect all jobs come first. */
+/** Renders findings that affect all jobs. */
 function renderBlocked(blockers: ServerSchedule['blockers'], nowMs: number): readonly Html[] {
   return blockers.map(
     ({ fact: { fact, atMs }, fix }) =>

@@ -9,20 +9,20 @@ import { type Html, html, numberHead, toTable } from '../html.ts';
 import { serverRoute } from '../page.ts';
 import type { FindSilence } from '../silence.ts';
 
-/** The start and the end of the interval; each is a time, or how long ago. */
+/** The start and the end of an interval, each as a time or as an age. */
 export type SkippedWish = { readonly since: TimeOrAge; readonly until: TimeOrAge };
 export type TimeOrAge = { readonly atMs: number } | { readonly agoMs: number };
 
 type SkippedOptions = {
   readonly servers: () => readonly string[];
-  /** Undefined if the schedules of the server are not watched. */
+  /** Returns undefined if the schedules of the server are not watched. */
   readonly find: (server: string, wish: SkippedWish, pause: Pause) => Promise<Skipped | undefined>;
   readonly urlOf: (server: string) => string;
   readonly silence: FindSilence;
   readonly begin: () => Pause;
 };
 
-/** `/skipped/{server}` and `/api/skipped`: the scheduled runs that did not happen, and which of them have been recovered. */
+/** `/skipped/{server}` and `/api/skipped`: the scheduled runs that did not happen, and whether later runs recovered them. */
 export function skippedRoutes({ servers, find, urlOf, silence, begin }: SkippedOptions): Router {
   return serverRoute({
     name: 'skipped',
@@ -38,7 +38,7 @@ export function skippedRoutes({ servers, find, urlOf, silence, begin }: SkippedO
   });
 }
 
-/** Returns the interval, or the mistake in the query. */
+/** Returns the interval, or a text about a mistake in the query. */
 function readWish(query: Request['query']): SkippedWish | string {
   const since = toTimeOrAge(query['since'] ?? '12h');
   const until = toTimeOrAge(query['until'] ?? '0m');

@@ -24,9 +24,9 @@ import type { FindSilence } from '../silence.ts';
 
 type TonightOptions = {
   readonly servers: () => readonly string[];
-  /** Finds the risks of the next hours; undefined if the schedules of the server are not watched. */
+  /** Finds the risks of the next hours. Returns undefined if the schedules of the server are not watched. */
   readonly risks: (server: string, hours: number, pause: Pause) => Promise<RisksAhead | undefined>;
-  /** The scheduled runs of the last 12 h that did not happen. */
+  /** Returns the scheduled runs of the last 12 hours that did not happen. */
   readonly skipped: (server: string, pause: Pause) => Promise<Skipped | undefined>;
   readonly silence: FindSilence;
   readonly shareByName?: PageTurns['shareByName'];
@@ -35,7 +35,7 @@ type TonightOptions = {
 /** `/tonight` and `/api/tonight`: the coming runs at risk, of all servers or of one. */
 export function tonightRoutes(options: TonightOptions): Router {
   const { servers, silence, risks, skipped, shareByName = unsharedTurns.shareByName } = options;
-  // One result for each horizon and server, because the key contains both.
+  // The key contains the horizon and the server, so that each pair has its own result.
   const find = shareByName(async (key, pause) => {
     const [, hours = '', server = ''] = /^(\d+) (.*)$/s.exec(key) ?? [];
     const found = { risks: await risks(server, Number(hours), pause), skipped: await skipped(server, pause) };

@@ -12,13 +12,13 @@ import type { FindSilence } from '../silence.ts';
 
 type WindowsOptions = {
   readonly servers: () => readonly string[];
-  /** Undefined if the schedules of the server are not watched. */
+  /** Returns undefined if the schedules of the server are not watched. */
   readonly find: (server: string, wish: WindowWish, pause: Pause) => Promise<WindowsAhead | undefined>;
   readonly silence: FindSilence;
   readonly begin: () => Pause;
 };
 
-/** `/windows/{server}` and `/api/windows`: when a server can best be restarted. */
+/** `/windows/{server}` and `/api/windows`: the best times to restart a server. */
 export function windowsRoutes({ servers, find, silence, begin }: WindowsOptions): Router {
   return serverRoute({
     name: 'windows',
@@ -32,7 +32,7 @@ export function windowsRoutes({ servers, find, silence, begin }: WindowsOptions)
   });
 }
 
-/** Returns what the query requests, or its mistake. */
+/** Returns the parameters in the query, or a text about a mistake in it. */
 function readWish(query: Request['query']): WindowWish | string {
   const forMs = toMs(query['for'] ?? '30m');
   const withinMs = toMs(query['within'] ?? '24h');

@@ -14,7 +14,7 @@ type TracesPageOptions = {
   readonly quarantined: () => { readonly list: () => Promise<readonly QuarantineStatus[]> } | undefined;
   readonly hasPage: (server: string, id: number) => boolean;
   readonly lifecycle: Lifecycle;
-  /** Returns the servers whose traces this exporter does not send. */
+  /** Returns the servers whose traces another exporter sends. */
   readonly elsewhere: () => readonly Elsewhere[];
 };
 
@@ -23,7 +23,7 @@ export function tracesPageRoute({ status, quarantined, hasPage, lifecycle, elsew
   const router = createRoutes();
   router.get('/traces', async (request, response) => {
     const { traces, atMs } = await status();
-    // If the state cannot be read, there is no list either.
+    // Without a readable state there is no list.
     const refused = (traces && (await quarantined()?.list())) ?? [];
     const root = toRoot(request);
     const mayChange = lifecycle.isEnabled();
@@ -115,14 +115,14 @@ ${renderSwitchOn()}${left === 0 ? undefined : rest}`;
 type About = {
   readonly root: string;
   readonly hasPage: (server: string, id: number) => boolean;
-  /** True if configuration allows requests to change anything. */
+  /** True if the configuration permits requests that change something. */
   readonly mayChange: boolean;
-  /** The exporter's address, for the command line. */
+  /** The exporter's URL, for the command line. */
   readonly url: string;
   readonly nowMs: number;
 };
 
-/** Renders rejected traces, with the reasons and the commands to retry or drop them. */
+/** Renders rejected traces with the reasons, and the commands to retry or drop them. */
 function renderQuarantine(traces: readonly QuarantineStatus[], about: About): Html {
   const rows = traces.slice(0, maxShown).map((trace) => renderRow(trace, about));
   const rest = traces.length - rows.length;
@@ -152,7 +152,7 @@ function renderRow({ name, server, executionId, spans, size, atMs, reason }: Qua
 `;
 }
 
-/** Dropping is permanent, so it needs two clicks. */
+/** Renders the buttons. Dropping is permanent, so it needs two clicks. */
 function renderChanges(field: 'key' | 'all', value: string, { root, of }: About & { readonly of: string }): Html {
   const path = `${root}-/quarantine/`;
   return html`<form method="post" action="${path}retry"><button name="${field}" value="${value}" aria-label="Send ${of} again">Send ${field === 'all' ? 'all ' : ''}again</button>
@@ -162,7 +162,7 @@ function renderChanges(field: 'key' | 'all', value: string, { root, of }: About 
 function renderCommands([first]: readonly QuarantineStatus[], { mayChange, url }: About): Html {
   const one = first === undefined ? '--all' : quote(first.name);
   const lines = [`list`, `retry --all`, `retry ${one}`, `drop ${one}`];
-  // Separate elements, so that a click selects only one line.
+  // In separate elements, so that a click selects only one line.
   const commands = lines.map((line) => html`<code>automation-exporter quarantine ${line} --url=${quote(url)}</code>\n`);
   const off = html`<p class="note">Sending again and dropping require <code>--web.enable-lifecycle</code>, or <code>web: { enable_lifecycle: true }</code> in the configuration, which is reloaded on SIGHUP. This page then has buttons for both.</p>\n`;
   return html`<h3>From the command line</h3>
@@ -174,7 +174,7 @@ function quote(text: string): string {
   return /^[\w./:@%+=~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Shows the configuration that sends traces. */
+/** Shows how to configure the sending of traces. */
 function renderSwitchOn(): Html {
   return html`<pre tabindex="0"><code>OTEL_EXPORTER_OTLP_ENDPOINT=http://collector.example.org:4318</code></pre>
 <p>or write into the configuration, to send them to <code>http://localhost:4318</code>:</p>
@@ -184,7 +184,7 @@ function renderSwitchOn(): Html {
 `;
 }
 
-/** Shows the configuration that reads steps only for pages. */
+/** Shows how to configure reading steps for pages only. */
 export function renderReadSteps(): Html {
   return html`<pre tabindex="0"><code>traces:
   enabled: pages
