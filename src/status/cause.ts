@@ -5,14 +5,14 @@ import { own } from '../tracing/plan/attribute-names.ts';
 import type { Plan } from '../tracing/plan/plan-trace.ts';
 import { type PastExecution, type SpanRow, toPastExecution } from './past-execution.ts';
 
-/** Explains the result of an execution by its first failed step, which explains more than the whole. */
+/** Explains the result of an execution by its first failed step, which is more specific than the whole execution. */
 export function toWhy({ spans }: Pick<PastExecution, 'spans'>): string {
   const [{ why }] = spans;
   const sentence = toSentenceOfFailure(spans);
   return sentence === undefined || !why.startsWith('the execution failed') ? `Why: ${why}.` : sentence;
 }
 
-/** Shortens the trace of an execution to its cause, without users and arguments; undefined if the execution succeeded. */
+/** Shortens the trace of an execution to its cause, without users and arguments. Returns undefined if the execution succeeded. */
 export function toCause(
   plan: Plan,
   run: Pick<PendingTrace, 'id' | 'project' | 'job' | 'endedAtMs'>,
@@ -83,7 +83,7 @@ function cut(value: string | number, longest = maxTextLength): string | number {
   return typeof value === 'string' && value.length > longest ? `${value.slice(0, longest - 1).toWellFormed()}…` : value;
 }
 
-/** Returns the first cause; for an execution without a cause, such as an aborted one, the first span that failed by itself. */
+/** Returns the first cause. Without a cause, for example after an abort, returns the first span that failed by itself. */
 export function findFirstFailed(spans: readonly SpanRow[]): SpanRow | undefined {
   const isLeaf = ({ depth, hasFailed }: SpanRow, index: number): boolean => {
     if (!hasFailed || depth === 0) return false;
@@ -96,13 +96,13 @@ export function findFirstFailed(spans: readonly SpanRow[]): SpanRow | undefined 
   return spans.find(({ isFirstCause }) => isFirstCause) ?? spans.find(isLeaf);
 }
 
-/** Names the first failed step and its node: `step 2 (Settle) on db02`; undefined if the failure was not in a step. */
+/** Names the first failed step and its node: `step 2 (Settle) on db02`. Returns undefined if no step failed. */
 export function toPlaceOfFailure(spans: readonly SpanRow[]): string | undefined {
   const place = findPlace(spans);
   return place && `${place.step}${place.node === undefined ? '' : ` on ${place.node}`}`;
 }
 
-/** Describes the first failed step in one sentence: `Step 2 (Settle) failed on db02: NonZeroResultCode.` */
+/** Describes the first failed step: `Step 2 (Settle) failed on db02: NonZeroResultCode.` */
 function toSentenceOfFailure(spans: readonly SpanRow[]): string | undefined {
   const place = findPlace(spans);
   if (place === undefined) return undefined;
@@ -122,7 +122,7 @@ function findPlace(spans: readonly SpanRow[]): Place | undefined {
   return { step: `step ${above.path}${toTitle(above)}`, node: first.name };
 }
 
-/** Returns the title of a step; without a name, its number. */
+/** Returns the title of a step, or its number if it has no name. */
 function toTitle({ name, path }: SpanRow): string {
   return name === `step ${path}` ? '' : ` (${name})`;
 }
@@ -131,7 +131,7 @@ function toReasonOfFailure(spans: readonly SpanRow[]): string | undefined {
   return /^failed, (.+)$/s.exec(findFirstFailed(spans)?.why ?? '')?.[1];
 }
 
-/** OpenTelemetry's results in the words of the service, which all other pages use. */
+/** OpenTelemetry's results in the words of the server, which all other pages use. */
 const words: Readonly<Record<string, string>> = {
   success: 'succeeded',
   failure: 'failed',

@@ -3,7 +3,7 @@ const hour = 60 * minute;
 
 export const executionLimits = {
   consecutiveFailures: 3,
-  /** If a key is refused or a node is not reached, fewer failures are certain; of a critical job, one is. */
+  /** Two failures are enough if a key is refused or a node is not reached; one is enough for a critical job. */
   failuresOfCause: 2,
   nodeWindowMs: 30 * minute,
   nodeFailures: 5,
@@ -13,7 +13,7 @@ export const executionLimits = {
   /** After this time, the longer duration counts as usual. */
   durationShiftMs: 14 * 24 * hour,
   lagSeconds: 1800,
-  /** The problem is reported if this window and the window before it had imports and no counted execution. */
+  /** The problem is reported if this window and the previous one had imports but no counted execution. */
   importsWindowMs: 26 * hour,
   objective: 0.95,
   burnFailures: 10,
@@ -51,7 +51,7 @@ export const serverLimits = {
   memoryWindowMs: 30 * 60_000,
   memoryUsedRatio: 0.9,
   restartSeconds: 60,
-  /** How long a passive mode that has ended is shown. */
+  /** How long a passive mode that is over is still shown. */
   recentlyMs: 10 * minute,
 } as const;
 

@@ -4,26 +4,26 @@ import { conventional, otherError, own } from '../tracing/plan/attribute-names.t
 import type { Attempts, Plan } from '../tracing/plan/plan-trace.ts';
 import type { Attributes, Span } from '../tracing/plan/span.ts';
 
-/** A finished execution, from its trace. */
+/** A finished execution from its trace. */
 export type PastExecution = {
   readonly server: string;
   readonly id: number;
   readonly project: string | undefined;
-  /** The group and name of the job, or the kind of run without a job. */
+  /** The group and name of the job; for a run without a job, the kind of run. */
   readonly job: string;
-  /** Undefined if only this page shows the trace. */
+  /** Undefined if the trace is only shown on this page. */
   readonly traceId: string | undefined;
   readonly permalink: string | undefined;
-  /** The attempts before and after it, if known. */
+  /** The known attempts before and after this one. */
   readonly attempts: readonly Attempt[];
   /** More facts, in the order of the page. */
   readonly facts: readonly Fact[];
-  /** The last lines of the failed step, or of the log if it names no such step, without the secrets that were found. */
+  /** The last lines of the failed step, or of the log if it names no failed step. Recognized secrets are removed. */
   readonly lines: readonly LogLine[];
   readonly areOfStep: boolean;
   /** Sentences about missing parts of the trace. */
   readonly notes: readonly string[];
-  /** The root first, every parent before its children. */
+  /** The root first, each parent before its children. */
   readonly spans: readonly [SpanRow, ...SpanRow[]];
 };
 
@@ -47,7 +47,7 @@ export type SpanRow = {
   readonly remarks: readonly string[];
 };
 
-/** Builds the page data of an execution from its trace; undefined for a trace without spans. */
+/** Builds the page data of an execution from its trace. Returns undefined for a trace without spans. */
 export function toPastExecution(
   { trace, failure, leftOut, lines = [], attempts }: Plan,
   { isSent, ...of }: Pick<PastExecution, 'server' | 'id'> & { readonly isSent: boolean },
@@ -121,7 +121,7 @@ function toJob(attributes: Attributes): string {
   return group === undefined ? name : `${group}/${name}`;
 }
 
-/** Collects facts from attributes, which contain users only if configured. */
+/** Collects facts from attributes, which contain users only if this is configured. */
 function toFacts(attributes: Attributes, word: string | undefined): readonly Fact[] {
   const average = attributes[own.jobAverage];
   const errorType = attributes[conventional.errorType];

@@ -12,14 +12,14 @@ export type Place =
   | 'off jobs';
 
 type Kind = {
-  /** The alerts for this problem; the first has the most helpful runbook. */
+  /** The alerts for this problem. The first one has the most helpful runbook. */
   readonly alerts: readonly string[];
   readonly page: Place;
-  /** True if the problem is not urgent: the page stays green. */
+  /** True if the problem is not urgent, so that the page stays green. */
   readonly isNote?: true;
 };
 
-/** Every kind of problem, worst first, with its alerts and its page; `alerts/definitions/` uses the same names. */
+/** All kinds of problems, worst first, with their alerts and pages. `alerts/definitions/` uses the same names. */
 export const kindsOfProblems = {
   database: { alerts: ['AutomationExporterStateDown'], page: 'config' },
   unwatched: { alerts: ['AutomationExporterNoOwner'], page: 'server' },
@@ -84,7 +84,7 @@ export function ofKind(kind: ProblemKind): Kind {
 export type Trouble = {
   readonly kind: ProblemKind;
   readonly member?: string | undefined;
-  /** The problem, as a sentence without its subject; texts put the name of the server before it. */
+  /** The problem as a sentence without its subject. Texts put the name of the server before it. */
   readonly text: string;
   readonly detail?: string;
 };
@@ -94,10 +94,10 @@ export function isWell(problems: readonly Judged[]): boolean {
   return problems.every(({ kind, isOff }) => isOff === true || ofKind(kind).isNote === true);
 }
 
-/** A kind of problem; `isOff` is true if the configuration leaves its alerts out of the rules. */
+/** A kind of problem. `isOff` is set if the configuration removes its alerts from the rules. */
 type Judged = { readonly kind: ProblemKind; readonly isOff?: true };
 
-/** Marks problems whose alerts are all off, and sorts them to the end. */
+/** Marks problems whose alerts are all off, and moves them to the end. */
 export function markOff<P extends Judged>(problems: readonly P[], off: readonly string[] = []): readonly P[] {
   if (off.length === 0) return problems;
   const isOff = ({ kind }: P): boolean => {

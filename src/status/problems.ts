@@ -9,17 +9,17 @@ import { isWatchedHere, toHeadlineElsewhere, toSummaryElsewhere } from './watche
 export type Problem = {
   readonly kind: ProblemKind;
   readonly isOff?: true;
-  /** Undefined for problems of the exporter's own traces. */
+  /** Undefined for problems with the traces of the exporter. */
   readonly server?: string;
   readonly member?: string;
   readonly collector?: string;
   /** At most 59 characters, because some readers see only the title. */
   readonly title: string;
-  /** Since when, why, and what to do; undefined if the title is enough. */
+  /** The start, the reason, and what to do; undefined if the title is enough. */
   readonly detail: string | undefined;
 };
 
-/** Returns all problems, the worst first, then in the order of the page. */
+/** Returns all problems in the order of the page, worst first. */
 export function findProblems(status: Status): readonly Problem[] {
   const { servers, traces, atMs, failedReload, differing, database, alertsOff } = status;
   const ofServers = servers.flatMap((server): Problem[] => [
@@ -65,7 +65,7 @@ export function toHeadline({ servers }: Pick<Status, 'servers'>, problems: reado
     : worst.title;
 }
 
-/** Lists the servers (not members) that have the same problem. */
+/** Lists the servers (not members) with the same problem. */
 export function listAlike({ kind }: Problem, problems: readonly Problem[]): readonly string[] {
   if (!(kind in ofSeveral)) return [];
   return problems.flatMap((one) =>
@@ -82,7 +82,7 @@ const ofSeveral: Readonly<Partial<Record<ProblemKind, string>>> = {
   waiting: 'have not responded yet',
 };
 
-/** Returns a summary for a page without a problem. */
+/** Returns a summary for a page without problems. */
 export function toSummary({ servers }: Pick<Status, 'servers'>): string {
   const own = servers.filter(isWatchedHere);
   if (servers.length === 0) return 'The other shards have all servers of the configuration.';
@@ -100,7 +100,7 @@ function toTargets(server: ServerStatus): readonly TargetStatus[] {
   return [server, ...server.members];
 }
 
-/** Returns the problem of a shared database that does not answer; until it does, nothing is counted. */
+/** Returns a problem if the shared database does not respond, because nothing is counted meanwhile. */
 function findInDatabase(database: Status['database'], nowMs: number): Problem[] {
   if (database === undefined) return [];
   const { sinceMs, message } = database;
@@ -109,7 +109,7 @@ function findInDatabase(database: Status['database'], nowMs: number): Problem[] 
   ];
 }
 
-/** Returns the problem of a failed reload: the requested configuration is not in use. */
+/** Returns a problem if a reload failed, because the new configuration is not in use. */
 function findInReload(failed: Status['failedReload'], nowMs: number): Problem[] {
   if (failed === undefined) return [];
   const [first = '', ...others] = failed.complaints;
@@ -171,7 +171,7 @@ function* findInCollector(status: CollectorStatus, of: string, place: Place, now
   } else if (result === 'success' && message !== '') {
     yield { kind: 'partial', ...where, title: `${of}: ${collector} is incomplete`, detail: message };
   }
-  // The jobs that lack series of executions are listed for the server.
+  // Jobs without series of executions are listed with their server.
   const detail = `Beyond collectors.${collector}.max_series: ${beyondLimit.toLocaleString('en')} series`;
   if (result === 'success' && beyondLimit > 0 && collector !== 'executions')
     yield { kind: 'left_out', ...where, title: `${of}: series of ${collector} are dropped`, detail };
@@ -179,7 +179,7 @@ function* findInCollector(status: CollectorStatus, of: string, place: Place, now
 
 const kindOfComplaints: Readonly<Record<string, ProblemKind>> = { 'log-storage': 'logs', tokens: 'token' };
 
-/** Returns problems that the server reports in its answers. */
+/** Returns problems that the server reports in its responses. */
 function* findUnwell({ name: collector, complaints }: CollectorStatus, of: string, place: Place): Generator<Problem> {
   for (const complaint of complaints) {
     yield {
@@ -192,13 +192,13 @@ function* findUnwell({ name: collector, complaints }: CollectorStatus, of: strin
   }
 }
 
-/** A server that does not answer has only this problem, because earlier ones may have ended. */
+/** Returns the problems of a server. If it does not respond, returns only this problem, because earlier ones may be over. */
 function* findTroubles(server: ServerStatus): Generator<Problem> {
   const { name, state, troubles = [] } = server;
   if (state !== 'up') return;
   const modes = toTargets(server).flatMap((one) => (one.state === 'up' ? (one.executionMode ?? []) : []));
   for (const { kind, member, text, detail } of troubles) {
-    // While the server, or each member, is passive, no job can succeed.
+    // While the server or each member is passive, no job can succeed.
     if (kind === 'jobs_stale' && modes.length > 0 && modes.every((mode) => mode === 'passive')) continue;
     const of = toQuoted(member === undefined ? name : `${name}/${member}`);
     yield { kind, server: name, ...(member === undefined ? {} : { member }), title: `${of}: ${text}`, detail };
@@ -211,14 +211,14 @@ function* findUnreadable(server: ServerStatus): Generator<Problem> {
   if (texts.length === 0) return;
   const detail = toCapital(texts.join('; '));
   const name = toQuoted(server.name);
-  // The other problems of a server without visible projects are from before, and may have ended.
+  // If no project is visible, the other problems of the server are old and may be over.
   if (server.visibleProjects === 0)
     yield { kind: 'blind', server: server.name, title: `${name} shows no project`, detail };
   else yield { kind: 'unreadable', server: server.name, title: `${name} does not show all executions`, detail };
 }
 
 /**
- * Returns denied collectors as one sentence for each server, because one policy allows all of them. Collectors that need an
+ * Returns denied collectors as one problem for each server, because one policy permits all of them. Collectors that need an
  * administrator are a note, because the exporter should not have these rights.
  */
 function* findDenied(server: ServerStatus): Generator<Problem> {
@@ -238,7 +238,7 @@ function* findHidden({ name: server, hidesMembers }: ServerStatus): Generator<Pr
   yield { kind: 'hidden', server, title: `Several members answer as ${toQuoted(server)}`, detail };
 }
 
-/** Returns jobs without series, with the text of the alert about dropped series. */
+/** Returns jobs without series of their own, with the text of the alert about dropped series. */
 function* findLeftOut({ name: server, executions }: ServerStatus): Generator<Problem> {
   const { jobs, durations, room, limitedBy } = executions?.leftOut ?? nothingLeftOut;
   if (limitedBy === undefined) return;
@@ -278,12 +278,12 @@ function join(...parts: readonly (string | undefined)[]): string | undefined {
   return said.length === 0 ? undefined : said.join(': ');
 }
 
-/** Quotes a name; shortens a long one, so that the title has room for the problem. */
+/** Quotes a name. Shortens a long one, so that the title has room for the problem. */
 function toQuoted(name: string): string {
   return `"${cut(name, maxNameLength)}"`;
 }
 
-/** Cuts a long title, such as one with a server's message; the detail then has the whole text. */
+/** Cuts a long title, such as one with a message of the server. The detail then has the whole text. */
 function toBrief({ title, detail, ...problem }: Problem): Problem {
   const brief = cut(title, maxTitleLength);
   const whole = brief === title ? detail : join(title, detail);

@@ -35,7 +35,7 @@ export type StatusParts = {
   readonly watched: (server: string) => Watched | undefined;
   /** Returns the lease of a server, as last read from the shared database. */
   readonly lease?: (server: string) => LeaseStatus | undefined;
-  /** Returns which exporter watches a server; this one, if servers are not shared. */
+  /** Returns the exporter that watches a server. If servers are not shared, this is always this exporter. */
   readonly watcherOf?: (server: string) => Watcher;
   readonly database?: () => Status['database'];
   /** Returns the state of trace delivery; undefined if no traces are made. */
@@ -54,14 +54,14 @@ export type StatusParts = {
 };
 
 export type Watched = {
-  /** Returns the facts from the first contact with it, or with a cluster member. */
+  /** Returns the facts of the first contact with the server or with a cluster member. */
   readonly facts: (member?: string) => ServerFacts | undefined;
-  /** Returns the state of the server or of a cluster member, from the vital polls. */
+  /** Returns the state of the server or of a cluster member according to vital polls. */
   readonly seen: (member?: string) => Seen | undefined;
   readonly executions: () => ExecutionsOfServer | undefined;
   readonly troubles?: () => readonly Trouble[];
   readonly rights?: { readonly now: () => ServerStatus['rights'] };
-  /** Returns the number of projects in the server's list; undefined before the first list. */
+  /** Returns the number of projects in the last list; undefined before the first list. */
   readonly visibleProjects: () => number | undefined;
 };
 
@@ -90,10 +90,10 @@ export async function readStatus(parts: StatusParts, pause: Pause = noPause): Pr
   };
 }
 
-/** A shared database may need much longer. */
+/** The time limit for a page. A shared database may need much longer. */
 const patienceMs = 2000;
 
-/** Reads the sizes of traces. If the state cannot be read, the page has none. */
+/** Reads the sizes of traces. Returns undefined if the state cannot be read. */
 function readTraces({ delivery, spool, clock }: StatusParts): Promise<TracesStatus | undefined> {
   return within(clock, patienceMs, spool.size()).then(
     ({ traces: waiting, bytes: waitingBytes, quarantinedTraces: quarantine, ...rest }) => ({
@@ -170,7 +170,7 @@ async function readTarget({ name, url }: Address, parts: TargetParts): Promise<T
   };
 }
 
-/** Reads the last change of the mode. If the state cannot be read, the page has none. */
+/** Reads the last change of the mode. Returns no change if the state cannot be read. */
 function recallMode({ state, clock }: Pick<StatusParts, 'state' | 'clock'>, server: string): Promise<Memory> {
   return within(clock, patienceMs, state.recall({ server, collector: 'execution-mode' })).then(
     (memory) => memory ?? {},
@@ -182,7 +182,7 @@ function isSuccess(last: PollStatus['last']): boolean {
   return last?.outcome.result === 'success';
 }
 
-/** Reports whether a poll failed only because the server was down: it is repeated within a minute after the server is back. */
+/** Reports whether a poll failed only because the server was down; it is repeated within a minute after the recovery. */
 function isOutdated({ last }: PollStatus, seen: Seen | undefined, nowMs: number): boolean {
   if (seen?.state !== 'up' || last?.outcome.result !== 'failed') return false;
   const backForMs = nowMs - seen.sinceMs;
@@ -222,7 +222,7 @@ function listOff({ collectors }: StatusParts['config']): CollectorStatus[] {
 
 type SightOfServer = Pick<ServerStatus, 'executions' | 'visibleProjects' | 'missingPolicy' | 'needsAdmin'>;
 
-/** Describes what the credentials of a server may not read, in words and as a policy that allows it. */
+/** Describes what the credentials of a server cannot read, in words and as a policy that permits it. */
 function toSight(polls: readonly PollStatus[], parts: StatusParts, watched: Watched | undefined): SightOfServer {
   const executions = watched?.executions();
   const visibleProjects = watched?.visibleProjects();
@@ -259,7 +259,7 @@ function toDenied(
   return { missingPolicy: reads.length === 0 ? undefined : toAccessPolicy(reads, dialect), needsAdmin };
 }
 
-/** The note of a round of executions is not about denied requests. */
+/** Reports whether requests of a poll were denied. A note of the executions collector has other reasons. */
 function isDenied(collector: string, last: PollStatus['last']): boolean {
   if (last?.outcome.result === 'success') return last.outcome.note !== undefined && collector !== 'executions';
   return last?.outcome.result === 'off' && last.outcome.reason === 'denied';

@@ -17,10 +17,10 @@ type ExecutionsStatus = Omit<AllOfExecutions, 'jobs' | 'isShownProject'>;
 type Execution = ExecutionsStatus['running'][number];
 type Settings = Pick<ExecutionSettings, 'isWantedProject' | 'isWantedJob' | 'overdueFactorOf' | 'overdueFloorMs'>;
 
-/** The maximum number of executions on a page; metrics have all. */
+/** The maximum number of executions on a page. Metrics contain all. */
 const maxShown = 10;
 
-/** Returns a running or waiting execution, as last read; undefined if there is none with this id, or if it is not watched. */
+/** Returns a running or waiting execution as last read; undefined if it is unknown or not watched. */
 export function findRunning(
   { nowMs, recent, lastRead, ...status }: ExecutionsStatus,
   settings: Settings,
@@ -35,12 +35,12 @@ export function findRunning(
   return shown && { ...shown, ...of, isWaiting: isWaiting(execution), isUnread, serverNowMs: nowMs, seenMs };
 }
 
-/** Returns when a waiting execution will start; undefined if this is unknown, as for a queued one. */
+/** Returns when a waiting execution will start; undefined if this is unknown, for example for a queued one. */
 export function toStartsAtMs({ isWaiting, startedAtMs, serverNowMs }: RunningExecution): number | undefined {
   return isWaiting && Number.isFinite(startedAtMs) && startedAtMs > serverNowMs ? startedAtMs : undefined;
 }
 
-/** Builds the page data of one server's executions; undefined until they were read, now or before a restart. */
+/** Builds the page data about the executions of a server; undefined until they were read, now or before a restart. */
 export function toWhatRuns(status: ExecutionsStatus, settings: Settings): ExecutionsOfServer | undefined {
   const { nowMs, seenMs, epoch, countedSinceMs, visibility } = status;
   if (seenMs === undefined && status.recent.length === 0) return undefined;
@@ -84,7 +84,7 @@ export function listEnded({ recent }: Pick<ExecutionsStatus, 'recent'>, settings
   return recent.filter((run) => isWanted(run.project, run, settings)).map(toEnded);
 }
 
-/** Counts executions of the last 24 hours, including the present hour. */
+/** Counts executions of the last 24 hours, including the current hour. */
 export function toHours(ended: readonly Pick<EndedStatus, 'ending' | 'endedAtMs'>[], nowMs: number): HourOfRuns[] {
   const lastMs = Math.floor(nowMs / hourMs) * hourMs;
   const oldestMs = Math.min(...ended.map(({ endedAtMs }) => endedAtMs));
@@ -99,7 +99,7 @@ export function toHours(ended: readonly Pick<EndedStatus, 'ending' | 'endedAtMs'
 
 const hourMs = 3_600_000;
 
-/** Reports whether an execution is a run of a job. Its id decides, because jobs are renamed and names are used again. */
+/** Reports whether an execution is a run of a job. The id decides, because jobs are renamed and names are used again. */
 export function isRunOf(
   { project, job, jobId }: Pick<EndedStatus, 'project' | 'job' | 'jobId'>,
   { id, path }: { readonly id: string | undefined; readonly path: string },
@@ -108,12 +108,12 @@ export function isRunOf(
   return job !== undefined && `${project}/${job}` === path;
 }
 
-/** Reports whether an execution failed. A retried attempt, an aborted or a missed execution neither failed nor succeeded. */
+/** Reports whether an execution failed. Retried attempts, aborted and missed executions neither failed nor succeeded. */
 export function isFailure({ ending }: Pick<EndedStatus, 'ending'>): boolean {
   return ending === 'failed' || ending === 'timedout' || ending === 'other';
 }
 
-/** Decides whether an execution was overdue when it was last seen. */
+/** Converts an execution for pages. Decides whether it was overdue when it was last seen. */
 function toRunning(execution: Execution, seenMs: number | undefined, settings: Settings): RunningStatus | undefined {
   const { id, project, startedAtMs, job } = execution;
   const name = toJobName(execution);
@@ -127,7 +127,7 @@ function isWaiting({ status }: Execution): boolean {
   return status === 'scheduled' || status === 'queued';
 }
 
-/** After a reload, the configuration may exclude executions that were counted before. */
+/** Reports whether the configuration includes an execution. After a reload, it may exclude counted ones. */
 function isWanted(project: string, name: JobName, { isWantedProject, isWantedJob }: Settings): boolean {
   return isWantedProject(project) && isWantedJob(toJobPath(project, name));
 }
@@ -183,7 +183,7 @@ function* listCounts(projects: readonly HiddenHistory[]): Generator<string> {
   yield `history of ${toNames(projects.map(({ project }) => project))}: ${all} counted, ${shown} readable`;
 }
 
-/** Returns the first few names, in full. */
+/** Returns the first few names without shortening them. */
 function toNames(names: readonly string[]): string {
   const shown = names.slice(0, names.length > 4 ? 3 : 4).join(', ');
   return names.length > 4 ? `${shown} and ${names.length - 3} more` : shown;

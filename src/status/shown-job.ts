@@ -12,14 +12,14 @@ import type { EndedStatus, RunningStatus } from './status.ts';
 /** A job for its page, with or without a schedule. */
 export type ShownJob = {
   readonly server: string;
-  /** Its project, group and name as one path. */
+  /** Project, group and name as one path. */
   readonly path: string;
-  /** The server time, and the server time when its running executions were read. */
+  /** The server time, now and when the running executions of the job were read. */
   readonly nowMs: number;
   readonly seenMs?: number | undefined;
-  /** Undefined for a job without a schedule, or one that is not watched. */
+  /** Undefined for a job without a schedule or without a watched one. */
   readonly schedule: ScheduleOfJob | undefined;
-  /** Its newest finished runs, newest first. */
+  /** The newest finished runs, newest first. */
   readonly runs: readonly EndedStatus[];
   readonly running: readonly RunningStatus[];
   /** The duration that 75 % of the runs do not exceed. */
@@ -33,13 +33,13 @@ export type ShownJob = {
   readonly changes?: readonly Change[] | undefined;
   /** True if the results of the job change often. */
   readonly isFlaky?: boolean;
-  /** The last lasting changes of the durations, of the job first, then of its steps. */
+  /** The last lasting changes of durations, first of the job, then of its steps. */
   readonly shifts?: readonly ShownShift[];
 };
 
 /**
- * A lasting change of durations, of a step or (without `step`) of the whole job; `explanation` has what else changed when it
- * began.
+ * A lasting change in the durations of a step or, without `step`, of the whole job. `explanation` has other changes at this
+ * time.
  */
 export type ShownShift = Shift & { readonly step?: string; readonly explanation: Explanation | undefined };
 
@@ -58,7 +58,7 @@ type Input = Pick<
 > & {
   /** The id of the job that has this path now, if the list of jobs shows it. */
   readonly jobId?: string | undefined;
-  /** Returns why an execution failed, if that is kept. */
+  /** Returns why an execution failed, if the reason is stored. */
   readonly failureOf?: (run: EndedStatus) => FailedRun | undefined;
   readonly explain?: (run: EndedStatus) => Explanation | undefined;
   /** Explains the changes between two runs of the job. */
@@ -77,7 +77,7 @@ type Input = Pick<
   readonly overdueFloorMs: number;
 };
 
-/** Collects the data for the page of a job; undefined if the job is not known. */
+/** Collects the data for the page of a job. Returns undefined if the job is not known. */
 export function toShownJob(input: Input): ShownJob | undefined {
   const { server, path, nowMs, seenMs, schedule, ended, factsOf, overdueFactor, overdueFloorMs } = input;
   const { project, group, name } = schedule?.job ?? ofJobPath(path);
@@ -105,7 +105,7 @@ function explainShift({ usualUntilMs, sinceMs }: Shift, job: JobNames, explain: 
   return usualUntilMs === undefined ? undefined : explain?.(job, usualUntilMs, sinceMs);
 }
 
-/** Causes are kept by the names of jobs: a last failure with this name may be that of another job. */
+/** Returns the last failure of a job. Causes are stored by job name, so another job with this name may have caused it. */
 function findLastFailure(
   { ended, lastFailure, failureOf }: Input,
   runs: readonly EndedStatus[],

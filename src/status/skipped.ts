@@ -5,10 +5,10 @@ import { toIso, toUnknown } from './known.ts';
 import type { Elsewhere } from './status.ts';
 import type { Silence } from './watcher.ts';
 
-/** The scheduled runs of an interval that did not happen; times are text, as in JSON. */
+/** The scheduled runs of an interval that did not happen. Times are text, as in JSON. */
 export type SkippedStatus = {
   readonly server: string;
-  /** Why nothing is known, or why the data are old; null without such a reason. */
+  /** Why nothing is known, or why the data are old; null if there is no such reason. */
   readonly unknown: string | null;
   readonly since: string | null;
   readonly until: string | null;
@@ -35,9 +35,9 @@ export type SkippedText = {
   readonly count: number;
   /** The first later success. */
   readonly recovered: { readonly execution: number | null; readonly at: string; readonly sentence: string } | null;
-  /** A later run that has not ended. */
+  /** A later run in progress. */
   readonly running: { readonly execution: number; readonly at: string; readonly sentence: string } | null;
-  /** The page of the job on the server; null if the server no longer lists the job as scheduled. */
+  /** The URL of the job on the server; null if the server no longer lists the job as scheduled. */
   readonly url: string | null;
 };
 
@@ -68,7 +68,7 @@ export function toSkippedStatus(server: string, { skipped, silence, serverUrl }:
   };
 }
 
-/** Explains why some skipped runs, or runs that followed them, may not be known. */
+/** Explains why some skipped runs, or the runs after them, may be unknown. */
 function toUnwatched({ sinceMs, untilMs, watchedMs = untilMs, untimed, isUnread = false }: Skipped): string | null {
   const lateMs = Math.min(watchedMs, untilMs);
   const reasons = [
@@ -93,7 +93,7 @@ const nothing = {
   runs_left_out: 0,
 } as const;
 
-/** Reports whether a run is left to start by hand; undefined if none is known, but not all times are decided. */
+/** Reports whether a run still has to be started by hand. Returns undefined if none is known, but some times are undecided. */
 export function isAnyLeft({ since, unknown, left, undecided, checking }: SkippedStatus): boolean | undefined {
   if (since === null) return undefined;
   return left > 0 || (unknown === null && undecided + checking === 0 ? false : undefined);

@@ -6,15 +6,15 @@ import type { Trouble } from './problem-kinds.ts';
 /** The exporter that watches a server now, if several exporters share the servers. */
 export type Watcher =
   | { readonly is: 'us' }
-  /** `page` is the address for browsers; undefined if that address would not work. */
+  /** `page` is the URL for browsers; undefined if it would not work. */
   | { readonly is: 'other'; readonly address: string; readonly page: string | undefined }
   | { readonly is: 'nobody' };
 
-/** A server that another exporter watches, or no exporter: nothing is known about it here. */
+/** A server that another exporter or no exporter watches. Nothing is known about it here. */
 export type Elsewhere = { readonly server: string; readonly watcher: Exclude<Watcher, { is: 'us' }> };
 
 /**
- * Whether a server answers its vital polls, and accepts the credentials. `elsewhere`: another exporter watches it; `unwatched`:
+ * Whether a server responds to vital polls and accepts the credentials. `elsewhere`: another exporter watches it; `unwatched`:
  * no exporter watches it.
  */
 export type ServerState = 'up' | 'refused' | 'down' | 'waiting' | 'elsewhere' | 'unwatched';
@@ -49,11 +49,11 @@ export type CollectorStatus = {
   /** True if the last poll spread its requests over its interval. */
   readonly isSpread?: true;
   readonly series?: number | undefined;
-  /** The number of series that the limit of the collector keeps from being published. */
+  /** The number of series that the limit of the collector has dropped. */
   readonly beyondLimit?: number | undefined;
 };
 
-/** One watched address: a server, or a cluster member. */
+/** One watched address: a server or a cluster member. */
 export type TargetStatus = {
   readonly name: string;
   readonly url: string;
@@ -74,7 +74,7 @@ export type RunningStatus = {
   readonly project: string;
   /** The group and name of the job; undefined for a command without a job. */
   readonly job: string | undefined;
-  /** Absent for a command without a job, and if the server did not report it. */
+  /** Absent for a command without a job, and if the server did not report the id. */
   readonly jobId?: string | undefined;
   readonly startedAtMs: number;
   readonly averageMs: number | undefined;
@@ -84,11 +84,11 @@ export type RunningStatus = {
 /** An unfinished execution of the last round. */
 export type RunningExecution = RunningStatus & {
   readonly server: string;
-  /** True if it is queued or scheduled for later. */
+  /** True if the execution is queued, or scheduled for later. */
   readonly isWaiting: boolean;
   /** True if running executions cannot be read at the moment. */
   readonly isUnread?: boolean;
-  /** The server time, and the server time of the last read. */
+  /** The server time, now and at the last read. */
   readonly serverNowMs: number;
   readonly seenMs: number;
 };
@@ -96,9 +96,9 @@ export type RunningExecution = RunningStatus & {
 export type EndedStatus = Pick<RunningStatus, 'id' | 'project' | 'job' | 'jobId' | 'startedAtMs'> & {
   readonly ending: string;
   readonly endedAtMs: number;
-  /** The first few failed nodes; absent if there are none, or if they are not known. */
+  /** The names of some failed nodes. Absent if there are none, or if they are unknown. */
   readonly failedNodes?: readonly string[];
-  /** The number of failed nodes, if there are more than `failedNodes`. */
+  /** The number of failed nodes. Set if `failedNodes` does not list all of them. */
   readonly failedNodeCount?: number;
 };
 
@@ -107,67 +107,67 @@ export type EndedExecution = EndedStatus & { readonly server: string };
 /** The executions that ended within one hour. */
 export type HourOfRuns = {
   readonly startMs: number;
-  /** The end of the oldest kept execution, if it is within this hour. */
+  /** The end of the oldest stored execution, if it is within this hour. */
   readonly sinceMs?: number | undefined;
-  /** Undefined for hours before the oldest kept execution. */
+  /** Undefined for hours before the oldest stored execution. */
   readonly runs: number | undefined;
   readonly failures: number;
 };
 
-/** The executions of a server in the last round: the first few of each list, and the total numbers. */
+/** The executions of a server in the last round: the first of each list, and the total numbers. */
 export type ExecutionsOfServer = {
   readonly serverNowMs: number;
-  /** The server time of the last read of running executions; undefined before the first. */
+  /** The server time of the last read of running executions; undefined before the first read. */
   readonly seenMs: number | undefined;
-  /** The number of times that ids have started, from 1. */
+  /** The number of times that ids have started from 1. */
   readonly epoch: number | undefined;
-  /** When counting began; undefined if that is not known. */
+  /** The start of counting; undefined if unknown. */
   readonly countedSinceMs: number | undefined;
   /** `denied`: running executions cannot be read in any project; `unknown`: they have not been read yet. */
   readonly runningSight: 'known' | 'unknown' | 'denied';
-  /** Projects whose running executions cannot be read, if those of other projects can. */
+  /** Projects whose running executions cannot be read, although those of other projects can. */
   readonly runningDenied: readonly string[];
   readonly hidden: readonly HiddenHistory[];
   /** Overdue executions first, then the longest running. */
   readonly running: readonly RunningStatus[];
   readonly runningCount: number;
   readonly overdueCount: number;
-  /** The number of executions that are queued or scheduled for later. */
+  /** The number of executions that are queued, or scheduled for later. */
   readonly waitingCount: number;
   /** Newest first. */
   readonly ended: readonly EndedStatus[];
-  /** The number of finished executions that are kept for pages. */
+  /** The number of finished executions that are stored for pages. */
   readonly endedCount: number;
   /** The last 24 hours, oldest first. */
   readonly hours: readonly HourOfRuns[];
-  /** Jobs without their own series; undefined until that is known. */
+  /** Jobs without series of their own; undefined until known. */
   readonly leftOut: LeftOut | undefined;
 };
 
 export type ServerStatus = TargetStatus & {
   readonly members: readonly TargetStatus[];
-  /** Undefined before the first read, or if the collector is off. */
+  /** Undefined before the first read, and if the collector is off. */
   readonly executions: ExecutionsOfServer | undefined;
   /** The number of projects that the credentials can see; undefined before the first list. */
   readonly visibleProjects: number | undefined;
-  /** Denied collectors that need an administrator's rights, which a suggested policy never grants. */
+  /** Denied collectors that need the rights of an administrator. A suggested policy never grants these rights. */
   readonly needsAdmin: readonly DeniedToAll[];
-  /** True if several members that are not configured answer in turn. */
+  /** True if several members that are not configured respond in turn. */
   readonly hidesMembers: boolean;
   readonly watcher?: Watcher;
-  /** Undefined if the state is a file, or if nobody has owned the server. */
+  /** Undefined if the state is a file, or if nobody has owned the server yet. */
   readonly lease?: LeaseStatus | undefined;
-  /** The access policy that allows the denied requests. */
+  /** The access policy that permits the denied requests. */
   readonly missingPolicy: string | undefined;
-  /** Undefined before they are known, and before release 5.9. */
+  /** Undefined until known, and before release 5.9. */
   readonly rights?: ProvedRights | undefined;
   /** Problems of the server, its executions and its schedules that collectors do not report. */
   readonly troubles?: readonly Trouble[];
 };
 
-/** The rights of the credentials, as evaluated by the server itself. */
+/** The rights of the credentials, as reported by the server. */
 export type ProvedRights = Rights & {
-  /** The minimal policy, if the credentials have more rights. */
+  /** The minimal policy. Set if the credentials have more rights. */
   readonly leastPolicy: string | undefined;
 };
 
@@ -175,11 +175,11 @@ export type DeniedToAll = { readonly collector: string; readonly right: string }
 
 /** Traces that wait for delivery to the OTLP endpoint. */
 export type TracesStatus = {
-  /** Undefined if no traces are made; the state may still have earlier traces. */
+  /** Undefined if no traces are made. The state may still contain earlier traces. */
   readonly delivery: DeliveryStatus | undefined;
   readonly waiting: number;
   readonly waitingBytes: number;
-  /** When the first trace in the queue was made. */
+  /** The time at which the first trace in the queue was made. */
   readonly oldestMs: number | undefined;
   readonly quarantine: number;
   readonly quarantinedBytes: number;
@@ -187,7 +187,7 @@ export type TracesStatus = {
 
 export type DeliveryStatus = {
   readonly collector: string;
-  /** Since when deliveries have failed, and why; undefined while they succeed. */
+  /** The start and the reason of failing deliveries; undefined while deliveries succeed. */
   readonly failing: { readonly sinceMs: number; readonly reason: string; readonly what?: string } | undefined;
   readonly lastDeliveredMs: number | undefined;
   /** The number of counted executions without a trace yet. */
@@ -198,7 +198,7 @@ export type DeliveryStatus = {
 
 type Bounds = { readonly maxBytes: number; readonly maxTraces: number };
 
-/** A trace that the OTLP endpoint rejected in a request with no other trace. */
+/** A trace that the OTLP endpoint rejected in a request without other traces. */
 export type QuarantineStatus = {
   /** `SERVER/EXECUTION`. */
   readonly name: string;
@@ -218,10 +218,10 @@ export type Status = {
   readonly loadedAtMs: number;
   /** The addresses of replicas with another configuration. */
   readonly differing?: readonly string[];
-  /** The alerts that the configuration leaves out of the rules. */
+  /** The alerts that the configuration removes from the rules. */
   readonly alertsOff?: readonly string[];
   readonly failedReload?: { readonly atMs: number; readonly complaints: readonly string[] } | undefined;
-  /** The state of the shared database, while it does not answer. */
+  /** The state of the shared database. Set while it does not respond. */
   readonly database?: DatabaseStatus | undefined;
   readonly servers: readonly ServerStatus[];
   /** Undefined if the state cannot be read. */

@@ -8,12 +8,12 @@ import { type SkippedSummary, toSkippedSummary } from './skipped.ts';
 import type { Elsewhere } from './status.ts';
 import type { Silence } from './watcher.ts';
 
-/** The coming runs at risk; times are text, as in JSON. */
+/** The coming runs at risk. Times are text, as in JSON. */
 export type Tonight = { readonly hours: number; readonly servers: readonly ServerTonight[] };
 
 export type ServerTonight = {
   readonly server: string;
-  /** Why nothing is known about the server's runs, or why the data are old; null without such a reason. */
+  /** Why nothing is known about the runs of the server, or why the data are old; null if there is no such reason. */
   readonly unknown: string | null;
   readonly risks: RisksTonight | null;
   /** The scheduled runs of the last twelve hours that did not happen, and how many of them no later run has recovered. */
@@ -27,7 +27,7 @@ export type RisksTonight = {
   readonly at_risk: number;
   /**
    * `runs`: runs of jobs without a known run or node. `jobs_without_times`: jobs whose scheduled times are not all known.
-   * `of_projects_off`: those of these jobs whose project is switched off.
+   * `of_projects_off`: how many of these jobs are in a project that is switched off.
    */
   readonly not_judged: { readonly runs: number; readonly jobs_without_times: number; readonly of_projects_off: number };
   readonly troubles: readonly TroubleTonight[];
@@ -49,7 +49,7 @@ export type TroubleTonight = {
   readonly sentence: string;
 };
 
-/** Runs of one job that share the same trouble. */
+/** Runs of one job with the same trouble. */
 export type RunsTonight = {
   readonly project: string;
   readonly group: string;
@@ -121,14 +121,14 @@ function toTrouble(trouble: TroubleAhead, { nowMs }: RisksAhead): TroubleTonight
   };
 }
 
-/** The texts for these reasons begin with the name of a job, which must not be changed. */
+/** The texts for these reasons begin with the name of a job, which must not be capitalized. */
 const ofJobs = new Set<TroubleAhead['reason']>(['access', 'job_failing', 'child_failing', 'overlap']);
 
 function toRuns({ job, isCritical, firstMs, lastMs, count, reasons, subject }: RunsAtRisk): RunsTonight {
   return { ...job, critical: isCritical, first: toIso(firstMs), last: toIso(lastMs), count, reasons, subject };
 }
 
-/** Reports whether any run is at risk; undefined if no known run is, but a server is silent or not watched. */
+/** Reports whether any run is at risk. Returns undefined if no known run is, but a server is silent or not watched. */
 export function isAnyAtRisk({ servers }: Tonight): boolean | undefined {
   if (servers.some(({ risks }) => (risks?.at_risk ?? 0) > 0)) return true;
   return servers.every(({ risks, unknown }) => unknown === null && isJudged(risks)) && servers.length > 0

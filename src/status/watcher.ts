@@ -4,7 +4,7 @@ import type { Seen } from '../schedule/vitality.ts';
 import { isWell } from './problem-kinds.ts';
 import type { Elsewhere, LeaseStatus, ServerState, ServerStatus, TargetStatus, Watcher } from './status.ts';
 
-/** The addresses of this exporter: the configured one, and the one on its own machine. */
+/** The URLs of this exporter: the configured one, and the one that works on its own machine. */
 type Own = { readonly externalUrl: string | undefined; readonly url: string };
 
 export function toWatcher(lease: LeaseStatus | undefined, own: Own): Watcher {
@@ -17,7 +17,7 @@ export function toWatcher(lease: LeaseStatus | undefined, own: Own): Watcher {
   return { is: 'other', address, page: isOwn || isHere ? undefined : toBare(address) };
 }
 
-/** Without `web.external_url`, an exporter only knows an address that is valid on its own machine. */
+/** Reports whether a URL only works on its own machine, as without `web.external_url`. */
 function isOfOneMachine(address = ''): boolean {
   const { hostname = '' } = URL.parse(address) ?? {};
   return /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
@@ -39,7 +39,7 @@ export function isWatchedHere({ state }: Pick<ServerStatus, 'state'>): boolean {
   return state !== 'elsewhere' && state !== 'unwatched';
 }
 
-/** Reports whether no problem exists; null if another exporter watches the server, so that this one cannot know. */
+/** Reports whether there is no problem. Returns null if another exporter watches the server, because this one cannot know. */
 export function judge(
   { servers }: { servers: readonly Pick<ServerStatus, 'state'>[] },
   problems: Parameters<typeof isWell>[0],
@@ -59,7 +59,7 @@ export function toSummaryElsewhere(others: number): string {
   return others === 0 ? '' : ` ${toCount(others, 'server')} ${others === 1 ? 'is' : 'are'} watched by other exporters.`;
 }
 
-/** A server that does not answer, refuses the credentials or shows no project, so that its data are from before. */
+/** A server that does not respond, refuses the credentials or shows no project, so that its data are old. */
 export type Silence = {
   readonly server: string;
   readonly state: 'down' | 'refused' | 'empty';
@@ -74,7 +74,7 @@ export function toServerState(seen: Seen | undefined): StateOfTarget {
   return seen ?? { state: 'waiting', sinceMs: undefined, message: undefined };
 }
 
-/** A cluster whose members are watched separately is up if one of them is up. */
+/** Returns the state of a cluster whose members are watched separately. It is up if one of them is up. */
 export function toCommonState(members: readonly StateOfTarget[]): StateOfTarget {
   const best = bestFirst.find((state) => members.some((one) => one.state === state)) ?? 'waiting';
   const since = members.flatMap(({ state, sinceMs }) => (state === best && sinceMs !== undefined ? [sinceMs] : []));

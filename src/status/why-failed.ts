@@ -8,7 +8,7 @@ import { isFailure, toStartsAtMs } from './running.ts';
 import type { AboutJob, ShownJob } from './shown-job.ts';
 import type { EndedStatus, RunningExecution } from './status.ts';
 
-/** Why an execution failed; times are text, as in JSON. */
+/** Why an execution failed. Times are text, as in JSON. */
 export type WhyFailed = {
   readonly execution: number;
   readonly at: string;
@@ -21,15 +21,15 @@ export type WhyFailed = {
   readonly first_seen: string | undefined;
   readonly seen: number | undefined;
   readonly sentence: string;
-  /** The changes since the last success; absent if they are not known. */
+  /** The changes since the last success; absent if unknown. */
   readonly suspects?: readonly WhySuspect[] | undefined;
   readonly unchanged?: readonly string[] | undefined;
   readonly not_watched?: Explanation['notWatched'] | undefined;
-  /** The cause that most failing jobs share, if this one does; the counts are of jobs. */
+  /** The common cause of failing jobs, if this job shares it. The numbers count jobs. */
   readonly common_cause?: (Omit<CommonCause, 'probability' | 'sinceMs'> & { readonly since: string }) | undefined;
 };
 
-/** A change before a failure; lists have the likeliest first. */
+/** A change before a failure. Lists begin with the most likely cause. */
 type WhySuspect = {
   readonly kind: string;
   readonly scope: string;
@@ -53,13 +53,13 @@ export type WhyEnded = AboutJob & {
   readonly failure: WhyFailed | undefined;
 };
 
-/** The answer about a job: the decision about its last scheduled time, and what its runs show. */
+/** The response about a job: the decision about its last scheduled time, and facts from its runs. */
 export type WhyOfJob = Why & AboutJob & AboutRuns;
 
 export type AboutRuns = {
   /** The last failure. */
   readonly failure: WhyFailed | undefined;
-  /** The lasting changes of its durations; without `step`, of the whole job. */
+  /** The lasting changes of its durations; without `step`, those of the whole job. */
   readonly duration_shifts?: readonly {
     readonly step?: string | undefined;
     readonly since: string;
@@ -135,7 +135,7 @@ type Found = {
   readonly nowMs: number;
 };
 
-/** Explains how an execution ended; undefined if the execution is not known. */
+/** Explains how an execution ended. Returns undefined if the execution is not known. */
 export function explainExecution(
   server: string,
   { running, ended, failure, explanation, nowMs }: Found,
@@ -163,7 +163,7 @@ export function explainExecution(
   };
 }
 
-/** Returns why a job last failed, if the cause is kept, and how its durations changed. */
+/** Returns why a job last failed, if the cause is stored, and how its durations changed. */
 export function describeRuns(shown: ShownJob | undefined): AboutRuns {
   const { lastFailure, runs = [], explanation, shifts = [], nowMs = 0 } = shown ?? {};
   const isOfLast = lastFailure?.id === runs[0]?.id;
@@ -178,7 +178,7 @@ export function describeRuns(shown: ShownJob | undefined): AboutRuns {
   };
 }
 
-/** Explains a job without a watched schedule; undefined if nothing is known about it. */
+/** Explains a job without a watched schedule. Returns undefined if nothing is known about the job. */
 export function explainUnscheduled(shown: ShownJob | undefined): WhyOfJob | undefined {
   if (shown === undefined || (shown.lastFailure === undefined && shown.shifts?.[0] === undefined)) return undefined;
   const { server, path, runs } = shown;

@@ -17,9 +17,9 @@ type Settings = Pick<ExecutionSettings, 'isWantedJob' | 'successAgeMsOf'> & {
   /** Returns why a job last failed, in a few words. */
   readonly causeOf?: (jobPath: string) => string | undefined;
   readonly isCritical?: (jobPath: string) => boolean;
-  /** Nodes on which several jobs failed, and none has succeeded since. */
+  /** Nodes on which several jobs failed and none has succeeded since. */
   readonly failingNodes?: FailingJobs | undefined;
-  /** Returns how many nodes a project has; undefined if that is not known. */
+  /** Returns the number of nodes of a project; undefined if unknown. */
   readonly nodeCountOf?: Surroundings['nodeCountOf'] | undefined;
 };
 type Facts = Pick<ExecutionsStatus, 'recent' | 'jobs' | 'isShownProject' | 'nowMs' | 'imports'> & {
@@ -30,7 +30,7 @@ type Facts = Pick<ExecutionsStatus, 'recent' | 'jobs' | 'isShownProject' | 'nowM
 type ExecutionLimits = Limits['execution'];
 type Judging = ExecutionLimits & { readonly nowMs: number };
 
-/** Returns problems with the executions of a server. The kept runs may not cover the longest windows. */
+/** Returns problems with the executions of a server. The stored runs may not cover the longest windows. */
 export function findExecutionTroubles(
   facts: Facts,
   settings: Settings,
@@ -63,7 +63,7 @@ export function findExecutionTroubles(
   ];
 }
 
-/** The executions of an imported archive arrive together. If imports continue while nothing is counted, a wrong clock may be the cause. */
+/** Returns a problem if imports continue while nothing is counted: a wrong clock may be the cause. An archive arrives at once. */
 function findImports(imports: Facts['imports'], { importsWindowMs }: ExecutionLimits): readonly Trouble[] {
   if (imports === undefined) return [];
   const { executions, firstAgoMs, lastAgoMs } = imports;
@@ -78,7 +78,7 @@ function toPath({ project, group, name }: Job): string {
   return toJobPath({ project, group, name });
 }
 
-/** The error budget of the server, or of some projects, is spent too fast. A budget that is spent fast is also spent slowly. */
+/** Returns a problem if the error budget of the server, or of some projects, is used up too fast. */
 function findBurning(recent: readonly RecentRun[], nowMs: number, limits: ExecutionLimits): readonly Trouble[] {
   const judged = recent.filter((run) => run.ending === 'succeeded' || isFailure(run));
   const scopes = [['', judged] as const, ...Map.groupBy(judged, ({ project }) => project)];
@@ -181,7 +181,7 @@ function findSlow(jobs: readonly JobFacts[], { nowMs, durationFactor, durationSh
   return toTrouble('jobs_slow', slow, ['has become slower', 'have become slower']);
 }
 
-/** Returns one line for all jobs with the same problem, with the names and causes of the first ones. */
+/** Returns one problem for all jobs of a kind, with the names and causes of the first ones. */
 function toTrouble(
   kind: Trouble['kind'],
   jobs: readonly Job[],

@@ -13,14 +13,14 @@ const hour = 3_600_000;
 export type ScheduleFacts = {
   readonly jobs: readonly WatchedJob[];
   readonly hours: readonly HourOfTimes[];
-  /** The times at which more runs are expected than there are threads. */
+  /** The first time at which more runs are expected than there are threads; undefined if there is none. */
   readonly exceededMs: number | undefined;
-  /** The runs at risk in the next hours; undefined if they are not known. */
+  /** The runs at risk in the next hours; undefined if unknown. */
   readonly risks?: Pick<RisksAhead, 'runs' | 'atRisk' | 'nowMs'> | undefined;
-  /** Whether the clock was set back, so that the scheduler may start nothing now. */
+  /** Findings if the clock was set back, because the scheduler may then start nothing. */
   readonly setBack: readonly Blocker[];
   readonly isCritical: (jobPath: string) => boolean;
-  /** How late a run may start and still satisfy its time; after that, the time is decided. */
+  /** The maximum delay of a start. After this time, the expected time is decided. */
   readonly marginMs: number;
   readonly nowMs: number;
   /** The share of scheduled runs that must start in time. */
@@ -52,7 +52,7 @@ export function findScheduleTroubles(facts: ScheduleFacts): readonly Trouble[] {
   ];
 }
 
-/** Critical runs at risk are a problem if they start soon. */
+/** Returns a problem if critical runs at risk start soon. */
 function findAtRisk(risks: ScheduleFacts['risks']): readonly Trouble[] {
   if (risks === undefined || risks.atRisk === 0) return [];
   const soon = risks.runs.filter(
@@ -87,7 +87,7 @@ type Miss = { readonly reason: MissReason; readonly path: string };
 
 function findMisses(jobs: readonly WatchedJob[], { isCritical, nowMs, marginMs }: ScheduleFacts): readonly Trouble[] {
   const sinceMs = nowMs - scheduleLimits.windowMs - marginMs;
-  // Frequent jobs have more missed runs than kept verdicts.
+  // Frequent jobs have more missed runs than stored verdicts.
   const misses = jobs.flatMap((job) =>
     (job.misses ?? []).flatMap(({ reason, timesMs }): Miss[] =>
       timesMs.filter((time) => time >= sinceMs).map(() => ({ reason, path: toJobPath(job) })),
@@ -119,7 +119,7 @@ function toMissed(kind: Trouble['kind'], misses: readonly Miss[], of: string): r
   return [{ kind, text, detail }];
 }
 
-/** Over hours, too many scheduled times have no run in time. */
+/** Returns a problem if too many scheduled times of some hours have no run in time. */
 function findUnpunctual({ hours, nowMs, objective = scheduleLimits.objective }: ScheduleFacts): readonly Trouble[] {
   const burn = scheduleLimits.burns.find(({ shortMs, longMs, factor }) => {
     const limit = factor * (1 - objective);

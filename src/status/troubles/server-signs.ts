@@ -5,7 +5,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { type Limits, toPatienceMs, usualLimits } from '../limits.ts';
 import type { Trouble } from '../problem-kinds.ts';
 
-/** The clock, threads, heap and start in one answer. */
+/** Clock, threads, heap and start in one response. */
 type Sample = {
   readonly ticks: number;
   readonly skewMs: number | undefined;
@@ -17,15 +17,14 @@ type Sample = {
 };
 
 /**
- * Keeps the values that servers report about themselves for half an hour, because a single value proves little about threads
- * and heap. A server or member that stops reporting has no problems of these kinds, because its earlier problems may have
- * ended.
+ * Stores the values that servers report about themselves for half an hour, because a single value proves little about threads
+ * and heap. If a server or member stops reporting, these problems end, because they may be over.
  */
 export function createServerSigns(clock: Pick<Clock, 'now' | 'ticks'>, everyMs = 0, limits = usualLimits.server) {
   const validForMs = toPatienceMs(everyMs);
   const known = new Map<string | undefined, { member: string | undefined; samples: readonly Sample[] }>();
   return {
-    /** Records an answer of a member, or of the common address, where several members may answer. */
+    /** Records a response of a member, or of the common address of several members. */
     note: (member: string | undefined, endpoint: Endpoint<unknown>, answer: unknown): void => {
       if (!isInfo(endpoint, answer)) return;
       const sample = toSample(answer, clock);
@@ -33,7 +32,7 @@ export function createServerSigns(clock: Pick<Clock, 'now' | 'ticks'>, everyMs =
       for (const [key, { samples }] of known) if (!samples.some(isRecent)) known.delete(key);
       const key = member ?? answer.server.serverUUID;
       const kept = known.get(key)?.samples.filter(isRecent) ?? [];
-      // If answers follow each other quickly, only the last is kept.
+      // If responses follow each other quickly, only the last one is stored.
       const before = kept.at(-2);
       const isClose = before !== undefined && sample.ticks - before.ticks < minApartMs;
       known.set(key, { member, samples: [...(isClose ? kept.slice(0, -1) : kept), sample] });
