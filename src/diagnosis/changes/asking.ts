@@ -10,13 +10,13 @@ import type { Area } from './deciding/areas.ts';
 import { areas as areaNames } from './deciding/kinds.ts';
 
 export type Asking = {
-  /** Sends the requests that are due. The answers arrive through `receive`, like those of all polls. */
+  /** Sends the requests that are due. Their responses arrive through `receive`, like those of all polls. */
   readonly read: (api: Api, signal: AbortSignal) => Promise<void>;
-  /** Call for each answered reading. If it is a folder of keys, pass the folders in it. */
+  /** Call for each reading that was received. If it is a folder of keys, pass its subfolders. */
   readonly noteHeard: (area: string, folders?: readonly string[]) => void;
-  /** Requests that the definition of a job is read in the next run. */
+  /** Makes the next run read the definition of a job. */
   readonly hurry: (jobId: string) => void;
-  /** Immediately reads data that explains a failure: the definitions due in the next run, and keys if a login was refused. */
+  /** Reads data that explains a failure at once: the definitions due in the next run, and keys if a login was refused. */
   readonly readFor: (api: Api, jobIds: readonly string[], isLoginRefused: boolean) => Promise<void>;
   /** Returns why an area could not be read; undefined if it could be read. */
   readonly refusalOf: (area: string) => string | undefined;
@@ -32,7 +32,7 @@ type Options = {
 export function createAsking({ clock, areas, requestsPerSecond }: Options): Asking {
   const heardTicks = new Map<string, number>();
   const refusals = new Map<string, string>();
-  /** The folders in each folder. */
+  /** The subfolders of each folder. */
   const folders = new Map<string, readonly string[]>();
   const urgent = new Set<string>();
   let hurriedTicks = Number.NEGATIVE_INFINITY;
@@ -40,7 +40,7 @@ export function createAsking({ clock, areas, requestsPerSecond }: Options): Aski
 
   const isDue = (area: string, everyMs: number) => clock.ticks() - (heardTicks.get(area) ?? -Infinity) >= everyMs;
 
-  /** An area that cannot be read is requested again when it is due; in the next run, if the server was away. */
+  /** Requests an area. After an error, it is requested again when due, or in the next run if the server was down. */
   async function ask(area: string, request: () => Promise<unknown>): Promise<void> {
     heardTicks.set(area, clock.ticks());
     try {
@@ -110,7 +110,7 @@ export function createAsking({ clock, areas, requestsPerSecond }: Options): Aski
   };
 }
 
-/** The vital polls report this error. */
+/** An error that vital polls report. */
 class ServerAway extends Error {}
 
 function mayBeTooMuch({ kind, details }: ApiError): boolean {
@@ -131,7 +131,7 @@ async function askNodes(api: Api, { areas, isDue, ask }: Due): Promise<void> {
     );
 }
 
-/** Plugins change only when a server starts. Members of a cluster may have different ones. */
+/** Requests plugins, which change only when a server starts. Members of a cluster may have different plugins. */
 async function askPlugins(api: Api, { areas, isDue, ask }: Due): Promise<void> {
   const [server, ...others] = areas.get(areaNames.server)?.things.values() ?? [];
   const readMs = areas.get(areaNames.plugins)?.readMs ?? Number.NEGATIVE_INFINITY;
@@ -145,8 +145,8 @@ function listProjects(areas: ReadonlyMap<string, Area>): readonly string[] {
 }
 
 /**
- * Lists the definitions to read: those never read, and those whose job was saved later than they were read. If the list of jobs
- * has no save times: those that were read long ago.
+ * Lists the definitions to read: those never read, and those of jobs that were saved after they were read. If the list of jobs
+ * has no save times, lists those that were read long ago.
  */
 function* listDueDefinitions(areas: ReadonlyMap<string, Area>, isDue: (area: string, everyMs: number) => boolean) {
   for (const [key, { things }] of areas) {

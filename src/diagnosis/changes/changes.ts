@@ -35,9 +35,9 @@ type ChangesOptions = {
   readonly client: Client;
   readonly clock: Pick<Clock, 'awakeTicks' | 'ticks'>;
   readonly ledger: Pick<Ledger, 'load'>;
-  /** Stores documents in a transaction of the ledger, never while executions are being counted. */
+  /** Stores documents in one transaction of the ledger. The call waits while executions are being counted. */
   readonly commit: (make: () => readonly LedgerDocument[], spooled?: readonly SpooledTrace[]) => Promise<void>;
-  /** Makes the events for changes, in the same transaction; undefined if no events are sent. */
+  /** Makes the events for changes in the same transaction; undefined if no events are sent. */
   readonly toSpooled?: ToSpooled | undefined;
   readonly serverNowMs: () => number;
   readonly settings: ChangesSettings;
@@ -48,37 +48,34 @@ type ChangesOptions = {
 export type ChangesSettings = {
   /** How long a new series is published as 0, so that Prometheus sees its first increase. */
   readonly holdNewSeriesMs: number;
-  /** True if users may be kept and shown. */
+  /** True if names of users may be stored and shown. */
   readonly namesUsers: boolean;
   readonly isWantedProject: (project: string) => boolean;
   readonly isWantedJob: (jobPath: string) => boolean;
 };
 
 export type Changes = {
-  /** Loads the stored state. Call before runs are counted, because they are compared here. */
+  /** Loads the stored state. Call before executions are counted, because their runs are compared here. */
   readonly open: () => Promise<void>;
   readonly commitHook: CommitHook;
-  /** Receives the answers of all polls; `tookMs` is the duration of the request. */
+  /** Receives the responses of all polls. `tookMs` is the duration of the request. */
   readonly receive: (answer: Answer, tookMs: number) => void;
   readonly read: (signal: AbortSignal) => Promise<{ readonly result: 'success'; readonly series: number }>;
   readonly withdraw: () => void;
-  /** The changes of the last 30 days, newest first. */
+  /** Returns the changes of the last 30 days, newest first. */
   readonly list: () => readonly Change[];
-  /** The number of changes of the last 30 days that were dropped because there were too many. */
+  /** Returns the number of changes of the last 30 days that were dropped because there were too many. */
   readonly dropped: () => number;
-  /**
-   * Explains a failure as soon as its class is known. First reads things that may have changed and are otherwise read less
-   * often.
-   */
+  /** Explains a failure as soon as its class is known. First reads things that may have changed and are otherwise read seldom. */
   readonly explainAtOnce: (run: FailedRun, jobId: string | undefined) => Promise<Explanation>;
   readonly explain: (run: FailedRun) => Explanation;
-  /** The cause that most failing jobs share now; undefined if there is none. */
+  /** Returns the cause that most failing jobs share now; undefined if there is none. */
   readonly commonCause: () => CommonCause | undefined;
-  /** The keys, nodes and other things that jobs depend on. */
+  /** Returns the keys, nodes and other things that jobs depend on. */
   readonly surroundings: () => Surroundings;
 };
 
-/** Keeps the journal of one server: compares each reading with the previous one. */
+/** Records the journal of changes of one server by comparing each reading with the previous one. */
 export function createChanges(options: ChangesOptions): Changes {
   const { timeoutMs, client, serverNowMs, settings, withdraw } = options;
   const waiting: Reading[] = [];
@@ -104,7 +101,6 @@ export function createChanges(options: ChangesOptions): Changes {
   const show = createShow({ ...options, kept });
 
   const oneAtATime = createQueue();
-  /** Compares the readings that were received since the last call. */
   const takeWaiting = (): Promise<void> => oneAtATime(compareWaiting);
 
   async function compareWaiting(): Promise<void> {
@@ -133,7 +129,7 @@ export function createChanges(options: ChangesOptions): Changes {
     receive: createReceive({ ...options, kept, asking, runNotes, waiting }),
     read: async (signal) => {
       await kept.open();
-      // Stores recent readings before any request, even if the server does not answer.
+      // Stores recent readings before the first request, because the server may not respond.
       await takeWaiting();
       await asking.read(client.within({ lane: 'enrichment', forMs: timeoutMs, signal }), signal);
       await takeWaiting();
@@ -180,12 +176,12 @@ function createExplain({ serverNowMs, kept, asking, causes, commonCause }: Expla
 
 type Showing = Pick<ChangesOptions, 'everyMs' | 'clock' | 'settings' | 'publish'> & { readonly kept: KeptJournal };
 
-/** Publishes the counts of changes, and the common cause of failures. */
+/** Publishes the counts of changes and the common cause of failures. */
 function createShow({ everyMs, clock, settings, publish, kept }: Showing) {
   const newSeries = createNewSeriesHold(settings.holdNewSeriesMs);
   const held = new Set<string>();
   return {
-    /** Holds a new count at 0 until scrapes have read it. */
+    /** Publishes a new count as 0 until scrapes have read the 0. */
     hold: (key: string): void => void held.add(key),
     all: (cause: CommonCause | undefined, covered: readonly string[]): Promise<number> => {
       for (const key of newSeries.due(clock.awakeTicks())) held.delete(key);
@@ -221,7 +217,7 @@ function createReceive({
   const toReadings = createToReadings();
   return (answer, tookMs) => {
     const hash = kept.hash();
-    // Before the stored state is loaded, only readings that will be requested again are lost.
+    // Readings that arrive before the stored state is loaded are dropped; they will be requested again.
     if (hash === undefined) return;
     if (answer.endpoint.name === projectExecutions.name) {
       // This cast is safe: the endpoint was compared.
@@ -235,14 +231,14 @@ function createReceive({
       asking.noteHeard(seen.area, folders);
       waiting.push({ ...seen, fromMs: throughMs - tookMs, throughMs });
     }
-    // The changes are then found later, and dated less exactly.
+    // Dropped changes are found later, and dated less exactly.
     if (waiting.length > maxWaiting) waiting.splice(0, waiting.length - maxWaiting);
   };
 }
 
 /**
- * While the state is not available for hours, only the last reading of each area is kept, because readings are large. Changes
- * are then dated less exactly.
+ * Returns the last reading of each area. If the state is not available for hours, others are dropped because readings are
+ * large; changes are then dated less exactly.
  */
 function toLastOfEach(readings: readonly Reading[]): Iterable<Reading> {
   const toKey = ({ area, isPart, things }: Reading): string => JSON.stringify([area, isPart && [...things.keys()]]);

@@ -63,7 +63,7 @@ export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options
       current = cause;
     },
     note,
-    /** Looks for a cause, or checks whether the present one lasts. */
+    /** Searches for a cause, or decides whether the current one lasts. */
     update: (changes: readonly Change[]): void => {
       const nowMs = serverNowMs();
       for (const [job, { endedAtMs }] of results) if (endedAtMs < nowMs - longWindowMs) results.delete(job);
@@ -80,12 +80,12 @@ export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options
       current = current === undefined || isOver ? findCommonCause(all, nowMs) : recount(current, all, nowMs);
     },
     current: (): CommonCause | undefined => current,
-    /** Reports whether the present cause applies to a run, which is the last run of its job. */
+    /** Reports whether the current cause applies to a run, which must be the last run of its job. */
     covers: ({ job, startedAtMs }: { readonly job: string; readonly startedAtMs: number }): boolean => {
       const result = results.get(job);
       return result?.startedAtMs === startedAtMs && isCovered(result);
     },
-    /** Returns the paths of the jobs whose last run has the present cause. */
+    /** Returns the paths of the jobs to whose last run the current cause applies. */
     covered: (): readonly string[] => [...results].flatMap(([job, result]) => (isCovered(result) ? [job] : [])),
   };
 }

@@ -19,7 +19,7 @@ export const keptKinds = [
   'restored',
 ] as const;
 
-/** The mark of a journal whose last changes are lost. */
+/** The mark of a journal that has lost its last changes. */
 export const restored: RestoredMark = { kind: 'restored', key: 'changes' };
 
 /** The stored journal, and the areas in their last known state. */
@@ -49,7 +49,7 @@ export function readKept(documents: readonly LedgerDocument[]): Kept {
     if (kind === 'change-area') {
       const { things, ...area } = JSON.parse(body) as StoredArea;
       const all = new Map(things);
-      // Earlier releases also stored the mode without the UUID: the server looked like two members, whose plugins are not read.
+      // Earlier releases also stored the mode without the UUID, so the server looked like two members without plugins.
       if (key === areaNames.server && all.size > 1) all.delete('');
       areas.set(key, { ...area, things: all });
     }
@@ -90,14 +90,14 @@ export function toAreaDocument(key: string, area: Area | undefined): LedgerDocum
   return { kind: 'change-area', key, body: area && JSON.stringify({ ...area, things: [...area.things] }) };
 }
 
-/** When an area was last read; most readings change nothing else. */
+/** Returns the document with the time of the last reading of an area, because most readings change nothing else. */
 export function toReadDocument(key: string, area: Area | undefined): LedgerDocument {
   if (area === undefined) return { kind: 'change-read', key, body: undefined };
   const { readMs, lastReadMs = readMs } = area;
   return { kind: 'change-read', key, body: JSON.stringify([readMs, lastReadMs]) };
 }
 
-/** The first release stored the times of all areas in one document. */
+/** Removes the document in which the first release stored the times of all areas. */
 export function withoutOldReads({ areas }: Pick<Kept, 'areas'>): readonly LedgerDocument[] {
   const reads = [...areas].map(([key, area]) => toReadDocument(key, area));
   return [...reads, { kind: 'change-reads', key: '', body: undefined }];

@@ -25,13 +25,13 @@ export type FailedRun = {
 
 /** The changes between the last success of a job and its failure. */
 export type Explanation = {
-  /** The start of the last success; undefined if none is known. */
+  /** The start of the last success; undefined if unknown. */
   readonly successMs: number | undefined;
   readonly suspects: readonly Suspect[];
   /** Things that were watched all the time and did not change. */
   readonly unchanged: readonly string[];
   readonly notWatched: readonly NotWatched[];
-  /** The cause that the failure shares with most failing jobs. */
+  /** The common cause of most failing jobs, if this failure shares it. */
   readonly commonCause?: CommonCause | undefined;
 };
 
@@ -82,7 +82,7 @@ export function explainFailure(run: FailedRun, known: Known): Explanation {
 
 const maxSuspects = 5;
 
-/** Reports whether a change is the difference of another run of the job. */
+/** Reports whether a change describes the difference of another run of the job. */
 function isOfOtherRun(
   { kind, subject, what, atMs }: Change,
   { job, startedAtMs }: Pick<Failure, 'job' | 'startedAtMs'>,
@@ -113,7 +113,7 @@ function toList(text: string | undefined): readonly string[] {
   return text === undefined || text === '' ? [] : text.split('\n');
 }
 
-/** The id of a job in the list of its project. */
+/** Returns the id of a job in the list of its project. */
 function findId({ areas }: Pick<Known, 'areas'>, job: string): string | undefined {
   const { project } = ofJobPath(job);
   for (const [id, { path }] of areas.get(areaNames.jobsOf(project))?.things ?? [])
@@ -121,7 +121,7 @@ function findId({ areas }: Pick<Known, 'areas'>, job: string): string | undefine
   return undefined;
 }
 
-/** Returns the jobs that a job runs as steps, directly or indirectly, by path; with their ids, if they are listed. */
+/** Returns the jobs that a job runs as steps, directly or indirectly, by path; with their ids if they are listed. */
 export function findChildren(
   id: string | undefined,
   project: string,
@@ -204,7 +204,7 @@ function judge(watch: Watch, { areas, refusalOf, toTime }: Known, { successMs, s
   if (!found.some(({ things }) => [...things].every(isShown))) return { ...watch, reason: needs?.hidden };
   const sinceMs = Math.max(...found.map((area) => area.sinceMs));
   const comparedMs = Math.max(...found.map((area) => area.basisMs ?? area.sinceMs));
-  // A server may answer with the nodes of the previous request.
+  // A server may respond with the nodes of the previous request.
   const isStale = watch.kinds.includes('node');
   const readMs = Math.min(...found.map((area) => (isStale ? (area.lastReadMs ?? area.sinceMs) : area.readMs)));
   if (sinceMs > successMs) return { ...watch, reason: `first read at ${toTime(sinceMs)}` };

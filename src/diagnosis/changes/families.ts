@@ -3,7 +3,7 @@ import { counter, newestGauge } from '../../metrics/family.ts';
 export const changeFamilies = {
   changes: counter(
     'automation_changes_total',
-    'Changes that the exporter saw: of jobs, keys, nodes and projects, of runs compared with the last success, and of the server, where `project` is empty [comparison of answers].',
+    'Changes detected by the exporter: of jobs, keys, nodes and projects, of runs compared with the last success, and of the server, where `project` is empty [comparison of answers].',
     'project',
     'kind',
   ),

@@ -23,11 +23,11 @@ export type ToSpooled = (changes: readonly Change[]) => Promise<readonly Spooled
 
 type Options = {
   readonly server: string;
-  /** True if the state is a restored copy: changes after it are lost, so counters start again at 0. */
+  /** True if the state is a restored copy. Later changes are then lost, so counters start again at 0. */
   readonly isRestored: boolean;
   readonly ledger: Pick<Ledger, 'load'>;
   readonly commit: (make: () => readonly LedgerDocument[], spooled?: readonly SpooledTrace[]) => Promise<void>;
-  /** Makes the events for changes, in the same transaction; undefined if no events are sent. */
+  /** Makes the events for changes in the same transaction; undefined if no events are sent. */
   readonly toSpooled?: ToSpooled | undefined;
   readonly serverNowMs: () => number;
   /** Returns a change in its stored form; undefined if it is not stored. */
@@ -35,7 +35,7 @@ type Options = {
   readonly onLoaded: (kept: Pick<Kept, 'runs' | 'cause'>) => void;
 };
 
-/** Keeps the journal of a server and the areas that readings are compared with. A change is visible only after its commit. */
+/** Stores the journal of a server, and the areas that readings are compared with. A change is visible only after its commit. */
 export function createKeptJournal(options: Options) {
   const { server, ledger, commit, serverNowMs, toKept } = options;
   const areas = new Map<string, Area>();
@@ -60,7 +60,7 @@ export function createKeptJournal(options: Options) {
   }
 
   return {
-    /** Loads the stored state; may be called again after an error. */
+    /** Loads the stored state. It may be called again after an error. */
     open: (): Promise<void> => {
       opened ??= load().catch((error: unknown) => {
         opened = undefined;
@@ -68,7 +68,7 @@ export function createKeptJournal(options: Options) {
       });
       return opened;
     },
-    /** Compares readings with the known areas, and stores the changes. One call at a time. */
+    /** Compares readings with the known areas and stores the changes. Only one call at a time is permitted. */
     take: async (readings: readonly Reading[], more: readonly Change[]): Promise<void> => {
       const { next, changed, same, found } = compareAll(areas, readings);
       const kept = [...found, ...more].flatMap((change) => toKept(change) ?? []);
@@ -88,7 +88,7 @@ export function createKeptJournal(options: Options) {
     },
     journal: (): Journal => journal,
     areas,
-    /** The stored runs of each job, by its path. */
+    /** The stored runs of each job by its path. */
     runs,
     /** Hashes a text that may be secret; undefined before the stored state is loaded. */
     hash: (): ((text: string) => string) | undefined => hash,
@@ -131,7 +131,7 @@ function findJob(areas: ReadonlyMap<string, Area>, id: string): ListedJob | unde
   return undefined;
 }
 
-/** Lists the areas of jobs and projects that were last seen long ago. The definition of a listed job may be read rarely. */
+/** Lists the areas of jobs and projects that were last listed long ago. The definition of a listed job may be read seldom. */
 function listGone(areas: ReadonlyMap<string, Area>, nowMs: number): readonly string[] {
   const old = [...areas].flatMap(([key, { readMs }]) => (ofJobs.test(key) && readMs < nowMs - maxAgeMs ? [key] : []));
   const listed = new Set<string>();

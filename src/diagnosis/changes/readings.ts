@@ -15,9 +15,9 @@ import { executionMode, systemInfo } from '../../api/endpoints/system.ts';
 import type { Area, Fields, Reading } from './deciding/areas.ts';
 import { areas, toFields } from './deciding/kinds.ts';
 
-/** An answer of the server to a request of any poll. */
+/** A response of the server to a request of any poll. */
 export type Answer = {
-  /** The member that answered; undefined if it is not known. */
+  /** The member that responded; undefined if unknown. */
   readonly member: string | undefined;
   readonly endpoint: Endpoint<unknown>;
   readonly path: Readonly<Record<string, string | undefined>>;
@@ -25,20 +25,20 @@ export type Answer = {
 };
 
 type Seen = Omit<Reading, 'fromMs' | 'throughMs'> & {
-  /** The folders inside a folder of keys. */
+  /** The subfolders of a folder of keys. */
   readonly folders?: readonly string[];
 };
 
 type Known = {
   readonly areas: ReadonlyMap<string, Area>;
-  /** Hashes texts that may be secret, or are long. */
+  /** Hashes texts that are long or may be secret. */
   readonly hash: (text: string) => string;
   readonly release: () => string | undefined;
-  /** True if users may be kept. */
+  /** True if names of users may be stored. */
   readonly namesUsers: boolean;
 };
 
-/** Returns the areas that an answer contains. */
+/** Returns the areas that a response contains. */
 export function createToReadings(): (answer: Answer, known: Known) => readonly Seen[] {
   const uuids = new Map<string, string>();
   return ({ member, endpoint, path, answer }, known) => {
@@ -73,7 +73,7 @@ function readServer({ server, stats, executionMode: mode }: Content<typeof syste
   return { area: areas.server, things: new Map([[uuid, fields]]), isPart: true };
 }
 
-/** Plugins are loaded when the server starts; a release contains some of its own. */
+/** Returns the plugins as an area. They are loaded when the server starts; a release contains some of them. */
 function readPlugins(answer: Content<typeof pluginList>, { areas: known, release }: Known): Seen {
   const [server] = known.get(areas.server)?.things.values() ?? [];
   const things = answer.map(
@@ -139,7 +139,7 @@ function readDefinition(id: string, { sections, keys, children }: Content<typeof
   return { area: areas.definitionOf(id), things: new Map([['', fields]]), ...toBasis(known.release()) };
 }
 
-/** Other polls read this for every job: an edit counts if the definition was not read after it. */
+/** Returns the edit of a job. Other polls read it for every job; it counts if the definition was not read after it. */
 function readEdit(id: string, { lastModifiedMs = 0, lastModifiedBy }: Content<typeof jobInfo>, known: Known): Seen[] {
   const { readMs = Number.POSITIVE_INFINITY } = known.areas.get(areas.definitionOf(id)) ?? {};
   if (lastModifiedMs <= readMs) return [];
@@ -161,7 +161,7 @@ const allSections = [
   'plugins',
 ] as const;
 
-/** Without keys, a folder disappears from its parent: then everything below it counts as empty. */
+/** Returns a folder and its parent. A folder without keys disappears from its parent, so everything below it counts as empty. */
 function readFolder(folder: string, { keys, folders }: KeyFolder, known: Known): readonly Seen[] {
   const things = keys.map(({ path, modifiedMs, modifiedBy }) => {
     const at = modifiedMs?.toString();

@@ -11,9 +11,9 @@ type FirstFailure = { readonly project: string; readonly jobId: string | undefin
 
 export type RunNotes = {
   readonly commitHook: CommitHook;
-  /** Receives the origins of listed runs (how they were started). */
+  /** Receives the origins of listed runs. */
   readonly receive: (origins: readonly RunOrigin[], hash: (text: string) => string) => void;
-  /** Returns the differences between first failures and last successes since the last `taken`. */
+  /** Returns the differences between first failures and last successes since the last call of `taken`. */
   readonly changes: () => readonly Change[];
   /** Call with the changes that were stored. */
   readonly taken: (stored: readonly Change[]) => void;
@@ -24,7 +24,7 @@ type Options = {
   /** Called after the commit. */
   readonly onFirst: (first: FirstFailure) => void;
   readonly onCounted: (run: CountedRun) => void;
-  /** True if users may be shown. */
+  /** True if names of users may be shown. */
   readonly namesUsers: boolean;
   readonly serverNowMs: () => number;
   readonly maxJobs?: number;
@@ -69,7 +69,7 @@ export function createRunNotes(options: Options): RunNotes {
   }
 
   function apply({ project, job, jobId, runs: noted, first }: Step): void {
-    // Moves the job to the end, where the jobs that ran last are.
+    // Moves the job to the end, so that jobs are sorted by their last run.
     runs.delete(job);
     runs.set(job, noted);
     paths.note(jobId, job);
@@ -130,7 +130,7 @@ function createPaths(runs: Map<string, JobRuns>) {
 
 type Origin = Omit<RunFacts, 'id' | 'startedAtMs' | 'trigger'>;
 
-/** The origins of the last listed runs. */
+/** The origins of the runs that were listed last. */
 function createOrigins(namesUsers: boolean) {
   const all = new Map<number, Origin>();
   const receive: RunNotes['receive'] = (listed, hash) => {
@@ -161,7 +161,7 @@ function toCounted(
 
 type Runs = ReadonlyMap<string, JobRuns>;
 
-/** Returns the jobs that ran longest ago, which must be removed to make room for new ones. */
+/** Returns the jobs with the oldest last runs, which are removed for new ones. */
 function findOldest(runs: Runs, last: Runs, maxJobs: number): readonly string[] {
   const added = [...last.keys()].filter((job) => !runs.has(job)).length;
   const excess = runs.size + added - maxJobs;
@@ -180,7 +180,7 @@ type Step = {
   readonly first: RunFacts | undefined;
 };
 
-/** Aborted and missed runs are neither a success nor a failure. */
+/** These endings are neither a success nor a failure. */
 const isNoEnd = new Set<Finished['status']>(['aborted', 'missed', 'running', 'queued', 'scheduled']);
 const usualMaxJobs = 20_000;
 const maxNodes = 20;

@@ -34,9 +34,9 @@ type Found = {
   /** The folders of keys. */
   readonly keyAreas: readonly Area[];
   readonly jobs: ReadonlyMap<string, JobNames>;
-  /** By project and name: when each node disappeared from the list. */
+  /** The time at which each node disappeared from the list, by project and name. */
   readonly unlistedMs: ReadonlyMap<string, number>;
-  /** Changes that may allow a refused job to log in again. */
+  /** Changes that may let a refused job log in again. */
   readonly repairs: readonly Change[];
   readonly areDefinitionsRead: boolean;
   readonly areKeysRead: boolean;
@@ -131,7 +131,7 @@ function toLines(text = ''): readonly string[] {
   return text.split('\n').filter((line) => line !== '');
 }
 
-/** A reference by name is to a job of the same project. */
+/** Converts a reference by name, which is to a job of the same project. */
 function toNamed(path: string, project: string | undefined): readonly JobNames[] {
   return project === undefined ? [] : [ofJobPath(`${project}/${path}`)];
 }

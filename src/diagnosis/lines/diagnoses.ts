@@ -8,7 +8,7 @@ import { addKnown, findOther, type KnownOfJob, refresh } from './seen.ts';
 import { type KeptLines, keepLines } from './shown-lines.ts';
 import type { Read } from './step-log.ts';
 
-/** The findings in the log of a failure, with the documents to commit; call `done` after the commit. */
+/** The findings in the log of a failure, and the documents to commit. Call `done` after the commit. */
 export type Diagnosis = {
   readonly seen: Seen | undefined;
   /** Undefined if no lines are kept. */
@@ -23,16 +23,16 @@ type Failed = {
   readonly endedAtMs: number;
   /** True if lines may be shown and sent. */
   readonly keepsLines?: boolean;
-  /** What was read beside the end of the log. */
+  /** What was read in addition to the end of the log. */
   readonly read?: Read;
 };
 
 const kind = 'fingerprints';
 const keyKind = 'fingerprint-key';
 
-/** Recognises the failures of one server's jobs by the fingerprints of their logs, across restarts. */
+/** Recognizes the failures of a server's jobs by the fingerprints of their logs, across restarts. */
 export function createDiagnoses(scrub: Scrub) {
-  /** By job; the job that failed last is at the end. */
+  /** By job. The job that failed last is at the end. */
   const jobs = new Map<string, KnownOfJob>();
   let key: string | undefined;
 
@@ -91,11 +91,11 @@ export type Diagnoses = ReturnType<typeof createDiagnoses>;
 const maxJobs = 2000;
 const nothing: Diagnosis = { seen: undefined, kept: undefined, documents: [], done: () => undefined };
 
-/** Reports whether a stored row has the fingerprints of a job; true for documents of other kinds. */
+/** Reports whether a stored document has the fingerprints of a job. Returns true for documents of other kinds. */
 export function isSoundFingerprints(found: string, body: unknown): boolean {
   if (found === keyKind) return typeof body === 'string' && body !== '';
   if (found !== kind) return true;
-  // This cast is safe: any object has fields of unknown values.
+  // This cast is safe: any object can be read as a record of unknown values.
   const { job, known } = (body ?? {}) as Readonly<Record<string, unknown>>;
   return typeof job === 'string' && Array.isArray(known);
 }
@@ -105,8 +105,8 @@ function toLast({ known }: KnownOfJob): number {
 }
 
 /**
- * Returns the same text for the same kind of failure with other values. Without the key, the text does not show whether a line
- * was in a log. Undefined if the lines have no content.
+ * Returns a text that is equal for failures of the same kind with other values. Without the key, nobody can test whether a line
+ * was in a log. Returns undefined if the lines have no content.
  */
 export function toFingerprint(texts: readonly string[], key: string): string | undefined {
   const plain = texts.flatMap((text) => text.split('\n')).map(normalise);

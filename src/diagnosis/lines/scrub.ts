@@ -18,12 +18,12 @@ import {
   yamlKey,
 } from './secret-forms.ts';
 
-/** Removes secrets from consecutive lines, and counts them. No scrubber finds all secrets. */
+/** Removes secrets from consecutive lines and counts them. No scrubber finds all secrets. */
 export type Scrub = (texts: readonly string[]) => { readonly texts: readonly string[]; readonly removed: number };
 
 const removedMark = '[removed]';
 
-/** `isRefused` matches the patterns of the site: a matching line is removed completely. */
+/** `isRefused` matches the patterns of the site. A matching line is removed completely. */
 export function createScrub(isRefused: (text: string) => boolean = () => false): Scrub {
   return (texts) => {
     let removed = 0;
@@ -82,7 +82,7 @@ function countBegun(lines: readonly string[]): number {
     : 0;
 }
 
-/** Returns which of the next lines belong to a secret: a block or a next line of YAML, or a text up to a word (`<<EOT`). */
+/** Returns a test whether further lines belong to a secret: lines of a YAML block, or of a text up to a word (`<<EOT`). */
 function toBlock(text: string, blockKey: RegExp): ((next: string) => boolean) | undefined {
   if (!/(?:[:{|>+-]|\d|<<.*|#.*)\s*$/.test(text)) return undefined;
   const word = heredoc.exec(text)?.[1];
@@ -110,21 +110,21 @@ function toBlock(text: string, blockKey: RegExp): ((next: string) => boolean) | 
 }
 
 const maxLength = 16_384;
-/** The most lines of a private key, or of a block of YAML. */
+/** The maximum number of lines of a private key or of a YAML block. */
 export const maxSecretLines = 200;
 const keyBegin = /-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY/;
 const keyEnd = /-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY/;
 
 type Rule = {
   readonly pattern: RegExp;
-  /** A fast test: no other line can match. */
+  /** A fast test. Lines that do not pass it cannot match. */
   readonly only?: RegExp;
-  /** Returns the part of a match to keep: the whole match if it is not a secret. */
+  /** Returns the part of a match to keep, which is the whole match if it is not a secret. */
   readonly keep: (found: string, groups: readonly string[]) => string;
 };
 
 const whole: Rule['keep'] = () => removedMark;
-/** Keeps the text before the value, and its quotes. */
+/** Keeps the text before the value and its quotes. */
 const after: Rule['keep'] = (found, [before = '', value = '']) =>
   isHarmless(value) ? found : `${before}${toQuote(value)}${removedMark}${toQuote(value)}`;
 
@@ -132,7 +132,7 @@ const rules: readonly Rule[] = [
   ...words.map((pattern) => ({ pattern, keep: whole })),
   { pattern: /(\bhttps:\/\/hooks\.slack\.com\/(?:services|workflows)\/)([\w/-]{10,200})/g, keep: after },
   { pattern: /(\bhttps:\/\/[\w.-]{1,100}\/(?:api\/)?webhooks?\w{0,3}\/)([\w/@-]{20,300})/g, keep: after },
-  // Users in addresses: `https://user:password@host`.
+  // Users in URLs: `https://user:password@host`.
   {
     pattern: /(\b[a-z][a-z0-9+.-]{1,20}:\/\/)([^\s/"']{1,500})@/gi,
     keep: (_found, [before = '']) => `${before}${removedMark}@`,
@@ -153,13 +153,13 @@ const rules: readonly Rule[] = [
   },
   { pattern: /(\b(?:Bearer|Basic|Negotiate)\s{1,3})(?![A-Z]?[a-z]+\b(?![+/=]))([\w.+/=~-]{8,4000})/g, keep: after },
   { pattern: /("auth"\s{0,3}:\s{0,3})("[\w+/=]{8,2000}")/g, keep: after },
-  // A Kubernetes Secret in one line, as in its annotation `last-applied-configuration`.
+  // A Kubernetes Secret in one line, such as its annotation `last-applied-configuration`.
   {
     only: /kind\\?["']?\s?:\s?\\?["']?Secret\b/,
     pattern: /(\b(?:data|stringData)\\?["']?\s?:\s?(?:\{|map\[))([^\n]+)/g,
     keep: after,
   },
-  // What a command reads from its input.
+  // Input of a command.
   {
     pattern: new RegExp(
       String.raw`(\b(?:echo|printf|Write-Output)\s{1,3}(?:-\w{1,3}\s{1,3}|["']%s(?:\\n)?["']\s{1,3}){0,2})([^\n|]{1,300}?)(?=\s{0,3}\|(?:[^\n]{0,200}[\s/])?${readers})`,
@@ -177,7 +177,7 @@ const rules: readonly Rule[] = [
     ),
     keep: after,
   },
-  // A value in YAML may have spaces.
+  // A value in YAML may contain spaces.
   {
     only: anyName,
     pattern: new RegExp(
@@ -248,7 +248,7 @@ const rules: readonly Rule[] = [
   { pattern: /[\w+/=-]{32,}/g, keep: (found) => (isRandom(found) ? removedMark : found) },
 ];
 
-/** Arguments such as `mysql -pSECRET`; a single expression would be slow. An argument may contain another command. */
+/** Arguments such as `mysql -pSECRET`. One expression for all would be slow. An argument may contain another command. */
 const programRules = programArguments.map(
   ([programs, flags]) =>
     [
@@ -269,7 +269,7 @@ function ofName(found: string, groups: readonly string[]): string {
   return after(found, groups);
 }
 
-/** Placeholders that programs write instead of a secret. */
+/** Reports whether a text is a placeholder that programs write instead of a secret. */
 function isHarmless(text: string): boolean {
   return /^\\?["']?(?:\[removed\]|\[?SECURE\]?|\*{2,}|x{3,}|<[\w -]{0,40}>?|\$\{?\w*\}?|null|none|nil|true|false|yes|no|undefined|missing|invalid|expired|required|not|is|was|empty|\W*|\[?(?:redacted|masked|hidden|filtered)\]?)\\?["']?[.,;:!]?$/i.test(
     text,
@@ -280,7 +280,7 @@ function toQuote(text: string): string {
   return /^\\?["']/.exec(text)?.[0] ?? '';
 }
 
-/** In random words, letters and digits, upper and lower case alternate often; in names and paths they do not. */
+/** Reports whether a word is random: letters and digits, upper and lower case alternate often, unlike in names and paths. */
 function isRandom(word: string): boolean {
   if (/^[0-9a-f-]+$/i.test(word) || !/\d/.test(word)) return false;
   const parts = word

@@ -1,4 +1,4 @@
-/** How secrets look: their names, the words that are always secrets, and what they follow in commands. */
+/** How secrets look: their names, words that are always secrets, and the texts before them in commands. */
 
 export const wholeKey =
   /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^]{0,16000}?-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
@@ -7,11 +7,11 @@ export const wholeKey =
 export const secretName = toAnyCase(
   '(?:passw(?:or)?d|passphrase|passwort|kennwort|contrase[nñ]a|mot[-_ ]de[-_ ]passe|pwd|(?:(?<![a-z])|bind|root|admin|user|db)pw(?![a-z]|(?<=\\.pw)[:/])|(?<![a-z])(?:psk|otp)(?![a-z])|pre[-_]?shared[-_]?key|secret(?:[ _-]key)?|token|api[-_ ]?key|access[-_ ]?key|account[-_]?key|private[-_]?key|encryption[-_]?key|signing[-_]?key|licen[cs]e[-_]?key|auth[-_]?key|client[-_]?key[-_]?data|credentials?|passcode|(?:store|key|db|user|admin|root|mail|ssh|become|require)[-_]?pass(?![a-z])|masterauth|connection[-_]?string|sas[-_]?key)',
 );
-/** Matches the end of a name, from any place in a word: to search for its beginning takes a long time. */
+/** Matches the end of a name from any position in a word, because a search for its beginning takes long. */
 export const nameEnd = String.raw`${secretName}[\w.-]{0,40}`;
 export const named = String.raw`[\w.-]{0,40}${nameEnd}`;
 export const value = String.raw`([bu$@]?\\?"(?:[^"\\]|\\(?!")[^])+\\?"?|[buN$]?'[^']+'?(?:\\'+[^']*'?)*|[^\s"',;&<>{}()[\]][^\s"',;&<>]*)`;
-/** A word of a command, also in a list of words. */
+/** A word of a command, also within a list of words. */
 export const word = String.raw`("(?!,\s)[^"]+"|'(?!,\s)[^']+'(?:\\'+[^']*'?)*|[^\s"'-]\S{0,200}?(?=["']?[\],]|\s|$))`;
 export const yamlKey = new RegExp(
   String.raw`^(\s{0,80}(?:[-+~]\s{0,80})?(?:- )?)["']?(?:${named}|stringData)["']?\s{0,10}:\s{0,10}(?:!\S{1,20}\s{0,5})?([|>][-+\d]{0,2})?\s{0,10}(?:#.*)?$`,
@@ -24,7 +24,7 @@ export const keyOrData = new RegExp(
 );
 export const kindOfSecret = /^\s{0,80}(?:[-+~]\s{0,80})?(?:- )?["']?kind["']? ?: ["']?Secret["']?,?\s*(?:#.*)?$/;
 export const heredoc = new RegExp(String.raw`${nameEnd}["']?\s{0,10}[:=]\s{0,10}<<[-~]?["']?(\w{1,40})["']?\s*$`, 'i');
-/** Programs and arguments that read a secret from their input. */
+/** Returns patterns for programs and arguments that read a secret from their input. */
 function toReaders(before: string): string {
   return String.raw`(?:passwd|chpasswd|smbpasswd|htpasswd|kinit|cryptsetup|su|sudo\s(?:\S{1,40}\s)?-\w{0,5}S\w{0,5}|gpg2?|openssl|sshpass|ansible-vault|(?:gcloud|docker|podman)\s{1,3}secrets?|${before}-(?:stdin|fd)|pass\w{0,3}\s{1,3}stdin)(?![\w-])`;
 }
@@ -37,12 +37,12 @@ function toAnyCase(source: string): string {
   });
 }
 
-/** Words that are secrets in every place. */
+/** Words that are always secrets. */
 export const words: readonly RegExp[] = [
   wholeKey,
   // JSON Web Tokens.
   /\beyJ[\w-]{5,2000}\.[\w-]{5,8000}(?:\.[\w-]{0,2000})?/g,
-  // Tokens of cloud providers and code hosts, which have a prefix.
+  // Tokens of cloud providers and code hosts, by their prefixes.
   /\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b/g,
   /\b(?:gh[opsur]_\w{20,255}|github_pat_\w{20,255})/g,
   /\bgl(?:pat|dt|rt|cbt|ptt|ft|soat)-[\w-]{16,255}/g,
@@ -76,7 +76,7 @@ export const programArguments: readonly (readonly [programs: string, flags: stri
   ['schtasks|[xw]freerdp', '/r?p'],
 ];
 
-/** Texts right before a secret. With each is a shorter text: a quick test skips all lines without it. */
+/** Texts directly before a secret. Each has a shorter text for a quick test, which skips all lines without it. */
 export const leads: readonly (readonly [sign: string, lead: string])[] = [
   [
     'rabbitmqctl',

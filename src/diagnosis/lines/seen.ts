@@ -10,12 +10,10 @@ export type Known = {
   readonly recentMs?: readonly number[];
 };
 
-/** The fingerprints of a job, by its last path `{project}/{group}/{name}`; the latest is last. */
+/** The fingerprints of a job by its last path `{project}/{group}/{name}`; the latest is last. */
 export type KnownOfJob = { readonly job: string; readonly id?: string | undefined; readonly known: readonly Known[] };
 
-/**
- * Adds a failure to the fingerprints of its job; the fingerprint with the oldest last failure is removed if there are too many.
- */
+/** Adds a failure to the fingerprints of its job. If there are too many, the one with the oldest last failure is removed. */
 export function addKnown(
   known: readonly Known[],
   fingerprint: string,
@@ -37,7 +35,7 @@ export function addKnown(
 const maxOfJob = 50;
 const maxRecent = 10;
 
-/** Later failures may have become known before this one: traces of new executions are made first. */
+/** Returns what was known at a failure. Traces of new executions are made first, so later failures may be known. */
 function toSeen({ fingerprint, firstMs, count, recentMs = [] }: Known, atMs: number): Seen {
   const later = recentMs.filter((endedAtMs) => endedAtMs > atMs).length;
   const beforeMs = recentMs.findLast((endedAtMs) => endedAtMs < atMs);
@@ -55,7 +53,7 @@ export function findOther(all: Iterable<KnownOfJob>, fingerprint: string): strin
   return latest?.job;
 }
 
-/** Older failures may become known later, so a failure may turn out not to be the first. */
+/** Counts a failure again, because older failures may become known later. */
 export function refresh(seen: Seen, known: readonly Known[], endedAtMs: number): Seen {
   const now = known.find(({ fingerprint }) => fingerprint === seen.fingerprint);
   if (now?.recentMs?.includes(endedAtMs) === true) return { ...seen, ...toSeen(now, endedAtMs) };

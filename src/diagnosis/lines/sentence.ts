@@ -10,10 +10,10 @@ type Failed = FirstCause & {
   readonly otherNodes?: number | undefined;
 };
 
-/** `pay/nightly/settle failed at 02:04 UTC on db03: access (AuthenticationFailure), for the first time.` */
+/** Describes a failure: `pay/nightly/settle failed at 02:04 UTC on db03: access (AuthenticationFailure), for the first time.` */
 export function toSentence(failed: Failed, nowMs: number): string {
   const { job, endedAtMs, node, otherNodes = 0, failureClass, reason, seen } = failed;
-  // They may have failed for other reasons.
+  // The other nodes may have failed for other reasons.
   const others = node === undefined || otherNodes === 0 ? '' : `; ${toCount(otherNodes, 'other node')} failed too`;
   const where = node === undefined ? '' : ` on ${node}`;
   const word = reason === undefined ? '' : ` (${reason})`;
@@ -21,7 +21,7 @@ export function toSentence(failed: Failed, nowMs: number): string {
   return `${job ?? 'The ad hoc execution'} failed at ${toTime(endedAtMs, nowMs)}${where}: ${failureClass}${word}${often}${others}.`;
 }
 
-/** Describes how often a job failed in this way, from the view of one of these failures. */
+/** Describes how often a job had failed in this way at the time of one of these failures. */
 export function toOften({ count, firstMs, beforeMs, alsoIn }: Seen, endedAtMs: number): string {
   const also = alsoIn === undefined ? '' : `, also in ${alsoIn}`;
   if (firstMs >= endedAtMs) return `for the first time${also}`;

@@ -5,18 +5,18 @@ import { withoutAnsi } from './normalise.ts';
 import { maxSecretLines, type Scrub } from './scrub.ts';
 import { joinStep, type Read } from './step-log.ts';
 
-/** The lines of a failure that may be shown and sent, and how many were omitted. */
+/** The lines of a failure that may be shown and sent, and the number of omitted ones. */
 export type KeptLines = {
   readonly lines: readonly LogLine[];
-  /** The number of lines of the step that were omitted. */
+  /** The number of omitted lines of the step. */
   readonly leftOut: number;
   /** The number of removed secrets. */
   readonly removed: number;
 };
 
 /**
- * Keeps the errors and the last lines of the failed step, and the same number of last lines for each other node where it failed;
- * if the log names no step, lines of the whole log. Secrets are removed first.
+ * Keeps the errors and the last lines of the failed step, and as many last lines of each other node on which it failed. If the
+ * log names no step, keeps lines of the whole log. Secrets are removed first.
  */
 export function keepLines(
   lines: readonly LogLine[],
@@ -77,8 +77,8 @@ function listCandidates(lines: readonly LogLine[]): readonly Candidate[] {
 }
 
 /**
- * Removes secrets, with the lines above the candidates: a private key may begin there, and lines of other nodes may be in
- * between. The search takes too long for all lines of a long step.
+ * Removes secrets, including the lines above the candidates, where a private key may begin, perhaps between lines of other
+ * nodes. Searching all lines of a long step would take too long.
  */
 function scrubAround(lines: readonly LogLine[], candidates: readonly Candidate[], scrub: Scrub) {
   const texts = new Map<number, string>();
@@ -100,7 +100,7 @@ function scrubAround(lines: readonly LogLine[], candidates: readonly Candidate[]
   return { texts, removed };
 }
 
-/** Joins consecutive numbers. */
+/** Joins consecutive numbers to spans. */
 function toSpans(numbers: readonly number[]): readonly (readonly number[])[] {
   const spans: number[][] = [];
   for (const each of numbers) {
@@ -119,7 +119,7 @@ type Said = {
   readonly isError: boolean;
 };
 
-/** Keeps errors in at most half of the room, and then the newest lines. */
+/** Keeps errors in up to half of the room, then the newest lines. */
 function chooseWithin(said: readonly Said[]): ReadonlyMap<LogLine, string> {
   const kept = new Map<LogLine, string>();
   let bytes = 0;
@@ -142,7 +142,7 @@ function chooseWithin(said: readonly Said[]): ReadonlyMap<LogLine, string> {
   return kept;
 }
 
-/** Counts the lines between kept ones. */
+/** Counts the lines between kept lines. */
 function* findGaps(
   lines: readonly LogLine[],
   kept: ReadonlyMap<LogLine, string>,
@@ -161,10 +161,10 @@ function* findGaps(
   }
 }
 
-/** Other control characters, and codes that choose a character set: inside a name, they would hide a secret from the search. */
+/** Other control characters, and codes that select a character set. Within a name, they would hide a secret from the search. */
 const controls = /[^\P{Cc}\t\n](?:[()][0AB])?/gu;
 
-/** One long line must not use up the limit of all lines. */
+/** Shortens a line, because one long line must not use up the limit for all lines. */
 function shorten(text: string): string {
   return text.length > maxLength ? `${text.slice(0, maxLength - 1).toWellFormed()}…` : text;
 }

@@ -1,9 +1,9 @@
 import type { LogLine } from '../../domain/failure-class.ts';
 
-/** The first lines of a failed step, or all. */
+/** The first lines of a failed step, or all of them. */
 export type StepLog = { readonly lines: readonly LogLine[]; readonly isWhole: boolean };
 
-/** What was read beside the end of a log. */
+/** What was read in addition to the end of a log. */
 export type Read = {
   readonly step?: StepLog | undefined;
   /** True if the end is not the whole log. */
@@ -12,13 +12,13 @@ export type Read = {
 
 type Joined = {
   readonly lines: readonly LogLine[];
-  /** The number of the first lines that are not in the end of the log. */
+  /** The number of first lines that the end of the log does not contain. */
   readonly added: number;
   /** The line before which lines were not read. */
   readonly unreadAt?: number | undefined;
 };
 
-/** Joins the first lines of a step and those in the end of the log, which may overlap. */
+/** Joins the first lines of a step with those in the end of the log, which may overlap. */
 export function joinStep(end: readonly LogLine[], { step, isCut = false }: Read): Joined {
   const first = step?.lines ?? [];
   if (step === undefined || first.length === 0) return { lines: end, added: 0, unreadAt: isCut ? 0 : undefined };
@@ -28,7 +28,7 @@ export function joinStep(end: readonly LogLine[], { step, isCut = false }: Read)
   return { lines: [...added, ...end], added: added.length, unreadAt: isGap ? added.length : undefined };
 }
 
-/** Counts the lines that the log of a step can contain; the end has those of its error handler too. */
+/** Counts the lines that the log of a step can contain. The end also has the lines of its error handler. */
 function countListed(first: readonly LogLine[], end: readonly LogLine[]): number {
   const toPlace = ({ context, node }: LogLine): string => JSON.stringify([context, node]);
   const places = new Set(first.map(toPlace));

@@ -1,33 +1,33 @@
-/** The values of one thing. Names that start with a dot are stored, but not compared. */
+/** The values of one thing. Values whose names start with a dot are stored, but not compared. */
 export type Fields = Readonly<Record<string, string>>;
 
 /** Things that are read together, such as the jobs of a project, in their last known state. */
 export type Area = {
   readonly things: ReadonlyMap<string, Fields>;
   readonly sinceMs: number;
-  /** When the last request for the area started. */
+  /** The start of the last request for the area. */
   readonly readMs: number;
   readonly lastReadMs?: number;
   readonly basis?: string;
-  /** When the basis last changed: earlier values cannot be compared. */
+  /** The time of the last change of the basis. Values from before it cannot be compared. */
   readonly basisMs?: number;
-  /** True if the last reading was empty, and was therefore not accepted. */
+  /** True if the last reading was empty and was not accepted for this reason. */
   readonly isDoubted?: boolean;
 };
 
-/** The state of an area from one answer. */
+/** The state of an area according to one response. */
 export type Reading = {
   readonly area: string;
   readonly things: ReadonlyMap<string, Fields>;
-  /** True if the answer contains only some of the things, so that missing ones are not gone. */
+  /** True if the response contains only some of the things, so that missing ones are not gone. */
   readonly isPart?: boolean;
-  /** True if the answer may have the state of an earlier reading. */
+  /** True if the response may contain the state of an earlier reading. */
   readonly mayBeStale?: boolean;
-  /** True if an empty answer is accepted only the second time. */
+  /** True if an empty response is accepted only the second time. */
   readonly mayBeEmpty?: boolean;
-  /** A condition of the values, such as the release: values with different conditions are not compared. */
+  /** A condition of the values, such as the release. Values with different conditions are not compared. */
   readonly basis?: string;
-  /** The server times at which the request started and ended. */
+  /** The server times at the start and the end of the request. */
   readonly fromMs: number;
   readonly throughMs: number;
 };
@@ -62,7 +62,7 @@ export function noteReading(known: Area | undefined, reading: Reading): Noted {
   const differences: Difference[] = [];
   for (const [id, fields] of reading.things) {
     const before = known.things.get(id);
-    // A value that is missing from the answer is unknown, not removed.
+    // A value that is missing in the response is unknown, not removed.
     const after = before === undefined ? fields : { ...before, ...fields };
     const changed = before === undefined ? [] : listChanged(before, after);
     things.set(id, after);

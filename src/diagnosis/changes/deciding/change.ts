@@ -1,4 +1,4 @@
-/** The kinds of changes that the exporter can see. */
+/** The kinds of changes that the exporter can detect. */
 export const changeKinds = [
   'definition',
   'job',
@@ -16,24 +16,24 @@ export const changeKinds = [
 ] as const;
 export type ChangeKind = (typeof changeKinds)[number];
 
-/** A change of a server. All times are the server's. */
+/** A change of a server. All times are server times. */
 export type Change = {
   readonly kind: ChangeKind;
-  /** Empty for a change of the server. */
+  /** Empty for a change of the whole server. */
   readonly project: string;
   /** The path of a job or key, or the name of a node, project or member; empty for a server without members. */
   readonly subject: string;
   readonly what: string;
-  /** The start of the last request that showed the old state. */
+  /** The start of the last request that returned the old state. */
   readonly afterMs: number;
   readonly beforeMs: number;
-  /** The time of the change, as reported by the server. */
+  /** The time of the change as reported by the server. */
   readonly atMs?: number;
-  /** The user who made the change, if the server reports one. */
+  /** The user who made the change, if the server reports it. */
   readonly by?: string;
 };
 
-/** Returns the time for display and sorting: the server's own time, otherwise that of the first reading. */
+/** Returns the time for display and sorting: the server's own time, or else that of the first reading. */
 export function toShownMs({ atMs, beforeMs }: Pick<Change, 'atMs' | 'beforeMs'>): number {
   return atMs ?? beforeMs;
 }

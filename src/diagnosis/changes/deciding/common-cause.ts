@@ -1,4 +1,4 @@
-/** Factors that several jobs may share. */
+/** The kinds of factors that several jobs may share. */
 const factorKinds = ['node', 'member', 'child', 'key', 'project', 'trigger', 'user'] as const;
 type FactorKind = (typeof factorKinds)[number];
 
@@ -8,13 +8,13 @@ export type JobResult = {
   readonly endedAtMs: number;
   readonly isFailed: boolean;
   readonly factors: readonly Factor[];
-  /** Set if the job succeeded on more nodes than are stored: the unknown nodes come after this name. */
+  /** Set if the job succeeded on more nodes than are stored. The unknown nodes come after this name. */
   readonly lastNode?: string | undefined;
 };
 
-/** One cause of many failures, counted in jobs. */
+/** A common cause of failures. The numbers count jobs. */
 export type CommonCause = Factor & {
-  /** When the first of the failed jobs failed. */
+  /** The time of the first failure among the failed jobs. */
   readonly sinceMs: number;
   readonly failed: number;
   /** The number of failed jobs with this factor. */
@@ -25,13 +25,13 @@ export type CommonCause = Factor & {
   readonly probability: number;
 };
 
-/** Returns the factor that most of the jobs that failed in the last minutes share, and that successful jobs lack. */
+/** Returns the factor that most jobs that failed in the last minutes share, and that successful jobs lack. */
 export function findCommonCause(results: Iterable<JobResult>, nowMs: number): CommonCause | undefined {
   const { failed, succeeded } = toGroups(results, nowMs);
   if (failed.length < minFailed) return undefined;
   const numbers = { failed: failed.length, succeeded: succeeded.length };
   const counts = countFactors(failed, succeeded);
-  // Chosen by the number of jobs only: if results decided what is tested, chance could look like a cause.
+  // Chosen by the number of jobs only. If results decided which factors are tested, chance could look like a cause.
   const tried = [...counts.values()].filter(({ covered, spared }) => covered + spared >= minCover * failed.length);
   const tests = countTests(tried.map(({ covered, spared }) => toLeast({ ...numbers, having: covered + spared })));
   const named = tried
@@ -42,14 +42,14 @@ export function findCommonCause(results: Iterable<JobResult>, nowMs: number): Co
   return named[0];
 }
 
-/** Counts again which jobs have a cause. */
+/** Counts again to how many jobs a cause applies. */
 export function recount(cause: CommonCause, results: Iterable<JobResult>, nowMs: number): CommonCause {
   const { failed, succeeded } = toGroups(results, nowMs);
   const { covered = 0, spared = 0 } = countFactors(failed, succeeded).get(toKey(cause)) ?? {};
   return { ...cause, failed: failed.length, covered, succeeded: succeeded.length, spared };
 }
 
-/** Reports whether a cause lasts: a job with this cause failed in the last minutes, and most of these jobs still fail. */
+/** Reports whether a cause lasts: a job with it failed in the last minutes, and most jobs with it still fail. */
 export function isLasting(cause: Factor, results: Iterable<JobResult>, nowMs: number): boolean {
   let failed = 0;
   let succeeded = 0;
@@ -67,10 +67,10 @@ export function isSame(one: Factor, other: Factor): boolean {
 
 const minFailed = 5;
 const minCover = 0.6;
-/** 0.001 per hour: of the checks in an hour, one a minute, about five are independent. */
+/** 0.001 per hour: about five of the 60 checks in an hour are independent. */
 const maxProbability = 0.001 / 5;
 const windowMs = 15 * 60_000;
-/** If the window has few successes, successes of this longer time count too. */
+/** If the window has few successes, those of this longer time count too. */
 export const longWindowMs = 2 * 3_600_000;
 const fewSuccesses = 3;
 
@@ -106,7 +106,7 @@ function countFactors(failed: readonly JobResult[], succeeded: readonly JobResul
   };
   for (const result of failed) add(result, true);
   for (const result of succeeded) add(result, false);
-  // The job may have succeeded on a node that is not stored, so the node must not count as a cause.
+  // The node must not count as a cause if the job may have succeeded on it, which is unknown for nodes that are not stored.
   for (const { lastNode } of succeeded)
     for (const [key, count] of lastNode === undefined ? [] : counts)
       if (count.kind === 'node' && count.subject > String(lastNode))
@@ -122,16 +122,13 @@ function rank({ kind }: Factor): number {
   return factorKinds.indexOf(kind);
 }
 
-/** The smallest probability that a factor can have: if all jobs with it failed, or all failed jobs have it. */
+/** Returns the smallest probability that a factor can have: all jobs with it failed, or all failed jobs have it. */
 function toLeast({ failed, succeeded, having }: Pick<Table, 'failed' | 'succeeded'> & { having: number }): number {
   const covered = Math.min(failed, having);
   return toProbability({ failed, succeeded, covered, spared: having - covered });
 }
 
-/**
- * Counts the factors that are tested, by Tarone: a factor that no result could make significant, such as one that all jobs
- * have, does not count.
- */
+/** Counts the factors to test, by Tarone. A factor that no result could make significant does not count. */
 function countTests(leastOfEach: readonly number[]): number {
   for (let tests = 1; tests < leastOfEach.length; tests += 1)
     if (leastOfEach.filter((least) => least < maxProbability / tests).length <= tests) return tests;
@@ -140,9 +137,7 @@ function countTests(leastOfEach: readonly number[]): number {
 
 type Table = Pick<CommonCause, 'failed' | 'covered' | 'succeeded' | 'spared'>;
 
-/**
- * Fisher's exact test, one-sided: the probability that chance alone puts this many jobs with the factor among the failed ones.
- */
+/** Returns the probability that chance alone puts so many jobs with the factor among failed ones (Fisher's exact test). */
 export function toProbability({ failed, covered, succeeded, spared }: Table): number {
   const all = failed + succeeded;
   const having = covered + spared;

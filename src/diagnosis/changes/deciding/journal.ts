@@ -1,6 +1,6 @@
 import { type Change, type ChangeKind, toShownMs } from './change.ts';
 
-/** The changes of a server, in numbered sheets, and how many there were. */
+/** The changes of a server in numbered sheets, and their total number. */
 export type Journal = {
   readonly sheets: ReadonlyMap<number, readonly Change[]>;
   readonly totals: ReadonlyMap<string, Total>;
@@ -52,7 +52,6 @@ const maxChanges = 20_000;
 const maxSheets = maxChanges / maxOfSheet;
 export const maxAgeMs = 30 * 86_400_000;
 
-/** Lists the changes of the last 30 days, newest first. */
 export function listChanges({ sheets }: Journal, nowMs: number): readonly Change[] {
   return [...sheets.values()]
     .flat()

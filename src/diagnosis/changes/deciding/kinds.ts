@@ -1,7 +1,7 @@
 import type { Area, Difference, Fields } from './areas.ts';
 import type { Change } from './change.ts';
 
-/** The names of areas; the first word is the kind. */
+/** Returns the names of areas. The first word is the kind. */
 export const areas = {
   projects: 'projects',
   server: 'server',
@@ -13,7 +13,7 @@ export const areas = {
   /** A folder of the key storage, without `keys/`; empty for the top level. */
   keysIn: (folder: string) => `keys ${folder}`,
   definitionOf: (id: string) => `definition ${id}`,
-  /** When a job was last edited, and by whom, as read after the list of its project. */
+  /** The time and the user of the last edit of a job, as read after the list of its project. */
   editOf: (id: string) => `edit ${id}`,
 } as const;
 
@@ -35,15 +35,15 @@ function toTimes({ afterMs, beforeMs, after }: Difference): Pick<Change, 'afterM
   return { afterMs, beforeMs, ...(isOfChange ? { atMs } : {}), ...(isOfChange && by !== undefined ? { by } : {}) };
 }
 
-/** A job as the list of its project shows it. */
+/** A job in the list of its project. */
 export type ListedJob = { readonly project: string; readonly path: string; readonly fields: Fields };
 
 type Given = Pick<Area, 'sinceMs'> & {
   readonly jobOf: (id: string) => ListedJob | undefined;
-  /** Reports whether an area was read by then; areas that were not read for a month are forgotten. */
+  /** Reports whether an area was read up to a time. Areas that were not read for a month are forgotten. */
   readonly wasRead: (area: string, byMs: number) => boolean;
 };
-/** Members of a cluster have different clocks. */
+/** The clocks of members may differ by this much. */
 const maxSkewMs = 120_000;
 
 type About = Given & { readonly name: string };
@@ -75,7 +75,7 @@ function toMove(old: string, path: string): string {
   return toGroup(old) === toGroup(path) ? `renamed, was ${old}` : `moved, was ${old}`;
 }
 
-/** Returns the path that a job had before it was renamed or moved; undefined for other changes. */
+/** Returns the path of a job before it was renamed or moved; undefined for other changes. */
 export function toFormerPath({ kind, project, what }: Pick<Change, 'kind' | 'project' | 'what'>): string | undefined {
   const [, old] = (kind === 'job' ? /^(?:renamed|moved), was (.*)$/s.exec(what) : undefined) ?? [];
   return old === undefined ? undefined : `${project}/${old}`;
@@ -125,7 +125,7 @@ function toServerChanges({ before, after, changed }: Difference, { sinceMs }: Ab
   });
 }
 
-/** Some releases compute the start from the uptime, so that it varies a little. */
+/** Some releases compute the start from the uptime, so it varies a little. */
 const maxDriftMs = 60_000;
 
 function toPluginChanges({ id, before, after }: Difference): readonly Found[] {
@@ -149,7 +149,7 @@ function toNodeChanges({ id, before, after, changed }: Difference, { name: proje
   return changed.length === 0 ? [] : [{ ...found, what: `${changed.join(', ')} changed` }];
 }
 
-/** A definition is one thing, whose sections appear and disappear. */
+/** Returns the changes of a definition, which is one thing. Its sections may appear and disappear. */
 function toDefinitionChanges({ before, after, changed, ...times }: Difference, about: About): readonly Found[] {
   const job = about.jobOf(about.name);
   if (job === undefined || before === undefined || after === undefined || changed.length === 0) return [];
@@ -178,7 +178,6 @@ const translations: ReadonlyMap<string, Translate> = new Map<string, Translate>(
   ['definition', toDefinitionChanges],
 ]);
 
-/** Removes undefined values. */
 export function toFields(values: Readonly<Record<string, string | undefined>>): Fields {
   // This cast is safe: undefined values are left out.
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Fields;

@@ -6,7 +6,7 @@ export type RunFacts = {
   readonly arguments?: string;
   readonly user?: string;
   readonly memberUuid?: string;
-  /** The first nodes by name; absent if they are not known. */
+  /** The first nodes by name; absent if unknown. */
   readonly nodes?: readonly string[];
   readonly nodeCount?: number;
 };
@@ -19,7 +19,7 @@ export type JobRuns = {
   readonly last?: CountedRun;
 };
 
-/** A counted run with the factors that it may share with others. */
+/** A counted run, and the factors that it may share with other runs. */
 export type CountedRun = {
   readonly project: string;
   readonly job: string;
@@ -27,7 +27,7 @@ export type CountedRun = {
   readonly endedAtMs: number;
   readonly isFailed: boolean;
   readonly failedNodes: readonly string[];
-  /** The first failure, if the previous run failed too: a repeated start of a failing job explains nothing. */
+  /** The first failure, if the previous run failed too. How a failing job was started again explains nothing. */
   readonly first?: RunFacts;
   readonly facts: RunFacts;
 };
@@ -49,7 +49,7 @@ export function noteRun(
   return { runs: { success, failure: run }, isFirst: true };
 }
 
-/** Describes how a run differs from the last success; empty if there is no difference. */
+/** Describes how a run differs from the last success. Returns an empty text if there is no difference. */
 export function toRunText(success: RunFacts, failure: RunFacts): string {
   const differs = (one: string | undefined, other: string | undefined): boolean =>
     one !== undefined && other !== undefined && one !== other;
@@ -65,7 +65,7 @@ export function toRunText(success: RunFacts, failure: RunFacts): string {
 function toNodeDifference({ nodes: before, nodeCount }: RunFacts, { nodes: after, ...failure }: RunFacts): string[] {
   if (before === undefined || after === undefined || nodeCount !== failure.nodeCount) return [];
   const added = after.filter((node) => !before.includes(node));
-  // Nodes that were not reached are not in the run's list.
+  // Nodes that were not reached are not in the list of the run.
   return added.length === 0
     ? []
     : [`ran on ${added.slice(0, maxNamed).join(', ')}, was ${before.slice(0, maxNamed).join(', ')}`];

@@ -4,23 +4,23 @@ import type { Change, ChangeKind } from './change.ts';
 /** A failure, and the things that its job depends on. */
 export type Failure = {
   readonly project: string;
-  /** The path of the job with its project. */
+  /** The path of the job including the project. */
   readonly job: string;
   readonly startedAtMs: number;
   readonly endedAtMs?: number | undefined;
-  /** The start of the last success before the failure; undefined if none is known. */
+  /** The start of the last success before the failure; undefined if unknown. */
   readonly successMs: number | undefined;
   readonly failureClass: FailureClass | undefined;
-  /** The end of an earlier failure of the same kind since the success: later changes are not its cause. */
+  /** The end of an earlier failure of the same kind since the success. Later changes are not its cause. */
   readonly failingMs?: number | undefined;
   readonly failedNodes: readonly string[];
-  /** The keys that its definition and its nodes name; undefined if they were not read. */
+  /** The keys in its definition and its nodes; undefined if they were not read. */
   readonly keys: ReadonlySet<string> | undefined;
   /** The paths of the jobs that the job runs as steps. */
   readonly children: ReadonlySet<string>;
 };
 
-/** How near a change is to a job, nearest first. */
+/** How close a change is to a job, closest first. */
 export const scopes = ['job', 'child', 'node', 'project', 'server'] as const;
 type Scope = (typeof scopes)[number];
 
@@ -30,7 +30,7 @@ export type Suspect = Change & {
   readonly fits: boolean;
 };
 
-/** Returns the changes between the last success and the failure, and a restart that ended the run, likeliest first. */
+/** Returns the changes between the last success and the failure, and a restart that ended the run, most likely cause first. */
 export function findSuspects(failure: Failure, changes: Iterable<Change>): readonly Suspect[] {
   const { successMs = Number.POSITIVE_INFINITY } = failure;
   const found: Suspect[] = [];
@@ -49,14 +49,14 @@ export function isBetween({ atMs, afterMs, beforeMs }: Change, successMs: number
   return beforeMs > successMs && afterMs < failureMs;
 }
 
-/** Reports whether a run ended while the server stopped or started again. */
+/** Reports whether a run ended while the server was stopping or starting. */
 function isInterruption({ kind, atMs, afterMs, beforeMs }: Change, { startedAtMs, endedAtMs }: Failure): boolean {
   const againMs = atMs ?? beforeMs;
   if (kind !== 'restart' || endedAtMs === undefined || endedAtMs < afterMs || startedAtMs >= againMs) return false;
   return endedAtMs <= afterMs + stopMs || (endedAtMs > againMs - stopMs && endedAtMs <= againMs + warmUpMs);
 }
 
-/** The longest time between the last reading of a server and its stop, and between its stop and its start. */
+/** The maximum time between the last reading of a server and its stop, and between its stop and its start. */
 const stopMs = 120_000;
 
 const ofJobs = new Set<ChangeKind>(['definition', 'job', 'switch', 'owner', 'run']);
@@ -82,7 +82,7 @@ const causes: Readonly<Partial<Record<FailureClass, Readonly<Partial<Record<Chan
   work: { definition: ['job', 'child'], run: ['job'] },
 };
 
-/** The sections of a definition that cause a class; for other classes, every section does. */
+/** The sections of a definition that cause a class. Any section causes other classes. */
 const sections: Readonly<Partial<Record<FailureClass, RegExp>>> = {
   inventory: /\bnodes\b/,
   work: /\b(?:steps|options|error handlers|plugins)\b/,
@@ -98,7 +98,7 @@ function doesFit(change: Change, scope: Scope, { failureClass, keys, startedAtMs
   return kind !== 'definition' || (sections[failureClass]?.test(what) ?? true);
 }
 
-/** If the server started longer ago, its start is not a cause. */
+/** A start of the server that was longer ago is not a cause. */
 const warmUpMs = 30 * 60_000;
 
 function compare(one: Suspect, other: Suspect, { startedAtMs }: Failure): number {
@@ -107,12 +107,12 @@ function compare(one: Suspect, other: Suspect, { startedAtMs }: Failure): number
     scopes.indexOf(one.scope) - scopes.indexOf(other.scope) ||
     toWidth(one) - toWidth(other) ||
     toLatest(other, startedAtMs) - toLatest(one, startedAtMs) ||
-    // A restart that an upgrade explains comes after the upgrade.
+    // An upgrade explains the restart, so the restart comes after it.
     Number(one.kind === 'restart') - Number(other.kind === 'restart')
   );
 }
 
-/** The uncertainty of a change's time, in coarse steps. */
+/** Returns the uncertainty of the time of a change, in coarse steps. */
 function toWidth({ atMs, afterMs, beforeMs }: Change): number {
   if (atMs !== undefined) return 0;
   const minutes = (beforeMs - afterMs) / 60_000;
