@@ -34,15 +34,15 @@ export type Connection = { readonly client: Client; readonly close: () => Promis
 export type ConnectOptions = {
   readonly clock: Clock;
   readonly observe: ClientObserver;
-  /** Called with every secret that is read, so that it never appears in the log. */
+  /** Called with every secret that is read, so that the log never contains it. */
   readonly onSecret: (value: string) => void;
-  /** Shared by all servers. If absent, unusually large answers are refused. */
+  /** Shared by all servers. If absent, unusually large responses are refused. */
   readonly largeAnswers?: LargeAnswers | undefined;
   readonly selfTracing?: Pick<SelfTracing, 'ofTransport'> | undefined;
   readonly memory?: ConnectionMemory | undefined;
-  /** Reads changed files again. If absent, the content stays as it was when the configuration was read. */
+  /** Reads changed files again. If absent, the content at the time of reading the configuration stays in use. */
   readonly readFile?: ((path: string) => Promise<string>) | undefined;
-  /** Replaces the exporter's own connections, for tests. */
+  /** Replaces the exporter's own connections in tests. */
   readonly toDispatcher?: ToDispatcher | undefined;
 };
 
@@ -95,7 +95,7 @@ export function openTransport(
   return createTransport({ ...options, url, timeoutMs, concurrency: budget.concurrency, proxyUrl, tls });
 }
 
-/** Shorter values would be removed from ordinary words too. */
+/** Shorter values would also be removed from ordinary words. */
 const minFormLength = 8;
 
 function toCredentials(

@@ -33,9 +33,9 @@ export type AppOptions = {
   readonly otlp?: Otlp | undefined;
   /** The settings for pushing metrics; absent if they are not pushed. */
   readonly push?: PushSettings | undefined;
-  /** Traces the exporter itself; absent if not configured. */
+  /** Traces of the exporter itself; absent if not configured. */
   readonly selfTracing?: SelfTracing | undefined;
-  /** Opens the database that replicas share; absent if the state is a file of this process. */
+  /** Opens the database that replicas share. Absent if the state is a file of this process. */
   readonly openShared?: (replica: ReplicaName) => Promise<SharedState>;
   readonly reload?: () => Promise<ReloadOutcome>;
 };
@@ -48,7 +48,7 @@ type Started = {
   pusher?: Pusher | undefined;
 };
 
-/** Builds the running daemon from a checked configuration: the composition root. */
+/** Builds the daemon from a checked configuration. This is the composition root. */
 export function createApp(options: AppOptions) {
   const fixed: FixedConfig = options.config;
   const lasting = createLasting(options);
@@ -75,7 +75,7 @@ export function createApp(options: AppOptions) {
   }
 
   async function start(): Promise<{ url: string }> {
-    // The port is opened first: if it is in use, nothing else has to be undone. It answers when all else is ready.
+    // The port is opened first, because nothing has to be undone if it is in use. It responds when everything else is ready.
     const tracing = await loadTracing(options.config, options.otlp);
     const exposition = createDaemonExposition(lasting, current, () => started?.watch.toOwned());
     const server = await createDaemonServer({
@@ -119,11 +119,11 @@ export function createApp(options: AppOptions) {
   }
 
   return {
-    /** Opens the state, then the port, then starts polls. Cleans up after a failed start. */
+    /** Opens the state, then the port, then starts polls. Cleans up if the start fails. */
     start,
-    /** Ends polls, connections and files. If the state is large, first calls `mayTake` with the time that the end needs. */
+    /** Ends polls, connections and files. If the state is large, first calls `mayTake` with the time that this takes. */
     stop,
-    /** Applies another configuration. If that fails, rejects and keeps the present one. */
+    /** Applies another configuration. If this fails, rejects and keeps the current one. */
     reload,
     /** Called after every reload, including failed ones. */
     onReload: reloads.note,
@@ -132,7 +132,7 @@ export function createApp(options: AppOptions) {
 
 export type App = ReturnType<typeof createApp>;
 
-/** Pushes metrics, if configured. Loads the code only if needed. */
+/** Starts pushing metrics, if configured. Loads the code only if needed. */
 async function push(
   lasting: Lasting,
   to: Pick<StartOptions, 'exposition' | 'state' | 'epochOf' | 'labelNames' | 'droppedLabels' | 'url'>,
@@ -156,7 +156,7 @@ function toLabels(current: () => Config): Pick<StartOptions, 'labelNames' | 'dro
 
 type Lasting = ReturnType<typeof createLasting>;
 
-/** Creates everything that is kept over a reload, except the state. */
+/** Creates everything that outlives a reload, except the state. */
 function createLasting(options: AppOptions) {
   const { version, clock = systemClock } = options;
   const self = createSelf({ version, nodeVersion: process.version });

@@ -15,11 +15,11 @@ type Known = Pick<WatchOptions, 'traces'> & {
 type Explainer = {
   /** Explains what changed before a failed run of a job; undefined for other executions. */
   readonly explain: (run: EndedStatus) => Explanation | undefined;
-  /** Returns in a few words why a job last failed. */
+  /** Returns why a job last failed, in a few words. */
   readonly causeOf: (jobPath: string) => string | undefined;
 };
 
-/** Explains the failures of one server from their causes and from the journal of changes. */
+/** Explains the failures of one server by their causes and by the journal of changes. */
 export function createExplainer(server: string, { ended, changes, traces }: Known): Explainer {
   const explain: Explainer['explain'] = (run) => {
     const { project, job, jobId, startedAtMs, endedAtMs, failedNodes = [] } = run;

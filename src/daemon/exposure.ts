@@ -3,7 +3,7 @@ import type { Config, ServerConfig } from '../config/config.ts';
 
 type Watched = Pick<ServerConfig, 'url' | 'members' | 'tls' | 'token' | 'bearerToken' | 'password'>;
 
-/** Lists ways in which others can read the traffic to a server, as far as configuration and files show. */
+/** Lists ways in which others can read the traffic to a server, according to configuration and files. */
 export function listExposures(server: Watched, modeOf: (path: string) => number | undefined = readMode): string[] {
   const found: string[] = [];
   if (server.tls.insecureSkipVerify) {
@@ -22,7 +22,7 @@ export function listExposures(server: Watched, modeOf: (path: string) => number 
   return found;
 }
 
-/** Lists files and directories with which other users can change what the exporter does; the state may not exist yet. */
+/** Lists files and directories through which other users can change what the exporter does. The state may not exist yet. */
 export function listFileExposures(
   {
     configFile,
@@ -46,7 +46,7 @@ export function listFileExposures(
 
 type Shown = Pick<Config, 'web' | 'webConfig'> & { readonly traces: Pick<Config['traces'], 'userNames'> };
 
-/** Describes who can read what over HTTP, if not only the configured users. */
+/** Describes who can read what over HTTP; undefined if only the configured users can. */
 export function describeOpenness({ web, webConfig, traces }: Shown): string | undefined {
   const isLocal = isOfThisMachine(web);
   const hasUsers = (webConfig?.users.size ?? 0) > 0;
@@ -61,7 +61,7 @@ export function describeOpenness({ web, webConfig, traces }: Shown): string | un
   return `${who} can read metrics and pages, with the names of ${names}, and the configuration without its secrets${changes}; --web.config.file adds TLS and users`;
 }
 
-/** Describes the names under which browsers may open the pages; undefined if every name is allowed. */
+/** Describes the names under which browsers may open the pages; undefined if every name is permitted. */
 export function describeNames(
   web: Pick<Config['web'], 'listenAddress' | 'systemdSocket' | 'externalUrl'>,
 ): string | undefined {
@@ -78,7 +78,7 @@ function isOfThisMachine({
 
 const writeForOthers = 0o002;
 
-/** Read or write for users who are neither the owner nor in the group. */
+/** The mode bits for users who are neither the owner nor in the group: read or write. */
 const forOthers = 0o006;
 
 function isPlainToElsewhere(url: string): boolean {
@@ -90,7 +90,7 @@ function readMode(path: string): number | undefined {
   try {
     return statSync(path).mode;
   } catch {
-    // Another function reads the secret, and reports that it cannot be read.
+    // The function that reads the secret reports this error.
     return undefined;
   }
 }

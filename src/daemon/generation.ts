@@ -25,7 +25,7 @@ export type Tracing = (options: Omit<TracesOptions, 'toDelivery'>) => Traces;
 
 export type ToTraces = (config: Config, state: State) => Traces | undefined;
 
-/** What a watch is made of, beside its state. */
+/** The parts of a watch, except its state. */
 export type WatchParts = Omit<WatchOptions, 'config' | 'state' | 'traces' | 'memoryOf'> & {
   readonly config: Config;
   readonly keptPlans: Pick<KeptPlans, 'reload'>;
@@ -33,30 +33,30 @@ export type WatchParts = Omit<WatchOptions, 'config' | 'state' | 'traces' | 'mem
   readonly toPollTimes?: ToPollTimes | undefined;
 };
 
-/** The watch over the servers of this daemon: over all of them, or, as one of several replicas, over those that it owns. */
+/** The watch over the servers of this daemon: all of them or, with replicas, those that this replica owns. */
 export type Watch = {
   readonly state: State;
-  /** Returns the polls and traces that exist now. */
+  /** Returns the current polls and traces. */
   readonly watching: () => Watching;
   readonly start: () => void;
-  /** Waits for `pushed` before it gives up the servers, because the end of a push is stored with them. */
+  /** Waits for `pushed` before it releases the servers, because the result of a push is stored with them. */
   readonly stop: (pushed?: Promise<void>) => Promise<void>;
-  /** Continues with another configuration. If that fails, rejects and keeps the present one. */
+  /** Continues with another configuration. If this fails, rejects and keeps the current one. */
   readonly reload: (config: Config, toTraces: ToTraces) => Promise<void>;
-  /** Returns the servers that are owned now, because scrapes show only these; undefined without replicas. */
+  /** Returns the servers that are owned now, because scrapes contain only these; undefined without replicas. */
   readonly toOwned: () => ReadonlySet<string> | undefined;
   /** Returns the epoch in which a server is owned; undefined without replicas. */
   readonly epochOf: (server: string) => number | undefined;
   /** Lists the addresses of replicas whose configuration has differed for a while. */
   readonly differing: () => readonly string[];
-  /** Returns since when and why the shared database does not respond; undefined while it answers. */
+  /** Returns since when and why the shared database has not responded; undefined while it responds. */
   readonly away: () => DatabaseStatus | undefined;
   /** Returns the lease of a server; undefined without replicas. */
   readonly leaseOf: (server: string) => LeaseStatus | undefined;
   readonly watcherOf: (server: string) => Watcher;
 };
 
-/** Loads OpenTelemetry only if traces are sent, because it takes time. */
+/** Loads OpenTelemetry only if traces are sent, because loading it takes time. */
 export async function loadTracing(
   { traces }: Pick<Config, 'traces'>,
   otlp: OtlpSettings | undefined,
@@ -77,7 +77,7 @@ export function startGeneration({ scheduler, watched, traces }: Watching): void 
   scheduler.start();
 }
 
-/** Builds everything that a configuration needs without starting it. */
+/** Builds everything that a configuration needs, without starting it. */
 export function watchAll(parts: WatchOptions, before: Watching | undefined, toPollTimes?: ToPollTimes): Watching {
   const { config, log, clock, traces } = parts;
   const { memoryOf = recallAddresses(listAddresses(before)) } = parts;
@@ -146,7 +146,7 @@ export function listUntried({ scheduler }: Watching): string[] {
 
 export type ReloadNotes = ReturnType<typeof createReloadNotes>;
 
-/** The results of reloads, for metrics and pages. */
+/** Records the results of reloads, for metrics and pages. */
 export function createReloadNotes(
   { lastReloadSuccessful, lastReloadTimestamp }: Pick<Self, 'lastReloadSuccessful' | 'lastReloadTimestamp'>,
   clock: Pick<Clock, 'now'>,
@@ -157,7 +157,7 @@ export function createReloadNotes(
   let loadedAtMs = startedAtMs;
   let count = 0;
   return {
-    /** When the daemon started, and when the present configuration was read. */
+    /** The start of the daemon, and the time of reading the current configuration. */
     startedAtMs,
     loadedAtMs: (): number => loadedAtMs,
     count: (): number => count,

@@ -49,7 +49,7 @@ export function toRoundObserver(self: Self, server: string): RoundObserver {
   };
 }
 
-/** Records the sender's events in the exporter's own metrics and the log. */
+/** Records the events of the sender in the exporter's own metrics and the log. */
 export function toDeliveryObserver(self: Self): Pick<SenderObserver, 'exported' | 'rejected' | 'size'> {
   self.spansExported.inc(0);
   for (const reason of rejectReasons) self.spansRejected.inc({ reason }, 0);
@@ -159,7 +159,7 @@ type DifferencesOptions = {
   readonly configure: (digest: string) => void;
 };
 
-/** Finds replicas whose configuration has differed for a while; shorter differences are normal during reloads. */
+/** Finds replicas whose configuration has differed for a while. Shorter differences are normal during reloads. */
 function createDifferences({ self, log, clock, configure }: Noted & DifferencesOptions) {
   let own = '';
   let sinceTicks: number | undefined;

@@ -24,7 +24,7 @@ import type { Traces } from './trace-pipeline.ts';
 type ReplicaOptions = WatchParts & {
   readonly shared: SharedState;
   readonly owner?: string;
-  /** Where this replica answers. */
+  /** The URL at which this replica responds. */
   readonly ownUrl: string;
 };
 
@@ -85,7 +85,7 @@ export function createReplica(options: ReplicaOptions): Replica {
       await Promise.all([traces?.stop(), lastWrites]);
     },
     reload: async (next, toTraces) => {
-      // Made before anything ends: if this fails, the present configuration stays.
+      // Made before anything ends, so that the current configuration stays if this fails.
       const nextTraces = toTraces(next, owned.state);
       await ownership.reload(listUnits(next), async () => {
         await traces?.stop();
@@ -123,7 +123,7 @@ function readLease(
   if (listed === undefined || lease === undefined) return undefined;
   const isOurs = owned().has(server);
   const remainingMs = Math.round(lease.remainingMs - (nowTicks - listed.readTicks));
-  // This replica gave up the lease, but no other replica can acquire it before it expires.
+  // This replica released the lease, but no other replica can acquire the server before the lease expires.
   const expiresInMs = lease.owner === owner && !isOurs ? Math.min(0, remainingMs) : remainingMs;
   return { isOwned: isOurs, owner: lease.address, epoch: lease.epoch, expiresInMs };
 }
@@ -162,12 +162,12 @@ function createUnits(options: UnitsOptions) {
       const parts = { ...options, config: only, state, traces: options.traces(), snapshots: gate.snapshots, memoryOf };
       const watching = watchAll(parts, undefined, options.toPollTimes);
       watched.set(unit, { watching, shut: gate.shut });
-      // Traces are shared by all servers, and keep running.
+      // All servers share the traces, which keep running.
       startGeneration({ ...watching, traces: undefined });
       // The previous owner may have left traces in the spool.
       options.traces()?.wake();
     },
-    /** Hides a unit at once; resolves when all its work has ended. */
+    /** Hides a unit at once. Resolves when all its work has ended. */
     end: async (unit: string): Promise<void> => {
       owned.remove(unit);
       const ending = watched.get(unit);
@@ -183,7 +183,7 @@ function createUnits(options: UnitsOptions) {
   };
 }
 
-/** Counters of this process, which remain when the owner of a server changes. */
+/** Counters of this process. They stay when the owner of a server changes. */
 const ofProcess = new Set(['automation_exporter_lease_takeovers_total']);
 
 type Unit = { readonly watching: Watching; readonly shut: () => void };

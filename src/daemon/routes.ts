@@ -44,7 +44,7 @@ import { hintAtName } from './pages/similar-names.ts';
 import type { Traces } from './trace-pipeline.ts';
 import type { WebAccess } from './web-access.ts';
 
-/** The parts of the daemon that routes need; read at each request, because a reload changes them. */
+/** The parts of the daemon that routes need. They are read for each request, because a reload changes them. */
 type Served = {
   readonly fixed: FixedConfig;
   readonly version: string;
@@ -57,17 +57,17 @@ type Served = {
   readonly current: () => Config;
   readonly watching: () => Watching;
   readonly watch: () => Watch;
-  /** The address at which browsers reach this exporter. */
+  /** Returns the URL at which browsers reach this exporter. */
   readonly externalUrl: () => string;
 };
 
-/** The HTTP server, with its configured access rules. */
+/** The HTTP server with its configured access rules. */
 export type DaemonServer = Pick<HttpServer, 'close'> & {
   readonly listen: () => Promise<string>;
   readonly reload: (config: Config) => void;
 };
 
-/** Creates the HTTP server with all routes; it does not listen yet. */
+/** Creates the HTTP server with all routes. It does not listen yet. */
 export async function createDaemonServer(served: Served): Promise<DaemonServer> {
   const { fixed, log, externalUrl } = served;
   const webAccess = await loadWebAccess(served);
@@ -97,7 +97,7 @@ export async function createDaemonServer(served: Served): Promise<DaemonServer> 
   };
 }
 
-// The web configuration is YAML; without it, the parser is not loaded.
+// The web configuration is YAML. Without it, the parser is not loaded.
 async function loadWebAccess({ current, log, clock, readFile }: Served): Promise<WebAccess | undefined> {
   const config = current();
   if (config.webConfig === undefined) return undefined;
@@ -154,7 +154,7 @@ function listRoutes(served: Served) {
       (await import('../../alerts/site.ts')).listSiteChanges(alert, current().alerts),
     ),
     metricReferenceRoute(async () => (await import('./catalogue/reference.ts')).renderMetricReference()),
-    // Last, because this route answers every other path.
+    // This route responds to all other paths, so it must be last.
     notFoundRoute(hintAt),
   ];
 }

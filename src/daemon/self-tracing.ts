@@ -17,13 +17,13 @@ export type SelfTracing = ReturnType<typeof startSelfTracing>;
 
 type SelfTracingOptions = { readonly version: string; readonly log: Log };
 
-/** Starts OpenTelemetry's SDK, configured by its own variables. Import only if they are set. */
+/** Starts OpenTelemetry's SDK, which reads its own variables. Import this file only if they are set. */
 export function startSelfTracing({ version, log }: SelfTracingOptions) {
   toLog(log);
   const ours = resourceFromAttributes({ 'service.name': 'automation-exporter', 'service.version': version });
   const sdk = new NodeSDK({
     resource: defaultResource().merge(ours),
-    // Only attributes from variables; attributes of the machine are not sent.
+    // Attributes come from variables only. Attributes of the machine are not sent.
     resourceDetectors: [resourceAttributesEnvDetector, serviceNameEnvDetector],
     metricReaders: [],
     logRecordProcessors: [],
@@ -81,9 +81,9 @@ export function startSelfTracing({ version, log }: SelfTracingOptions) {
         );
       },
     }),
-    /** Sends pending spans, within the time of a stop. */
+    /** Sends pending spans, within the time limit of a stop. */
     stop: async (): Promise<void> => {
-      // A hanging collector must not delay the stop.
+      // A collector that does not respond must not delay the stop.
       const limit = new Promise<void>((resolve) => void setTimeout(resolve, stopLimitMs).unref());
       await Promise.race([limit, sdk.shutdown().catch((error: unknown) => log.warn({ error }, unsent))]);
     },
@@ -122,14 +122,14 @@ function fail(span: Span, kind: string): void {
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
-/** Returns the error's kind, because its message may contain secrets. */
+/** Returns the kind of an error, because its message may contain secrets. */
 function toKind(error: unknown): string {
   const { kind, name } = error as { readonly kind?: unknown; readonly name?: unknown };
   if (typeof kind === 'string') return kind;
   return typeof name === 'string' ? name : '_OTHER';
 }
 
-/** Sends the SDK's messages to the exporter's log. */
+/** Writes the SDK's messages to the exporter's log. */
 function toLog(log: Log): void {
   const say = (level: 'debug' | 'warn') => (message: string) => log[level]({ says: message }, 'OpenTelemetry');
   const [debug, warn] = [say('debug'), say('warn')];

@@ -99,15 +99,15 @@ export function createServerPolls(options: PollsOptions) {
     polls,
     executions,
     expected,
-    /** Keeps the journal of changes; undefined if the collector is off. */
+    /** The journal of changes; undefined if the collector is off. */
     changes,
     toHandover,
-    /** The collectors that configuration switches off. */
+    /** The collectors that the configuration switches off. */
     off,
   };
 }
 
-/** A poll, without what it reads. */
+/** A poll, without its reading. */
 type PlannedPoll = {
   readonly collector: Collector;
   readonly target: Target;
@@ -148,14 +148,14 @@ function toRules(collector: Collector, { collectors: settings, metrics }: Config
   return { families: new Map([...rules, ...(isOwnWay ? [] : leaveToExecutions(collector))]), maxSeries };
 }
 
-/** Removes families that executions publish too: no family may appear twice, not even in rows that a reload takes over. */
+/** Returns rules that drop families that executions publish: none may appear twice, not even in rows from before a reload. */
 function leaveToExecutions({ metrics }: Collector): [string, FamilyRule][] {
   const theirs = new Set(Object.values(executionFamilies).map(({ name }): string => name));
   const shared = Object.values(metrics).filter(({ name }) => theirs.has(name));
   return shared.map(({ name }) => [name, { off: true, dropLabels: [] }]);
 }
 
-/** For collectors that need the counted runs, and store their results with executions. */
+/** Returns the reading for collectors that need counted executions, if these are off. */
 function needsExecutions({ publisher }: PlannedPoll): Reading {
   const message = 'the collector executions, which it needs, is off';
   return { read: async () => ({ result: 'off', reason: 'config', message }), withdraw: publisher.withdraw };
@@ -165,7 +165,7 @@ function isOfRestored({ before, state }: PollsOptions): boolean {
   return before?.isRestored ?? ['restored', 'behind'].includes(state.origin.kind);
 }
 
-/** The options that all collectors with their own state share. */
+/** Returns the options that all collectors with a state of their own share. */
 function toShared({ everyMs, publisher, target }: PlannedPoll, options: PollsOptions) {
   const { server, state, clock } = options;
   return {
@@ -221,7 +221,7 @@ function createServerExecutions(
   });
   return {
     ...executions,
-    // Runs counted before the stored state is loaded would not be recorded.
+    // Runs that are counted before the stored state is loaded would not be recorded.
     read: async (signal) => {
       for (const recorder of recorders) await recorder?.open();
       return executions.read(signal);

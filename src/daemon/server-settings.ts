@@ -29,7 +29,7 @@ export function toExecutionSettings(server: ServerConfig, config: Config): Execu
   };
 }
 
-/** Returns how many jobs of that many projects may have their own series, and the option that limits them. */
+/** Returns how many jobs may have their own series, for this number of projects, and the option that limits them. */
 export function toJobRoom(settings: ExecutionSettings, projects: number): { jobs: number; limitedBy: string } {
   const { jobs } = planRoom(settings, { projects, projectHistograms: 0 });
   return { jobs, limitedBy: jobs >= settings.cap ? 'jobs.cap' : 'collectors.executions.max_series' };
@@ -58,12 +58,12 @@ export function toChangesSettings(server: ServerConfig, { jobs, metrics, traces 
   };
 }
 
-/** Reports whether lines of logs are kept for any project. */
+/** Reports whether log lines are kept for any project. */
 export function keepsLines({ enabled, logs, overrides }: Config['diagnosis']): boolean {
   return enabled && [logs, ...overrides.map((one) => one.logs)].includes('lines');
 }
 
-/** Reports whether traces are sent, and with them log records. */
+/** Reports whether traces are sent; log records need them. */
 export function sendsTraces(
   { enabled }: Config['traces'],
   otlp: { readonly isConfigured: boolean } | undefined,
@@ -76,22 +76,22 @@ export function sendsLogs(diagnosis: Config['diagnosis']): boolean {
   return diagnosis.events || keepsLines(diagnosis);
 }
 
-/** Computes how many jobs get their own series. */
+/** Returns the maximum number of jobs with their own series. */
 export function toDetail({ detail, top, cap }: Config['jobs']): number {
   const most = { all: cap, top, none: 0 } as const;
   return Math.min(most[detail], cap);
 }
 
-/** Facts about the server, known only after the first contact, and about the exporter. */
+/** Facts about the exporter, and about the server after the first contact. */
 type About = {
-  /** How often the ids of the server started; from 2 on, the number is part of the namespace. */
+  /** How often the ids of the server have started. From 2 on, the number is part of the namespace. */
   readonly epoch: number;
   readonly release: string | undefined;
   readonly version: string;
   readonly format: TraceFormat;
 };
 
-/** Returns the settings for the traces of a server. The daemon and `replay` must use the same. */
+/** Returns the settings for the traces of a server. The daemon and `replay` must use the same settings. */
 export function toTraceSettings(server: ServerConfig, traces: Config['traces'], about: About): TraceSettings {
   const { namespace, name } = server;
   const { epoch, release, version, format } = about;

@@ -33,10 +33,10 @@ export type WatchOptions = Omit<ConnectOptions, 'observe' | 'memory' | 'selfTrac
   readonly memoryOf?: ((address: Omit<Address, 'memory'>) => ConnectionMemory) | undefined;
 };
 
-/** An address and the route to it: errors of one route do not affect another. */
+/** An address and the route to it. Errors of one route do not affect another. */
 export type Address = { readonly url: string; readonly way: unknown; readonly memory: ConnectionMemory };
 
-/** One address: the server's, or a cluster member's. */
+/** One address, of a server or of a cluster member. */
 export type Target = {
   readonly member: string | undefined;
   readonly connection: Connection;
@@ -53,7 +53,7 @@ export function connectTargets(server: ServerConfig, given: TargetOptions) {
   const members = server.members.map(({ name, url }) => connectTarget(server, { member: name, url }, options));
   const all = [common, ...members];
   return {
-    /** The server's own address, behind which any member may answer. */
+    /** The address of the server, behind which any member may respond. */
     common,
     members,
     all,
@@ -82,7 +82,7 @@ export function joinListeners({ sourceNotes, signs, receive }: Listeners) {
 }
 
 type TargetOptions = WatchOptions & {
-  /** Returns the listener for all answers of an address. */
+  /** Returns the listener for all responses of an address. */
   readonly listener: (member: string | undefined, isShared: () => boolean) => Listener;
 };
 
@@ -109,7 +109,7 @@ function connectTarget(server: ServerConfig, { member, url }: Asked, options: Ta
 
 type Change = { readonly now: Seen; readonly before: Seen | undefined; readonly facts: ServerFacts };
 
-/** Logs each change of a server's state once, and its facts on contact. */
+/** Logs each change of the state of a server once, and its facts at the first contact. */
 function logState(log: Log, key: ReturnType<typeof toKey>, { now, before, facts }: Change): void {
   const { state, sinceMs, message } = now;
   if (state === 'down') log.warn({ ...key, error: message }, 'server is down');
@@ -121,12 +121,12 @@ function logState(log: Log, key: ReturnType<typeof toKey>, { now, before, facts 
   }
 }
 
-/** Returns the labels of the exporter's own series about a server, or one of its members. */
+/** Returns the labels of the exporter's own series about a server or one of its members. */
 export function toKey({ name }: Pick<ServerConfig, 'name'>, member: string | undefined) {
   return member === undefined ? { server: name } : { server: name, member };
 }
 
-/** Reports whether several members answer at the one address of a server. Logged only once, because it does not change. */
+/** Reports whether several members respond at the one address of a server. This is logged once, because it does not change. */
 export function createHidesMembers(
   server: ServerConfig,
   { common }: Pick<Targets, 'common'>,

@@ -13,7 +13,7 @@ import {
 } from './generation.ts';
 import { forgetTraces } from './instruments.ts';
 
-/** Watches all servers. A generation is all that one configuration started. */
+/** Watches all servers. A generation is everything that one configuration started. */
 export function createSingle(options: WatchParts & { readonly state: State }): Watch {
   const { state, log } = options;
   let { toTraces } = options;
@@ -25,7 +25,7 @@ export function createSingle(options: WatchParts & { readonly state: State }): W
     return watchAll({ ...options, config, traces: to(config, state) }, before, options.toPollTimes);
   }
 
-  /** The polls of the old generation end before the next one starts, so that no server is polled twice. */
+  /** Ends the polls of the old generation before the next one starts, so that no server is polled twice. */
   async function replace(next: Watching): Promise<void> {
     const old = current;
     current = next;
@@ -85,7 +85,7 @@ function keysOf({ watched }: Watching): PollKey[] {
   return [...watched.values()].flatMap(({ polls }) => polls.map(({ key }) => key));
 }
 
-/** Reports whether an own series of the exporter is about a server, member or poll that no longer exists. */
+/** Reports whether one of the exporter's own series is about a server, member or poll that no longer exists. */
 function isGone(labels: Readonly<Record<string, string | number>>, { watched }: Watching, kept: Set<string>): boolean {
   const { server, member, collector, reason } = labels;
   if (server === undefined) return false;

@@ -47,7 +47,7 @@ export function keepState(state: State, { log, self, clock }: KeepingOptions) {
     copying = state.backUp().catch((error: unknown) => log.error({ error }, 'state backup failed'));
   }
   let cancel = clock.after(everyMs, copyAgain);
-  /** A slow disk may need longer than the interval, and two backups at the same time would write the same file. */
+  /** Starts a backup, unless one is in progress: on a slow disk it may last longer than the interval, and both write one file. */
   function copyAgain(): void {
     copy();
     void copying.then(() => {
@@ -97,6 +97,6 @@ function sayOrigin(origin: StateOrigin, log: Log): void {
 }
 
 const everyMs = 600_000;
-/** For a busy machine; a backup is also read again for a check. */
+/** For a busy machine. A backup is also read again to check it. */
 const msPerMebibyte = 200;
 const worthSayingMs = 2000;

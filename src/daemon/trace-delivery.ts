@@ -50,7 +50,7 @@ export const createDelivery: ToDelivery = (options, pending) => {
     status: () => ({
       ...sender.status(),
       failing: sender.status().failing ?? toFailingLogs(ofLogs?.status().failing),
-      // Only the host, because the rest of the address may contain secrets.
+      // Only the host, because the rest of the URL may contain secrets.
       collector: new URL(otlp.endpoint).host,
       pending: pending(),
       bounds,
@@ -94,7 +94,7 @@ function toLineSending(
   };
 }
 
-/** Makes requests for the changes of each project and of the server. A new source of nodes may be thousands of changes. */
+/** Makes requests for the changes of each project and of the server. A new source of nodes may cause thousands of changes. */
 function createToSpooled(
   server: string,
   { config, clock, version }: TracesOptions,
@@ -153,7 +153,7 @@ function createSpoolSender(
     post,
     clock,
     wait,
-    // The log removes every known secret, but messages of the backend are also stored.
+    // The log removes all known secrets itself, but messages of the backend are also stored.
     scrub: (text) => scrub(text, secretsOf(settings)),
     quarantineBounds,
     observe: {

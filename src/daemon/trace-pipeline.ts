@@ -36,53 +36,53 @@ export type TracesOptions = {
   readonly log: Log;
   readonly clock: Clock;
   readonly version: string;
-  /** The plans for pages; kept across reloads. */
+  /** The plans for pages, which are kept across reloads. */
   readonly keptPlans?: KeptPlans;
   readonly selfTracing?: Pick<SelfTracing, 'ofPost'> | undefined;
   /** Sends the traces; undefined if only pages show them. */
   readonly toDelivery: ToDelivery | undefined;
-  /** Replaces the exporter's own connection, for tests. */
+  /** Replaces the exporter's own connection in tests. */
   readonly toPost?: typeof createPost | undefined;
-  /** Tests replace the waits of the clock with this. */
+  /** Replaces the waits of the clock in tests. */
   readonly wait?: Wait | undefined;
 };
 
-/** Creates the delivery of the spool; `pending` returns how many executions have no trace yet. */
+/** Creates the delivery of the spool. `pending` returns how many executions have no trace yet. */
 export type ToDelivery = (options: TracesOptions & { wait: Wait }, pending: () => number) => Delivery;
 
 export type Delivery = {
   readonly spooling: Spooling;
-  /** Makes the events for a server's changes; undefined if no events are sent. */
+  /** Makes the events for the changes of a server; undefined if no events are sent. */
   readonly eventsOf: ((server: string) => ToSpooled) | undefined;
   readonly status: () => DeliveryStatus;
   readonly quarantined: Quarantine;
   readonly wake: () => void;
   readonly start: () => void;
-  /** Ends the request in progress; undelivered traces stay in the spool. */
+  /** Ends the request in progress. Undelivered traces stay in the spool. */
   readonly stop: () => Promise<void>;
 };
 
 export type Traces = ReturnType<typeof createTraces>;
 
-/** The parts of tracing that a server's executions need, and the loop that makes their traces. */
+/** The parts of tracing that the executions of a server need, and the loop that makes their traces. */
 type ServerTraces = { readonly commitHook: CommitHook; readonly loop: EnrichLoop };
 
 /** The parts of a server that tracing needs. */
 export type Joined = {
   readonly client: Client;
   readonly port: Pick<TracePort, 'failures' | 'serverNowMs' | 'onTraced'>;
-  /** Lists the changes before a failure, likeliest first. */
+  /** Lists the changes before a failure, most likely cause first. */
   readonly suspectsOf: EnricherOptions['suspectsOf'];
 };
 
-/** Turns counted executions into delivered traces, or only into pages: one pipeline for each server, and one delivery. */
+/** Turns counted executions into delivered traces, or only into pages. Each server has a pipeline, and all share one delivery. */
 export function createTraces(options: TracesOptions) {
   const { keptPlans = createKeptPlans(), clock, toDelivery } = options;
   const shared = { ...options, keptPlans, wait: options.wait ?? createWait(clock) };
   const enrichers = new Map<string, Enricher>();
   const delivery = toDelivery?.(shared, () => countPending([...enrichers.values()]));
   return {
-    /** Builds the pipeline of one server's executions; its loop runs until it is stopped. */
+    /** Builds the pipeline for the executions of one server. Its loop runs until it is stopped. */
     ofServer: (server: ServerConfig, joined: Joined): ServerTraces => {
       const attempts = createAttempts();
       const enricher = createServerEnricher(server, joined, { ...shared, attempts, spooling: delivery?.spooling });
@@ -92,7 +92,7 @@ export function createTraces(options: TracesOptions) {
     eventsOf: (server: string): ToSpooled | undefined => delivery?.eventsOf?.(server),
     planOf: keptPlans.find,
     hasPlan: keptPlans.has,
-    /** The cause of an execution that did not succeed, even if its trace is no longer kept. */
+    /** Returns the cause of an execution that did not succeed, even after its trace was removed. */
     causeOf: (server: string, run: CauseKey): Cause | undefined => enrichers.get(server)?.causeOf(run),
     lastFailureOf: (server: string, job: string): FailedRun | undefined => enrichers.get(server)?.lastFailureOf(job),
     stepShiftsOf: (server: string, job: string): readonly StepShift[] => enrichers.get(server)?.stepShiftsOf(job) ?? [],
@@ -100,7 +100,7 @@ export function createTraces(options: TracesOptions) {
     quarantined: delivery?.quarantined,
     /** Removes pending traces of a server that is no longer watched. */
     forget: (server: string) => enrichers.delete(server),
-    /** Call when another process may have spooled traces. */
+    /** Call when another process may have added traces to the spool. */
     wake: () => delivery?.wake(),
     start: () => delivery?.start(),
     stop: async (): Promise<void> => delivery?.stop(),
@@ -113,7 +113,7 @@ type OfServer = Shared & { readonly attempts: Attempts };
 
 type ForEnricher = OfServer & { readonly spooling: Spooling | undefined };
 
-/** Makes the traces of one server's pending executions, and reports each to its executions. */
+/** Makes the traces of the pending executions of one server, and reports each trace to the room of executions. */
 function createServerEnricher(
   server: ServerConfig,
   { client, port, suspectsOf }: Joined,
@@ -166,7 +166,7 @@ function toLogsOf({ logs, overrides }: Config['diagnosis']): EnricherOptions['lo
   return (project) => overrides.find(({ match }) => match.matches(project))?.logs ?? logs;
 }
 
-/** Runs an enricher in a loop, and passes it the counted executions. */
+/** Runs an enricher in a loop, and passes the counted executions to it. */
 function joinEnricher(
   { name }: ServerConfig,
   enricher: Enricher,

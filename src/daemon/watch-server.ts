@@ -40,35 +40,35 @@ export type WatchedServer = {
   readonly polls: readonly ScheduledPoll[];
   readonly traceLoop: EnrichLoop | undefined;
   readonly members: readonly string[];
-  /** Publishes disabled collectors and open circuits. Call on start, because a generation may never start. */
+  /** Publishes disabled collectors and open circuits. Call when the generation starts, because it may never start. */
   readonly announce: () => void;
   readonly facts: (member?: string) => ServerFacts | undefined;
-  /** Returns the state of the server or one of its members, from its vital polls. */
+  /** Returns the state of the server or one of its members according to vital polls. */
   readonly seen: (member?: string) => Seen | undefined;
-  /** Returns since when the server has not answered, or has refused the credentials; undefined while it answers. */
+  /** Returns since when the server has not responded, or has refused the credentials; undefined while it responds. */
   readonly silence: () => Silence | undefined;
   readonly rights: RightsWatch;
   /** Returns problems of the server, its executions and its schedules that collectors do not report. */
   readonly troubles: () => readonly Trouble[];
-  /** Returns the running executions and the newest finished ones, once they were read. */
+  /** Returns the running executions and the newest finished ones; undefined before they were read. */
   readonly executions: () => ExecutionsOfServer | undefined;
   /** Returns the finished executions for pages, newest first. */
   readonly ended: () => readonly EndedStatus[];
   /** Explains the last decision about each watched job with this path or id. */
   readonly why: ExpectedRuns['why'];
-  /** Explains why a job of a project may not be watched: its server or its credentials do not show it. */
+  /** Explains why a job of a project may not be watched: the server does not respond, or does not show it to the credentials. */
   readonly unseen: (project: string) => string | undefined;
   /** The scheduled jobs and their expected runs, for pages; undefined if the collector is off. */
   readonly expected: Pick<ExpectedRuns, 'scheduled' | 'schedule' | 'outlook'> | undefined;
-  /** A job by its path `{project}/{group}/{name}`: its schedule, and its runs. */
+  /** Returns a job by its path `{project}/{group}/{name}`, with its schedule and its runs. */
   readonly job: (path: string) => ShownJob | undefined;
-  /** Returns the present path of the job that had this path earlier; undefined if a job has it now, or if none is known. */
+  /** Returns the current path of the job that had this path. Undefined if a job has this path now, or if no such job is known. */
   readonly movedTo: (path: string) => string | undefined;
   /** The journal of changes; undefined if the collector is off. */
   readonly changes: Pick<Changes, 'list' | 'dropped'> | undefined;
   /** Explains what changed before a failed run of a job; undefined for other executions. */
   readonly explain: (run: EndedStatus) => Explanation | undefined;
-  /** The scheduled runs of an interval that did not happen; undefined if the collector is off. */
+  /** Returns the scheduled runs of an interval that did not happen; undefined if the collector is off. */
   readonly skipped: (wish: SkippedWish, pause: Pause) => Promise<Skipped> | undefined;
   readonly serverNowMs: () => number;
   /** Finds a running or waiting execution of the last round. */
@@ -78,13 +78,13 @@ export type WatchedServer = {
   readonly withdraw: (key: PollKey) => void;
   /** Returns the data that a reload takes over. */
   readonly toHandover: () => Handover;
-  /** Publishes the data of a handover again, with the present configuration. */
+  /** Publishes the data of a handover again, with the current configuration. */
   readonly resume: () => Promise<void>;
 };
 
 /**
- * Everything that watches one configured server: its connections, the traces of its executions, and a poll for each enabled
- * collector. Only a port connects executions and traces.
+ * Creates everything that watches one configured server: its connections, the traces of its executions, and a poll for each
+ * enabled collector. Only a port connects executions and traces.
  */
 export function watchServer(server: ServerConfig, options: WatchOptions, before?: Handover): WatchedServer {
   const { config, log, clock, self } = options;
@@ -166,7 +166,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
   };
 }
 
-/** Computes the list once for each change, because matching patterns of jobs and projects is expensive. */
+/** Caches the list until it changes, because matching patterns of jobs and projects is expensive. */
 function toListEnded(
   executions: ServerPolls['executions'],
   settings: ReturnType<typeof toExecutionSettings>,
@@ -188,7 +188,7 @@ type LastAnswer = {
   readonly clock: Pick<Clock, 'now'>;
 };
 
-/** If a server was already silent when the exporter started, the silence began with its last answer to the previous process. */
+/** Returns the state of a server. A silence before the start began with the last response to the previous process. */
 function sinceLastAnswer(seen: Seen | undefined, { notes, member, clock }: LastAnswer): Seen | undefined {
   const lastMs = notes.lastAnswerMs(member);
   if (lastMs === undefined || seen === undefined || !isAway(seen)) return seen;

@@ -17,11 +17,11 @@ type WebAccessOptions = {
   readonly readFile: (path: string) => Promise<string>;
 };
 
-/** Decides who may send requests; follows changes of the file and its certificates. */
+/** Decides who may send requests. Follows changes of the web configuration and its certificates. */
 export type WebAccess = {
   readonly access: Access;
   readonly take: (config: WebConfig | undefined) => void;
-  /** Watches the files from now on; calls `renewTls` when they have new certificates. */
+  /** Starts watching the files. Calls `renewTls` when certificates have changed. */
   readonly watch: (renewTls: () => void) => void;
   readonly stop: () => void;
 };
@@ -75,7 +75,7 @@ export function createWebAccess({ config, log, clock, readFile }: WebAccessOptio
   return {
     access,
     take: (next) => {
-      // A reload that keeps the old one must not undo later changes of the file.
+      // A reload that keeps the old configuration must not undo later changes of the file.
       if (next !== loaded) take(next);
       loaded = next;
     },
@@ -87,7 +87,7 @@ export function createWebAccess({ config, log, clock, readFile }: WebAccessOptio
   };
 }
 
-/** Files are checked even without connections: the first connection after a long time must not get an expired certificate. */
+/** Files are checked even without connections: the first one after a long time must not get an expired certificate. */
 const lookEveryMs = 5000;
 
 async function readAgain(path: string, readFile: WebAccessOptions['readFile']): Promise<WebConfig | undefined> {

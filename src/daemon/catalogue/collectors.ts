@@ -62,7 +62,7 @@ const scheduleCollector: ExpectedRunsCollector = {
   metrics: scheduleFamilies,
 };
 
-/** Shows the running executions, and counts every finished one once. */
+/** Publishes the running executions, and counts every finished one once. */
 export const executionsCollector: ExecutionsCollector = {
   kind: 'executions',
   name: 'executions',
@@ -76,7 +76,6 @@ export const executionsCollector: ExecutionsCollector = {
   metrics: executionFamilies,
 };
 
-/** All collectors, in the order of the documentation. */
 export const collectors: readonly Collector[] = [
   systemInfoCollector,
   executionModeCollector,

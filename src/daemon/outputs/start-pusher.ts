@@ -15,11 +15,11 @@ export type StartOptions = Pick<
   readonly state: Pick<State, 'recall' | 'remember' | 'origin'>;
   readonly self: Pick<Self, 'metricsPushes' | 'metricsPointsRejected'>;
   readonly readFile: (path: string) => Promise<string>;
-  /** Where the exporter listens. */
+  /** The URL at which the exporter listens. */
   readonly url: string;
 };
 
-/** Pushes the metrics that a scrape has. */
+/** Pushes the same metrics as a scrape contains. */
 export function startPusher(options: StartOptions): Pusher {
   const { push, exposition, state, self, version, clock, readFile, url } = options;
   for (const result of pushResults) self.metricsPushes.inc({ result }, 0);
@@ -38,7 +38,7 @@ export function startPusher(options: StartOptions): Pusher {
   return pusher;
 }
 
-/** A restored copy does not have the sums that were sent after it was made, so only later increases are sent. */
+/** Wraps the stored sums. A restored copy lacks the latest sums, so only increases after the restore are sent. */
 function forgetful({ recall, remember }: StartOptions['state']): PusherOptions['memories'] {
   const known = new Set<string>();
   return {

@@ -14,13 +14,13 @@ import type { State } from '../../state/state.ts';
 import { connectServer } from '../connect.ts';
 import { toExecutionSettings } from '../server-settings.ts';
 
-/** Executions that ended at `sinceMs` or later, and before `untilMs`: one file may begin where another ends. */
+/** Executions that ended at `sinceMs` or later and before `untilMs`, so that one file can begin where another ends. */
 export type Span = { readonly sinceMs: number; readonly untilMs: number };
 
 type HistoryWish = {
   readonly server: ServerConfig;
   readonly config: Config;
-  /** The configured span; an interrupted run of the same file continues with its own span. */
+  /** The configured span. An interrupted run for the same file continues with its own span. */
   readonly span: Span;
   /** The labels that scrapes will add. */
   readonly labels: readonly LabelPair[];
@@ -41,8 +41,8 @@ export type HistoryReport = {
 type Written = { readonly span: Span; readonly executions: number; readonly complaints: readonly string[] };
 
 /**
- * Reads the past executions of a server once and writes their series as OpenMetrics. Executions that were read are stored next
- * to the file until the file is complete, so that an interrupted run can continue.
+ * Reads the past executions of a server once and writes their series as OpenMetrics. Executions that were read are stored
+ * beside the file until it is complete, so that an interrupted run can continue.
  */
 export async function writeHistory(wish: HistoryWish): Promise<Written> {
   const { server, config, labels, output, clock, report } = wish;
@@ -105,14 +105,14 @@ async function readExecutions(ledger: Ledger, span: Span, { server, config, cloc
   }
 }
 
-/** An incomplete file never has the final name. */
+/** Writes a file. An incomplete file never has the final name. */
 async function writeWhole(path: string, pieces: Iterable<string>, onWritten: (bytes: number) => void): Promise<void> {
   const part = `${path}.part`;
   const file = await open(part, 'w', 0o600);
   try {
     let bytes = 0;
     for (const piece of pieces) {
-      // Unlike `write`, it reports that the end of a piece has no room.
+      // Unlike `write`, this call reports if the end of a piece does not fit on the disk.
       await file.appendFile(piece);
       bytes += Buffer.byteLength(piece);
       onWritten(bytes);

@@ -9,7 +9,7 @@ type Known = {
   readonly changes: Pick<NonNullable<ServerPolls['changes']>, 'surroundings' | 'list'> | undefined;
 };
 
-/** Finds the jobs of a server by their paths, also by earlier ones: the id of a job stays the same. */
+/** Finds the jobs of a server by their current and former paths. The id of a job never changes. */
 export function createJobNames({ executions, expected, changes }: Known) {
   function pathOf(id: string): string | undefined {
     const watched = expected?.jobs().get(id);
@@ -22,7 +22,7 @@ export function createJobNames({ executions, expected, changes }: Known) {
   function listedAt(path: string): string | undefined {
     for (const [id, job] of expected?.jobs() ?? [])
       if (job.goneAtMs === undefined && toJobPath(job) === path) return id;
-    // The list of jobs in the journal of changes may be older, so the path is checked too.
+    // The list of jobs in the journal of changes may be older, so the path is compared too.
     for (const [id, job] of changes?.surroundings().jobs ?? [])
       if (toJobPath(job) === path && pathOf(id) === path) return id;
     return undefined;
@@ -41,7 +41,7 @@ export function createJobNames({ executions, expected, changes }: Known) {
     return facts && toJobPath(facts);
   }
 
-  /** Follows the renames in the journal; the newest is first. */
+  /** Follows the renames in the journal, which is sorted newest first. */
   function findRename(path: string, changesOfJobs = changes?.list() ?? []): string | undefined {
     const index = changesOfJobs.findIndex((change) => toFormerPath(change) === path);
     const { subject } = changesOfJobs[index] ?? {};
@@ -49,7 +49,7 @@ export function createJobNames({ executions, expected, changes }: Known) {
     return findRename(subject, changesOfJobs.slice(0, index));
   }
 
-  /** Returns the present path of the job that had this path; undefined if a job has it now, or if none is known. */
+  /** Returns the current path of the job that had this path. Undefined if a job has this path now, or if no such job is known. */
   function movedTo(path: string): string | undefined {
     if (listedAt(path) !== undefined) return undefined;
     const id = ranAs(path);
@@ -60,7 +60,7 @@ export function createJobNames({ executions, expected, changes }: Known) {
   return {
     idOf: (path: string): string | undefined => listedAt(path) ?? ranAs(path),
     movedTo,
-    /** Explains the last decision about each watched job that has this id or path, or had this path. */
+    /** Explains the last decision about each watched job with this id, or with this path now or formerly. */
     why: (job: string): readonly Why[] => {
       const path = movedTo(job);
       const told = expected?.why(path ?? job) ?? [];

@@ -19,7 +19,7 @@ type Options = {
   readonly turns: PageTurns;
 };
 
-/** The pages about jobs and their past and coming runs. */
+/** Creates the pages about jobs and their past and coming runs. */
 export function toJobPages({ current, watching, silence, turns }: Options) {
   const { begin, share, shareByName } = turns;
   const servers = (): readonly string[] => current().servers.map(({ name }) => name);

@@ -32,5 +32,5 @@ function hint(word: string, names: readonly string[]): string | undefined {
 }
 
 const maxListed = 5;
-/** Names are compared while pages and scrapes wait. */
+/** Limited, because pages and scrapes wait while names are compared. */
 const maxCompared = 1000;

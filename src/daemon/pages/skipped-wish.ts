@@ -4,7 +4,7 @@ import type { Executions } from '../../executions/executions.ts';
 import type { Success } from '../../expected-runs/risks/find-skipped.ts';
 import type { SkippedWish, TimeOrAge } from '../../http/pages/tonight/skipped-page.ts';
 
-/** Resolves an interval by the server's clock, and adds the known successes of each job. */
+/** Converts an interval to times of the server's clock, and adds the known successes of each job. */
 export function toSkippedWish(
   { since, until }: SkippedWish,
   nowMs: number,
@@ -15,10 +15,10 @@ export function toSkippedWish(
   return { sinceMs: Math.max(toMs(since), nowMs - keptMs), untilMs, successes: listSuccesses(executions?.status()) };
 }
 
-/** How long misses are kept. */
+/** How long missed runs are stored. */
 const keptMs = 7 * 86_400_000;
 
-/** The newest finished runs, and the last success of each job, which may be older. */
+/** Lists the newest finished runs, and the last success of each job, which may be older. */
 function listSuccesses(status: ReturnType<Executions['status']> | undefined): ReadonlyMap<string, readonly Success[]> {
   const known = new Map<string, Success[]>();
   const add = (of: JobNames & { readonly jobId?: string | undefined }, success: Success): void => {
@@ -32,11 +32,11 @@ function listSuccesses(status: ReturnType<Executions['status']> | undefined): Re
   return known;
 }
 
-/** If failures followed the last success, its start is computed from its end and its duration. */
+/** Returns the last success. If failures followed it, its start is computed from its end and its duration. */
 function toLastSuccess(facts: JobFacts): readonly Success[] {
   const { lastEnding, lastId, lastStartMs, lastEndMs, lastDurationMs = 0, lastSuccessMs, drift } = facts;
   if (lastEnding === 'succeeded') {
-    // The last run to start may be another one than the last to end.
+    // The run that started last may differ from the run that ended last.
     const isOfLast = facts.lastDurationOfMs === lastEndMs;
     return [{ id: lastId, startedAtMs: isOfLast ? lastEndMs - lastDurationMs : lastStartMs }];
   }

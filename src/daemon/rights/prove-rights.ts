@@ -7,14 +7,14 @@ import type { Cancel, Clock } from '../../domain/clock.ts';
 import type { ProvedRights } from '../../status/status.ts';
 import { listPurposes, toServerPolicy } from './least-policy.ts';
 
-/** Returns the rights of the token; if it has too many, also the policy that would be enough. */
+/** Returns the rights of the token, and the minimal policy if the token has more rights. */
 export async function proveRights(
   server: ServerConfig,
   api: Api,
   config: Config,
 ): Promise<Partial<Rights> & { readonly leastPolicy?: string }> {
   const listed = await api.get(projects).catch((error: unknown) => {
-    // Without projects, the rights in them would be missing for a day.
+    // Without projects, the rights in projects would be missing for a day.
     if (!(error instanceof ApiError) || isOfWholeServer(error)) throw error;
     return [];
   });
@@ -24,14 +24,14 @@ export async function proveRights(
   return { ...proved, ...(isMore ? { leastPolicy: toServerPolicy(server, config).text } : {}) };
 }
 
-/** Rights are usually granted by patterns, so a few projects are enough. */
+/** A few projects are enough, because rights are usually granted by patterns. */
 const maxAskedProjects = 3;
 
 export type RightsWatch = ReturnType<typeof watchRights>;
 
 type WatchOptions = { readonly config: Config; readonly client: Client; readonly clock: Pick<Clock, 'after'> };
 
-/** Requests the rights soon after the start, and once a day. */
+/** Requests the rights soon after the start, and then once a day. */
 export function watchRights(server: ServerConfig, { config, client, clock }: WatchOptions) {
   const stopping = new AbortController();
   let proved: ProvedRights | undefined;
@@ -64,7 +64,7 @@ export function watchRights(server: ServerConfig, { config, client, clock }: Wat
   };
 }
 
-/** After the first polls. */
+/** Late enough for the first polls to end. */
 const firstMs = 60_000;
 const againMs = 3_600_000;
 const dayMs = 86_400_000;
