@@ -5,7 +5,7 @@ import { FencedError, type FenceReason, UnansweredError } from '../state/shared-
 import type { QuarantinedTrace, Spool, SpooledTrace, SpoolSize } from '../state/spool.ts';
 import { type State, toOwner } from '../state/state.ts';
 
-/** The states of the owned units as one state: each call goes to the unit that it names. */
+/** The states of all owned units as one state. Each call goes to the unit that it names. */
 export type OwnedStates = {
   readonly state: State;
   readonly put: (unit: string, state: State) => void;
@@ -45,10 +45,7 @@ export function createOwnedStates(): OwnedStates {
 
 type UnitSpool = { unit: string; spool: Spool };
 
-/**
- * Joins the queues of all owned units. A trace of a unit that is no longer owned is left to the new owner, which may send it
- * again.
- */
+/** Joins the queues of all owned units. A trace of a unit that was lost stays for the new owner, which may send it again. */
 function joinSpools(spools: () => readonly UnitSpool[]): Spool {
   const unitOf = new Map<string, string>();
   let turn = 0;
@@ -129,7 +126,7 @@ function joinSpools(spools: () => readonly UnitSpool[]): Spool {
   };
 }
 
-/** Computes the sum of the queues once for all concurrent callers, because each sum queries the database for every unit. */
+/** Computes the sum of the queues once for all concurrent callers, because each sum queries every unit in the database. */
 function createSum(spools: () => readonly UnitSpool[]): () => Promise<SpoolSize> {
   const join = createJoin<SpoolSize>();
   return () => join(async () => sumSizes(await Promise.all(spools().map(({ spool }) => spool.size()))));
@@ -171,8 +168,8 @@ function sumOf<Item>(items: readonly Item[], pick: (item: Item) => number): numb
 }
 
 /**
- * Marks a unit whose last commits the database has lost, before anything reads its state: perhaps only a later owner reads the
- * marks. Forgets what was pushed too: otherwise increases that the database has lost would be pushed again.
+ * Marks a unit whose last commits the database has lost, before its state is read, because perhaps only a later owner reads the
+ * marks. Also removes what was recorded about pushes; otherwise increases that the database has lost would be pushed again.
  */
 export function markBehind(state: State, unit: string, nowMs: number): State {
   const keys: readonly RestoredMark['key'][] = ['executions', 'changes'];
@@ -182,7 +179,7 @@ export function markBehind(state: State, unit: string, nowMs: number): State {
     await state.remember({ server: unit, collector: sentSumsOwner }, { firstMs: nowMs, sums: '[]' });
   }
   let marked: Promise<void> | undefined;
-  // After an error, each read tries again: without the marks, the state would count as complete.
+  // After an error, each read tries again, because without the marks the state would count as complete.
   function ensureMarked(): Promise<void> {
     marked ??= mark().catch((error: unknown) => {
       marked = undefined;

@@ -11,8 +11,8 @@ import { countLost, leaseMs, listBehind, listFree, listGone, lookEveryMs, restMs
 import { createReach, createTenures, type ReachObserver, type Tenures, type TenuresOptions } from './tenures.ts';
 
 /**
- * Why a replica stops acting for a unit: the unit was fenced, its lease was not renewed in time, a commit was not answered, the
- * configuration changed, or the replica releases the unit.
+ * Why a replica stops watching a unit: it was fenced, its lease was not renewed in time, a commit got no response, the
+ * configuration changed, or the replica releases it.
  */
 export type LossReason = FenceReason | 'unrenewed' | 'unanswered' | 'reloaded' | 'left';
 
@@ -20,7 +20,7 @@ export type LossReason = FenceReason | 'unrenewed' | 'unanswered' | 'reloaded' |
 export type Gained = {
   readonly unit: string;
   readonly lease: Lease;
-  /** The number of known commits that are no longer in the database. */
+  /** The number of known commits that the database has lost. */
   readonly lostCommits: number;
 };
 
@@ -29,35 +29,35 @@ type OwnershipOptions = {
   readonly leases: Leases;
   readonly clock: Pick<Clock, 'ticks' | 'after' | 'random'>;
   readonly begin: (gained: Gained) => void;
-  /** Hides a unit at once; resolves when all its work has ended. */
+  /** Hides a unit at once. Resolves when all its work has ended. */
   readonly end: (unit: string, reason: LossReason) => Promise<void>;
   readonly observe: OwnershipObserver;
 };
 
 export type OwnershipObserver = ReachObserver & {
-  /** Called with all leases after each list of the database. */
+  /** Called with all leases whenever they were read. */
   readonly listed: (leases: readonly Lease[]) => void;
   readonly gained: (gained: Gained) => void;
   readonly lost: (unit: string, reason: LossReason) => void;
-  /** Called if a unit cannot be acquired or ended: a copy of it is not complete, or its work cannot start or end. */
+  /** Called if a unit cannot be acquired or ended, because a copy of it is incomplete, or its work cannot start or end. */
   readonly heldBack: (unit: string, error: unknown) => void;
 };
 
 export type Ownership = {
   readonly start: () => void;
-  /** Ends every unit and releases its lease, so that other replicas need not wait until it expires. */
+  /** Ends all units and releases their leases, so that other replicas need not wait for the leases to expire. */
   readonly stop: () => Promise<void>;
-  /** Ends every unit, changes the configuration, and starts the units again; units that were removed are released. */
+  /** Ends all units, changes the configuration, and starts the units again. Units that were removed are released. */
   readonly reload: (units: readonly string[], change: () => Promise<void>) => Promise<void>;
-  /** Call when a write was fenced, or was not answered. */
+  /** Call if a write was fenced, or got no response. */
   readonly noteFault: (unit: string, epoch: number, reason: LossReason) => void;
-  /** Call after each committed write: if the database loses it, this is then noticed. */
+  /** Call after each committed write, so that its loss in the database is detected later. */
   readonly noteCommit: (unit: string) => void;
   /** Ends units whose lease may have expired, because timers may be late. Also reports a slow database. */
   readonly check: () => void;
-  /** Returns the epochs of the units that this replica acts for. */
+  /** Returns the epochs of the units that this replica watches. */
   readonly owned: () => ReadonlyMap<string, number>;
-  /** Returns the leases of the last list, and its time in ticks. */
+  /** Returns the leases that were read last, and the time in ticks. */
   readonly leases: () => { readonly leases: readonly Lease[]; readonly readTicks: number } | undefined;
 };
 
@@ -65,7 +65,7 @@ export type Ownership = {
 export function createOwnership(options: OwnershipOptions): Ownership {
   const { leases, clock, observe } = options;
   let isOver = false;
-  // When connections end, work in progress fails.
+  // Work in progress fails when connections end.
   const reached: ReachObserver['reached'] = (...told) => (isOver ? undefined : observe.reached(...told));
   const { reach, check: checkReach } = createReach({ reached }, clock);
   const tenures = createTenures({ leases, clock, reach, onEnd: (unit, reason) => lose(unit, reason) });
@@ -91,7 +91,7 @@ export function createOwnership(options: OwnershipOptions): Ownership {
     await acquire(unit);
   }
 
-  /** A lost unit is acquired again only after all its work has ended. */
+  /** Ends a unit. It is acquired again only after all its work has ended. */
   function lose(unit: string, reason: LossReason, only?: number, waitMs = 0): void {
     const epoch = tenures.end(unit, only);
     if (epoch === undefined) return;
@@ -143,12 +143,12 @@ export function createOwnership(options: OwnershipOptions): Ownership {
   };
 }
 
-/** A change of the configuration. If the exporter is stopped in between, units that have ended are released. */
+/** Makes a change of the configuration. If the exporter is stopped meanwhile, units that have ended are released. */
 function createChangeover(release: (unit: string, epoch: number) => Promise<unknown>) {
   let isStopped = false;
   let ended: ReadonlyMap<string, number> = new Map();
   return {
-    /** Ends all units and makes the change; returns true if nothing may start afterwards. */
+    /** Ends all units and makes the change. Returns true if nothing may start afterwards. */
     make: async (epochs: ReadonlyMap<string, number>, end: () => Promise<void>, change: () => Promise<void>) => {
       ended = epochs;
       await end();
@@ -187,7 +187,7 @@ function createChanges(onFault: (unit: string, error: unknown) => void) {
 
 type Listing = Pick<OwnershipOptions, 'leases' | 'clock' | 'observe'> & Pick<Acquiring, 'reach' | 'tenures' | 'known'>;
 
-/** Lists the leases until aborted. Reports the list, and own leases that are gone or lack commits. */
+/** Reads the leases until aborted. Reports them, and own leases that are gone or lack commits. */
 function createList(
   { leases, clock, observe, reach, tenures, known }: Listing,
   report: (found: readonly Lease[], lacking: { gone: ReturnType<typeof listGone>; behind: readonly Lease[] }) => void,
@@ -225,13 +225,13 @@ type Acquiring = Pick<OwnershipOptions, 'leases' | 'clock' | 'observe' | 'begin'
 type Now = {
   units: () => readonly string[];
   running: () => AbortController;
-  /** Ends a unit and releases its lease; it can be acquired again after this time. */
+  /** Ends a unit and releases its lease. The unit can be acquired again after this time. */
   lose: (unit: string, reason: 'left', only: undefined, waitMs: number) => void;
 };
 
 /**
- * Acquires a unit and starts it, if its lease is free and this replica still runs. One unit at a time: if the database is slow,
- * renewals must not be delayed.
+ * Acquires a unit and starts it, if its lease is free and this replica still runs. Acquires one unit at a time, because
+ * renewals must not be delayed if the database is slow.
  */
 function createAcquire(
   { leases, clock, observe, begin, reach, tenures, known }: Acquiring,
@@ -271,7 +271,7 @@ function createAcquire(
   return (unit: string): Promise<void> => oneAtATime(() => acquire(unit));
 }
 
-/** This replica's name, and the highest known epoch and commit count of each unit. */
+/** The name of this replica, and the highest known epoch and commit count of each unit. */
 function createKnown() {
   const commits = new Map<string, number>();
   const epochs = new Map<string, number>();
@@ -287,7 +287,7 @@ function createKnown() {
       commits.set(lease.unit, Math.max(lease.commits, commits.get(lease.unit) ?? 0));
     },
     add: (unit: string): void => void commits.set(unit, (commits.get(unit) ?? 0) + 1),
-    /** Starts with the database's number of commits; returns the number of lost commits. */
+    /** Starts with the database's number of commits. Returns the number of lost commits. */
     take: (lease: Lease): number => {
       const lost = countLost(lease, commits.get(lease.unit));
       commits.set(lease.unit, lease.commits);

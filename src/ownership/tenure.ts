@@ -3,7 +3,7 @@ import type { Lease } from '../state/shared-state.ts';
 /** A lease of this replica, by its own monotonic clock. */
 export type Tenure = {
   readonly epoch: number;
-  /** When the last acknowledged request was sent: from then on, the lease lasts at least its full time. */
+  /** The start of the last acknowledged request. The lease lasts at least its full time from then on. */
   readonly acknowledgedTicks: number;
 };
 
@@ -12,7 +12,7 @@ export const leaseMs = 10_000;
 /** A lease lasts for three tries to renew it. */
 export const renewEveryMs = leaseMs / 3;
 
-/** Listing is cheap for the database, and released units are acquired soon. */
+/** Short, because reading leases is cheap for the database, and released units are acquired soon. */
 export const lookEveryMs = 500;
 
 /** How long an owner acts without an acknowledged renewal. The rest of the lease is for work in progress. */
@@ -23,7 +23,7 @@ export function toActingMs({ acknowledgedTicks }: Tenure, nowTicks: number): num
   return acknowledgedTicks + actsForMs - nowTicks;
 }
 
-/** Lists the units that may be acquired: those without a lease, with an expired lease, or with a lease of this replica. */
+/** Lists the units that may be acquired: without a lease, with an expired lease, or with a lease of this replica. */
 export function listFree(units: readonly string[], leases: readonly Lease[], ownName: string | undefined): string[] {
   const held = new Set(
     leases.filter(({ remainingMs, owner }) => remainingMs > 0 && owner !== ownName).map(({ unit }) => unit),
@@ -32,8 +32,8 @@ export function listFree(units: readonly string[], leases: readonly Lease[], own
 }
 
 /**
- * Computes how long a replica waits before it acquires a free unit. The more units it owns, the longer it waits, so that
- * replicas that start together share the units.
+ * Returns how long a replica waits before it acquires a free unit. It waits longer if it owns more units, so that replicas that
+ * start together share the units.
  */
 export function toPatienceMs(owned: number, chance: number): number {
   return Math.min(owned + chance, maxSteps) * patienceStepMs;
@@ -49,15 +49,15 @@ export function countLost({ commits }: Pick<Lease, 'commits'>, knownCommits = 0)
   return Math.max(0, knownCommits - commits);
 }
 
-/** The state of this replica's units at the time when it listed the leases. */
+/** The state of this replica's units at the time when it read the leases. */
 type Known = {
   readonly owner: string | undefined;
   readonly epochs: ReadonlyMap<string, number>;
-  /** The commits that the database acknowledged. */
+  /** The number of commits of each unit that the database acknowledged. */
   readonly commits: ReadonlyMap<string, number>;
 };
 
-/** Lists own leases for which the database has lost commits: it had acknowledged them before this request. */
+/** Lists own leases for which the database has lost commits that it had acknowledged before this request. */
 export function listBehind(leases: readonly Lease[], { epochs, commits }: Omit<Known, 'owner'>): Lease[] {
   return leases.filter(
     (lease) => epochs.get(lease.unit) === lease.epoch && countLost(lease, commits.get(lease.unit)) > 0,
@@ -65,7 +65,7 @@ export function listBehind(leases: readonly Lease[], { epochs, commits }: Omit<K
 }
 
 /**
- * Lists units that this replica owned when it requested the leases, and does not own in the answer: the lease was deleted,
+ * Lists units that this replica owned when it requested the leases, and does not own in the response: the lease was deleted,
  * taken, or lost with the last transactions of the database.
  */
 export function listGone(leases: readonly Lease[], { owner, epochs }: Omit<Known, 'commits'>): Gone[] {

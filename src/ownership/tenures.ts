@@ -5,7 +5,7 @@ import { leaseMs, renewEveryMs, type Tenure, toActingMs } from './tenure.ts';
 export type TenuresOptions = {
   readonly leases: Pick<Leases, 'renew'>;
   readonly clock: Pick<Clock, 'ticks' | 'after'>;
-  /** Calls the database and returns its answer; undefined if there is none. */
+  /** Calls the database and returns its response; undefined if there is none. */
   readonly reach: <Answer>(work: () => Promise<Answer>) => Promise<Answer | undefined>;
   /** Called when a lease ends without a release. */
   readonly onEnd: (unit: string, reason: 'taken' | 'unrenewed') => void;
@@ -34,7 +34,7 @@ export function createTenures({ leases, clock, reach, onEnd }: TenuresOptions) {
   async function renew(unit: string, epoch: number): Promise<void> {
     const sentTicks = clock.ticks();
     const isOurs = await reach(() => leases.renew(unit, epoch, leaseMs));
-    // A late answer does not renew the lease.
+    // A late response does not renew the lease.
     check();
     const tenure = held.get(unit);
     if (tenure?.epoch !== epoch) return;
@@ -43,14 +43,14 @@ export function createTenures({ leases, clock, reach, onEnd }: TenuresOptions) {
     else onEnd(unit, 'taken');
   }
 
-  /** Ends leases that may have expired: timers are late after the process was suspended. */
+  /** Ends leases that may have expired, because timers are late after the process was suspended. */
   function check(): void {
     for (const [unit, tenure] of held) if (toActingMs(tenure, clock.ticks()) <= 0) onEnd(unit, 'unrenewed');
   }
 
   return {
     begin: (unit: string, { epoch }: Lease, sentTicks: number) => hold(unit, { epoch, acknowledgedTicks: sentTicks }),
-    /** Ends a lease, if it has the given epoch; returns its epoch, or undefined if there is none. */
+    /** Ends a lease, if it has the given epoch. Returns its epoch; undefined if there is none. */
     end: (unit: string, only?: number) => {
       const epoch = held.get(unit)?.epoch;
       if (epoch === undefined || (only !== undefined && only !== epoch)) return undefined;
@@ -66,12 +66,12 @@ export function createTenures({ leases, clock, reach, onEnd }: TenuresOptions) {
 export type Tenures = ReturnType<typeof createTenures>;
 
 export type ReachObserver = {
-  /** Called after each request to the database, with whether it answered. */
+  /** Called after each request to the database with whether it responded. */
   readonly reached: (isReached: boolean, error?: unknown) => void;
 };
 
 type Reach = {
-  /** Sends a request to the database, and reports whether it answered. */
+  /** Sends a request to the database, and reports whether it responded. */
   reach: TenuresOptions['reach'];
   /** Reports a slow database before the request times out. */
   check: () => void;
