@@ -11,7 +11,7 @@ type DropReason = (typeof dropReasons)[number];
 export type Bounded = {
   readonly rows: readonly Row[];
   readonly dropped: Readonly<Partial<Record<DropReason, number>>>;
-  /** The keys of the published units, if not all fit; pass them to the collector's next call. */
+  /** The keys of the published units, if not all fit. Pass them to the next call of the collector. */
   readonly shown?: Shown;
 };
 
@@ -19,7 +19,7 @@ export type Bounded = {
 export function boundRows(rows: readonly Row[], { families, maxSeries }: BoundRules, before?: Shown): Bounded {
   const isOn = ({ family }: Row): boolean => families.get(family.name)?.off !== true;
   const on = families.size === 0 ? rows : rows.filter(isOn);
-  // Rows that the server repeats are counted as dropped; rows that became equal because a label was dropped are intended.
+  // Rows that the server repeats are counted as dropped. Rows that became equal because a label was dropped are not.
   const { rows: distinct, merged } = mergeRows(toWellFormed(on));
   const fewer = dropLabels(distinct, families);
   const wanted = fewer === distinct ? distinct : toWholeMs(mergeRows(fewer).rows, families);
@@ -29,13 +29,13 @@ export function boundRows(rows: readonly Row[], { families, maxSeries }: BoundRu
   return shown === undefined ? { rows: capped, dropped } : { rows: capped, dropped, shown };
 }
 
-/** Reports whether the limit keeps a row from being published. */
+/** Reports whether the limit drops a row. */
 export function isOmitted(row: Row, families: BoundRules['families'], shown: Shown): boolean {
   if (shown === undefined || families.get(row.family.name)?.off === true) return false;
   return dropLabels(toWellFormed([row]), families).some((each) => !shown.has(unitOf(each)));
 }
 
-/** The number of characters for the labels of a series. Fewer series fit only if labels have the maximum length. */
+/** The number of characters for the labels of a series. Only series with maximum labels reduce the number of series. */
 const roomOfSeries = 128;
 
 function toFitting(rows: readonly Row[], maxSeries: number): number {
@@ -45,7 +45,7 @@ function toFitting(rows: readonly Row[], maxSeries: number): number {
   return length <= room ? maxSeries : Math.min(maxSeries, Math.max(1, Math.floor((rows.length * room) / length)));
 }
 
-/** Replaced before labels are compared, because all lone surrogates have the same bytes in UTF-8. */
+/** Replaces single halves of surrogate pairs before labels are compared, because all have the same bytes in UTF-8. */
 function toWellFormed(rows: readonly Row[]): readonly Row[] {
   if (rows.every(isWellFormed)) return rows;
   return rows.map((row) => {
@@ -84,8 +84,8 @@ function dropLabels(rows: readonly Row[], families: BoundRules['families']): rea
 }
 
 /**
- * Rounds sums of durations, which floating point adds differently in another order: after a restart, jobs have another order, and a
- * sum that is slightly lower would look like a reset.
+ * Rounds sums of durations. Floating point gives a different sum in another order; jobs have another order after a restart, and
+ * a slightly smaller sum would look like a reset.
  */
 function toWholeMs(rows: readonly Row[], families: BoundRules['families']): readonly Row[] {
   const isOfSeveral = ({ family, suffix }: Row): boolean =>
@@ -93,7 +93,7 @@ function toWholeMs(rows: readonly Row[], families: BoundRules['families']): read
   return rows.map((row) => (isOfSeveral(row) ? { ...row, value: Math.round(row.value * 1000) / 1000 } : row));
 }
 
-/** A family without some of its labels, and the positions of the remaining ones. */
+/** A family without some of its labels, and the positions of the remaining labels. */
 type Shorter = { family: Family; places: readonly number[] };
 
 function toShorter(family: Family, dropped: readonly string[]): Shorter {
@@ -106,7 +106,7 @@ export type Shown = ReadonlySet<string> | undefined;
 
 /**
  * Returns at most `maxSeries` rows. The rows of a job, a histogram, a summary or a state set are published together or not at
- * all. Published units stay; omitted ones return only if there is enough room, so that changing rows never displace others.
+ * all. Published units stay; omitted ones return only if there is enough room, so that changing rows do not displace others.
  */
 function capRows(rows: readonly Row[], maxSeries: number, before?: Shown): { rows: readonly Row[]; shown: Shown } {
   const spare = Math.floor(maxSeries * shareOfReturn);
@@ -117,7 +117,7 @@ function capRows(rows: readonly Row[], maxSeries: number, before?: Shown): { row
   const shown = new Set<string>();
   let left = maxSeries;
 
-  /** Stops at the first unit that does not fit, so that earlier ones come first. */
+  /** Stops at the first unit that does not fit, so that units keep their order. */
   function fill(candidates: Iterable<string>, leftAtLeast: number): void {
     for (const unit of candidates) {
       const size = sizes.get(unit) ?? 0;
@@ -143,7 +143,7 @@ function capRows(rows: readonly Row[], maxSeries: number, before?: Shown): { row
   return { rows: rows.filter((_row, index) => shown.has(units[index] as string)), shown };
 }
 
-/** Omitted units return when the others need less than this share of the limit. */
+/** Omitted units return if the others need less than this share of the limit. */
 const shareOfReturn = 0.9;
 
 function unitOf({ family, labels, added = [] }: Row): string {
@@ -155,8 +155,8 @@ function unitOf({ family, labels, added = [] }: Row): string {
 }
 
 /**
- * Distinguishes the rows of one family with a tree that has one level for each label, and is no deeper than needed. It is
- * exact, while joined labels could collide, and fast, because neighbours mostly share their first labels.
+ * Finds rows with equal labels in a tree with one level for each label, but no deeper than needed. It is exact, while joined
+ * labels could collide, and fast, because neighbours mostly share their first labels.
  */
 function createLabelTree(rows: readonly Row[]) {
   const path: Node[] = [new Map()];
@@ -192,7 +192,7 @@ function createLabelTree(rows: readonly Row[]) {
 
 type LabelTree = ReturnType<typeof createLabelTree>;
 
-/** A node has children, or it has the index of its only row. */
+/** A node has children, or the index of its only row. */
 type Node = Map<string, Node | number>;
 
 function grow(node: Node, key: string, keyBelow: string, index: number): Node {
@@ -219,7 +219,7 @@ function mergeRows(rows: readonly Row[]): Merged {
   const trees = new Map<Family, LabelTree>();
   let family: Family | undefined;
   let tree: LabelTree | undefined;
-  // Usually nothing is merged, so nothing is copied.
+  // Usually no rows are merged, so nothing is copied.
   let kept: (Row | undefined)[] | undefined;
   for (let index = 0; index < rows.length; index++) {
     const row = rows[index];
@@ -246,7 +246,7 @@ function mergeTwo(rule: MergeRule, before: Row, later: Row): Row {
   return { ...before, value, ...mergeBeside(before, later) };
 }
 
-/** A sum began with the first of its parts. */
+/** The sum of two rows starts when the first of them started. */
 function mergeBeside(one: Row, other: Row): Pick<Row, 'startSeconds' | 'native'> {
   if (one.startSeconds === undefined && one.native === undefined) return {};
   const isKnown = one.startSeconds !== undefined && other.startSeconds !== undefined;

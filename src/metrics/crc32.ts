@@ -1,4 +1,4 @@
-/** Returns the checksum of two consecutive pieces; `shiftOfSecond` is `toShift` of the length of the second piece. */
+/** Returns the checksum of two consecutive pieces. `shiftOfSecond` is `toShift` of the length of the second piece. */
 export function combineCrc32(first: number, second: number, shiftOfSecond: number): number {
   return (multiply(shiftOfSecond, first) ^ second) >>> 0;
 }
@@ -17,7 +17,7 @@ export function toShift(length: number): number {
   return shift;
 }
 
-/** Returns the factor for the sum of both lengths. */
+/** Returns the factor for the sum of two lengths. */
 export function addShifts(first: number, second: number): number {
   return multiply(first, second);
 }

@@ -7,7 +7,7 @@ import { renderEnd, renderHeader, renderSamples } from './render.ts';
 import { joinMessages, renderSegments, translateSegments } from './segment.ts';
 import type { Selection, Snapshots } from './snapshot.ts';
 
-/** The collector name that selects the exporter's own instruments in a scrape. */
+/** The name of the collector that selects the exporter's own instruments in a scrape. */
 export const ownCollector = 'exporter';
 
 type ExpositionOptions = {
@@ -15,20 +15,20 @@ type ExpositionOptions = {
   readonly registry: Registry;
   readonly labelsOf: LabelsOf;
   readonly ticks: () => number;
-  /** When the process, and so its counters, started. */
+  /** The start of the process, at which its counters start too. */
   readonly startedAtMs?: number;
 };
 
 type Wanted = Selection & {
   readonly format: Format;
   readonly gzip: boolean;
-  /** The servers of this replica; of other servers, only leases are published. Absent without replicas. */
+  /** The servers of this replica. Other servers have only series about leases. Absent without replicas. */
   readonly owned?: ReadonlySet<string> | undefined;
 };
 
 export type Exposition = ReturnType<typeof createExposition>;
 
-/** Builds the body of a scrape from the exporter's own instruments and the snapshots; nothing is rendered twice. */
+/** Builds the body of a scrape from the exporter's own instruments and the snapshots. Nothing is rendered twice. */
 export function createExposition({ snapshots, registry, labelsOf, ticks, startedAtMs }: ExpositionOptions) {
   const end = {
     text: toBlockNow(renderEnd('text')),
@@ -38,7 +38,7 @@ export function createExposition({ snapshots, registry, labelsOf, ticks, started
   const startSeconds = startedAtMs === undefined ? undefined : Math.floor(startedAtMs / 1000);
   let last: Reading | undefined;
 
-  /** Scrapes in both formats share one reading of the own instruments, which is at most a second old. */
+  /** Returns the values of the own instruments, at most a second old. Scrapes in all formats share them. */
   function readOwn(): Reading {
     const nowTicks = ticks();
     if (last === undefined || nowTicks >= last.untilTicks) {
@@ -109,7 +109,7 @@ async function renderOwn(families: readonly OwnFamily[], format: Format, { serve
   return toBlock(text);
 }
 
-/** Deflates all small families at once, which is several times as fast as one by one. */
+/** Deflates all small families together, which is several times as fast as one by one. */
 async function toPlainBlock(bytes: Buffer): Promise<Block> {
   return { ...emptyBlock, text: [bytes], length: bytes.length };
 }
@@ -130,7 +130,7 @@ type LabelsOf = (server: string) => readonly LabelPair[];
 type OwnFamily = { family: Family; rows: readonly Row[] };
 
 /**
- * Reads the own instruments. prom-client's text writer is not used: it escapes less, lacks the info type, and its two formats
+ * Reads the own instruments. prom-client's text writer is not used: it escapes less, has no info type, and its two formats
  * conflict.
  */
 export async function readOwnFamilies(
@@ -196,12 +196,12 @@ function byName({ family: one }: OwnFamily, { family: other }: OwnFamily): numbe
   return one.name < other.name ? -1 : 1;
 }
 
-/** Removes the exporter's own series with stale labels. */
+/** Removes own series of the exporter with outdated labels. */
 export async function forgetSeries(
   registry: Registry,
   isGone: (labels: Readonly<Record<string, string | number>>, name: string) => boolean,
 ): Promise<void> {
-  // This cast is safe: every kind of metric has these two fields; prom-client's type has only the name.
+  // This cast is safe: every kind of metric has these two fields, but prom-client's type has only the name.
   const metrics = registry.getMetricsAsArray() as unknown as readonly (Pick<Gauge<string>, 'get' | 'remove'> & {
     name: string;
   })[];

@@ -3,7 +3,7 @@ import type { NativePart } from '../domain/durations/native-histogram.ts';
 const metricTypes = ['gauge', 'counter', 'info', 'summary', 'histogram'] as const;
 export type MetricType = (typeof metricTypes)[number];
 
-/** How to merge rows with equal labels: their sum, the later row, or the smallest value. */
+/** How to merge rows with equal labels: by their sum, the later row, or the smallest value. */
 const mergeRules = ['sum', 'newest', 'earliest'] as const;
 export type MergeRule = (typeof mergeRules)[number];
 
@@ -14,7 +14,7 @@ export type Family = {
   readonly type: MetricType;
   readonly labels: readonly string[];
   readonly merge: MergeRule;
-  /** For a state set: the label that separates the states, which cannot be dropped. */
+  /** For a state set: the label with the states, which cannot be dropped. */
   readonly stateLabel?: string;
   /** For a histogram with the same counts as another one: the family with its buckets. */
   readonly bucketsFrom?: string;
@@ -22,7 +22,7 @@ export type Family = {
 
 export type LabelPair = readonly [name: string, value: string];
 
-/** One sample; the label values are in the order of the family's labels. */
+/** One sample. The label values are in the order of the labels of the family. */
 export type Row = {
   readonly family: Family;
   readonly labels: readonly string[];
@@ -32,11 +32,11 @@ export type Row = {
   readonly extra?: readonly [name: 'le' | 'quantile', value: number];
   /** Configured labels of this row, after those of the family. */
   readonly added?: readonly LabelPair[];
-  /** Rendered only if the format allows it. */
+  /** Rendered only in formats with exemplars. */
   readonly exemplar?: Exemplar;
-  /** The time at which the series began; rendered only if the format allows it. */
+  /** The start of the series. Rendered only in formats with start times. */
   readonly startSeconds?: number | undefined;
-  /** Only at the count of a histogram. */
+  /** Set only for the count of a histogram. */
   readonly native?: NativePart | undefined;
 };
 
@@ -60,12 +60,12 @@ type InfoFamily<Label extends string> = Family & {
 };
 
 type SummaryFamily<Label extends string> = Family & {
-  /** Returns the rows of one summary, except unknown parts. */
+  /** Returns the rows of one summary, without unknown parts. */
   readonly rows: (summary: Summary, labels: LabelValues<Label>) => Row[];
 };
 
 type HistogramFamily<Label extends string> = Family & {
-  /** Returns the rows of one histogram. Counts are per bucket, the last one for values above all bounds. */
+  /** Returns the rows of one histogram. Counts are per bucket; the last one is for values above all bounds. */
   readonly rows: (histogram: Histogram, labels: LabelValues<Label>) => Row[];
 };
 
@@ -74,7 +74,7 @@ type Histogram = {
   readonly counts: readonly number[];
   readonly sum: number;
   readonly count: number;
-  /** In the same order as the counts. */
+  /** In the order of the counts. */
   readonly exemplars?: readonly (Exemplar | undefined)[];
   readonly startSeconds?: number | undefined;
   readonly native?: NativePart | undefined;
@@ -87,14 +87,14 @@ type Summary = {
 };
 
 type StateSetFamily<Label extends string = never> = Family & {
-  /** Returns one row for each state: 1 for the present state, 0 for others. No rows if the state is unknown. */
+  /** Returns one row for each state: 1 for the current state, 0 for others. Returns no rows if the state is unknown. */
   readonly rows: (current: string | undefined, ...labels: LabelArguments<Label>) => Row[];
 };
 
 export const gauge = defineValues('gauge', 'sum');
-/** A gauge; the later of two rows with the same labels wins. */
+/** A gauge. Of two rows with the same labels, the later one is published. */
 export const newestGauge = defineValues('gauge', 'newest');
-/** A gauge; the smaller of two values with the same labels wins. */
+/** A gauge. Of two rows with the same labels, the one with the smaller value is published. */
 export const earliestGauge = defineValues('gauge', 'earliest');
 export const counter = defineValues<`${string}_total`>('counter', 'sum');
 
@@ -172,12 +172,12 @@ export function histogram<const Label extends string>(
   };
 }
 
-/** Adds the time at which these series began. */
+/** Adds the start of the series to rows. */
 export function since(startSeconds: number | undefined, rows: Row[]): Row[] {
   return startSeconds === undefined ? rows : rows.map((row) => ({ ...row, startSeconds }));
 }
 
-/** One of the states is 1, the others 0. A gauge in both formats: OpenMetrics' stateset needs a label named like the family. */
+/** One state is 1, the others are 0. This is a gauge, because an OpenMetrics stateset needs a label named like the family. */
 export function stateSet<const Label extends string = never>(
   name: string,
   help: string,

@@ -1,4 +1,4 @@
-/** The formats that Prometheus servers request; among equally preferred ones, the first wins. */
+/** The formats that Prometheus requests. Of equally preferred formats, the first one is used. */
 const formats = ['text', 'openmetrics', 'protobuf'] as const;
 export type Format = (typeof formats)[number];
 export type TextFormat = Exclude<Format, 'protobuf'>;
@@ -19,7 +19,7 @@ export function chooseFormat(accept: string | undefined): Format {
 
 type Range = { media: string; version: string | undefined; message: string | undefined; quality: number };
 
-/** Returns the quality of a format: the most specific range counts (RFC 9110, 12.5.1). */
+/** Returns the quality of a format. The most specific range counts (RFC 9110, 12.5.1). */
 function qualityOf(format: Format, ranges: readonly Range[]): number {
   let closest = 0;
   let quality = 0;
@@ -32,9 +32,9 @@ function qualityOf(format: Format, ranges: readonly Range[]): number {
   return quality;
 }
 
-/** Returns how specifically a range matches a format; 0 if it does not. */
+/** Returns how specifically a range matches a format; 0 if it does not match. */
 function fitOf(format: Format, { media, version, message }: Range): number {
-  // Only a client that names protobuf completely can read it.
+  // Only a client that specifies protobuf completely can read it.
   if (format === 'protobuf') return media === 'application/vnd.google.protobuf' && message === families ? 4 : 0;
   const { type, subtype, versions } = spellings[format];
   if (media === '*/*') return 1;
@@ -51,7 +51,7 @@ type Spelling = { type: string; subtype: string; versions: readonly string[] };
 
 const spellings: Readonly<Record<TextFormat, Spelling>> = {
   text: { type: 'text', subtype: 'plain', versions: ['0.0.4'] },
-  // 0.0.1 was the draft of 1.0.0; readers of one can read the other.
+  // 0.0.1 was the draft of 1.0.0. A reader of one can read the other.
   openmetrics: { type: 'application', subtype: 'openmetrics-text', versions: ['1.0.0', '0.0.1'] },
 };
 
@@ -66,7 +66,7 @@ function valueOf(name: string, parameters: readonly string[]): string | undefine
   return written?.slice(name.length + 1).replace(/^"(.*)"$/, '$1');
 }
 
-/** Returns 0 for an invalid quality, so that formats in its range are not used. */
+/** Returns the quality. An invalid one counts as 0, so that its formats are not used. */
 function toQuality(written: string | undefined): number {
   if (written === undefined) return 1;
   return /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(written) ? Number(written) : 0;

@@ -47,7 +47,7 @@ function toKey(labels: object): string {
 }
 
 type Starting = {
-  /** True if it has no value until the first one is set, as for instruments of traces. */
+  /** True if the instrument has no value until the first one is set, for example for traces. */
   startsAbsent?: true;
 };
 
@@ -79,7 +79,7 @@ export function histogram<const Label extends string = never>({
 }: HistogramConfiguration<Label> & Starting) {
   return (registry: Registry): Histogram<Label> => {
     const made = countNatively(new Histogram({ ...about, registers: [registry] }));
-    // This cast is safe: a histogram without labels has a single series, whose labels are empty.
+    // This cast is safe: a histogram without labels has a single series without labels.
     if (startsAbsent) made.remove({} as LabelValues<Label>);
     return made;
   };
@@ -93,9 +93,9 @@ export function measureProcess(registry: Registry): void {
     // This interval is only for a metric that is removed below.
     eventLoopUtilizationTimeout: maxTimeoutMs,
   });
-  // Gauges with names of counters, which promtool rejects; other metrics have the same values by kind.
+  // Promtool rejects gauges with names of counters. Other metrics have the same values by kind.
   for (const kind of ['resources', 'handles', 'requests']) registry.removeSingleMetric(`nodejs_active_${kind}_total`);
-  // Names that contain their type, which promtool rejects; the lag metrics have more information.
+  // Promtool rejects names that contain their type. The lag metrics have more information.
   for (const type of ['histogram', 'summary']) registry.removeSingleMetric(`nodejs_eventloop_utilization_${type}`);
   const garbage = registry.getSingleMetric('nodejs_gc_duration_seconds');
   if (garbage instanceof Histogram) countNatively(garbage);

@@ -1,14 +1,14 @@
 /**
- * Holds new series at 0, so that Prometheus sees their first increase. The time in which the process is suspended does not count,
+ * Holds new series at 0, so that Prometheus sees their first increase. Time in which the process is suspended does not count,
  * because no scrape can read it then.
  */
 export function createNewSeriesHold(holdMs: number) {
   let shownSince = new Map<string, number>();
   return {
-    /** Returns the series that were 0 for long enough: their values may now be published. */
+    /** Returns the series that were 0 for long enough, so that their values may be published. */
     due: (nowTicks: number): readonly string[] =>
       [...shownSince].flatMap(([key, ticks]) => (nowTicks - ticks >= holdMs ? [key] : [])),
-    /** Records all series that are published as 0 now; the time of any other series starts again. */
+    /** Records all series that are published as 0 now. The time of any other series starts again. */
     noteShown: (keys: Iterable<string>, nowTicks: number): void => {
       const before = shownSince;
       shownSince = new Map();

@@ -5,7 +5,7 @@ import { createWire, toTime, type Wire } from './wire.ts';
 
 /** Data of a family that its text lines do not contain. */
 export type BesideText = {
-  /** Pairs of a line and the time, in seconds, at which its series and the following ones began. */
+  /** Pairs of a line and a time in seconds, at which the series of this and the following lines started. */
   readonly starts: readonly number[];
   readonly natives: readonly (NativePart | undefined)[];
 };
@@ -28,15 +28,12 @@ export function createBesideText() {
   };
 }
 
-/**
- * Messages by the suffix of their family's name. Summaries without a sum need another name, because the format does not allow
- * them.
- */
+/** Messages by the suffix of their family. Summaries without a sum need another name, because the format does not permit them. */
 type Messages = ReadonlyMap<string, Buffer>;
 
 /**
- * Translates rendered lines of a family, in OpenMetrics, to `Metric` messages. Rows are kept only as text, so that this format
- * takes no memory if nobody requests it.
+ * Translates rendered OpenMetrics lines of a family to `Metric` messages. Rows are kept only as text, so that this format takes
+ * no memory if nobody requests it.
  */
 export function createTranslation(family: Family, beside: BesideText) {
   const out = new Map<string, Wire>();
@@ -55,7 +52,7 @@ export function createTranslation(family: Family, beside: BesideText) {
   }
 
   return {
-    /** Translates whole lines until about `limit` bytes are read; returns the position of the next line. */
+    /** Translates whole lines until about `limit` bytes are read. Returns the position of the next line. */
     read: (text: Buffer, from: number, limit: number): number => {
       let at = from;
       const until = Math.min(text.length, from + limit);
@@ -95,7 +92,7 @@ function numberOf(type: MetricType, suffix: string): number {
 
 type Write = (line: RenderedLine, startSeconds: number, wire: Wire) => void;
 
-/** A metric is field 4 of its family; its value is field 3 for counters and field 2 for gauges. */
+/** Writes values. A metric is field 4 of its family; its value is field 3 for counters and field 2 for gauges. */
 function createValues({ type }: Family): Write {
   const metric = createWire();
   const value = createWire();
@@ -110,7 +107,7 @@ function createValues({ type }: Family): Write {
   };
 }
 
-/** The lines of a histogram are consecutive: buckets, sum, count. */
+/** Writes histograms, whose lines are consecutive: buckets, sum, count. */
 function createHistograms({ natives }: BesideText): Write {
   const metric = createWire();
   const histogram = createWire();
@@ -149,7 +146,7 @@ function createHistograms({ natives }: BesideText): Write {
   };
 }
 
-/** Neighbours usually have the same start. */
+/** Caches the last start, because neighbours usually have the same one. */
 function createStarts() {
   let last = Number.NaN;
   let time: Buffer = Buffer.alloc(0);
@@ -166,7 +163,7 @@ function writeNative(wire: Wire, { native }: NativePart): void {
   wire.signed(5, schema);
   wire.double(6, zeroThreshold);
   wire.integer(7, zeros);
-  // Spans of neighbouring buckets: each offset counts from the end of the previous span.
+  // Spans of neighbouring buckets. Each offset counts from the end of the previous span.
   const span = createWire(16);
   let end = 0;
   for (let at = 0; at < buckets.length; ) {

@@ -3,7 +3,7 @@ import type { Family } from './family.ts';
 
 export type ReferenceSection = { readonly title: string; readonly text: string; readonly families: readonly Family[] };
 
-/** The metric reference as Markdown, with one table per section. */
+/** Renders the metric reference as Markdown, with one table per section. */
 export function renderReference(sections: readonly ReferenceSection[]): string {
   const parts = sections.map(({ title, text, families }) => {
     const rows = families.map(({ name, type, labels, help }) => {
@@ -24,5 +24,5 @@ export function toOwnFamilies(registry: Registry): Family[] {
   });
 }
 
-/** The fields of a registered metric, which are missing from prom-client's types. */
+/** The fields of a registered metric that prom-client's types lack. */
 type RegisteredMetric = Pick<Family, 'name' | 'help' | 'type'> & { labelNames?: readonly string[] };

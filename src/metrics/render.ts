@@ -11,11 +11,11 @@ export function renderSamples(rows: readonly Row[], baseLabels: readonly LabelPa
   return text;
 }
 
-/** Renders rows of one family; fastest if neighbours share their first labels. */
+/** Renders rows of one family. It is fastest if neighbours share their first labels. */
 export function createRowRenderer(family: Family, baseLabels: readonly LabelPair[] = []): (row: Row) => string {
   const { name, labels: labelNames } = family;
   const base = renderPairs(baseLabels);
-  // Few, long pieces, because the cost of a line depends on the number of its pieces.
+  // Few long pieces, because the cost of a line depends on the number of its pieces.
   const openings = labelNames.map((label, index) => `${index > 0 ? '",' : base && ','}${label}="`);
   const closing = labelNames.length > 0 ? '"' : '';
   const beforeValue = `${closing}} `;
@@ -53,7 +53,7 @@ export function createRowRenderer(family: Family, baseLabels: readonly LabelPair
 
 /**
  * Returns the same text in one piece. V8 stores a concatenated text as its parts, and would copy them for each line that begins
- * with it; reading a character joins them.
+ * with it. Reading a character joins them.
  */
 function toOnePiece(text: string): string {
   return Number.isNaN(text.charCodeAt(0)) ? '' : text;
@@ -68,7 +68,7 @@ export function addExemplar(line: string, { traceId, spanId, value, atMs }: Exem
   return `${line.slice(0, -1)} # {${labels}} ${renderValue(value)} ${renderValue(atMs / 1000)}\n`;
 }
 
-/** The HELP and TYPE lines of a family; in OpenMetrics also the UNIT line. */
+/** Renders the HELP and TYPE lines of a family, and in OpenMetrics the UNIT line. */
 export function renderHeader({ name, help, type }: Family, format: TextFormat): string {
   if (format === 'text') {
     return `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type === 'info' ? 'gauge' : type}\n`;
@@ -83,7 +83,7 @@ export function renderEnd(format: TextFormat): string {
   return format === 'openmetrics' ? '# EOF\n' : '';
 }
 
-/** In OpenMetrics, the names of counters and infos have no suffix in the header. */
+/** Returns the name for the header. In OpenMetrics, the names of counters and infos have no suffix there. */
 function toOpenMetricsName(name: string, type: Family['type']): string {
   if (type === 'counter') return name.replace(/_total$/, '');
   return type === 'info' ? name.replace(/_info$/, '') : name;
@@ -109,7 +109,7 @@ function escapeHelp(help: string): string {
   return help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
 }
 
-/** Both text formats write bounds like OpenMetrics: `1.0`. */
+/** Renders the bound of a bucket. Both text formats write it as OpenMetrics does: `1.0`. */
 function renderBound(value: number): string {
   return Number.isInteger(value) && Math.abs(value) < 1e21 ? `${value}.0` : renderValue(value);
 }

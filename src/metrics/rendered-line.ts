@@ -2,7 +2,7 @@ import { createWire, toTime, type Wire } from './wire.ts';
 
 export type RenderedLine = ReturnType<typeof createRenderedLine>;
 
-/** Reads rendered lines into `labels`; taking `labels` empties it. */
+/** Reads rendered lines into `labels`. Taking `labels` empties it. */
 export function createRenderedLine() {
   const labels = createWire();
   const pair = createWire(256);
@@ -13,7 +13,7 @@ export function createRenderedLine() {
   let bound = 0;
   let hasExemplar = false;
 
-  /** Reads `name="value",…}` into label pairs (field 1 of `Metric`); returns the position after the brace. */
+  /** Reads `name="value",…}` into label pairs (field 1 of `Metric`). Returns the position after the brace. */
   function readLabels(from: number, into: Wire, isBucket: boolean): number {
     let at = from;
     while (text[at] !== brace) {
@@ -46,7 +46,7 @@ export function createRenderedLine() {
     into.message(1, pair);
   }
 
-  /** Reads ` # {labels} value time`; returns the end of the line. */
+  /** Reads ` # {labels} value time`. Returns the end of the line. */
   function readExemplar(from: number): number {
     const valueAt = readLabels(from + 4, exemplar, false) + 1;
     const space = text.indexOf(0x20, valueAt);
@@ -64,7 +64,7 @@ export function createRenderedLine() {
     bound: () => bound,
     hasExemplar: () => hasExemplar,
     exemplar: () => exemplar,
-    /** Reads the line at this position; returns the next position. */
+    /** Reads the line at this position. Returns the next position. */
     read: (source: Buffer, from: number, nameLength: number): number => {
       text = source;
       let at = from + nameLength;

@@ -9,7 +9,7 @@ export type Segment = {
   readonly family: Family;
   readonly samples: Readonly<Record<TextFormat, Block>>;
   readonly beside: BesideText;
-  /** The same samples as protocol buffers, by suffix, after the first request for them. */
+  /** The same samples as protocol buffers, by suffix. Set after the first request for them. */
   messages?: ReadonlyMap<string, Block>;
   /** Concurrent scrapes wait for the same translation. */
   translating?: Promise<void>;
@@ -36,7 +36,7 @@ type RenderOptions = {
   earlier?: readonly Segment[] | undefined;
 };
 
-/** Renders one segment for each family, in order of appearance, in slices: thousands of rows never block the event loop. */
+/** Renders one segment for each family, in order of appearance, in slices, so that rows never block the event loop. */
 export async function renderSegments(
   rows: readonly Row[],
   baseLabels: readonly LabelPair[],
@@ -98,7 +98,7 @@ export async function renderSegments(
 
 type TranslateOptions = Pick<RenderOptions, 'nextTurn' | 'toBlock'>;
 
-/** Translates segments for protocol buffers, in slices. */
+/** Translates segments to protocol buffers, in slices. */
 export async function translateSegments(segments: readonly Segment[], options: TranslateOptions): Promise<void> {
   for (const segment of segments) {
     if (segment.messages !== undefined) continue;
@@ -135,7 +135,7 @@ export function listBlocks(
     ]);
 }
 
-/** Joins translated segments: each family is one message, of all its segments. */
+/** Joins translated segments. Each family becomes one message with all its segments. */
 export function joinMessages(segments: readonly Segment[]): Block {
   const families = new Map<string, { family: Family; suffix: string; blocks: Block[] }>();
   for (const { family, messages } of segments) {
@@ -200,7 +200,7 @@ function encode(stream: Stream): void {
 async function deflate(stream: Stream, toBlock: ToBlock): Promise<void> {
   const { bytes, length, blocks } = stream;
   if (length === 0) return;
-  // A copy, because the block is kept while these bytes are overwritten.
+  // A copy, because these bytes are overwritten while the block is in use.
   const taken = Buffer.allocUnsafeSlow(length);
   bytes.copy(taken, 0, 0, length);
   stream.length = 0;

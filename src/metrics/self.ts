@@ -81,7 +81,7 @@ const instruments = {
   }),
   executionsLate: counter({
     name: 'automation_exporter_executions_late_total',
-    help: 'Counted executions that the server showed late, so only a comparison with its totals found them.',
+    help: 'Counted executions that the server showed late, so that only a comparison with its totals found them.',
     labelNames: ['server'],
   }),
   executionsImported: counter({
@@ -106,7 +106,7 @@ const instruments = {
   }),
   ledgerEntries: gauge({
     name: 'automation_exporter_ledger_entries',
-    help: 'Finished executions kept to recognise duplicates.',
+    help: 'Finished executions that are stored to recognize duplicates.',
     labelNames: ['server'],
   }),
   tracesPending: gauge({

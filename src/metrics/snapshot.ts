@@ -14,7 +14,7 @@ import {
 } from './segment.ts';
 
 export type Snapshot = {
-  /** Identifies what was polled: a new snapshot replaces the previous one of the same source. */
+  /** Identifies the source of the rows. A new snapshot replaces the previous one of the same source. */
   readonly source: string;
   /** The server of the rows, which a scrape can select. */
   readonly server: string;
@@ -28,8 +28,8 @@ export type Snapshot = {
 export type Selection = { readonly servers?: ReadonlySet<string>; readonly collectors?: ReadonlySet<string> };
 
 /**
- * Keeps the latest rows of each source. They are rendered when they are published, and replaced as a whole. Ages use a
- * monotonic clock.
+ * Stores the latest rows of each source. They are rendered when they are published, and replaced as a whole. Their age is
+ * measured by a monotonic clock.
  */
 export function createSnapshots(clock: Pick<Clock, 'ticks' | 'nextTurn'>, toBlock?: ToBlock) {
   const { ticks } = clock;
@@ -55,7 +55,7 @@ export function createSnapshots(clock: Pick<Clock, 'ticks' | 'nextTurn'>, toBloc
       const earlier = latest.get(source)?.segments;
       const segments = await renderSegments(rows, baseLabels, { nextTurn, toBlock, earlier });
       if (ticks() < translatedUntilTicks) await translateSegments(segments, { nextTurn, toBlock });
-      // Meanwhile a newer snapshot was published, or this one was withdrawn.
+      // A newer snapshot was published meanwhile, or this one was withdrawn.
       if (publishing.get(source) !== own) return;
       publishing.delete(source);
       for (const { family } of segments) {
@@ -68,7 +68,7 @@ export function createSnapshots(clock: Pick<Clock, 'ticks' | 'nextTurn'>, toBloc
       publishing.delete(source);
       if (latest.delete(source)) everything = undefined;
     },
-    /** Prepares protocol buffers, for a scrape and then whenever rows are published. */
+    /** Prepares protocol buffers, for a scrape and from then on whenever rows are published. */
     translate: async (selection: Selection = {}) => {
       translatedUntilTicks = ticks() + translatedForMs;
       const wanted = [...latest.values()].filter(isOf(selection));

@@ -14,7 +14,7 @@ export function createWire(capacity = 1024) {
     bytes = larger;
   }
 
-  /** Writes an integer that is not negative. Beyond 32 bits, shifts do not work. */
+  /** Writes a non-negative integer. Shifts do not work beyond 32 bits. */
   function varint(value: number): void {
     reserve(10);
     let rest = value;
@@ -51,7 +51,7 @@ export function createWire(capacity = 1024) {
       varint(field << 3);
       varint(value);
     },
-    /** Writes an integer with a sign, in the encoding "zigzag". */
+    /** Writes a signed integer in the "zigzag" encoding. */
     signed: (field: number, value: number) => {
       varint(field << 3);
       varint(value < 0 ? -2 * value - 1 : 2 * value);
@@ -84,7 +84,7 @@ export function createWire(capacity = 1024) {
   };
 }
 
-/** A `Timestamp` message, to the millisecond. */
+/** Writes a `Timestamp` message, to the millisecond. */
 export function toTime(seconds: number): Wire {
   const time = createWire(16);
   time.integer(1, Math.floor(seconds));
