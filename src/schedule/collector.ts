@@ -4,11 +4,11 @@ import type { Project } from '../api/endpoints/projects.ts';
 import type { Memory } from '../domain/memory.ts';
 import type { Family, LabelPair, Row } from '../metrics/family.ts';
 
-/** Why a collector has no series although no error occurred. */
+/** The reasons why a collector has no series although no error occurred. */
 const offReasons = ['config', 'version', 'denied', 'not_found', 'meaningless'] as const;
 export type OffReason = (typeof offReasons)[number];
 
-/** Why an answer has no values, with a sentence that explains it. */
+/** Why a response has no values, and a sentence that explains it. */
 type Off = { readonly reason: OffReason; readonly message: string };
 
 type Families = Readonly<Record<string, Family>>;
@@ -20,29 +20,29 @@ type DividesDay = 1 | 2 | 3 | 4 | 6 | 8 | 12;
 type EvenInterval = `${DividesMinute}s` | `${DividesMinute}m` | `${DividesDay}h` | '1d';
 
 type CollectorData<Metrics extends Families> = {
-  /** The value of `collector` in metrics, and the name in configuration. */
+  /** The value of `collector` in metrics, and the name in the configuration. */
   name: string;
   help: string;
-  /** The default interval, as configuration writes durations. */
+  /** The default interval, written as in the configuration. */
   every: EvenInterval;
   on: boolean;
   /** What the collector reads only for configured projects. */
   projects?: string;
-  /** The maximum number of its series for a server, if not the default. */
+  /** The maximum number of its series for a server; absent for the default. */
   maxSeries?: number;
-  /** The endpoints that the collector may request; `check` tries each of them. */
+  /** The endpoints that the collector may request. `check` tries each of them. */
   reads: readonly Endpoint<unknown>[];
   metrics: Metrics;
 };
 
 type CollectorDefinition<Answer, Metrics extends Families> = CollectorData<Metrics> & {
-  /** Vital polls decide `automation_up` and readiness. */
+  /** True for vital polls, which decide `automation_up` and readiness. */
   readonly vital?: boolean;
   /** True if values belong to one cluster member, so that each member is polled. */
   readonly perMember?: boolean;
   /** Only I/O. The memory may decide what is requested. */
   readonly fetch: (api: Api, watch: Watch, before: Memory) => Promise<Answer>;
-  /** Returns a reason if the answer has no values: the collector then has no series and is reported as off. */
+  /** Returns a reason if the response has no values. The collector then has no series and is reported as off. */
   readonly off?: (answer: Answer) => Off | undefined;
   /**
    * Returns problems that a person should see although the poll succeeded. Each is the end of a sentence about the server.
@@ -57,20 +57,20 @@ type CollectorDefinition<Answer, Metrics extends Families> = CollectorData<Metri
   readonly map: (answer: Answer, metrics: Metrics, about: { memory: Memory; watch: Watch }) => Row[];
 };
 
-/** A change of the server that belongs in the log. */
+/** A change of the server that is logged. */
 export type News = {
   readonly level: 'info' | 'warn';
   readonly message: string;
-  /** How long the previous state lasted, if known. */
+  /** The duration of the previous state, if known. */
   readonly afterSeconds?: number;
 };
 
 export type ProjectCollectorDefinition<Answer, Metrics extends Families> = CollectorData<Metrics> & {
-  /** Requests all projects at once, if the server supports it; returns their answers by project, or undefined. */
+  /** Requests all projects at once, if the server supports this. Returns their responses by project, or undefined. */
   readonly fetchAll?: (api: Api, watch: Watch) => Promise<ReadonlyMap<string, Answer> | undefined>;
-  /** Reports whether a project is read at all; by default, all watched projects are. */
+  /** Reports whether a project is read; by default, all watched projects are. */
   readonly covers?: (project: string, watch: Watch) => boolean;
-  /** True if the whole server is read too, like a project without a name. */
+  /** True if the whole server is also read, as a project without a name. */
   readonly andServer?: boolean;
   /** Only I/O, for one project. */
   readonly fetch: (api: Api, project: ProjectToAsk, watch: Watch) => Promise<Answer>;
@@ -79,8 +79,8 @@ export type ProjectCollectorDefinition<Answer, Metrics extends Families> = Colle
 };
 
 /**
- * One project of a pass; for the whole server, the name is empty. Projects that share a limit note how much of it they need in `needs`,
- * where each project of the pass has a place.
+ * One project of a pass; the name is empty for the whole server. `needs` has an entry for each project of the pass, in which
+ * projects that share a limit record how much they need.
  */
 export type ProjectToAsk = { readonly name: string; readonly needs: Map<string, number | undefined> };
 
@@ -117,13 +117,13 @@ export type ProjectCollector = CommonParts & {
   readonly collect: (api: Api, project: ProjectToAsk, watch: Watch) => Promise<readonly Row[]>;
 };
 
-/** Executions, which the room `executions` reads. */
+/** The collector of executions, which the room `executions` reads. */
 export type ExecutionsCollector = CommonParts & { readonly kind: 'executions' };
 
-/** Schedules, which the room `expected-runs` reads: it needs the counted executions. */
+/** The collector of schedules, which the room `expected-runs` reads. It needs the counted executions. */
 export type ExpectedRunsCollector = CommonParts & { readonly kind: 'expected-runs' };
 
-/** Changes, which the room `diagnosis` finds in the answers of all collectors. */
+/** The collector of changes, which the room `diagnosis` finds in the responses of all collectors. */
 export type ChangesCollector = CommonParts & { readonly kind: 'changes' };
 
 export function defineCollector<Answer, const Metrics extends Families>(
@@ -171,12 +171,12 @@ export function defineProjectCollector<Answer, const Metrics extends Families>(
 /** The configuration of the server for a collector, and data that all its collectors share. */
 export type Watch = {
   readonly projects: {
-    /** Returns the watched projects in the server's list; concurrent callers share one request. */
+    /** Returns the watched projects in the list of the server. Concurrent callers share one request. */
     readonly read: (api: Api) => Promise<readonly Project[]>;
     readonly labelsOf: (project: string) => readonly LabelPair[];
   };
   readonly jobs: {
-    /** Reports whether configuration includes a job; its path is `{project}/{group}/{name}`. */
+    /** Reports whether the configuration includes a job. Its path is `{project}/{group}/{name}`. */
     readonly isWanted: (path: string) => boolean;
     /** The maximum number of jobs with their own series. */
     readonly detail: number;

@@ -3,14 +3,14 @@ import { ApiError, type ErrorKind, isUnaskable } from '../api/errors.ts';
 import { toVerdict } from '../api/verdict.ts';
 import type { OffReason } from './collector.ts';
 
-/** The result of a poll: series, an error, or that the server has no values. */
+/** The result of a poll: series, an error, or no values. */
 export type Outcome =
   | {
       readonly result: 'success';
       readonly series: number;
       /** A text about skipped parts. */
       readonly note?: string;
-      /** Problems of the server that the answer reports. */
+      /** Problems of the server according to the response. */
       readonly complaints?: readonly string[];
     }
   | { readonly result: 'failed'; readonly kind: ErrorKind | 'internal'; readonly message: string }
@@ -23,7 +23,7 @@ export function judge(fault: unknown, reads: readonly Endpoint<unknown>[]): Outc
   return { result: 'off', reason: verdict, message: fault.message };
 }
 
-/** Names the outcome by one word; a change of the word is logged. */
+/** Returns one word for the outcome. A change of the word is logged. */
 export function toWord(outcome: Outcome): string {
   if (outcome.result === 'success') return 'success';
   return outcome.result === 'off' ? outcome.reason : outcome.kind;
@@ -45,8 +45,8 @@ export function toFault(error: Error): Fault {
 }
 
 /**
- * Decides which projects an error affects: all of them (refused credentials, a missing endpoint, an open circuit), or only one
- * project, which was deleted, cannot be read, or failed.
+ * Returns which projects an error affects: all (refused credentials, a missing endpoint, an open circuit), or one that was
+ * deleted, cannot be read, or failed.
  */
 export function judgeFault(error: Error, reads: readonly Endpoint<unknown>[]): 'all' | 'gone' | 'denied' | 'failed' {
   if (!(error instanceof ApiError)) return 'failed';
@@ -59,7 +59,7 @@ export function judgeFault(error: Error, reads: readonly Endpoint<unknown>[]): '
   return verdict === 'version' || verdict === 'not_found' ? 'all' : verdict;
 }
 
-/** Reports whether the service did not answer: after several such errors in a row, the next request will fail too. */
+/** Reports whether the server did not respond. After several such errors in a row, the next request will fail too. */
 export function isSilence(error: Error): boolean {
   if (!(error instanceof ApiError)) return false;
   const { kind, details } = error;
@@ -71,7 +71,7 @@ const silentKinds: readonly ErrorKind[] = ['network', 'tls', 'timeout', 'busy', 
 
 type Ended = { read: number; denied: readonly Fault[]; failed: readonly Fault[]; projects: number; series: number };
 
-/** Computes the outcome of a complete pass: a failed project is reported, although only its own series are late. */
+/** Computes the outcome of a complete pass. A failed project is reported, although only its own series are late. */
 export function toOutcome({ read, denied, failed, projects, series }: Ended): Outcome {
   const [firstDenied] = denied;
   const [firstFailed] = failed;

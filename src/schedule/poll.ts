@@ -16,7 +16,7 @@ type PollOptions = {
   readonly clock: Clock;
   readonly self: Self;
   readonly vitality: Vitality['ended'];
-  /** Reports whether the server is known not to answer, or to refuse the credentials. */
+  /** Reports whether the server is known not to respond, or to refuse the credentials. */
   readonly isAway?: () => boolean;
   readonly beyondLimit?: () => number;
 };
@@ -27,20 +27,20 @@ export type LastPoll = {
   readonly outcome: Outcome;
   readonly endedAtMs: number;
   readonly tookMs: number;
-  /** True if it spread its requests over its interval. */
+  /** True if the poll spread its requests over its interval. */
   readonly isSpread?: true;
-  /** When the poll last had values. */
+  /** The last time at which the poll had values. */
   readonly succeededAtMs: number | undefined;
-  /** The minimum pause after the end of a poll: a denied poll skips some of its scheduled times. */
+  /** The minimum pause after the end of a poll. A denied poll skips some of its scheduled times. */
   readonly restsForMs: number;
-  /** The number of series that the limit of the collector keeps from being published. */
+  /** The number of series that the limit of the collector has dropped. */
   readonly beyondLimit?: number | undefined;
 };
 
-/** The shortest interval of a poll that is off: it must notice new permissions and upgrades, at little cost. */
+/** The shortest interval of a poll that is off. It must notice new permissions and upgrades at low cost. */
 export const retryMs = 300_000;
 
-/** The wrapper around every collector: measures time, converts errors, counts and logs. */
+/** Wraps every collector: measures time, converts errors, counts and logs. */
 export function createPoll(options: PollOptions) {
   const { key, collector, reading, self, vitality, log, clock, isAway = () => false } = options;
   const pollLog = createPollLog({ key, log, isVital: collector.vital, isAway });
@@ -50,7 +50,7 @@ export function createPoll(options: PollOptions) {
   function report(outcome: Outcome, seconds: number): void {
     self.collectorDuration.set(key, seconds);
     const reason = outcome.result === 'off' ? outcome.reason : '';
-    // Also removes a series from before a reload: it has the same labels except the reason.
+    // This also removes a series from before a reload with a different reason.
     for (const other of reasons) if (other !== reason) self.collectorEnabled.remove({ ...key, reason: other });
     self.collectorEnabled.set({ ...key, reason }, Number(outcome.result !== 'off'));
     if (outcome.result === 'off') {
@@ -116,21 +116,21 @@ const reasons: readonly string[] = Object.keys({
 type PollLogOptions = {
   key: PollKey;
   log: Log;
-  /** True if errors of the poll are errors of the server, and are logged for the server. */
+  /** True if errors of the poll are errors of the server, which are logged for the server. */
   isVital: boolean;
-  /** Reports whether the server is known not to answer, or to refuse the credentials. */
+  /** Reports whether the server is known not to respond, or to refuse the credentials. */
   isAway: () => boolean;
 };
 
 /** Logs the changes of one poll. An error of the whole server is logged once for the server, not for each poll. */
 export function createPollLog({ key, log, isVital, isAway }: PollLogOptions) {
   let before: Outcome | undefined;
-  /** The last logged error that has not ended. */
+  /** The last logged error, while it lasts. */
   let told: string | undefined;
   let failures = 0;
 
   /**
-   * Reports whether an error belongs to the whole server. The first error may be the start of an outage that the next vital
+   * Reports whether an error concerns the whole server. The first error may be the start of an outage, which the next vital
    * poll confirms.
    */
   function isOfServer(kind: string, fault: unknown): boolean {

@@ -6,12 +6,12 @@ import { createRequestGap, type RequestGap } from './request-gap.ts';
 
 type SweepOptions = ReadingOptions & { collector: ProjectCollector };
 
-/** The results of one pass, by project. */
+/** The results of one pass by project. */
 type Tally = { read: number; firstRead: string | undefined; failedInARow: number; denied: Fault[]; failed: Fault[] };
 
 /**
  * Reads a collector project by project, one request at a time, spread over its interval. A project that fails, is denied or
- * disappears affects only itself. If the server does not answer several times in a row, the pass ends, and the next pass
+ * disappears affects only itself. If the server does not respond several times in a row, the pass ends, and the next pass
  * continues there.
  */
 export function createProjectSweep(options: SweepOptions): Reading {
@@ -44,7 +44,7 @@ export function createProjectSweep(options: SweepOptions): Reading {
     isSpread: true,
     read: (signal) => readAll(sweep, signal),
     withdraw: shown.withdraw,
-    /** Publishes the kept rows with the present configuration; expired rows are removed. */
+    /** Publishes the stored rows with the current configuration. Expired rows are removed. */
     resume: async () => {
       if (!projectRows.isEmpty()) await shown.publish();
     },
@@ -61,14 +61,14 @@ type Sweep = SweepOptions & {
   isListed: (project: string) => boolean;
 };
 
-/** The data that one pass leaves to the next. */
+/** Data that one pass leaves for the next. */
 type Progress = {
-  /** True until a pass is complete after the start or after the rows were withdrawn. */
+  /** True until a pass is complete after the start, or after the rows were withdrawn. */
   isFirst: boolean;
-  /** The last pass ended early: after an outage, the next one does not use the whole interval. */
+  /** True if the last pass ended early. After an outage, the next pass uses only a part of the interval. */
   isCutShort: boolean;
   nextName: string;
-  /** The number of requests of the last complete pass. */
+  /** The number of requests in the last complete pass. */
   requests: number;
 };
 
@@ -134,20 +134,20 @@ async function readEach(sweep: Sweep, names: readonly string[], { signal, tally 
     }
     if (shown.ageMs() > publishEveryMs) await shown.publish();
   }
-  // A short outage does not leave a project unread until the next pass.
+  // A project must not stay unread until the next pass because of a short outage.
   for (const [project, fault] of tally.failedInARow === 0 ? silent : []) {
     if ((await readOne(sweep, { name: project, needs }, signal)) !== undefined) break;
     tally.read += 1;
     tally.failed = tally.failed.filter((each) => each !== fault);
   }
-  // The next pass starts with a readable project, so that errors of earlier ones do not end it early.
+  // The next pass starts with a readable project, so that errors of earlier projects do not end it early.
   progress.nextName = tally.firstRead ?? '';
   projectRows.passMs = clock.ticks() - startedTicks;
   progress.requests = gap.asked();
   progress.isFirst = false;
 }
 
-/** Computes the distance between the requests of a pass: spread over its interval, within its share of the budget. */
+/** Computes the time between the requests of a pass: it is spread over its interval, within its share of the budget. */
 function toPace(
   { everyMs, requestsPerSecond, progress: { isFirst, isCutShort, requests } }: Sweep,
   projects: number,
@@ -221,7 +221,7 @@ function createShownRows({ everyMs, publisher, clock }: SweepOptions, projectRow
       projectRows.retain(() => false);
       progress.isFirst = true;
       publisher.withdraw();
-      // Rows that are being published at this moment must be withdrawn too.
+      // Rows that are being published at this moment must also be withdrawn.
       publishing = publishing.then(() => (progress.isFirst ? publisher.withdraw() : undefined));
     },
     /** Returns the time since the last publication. */
@@ -229,17 +229,17 @@ function createShownRows({ everyMs, publisher, clock }: SweepOptions, projectRow
   };
 }
 
-/** Stands for the whole server among the projects; no project has this name. */
+/** Stands for the whole server among the projects. No project has an empty name. */
 const wholeServer = '';
-/** A sweep uses at most this fraction (1/n) of the budget. */
+/** The budget divided by this number is the maximum for a sweep. */
 const shareOfBudget = 2;
 /** The share of the interval over which a pass is spread. */
 const spread = 0.8;
-/** After more errors in a row, the server is the cause, not its projects. */
+/** After more consecutive errors, the server is the cause, not its projects. */
 const maxInARow = 5;
 const minPublishMs = 5000;
 
-/** Returns all names, beginning where the last pass ended early, or with the next name if that one is gone. */
+/** Returns all names, starting where the last pass ended early. If this project is gone, starts with the next name. */
 function rotate(sortedNames: readonly string[], first: string): string[] {
   const start = sortedNames.findIndex((name) => name >= first);
   return start <= 0 ? [...sortedNames] : [...sortedNames.slice(start), ...sortedNames.slice(0, start)];

@@ -17,7 +17,7 @@ export type Reading = {
   readonly isSpread?: true;
   readonly read: (signal: AbortSignal) => Promise<Outcome>;
   readonly withdraw: () => void;
-  /** Publishes rows from before a reload, with the present configuration. */
+  /** Publishes rows from before a reload with the current configuration. */
   readonly resume?: () => Promise<void>;
 };
 
@@ -48,19 +48,19 @@ export function createProjectRows() {
   const byProject = new Map<string, { rows: readonly Row[]; readTicks: number }>();
 
   return {
-    /** The longest duration of recent passes: rows must be valid for longer. */
+    /** The longest duration of recent passes. Rows must be valid for longer. */
     passMs: 0,
     needs: new Map<string, number | undefined>(),
     keep: (project: string, rows: readonly Row[], readTicks: number) => byProject.set(project, { rows, readTicks }),
     drop: (project: string) => byProject.delete(project),
     isEmpty: () => byProject.size === 0,
-    /** Keeps the rows of some projects; returns whether any were removed. */
+    /** Keeps the rows of some projects. Returns whether any were removed. */
     retain: (stays: (project: string) => boolean) => {
       const before = byProject.size;
       for (const project of byProject.keys()) if (!stays(project)) byProject.delete(project);
       return byProject.size < before;
     },
-    /** Returns the rows that were read at or after a time, and the time of the newest; removes older rows. */
+    /** Returns the rows that were read since a time, and the time of the newest. Removes older rows. */
     since: (oldestTicks: number) => {
       let newestTicks = oldestTicks;
       for (const [project, { readTicks }] of byProject) {
@@ -80,13 +80,13 @@ type PublisherOptions = {
   /** Configured labels for every series of the server. */
   readonly labels: readonly LabelPair[];
   readonly rules: BoundRules;
-  /** Reports whether several members answer at one address, so that counters would jump between them. */
+  /** Reports whether several members respond at one address, so that counters would jump between them. */
   readonly hidesMembers: () => boolean;
   readonly snapshots: Snapshots;
   readonly self: Pick<Self, 'seriesDropped'>;
 };
 
-/** Publishes rows for scrapes, with limits and labels; counts every omitted series. */
+/** Publishes rows for scrapes, with limits and labels. Counts every omitted series. */
 export function createPublisher(options: PublisherOptions) {
   const { key, collector, labels, rules, hidesMembers, snapshots, self } = options;
   const { server, member, collector: name } = key;
@@ -102,7 +102,7 @@ export function createPublisher(options: PublisherOptions) {
   }
 
   return {
-    /** Replaces the published rows; resolves to their number when scrapes can read them. */
+    /** Replaces the published rows. Resolves to their number when scrapes can read them. */
     publish: async (given: readonly Row[], validForMs: number) => {
       const known = collector.perMember && hidesMembers() ? given.filter(isNoCounter) : given;
       count('several_members', given.length - known.length);
@@ -114,9 +114,9 @@ export function createPublisher(options: PublisherOptions) {
       await snapshots.publish({ source, server, collector: name, baseLabels, rows, validForMs });
       return rows.length;
     },
-    /** Reports whether the limit keeps a row from being published now. */
+    /** Reports whether the limit drops a row now. */
     omits: (row: Row) => isOmitted(row, rules.families, shown),
-    /** The number of series that the limit kept from being published last. */
+    /** The number of series that the limit dropped last. */
     beyondLimit: () => beyondLimit,
     withdraw: () => snapshots.withdraw(source),
   };
@@ -124,7 +124,7 @@ export function createPublisher(options: PublisherOptions) {
 
 export type Publisher = ReturnType<typeof createPublisher>;
 
-/** Reports whether a row is not a counter. When another member answers, a counter looks like a reset. */
+/** Reports whether a row is no counter. When another member responds, a counter looks like a reset. */
 function isNoCounter({ family }: Row): boolean {
   return family.type === 'gauge' || family.type === 'info';
 }

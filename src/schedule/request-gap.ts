@@ -20,13 +20,13 @@ export function createRequestGap({ clock, shared, open }: RequestGapOptions) {
     const leftMs = Math.min(gapMs, nextTicks - clock.ticks());
     if (leftMs > 0) await sleep(clock, leftMs, signal);
     await shared?.take(signal);
-    // Late requests are not caught up, because that would be a burst.
+    // Late requests do not make the next ones earlier, because that would be a burst.
     nextTicks = clock.ticks() + gapMs;
     asked += 1;
   }
 
   return {
-    /** Restarts the count, and sets the distance. */
+    /** Restarts the count, and sets the time between requests. */
     begin: (distanceMs: number): void => {
       gapMs = distanceMs;
       asked = 0;
@@ -54,7 +54,7 @@ export type SharedGap = { readonly take: (signal: AbortSignal) => Promise<void> 
 
 type SharedGapOptions = { clock: Pick<Clock, 'ticks' | 'after'>; gapMs: number };
 
-/** Allows one request in each gap, first come, first served. Late requests are not caught up. */
+/** Permits one request in each gap, in the order of calls. Late requests do not make the next ones earlier. */
 export function createSharedGap({ clock, gapMs }: SharedGapOptions): SharedGap {
   let nextTicks = Number.NEGATIVE_INFINITY;
   return {

@@ -17,7 +17,7 @@ export type ScheduledPoll = {
 
 export type PollStatus = Pick<ScheduledPoll, 'key' | 'vital' | 'everyMs'> & {
   readonly last: LastPoll | undefined;
-  /** Since when the polls have had the same result. */
+  /** The time since which the polls have had the same result. */
   readonly sinceMs: number | undefined;
   readonly nextRunAtMs: number | undefined;
   readonly isUnderWay: boolean;
@@ -29,7 +29,7 @@ type SchedulerOptions = {
   toPollTimes?: typeof createPollTimes | undefined;
 };
 
-/** Runs all polls, each at its times and sooner after an error, until it is stopped. */
+/** Runs all polls until it is stopped, each at its times and sooner after an error. */
 export function createScheduler(polls: readonly ScheduledPoll[], options: SchedulerOptions) {
   const { clock, toPollTimes = createPollTimes } = options;
   const ending = new AbortController();
@@ -55,7 +55,7 @@ export function createScheduler(polls: readonly ScheduledPoll[], options: Schedu
     if (!ending.signal.aborted) for (const run of held) run();
   }
 
-  /** Repeats the polls that failed while the server was down, the most frequent first. */
+  /** Repeats the polls that failed while the server was down, the most frequent polls first. */
   function recover(vitality: ScheduledPoll['vitality'], { sinceMs }: Seen): void {
     const concerned = lines.filter(({ scheduled }) => scheduled.vitality === vitality);
     const failed = concerned.filter(({ needsAsking }) => needsAsking(sinceMs));
@@ -71,7 +71,7 @@ export function createScheduler(polls: readonly ScheduledPoll[], options: Schedu
       times.start();
       void startOthers();
     },
-    /** Ends the polls in progress; resolves when the last one has ended. */
+    /** Ends the polls in progress. Resolves when the last one has ended. */
     stop: async () => {
       ending.abort();
       await times.stop();
@@ -86,7 +86,7 @@ export function createScheduler(polls: readonly ScheduledPoll[], options: Schedu
 
 export type Scheduler = ReturnType<typeof createScheduler>;
 
-/** With many projects, the first read of executions takes minutes; other polls do not wait for it. */
+/** With many projects, the first read of executions takes minutes, and other polls do not wait for it. */
 const vitalFirstMs = 1000;
 
 /** Runs one poll, never twice at once. Skipped runs are logged once, and counted after each run. */
@@ -115,7 +115,7 @@ function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions
     if (last === undefined || signal.aborted) return;
     failures = last.outcome.result === 'failed' ? failures + 1 : 0;
     const pauseMs = failures === 0 ? undefined : toPauseMs(failures, everyMs, clock.random());
-    // While a server does not answer, only its vital polls run.
+    // While a server does not respond, only its vital polls run.
     if (pauseMs !== undefined) runAfter(pauseMs, () => !isAway(vitality.seen()));
     if (toWay(last.outcome) === way) return;
     way = toWay(last.outcome);
@@ -148,7 +148,7 @@ function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions
     entry: { name: Object.values(key).join(' '), everyMs, run, onMissed },
     underWay: () => underWay,
     /**
-     * Call when the server is back; reports whether to repeat the last run, which is not needed if it failed for an older
+     * Call when the server is back. Returns whether the last run must be repeated, which is not so if it failed for an older
      * reason.
      */
     needsAsking: (awaySinceMs: number): boolean => {
@@ -170,21 +170,21 @@ function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions
 }
 
 /**
- * Names the kind of a failure. An outage is the same whether requests time out or are refused; refused credentials are not an
- * outage.
+ * Returns the kind of a failure. An outage is the same kind whether requests time out or are refused. Refused credentials are
+ * not an outage.
  */
 function toWay(outcome: Outcome): string {
   if (outcome.result === 'failed' && outcome.kind === 'unauthorized') return outcome.kind;
   return outcome.result;
 }
 
-/** The pause after the first error; doubled for each further one. */
+/** The pause after the first error. Each further error doubles it. */
 const firstPauseMs = 60_000;
 /** All retries start within a minute after the server is back, including the time of the vital poll that noticed it. */
 const spreadOverMs = 45_000;
 
 /**
- * Computes the wait of a poll after this number of errors in a row; undefined if its own schedule is sooner. A random part
+ * Returns how long a poll waits after this number of consecutive errors; undefined if its own schedule is sooner. A random part
  * separates polls that failed together.
  */
 function toPauseMs(failures: number, everyMs: number, random: number): number | undefined {
@@ -194,7 +194,7 @@ function toPauseMs(failures: number, everyMs: number, random: number): number | 
 
 const maxDoublings = 20;
 
-/** Spreads the retries of this many polls after the server is back. */
+/** Spreads the retries of this number of polls after the server is back. */
 function spreadEvenly(polls: number): number[] {
   return Array.from({ length: polls }, (_, index) => ((index + 1) / polls) * spreadOverMs);
 }
@@ -220,7 +220,7 @@ export function createPollTimes(entries: readonly TimedPoll[], clock: PollTimesC
     stop: async (): Promise<void> => {
       for (const line of lines) line.stop();
     },
-    /** When each entry runs next, in order; undefined while stopped. */
+    /** Returns the next time of each entry, in order; undefined while stopped. */
     nextRunsAtMs: (): (number | undefined)[] => lines.map((line) => line.nextRunAtMs()),
   };
 }
@@ -228,8 +228,8 @@ export function createPollTimes(entries: readonly TimedPoll[], clock: PollTimesC
 type PollTimesClock = Pick<Clock, 'now' | 'ticks' | 'after'>;
 
 /**
- * Runs one entry at the times of a cron expression. node-cron only computes the times; a timer on the monotonic clock waits, at
- * most one interval. node-cron's own timers would run once for every time that a forward clock step skipped, and would not run
+ * Runs one entry at the times of a cron expression. node-cron only computes the times; a timer of the monotonic clock waits,
+ * one interval at most. node-cron's own timers would run once for each time that a forward clock step skipped, and would pause
  * for as long as a clock was set back.
  */
 function createLine({ everyMs, run, onMissed }: TimedPoll, offsetSeconds: number, clock: PollTimesClock) {

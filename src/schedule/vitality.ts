@@ -5,14 +5,14 @@ import type { Self } from '../metrics/self.ts';
 
 export type Seen = {
   readonly state: 'up' | 'refused' | 'down';
-  /** Since when this state has been seen. */
+  /** The time since which this state has been seen. */
   readonly sinceMs: number;
   readonly message: string | undefined;
 };
 
 /**
- * Reports from the last vital poll whether a server is up and accepts the credentials. One late answer is not an outage yet:
- * the next vital poll decides.
+ * Decides from vital polls whether a server is up and accepts the credentials. One late response is not an outage yet: the next
+ * vital poll decides.
  */
 export function createVitality(
   self: Pick<Self, 'up' | 'credentialsAccepted'>,
@@ -42,14 +42,14 @@ export function createVitality(
     onBack: (listener: (before: Seen) => void) => {
       listeners.push(listener);
     },
-    /** Call at the end of each vital poll, with its error if it failed, and with its start. */
+    /** Call at the end of each vital poll with its error, if it failed, and its start. */
     ended: (fault?: unknown, startedTicks = 0) => {
-      // An error of the exporter is not the server's, and neither is an endpoint that its version lacks.
+      // Errors of the exporter are not errors of the server; neither is an endpoint that its version lacks.
       if (fault !== undefined && !(fault instanceof ApiError)) return;
       if (fault?.kind === 'unsupported_version' && fault.details.status === undefined) return;
       if (fault?.details.isOwnLimit === true) return;
       const isAnswer = fault === undefined || isAuthenticatedAnswer(fault);
-      // Polls overlap: an older one that fails now does not describe a server that has answered a newer one.
+      // Polls overlap. An older poll that fails now says nothing about a server that has responded to a newer one.
       if (!isAnswer && startedTicks < answeredTicks) return;
       const isFirstLate = fault?.kind === 'timeout' && !wasLate;
       wasLate = fault?.kind === 'timeout';
@@ -66,7 +66,7 @@ export function createVitality(
         self.credentialsAccepted.set(key, 0);
         isRefused = true;
       } else if (isRefused && fault.details.status === undefined) {
-        // While the server does not answer, credentials count as neither accepted nor refused.
+        // While the server does not respond, credentials count as neither accepted nor refused.
         self.credentialsAccepted.remove(key);
         isRefused = false;
       }
