@@ -3,7 +3,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** Formats a duration in its most natural unit: 90 s is more exact than 1 min. From two hours to ten days, in two units. */
+/** Formats a duration in its most natural unit, as 90 s is more exact than 1 min; with two units from two hours to ten days. */
 export function toDuration(ms: number): string {
   if (ms >= 10 * day) return `${Math.floor(ms / day)} d`;
   if (ms < second || ms >= 2 * hour) return toLength(ms);
@@ -42,13 +42,13 @@ const lengths = [
   ['h', hour, 'min', minute],
 ] as const;
 
-/** Formats the time of day; with the date, if it is another day. */
+/** Formats the time of day; with the date if it is another day. */
 export function toTime(atMs: number, nowMs: number): string {
   const { date, clock, zone } = toZoned(atMs);
   return `${date === toZoned(nowMs).date ? '' : `${date} `}${clock.slice(0, 5)} ${zone}`;
 }
 
-/** Formats the time of a schedule; with seconds, if they are not 0. */
+/** Formats the time of a schedule; with seconds unless they are 0. */
 export function toScheduled(atMs: number, nowMs: number): string {
   return atMs % minute < second ? toTime(atMs, nowMs) : toTime(atMs, nowMs).replace(/\d\d:\d\d/, toClock(atMs));
 }
@@ -75,7 +75,7 @@ function toZoned(atMs: number): Zoned {
 /** Undefined for UTC. */
 let zoned: ((atMs: number) => Zoned) | undefined;
 
-/** Sets the time zone of all texts for people; times for programs are in UTC. There is one zone for the process. */
+/** Sets the time zone of all texts for people. Times for programs are in UTC. The process has one zone. */
 export function setTimeZone(timeZone: string): void {
   zoned = timeZone === 'UTC' ? undefined : createZone(timeZone);
 }

@@ -1,12 +1,12 @@
 /** The only source of time, timers and randomness. Times are in ms. */
 export type Clock = {
-  /** The time since 1970; the clock can be set, forwards and backwards. */
+  /** The time since 1970. The clock can be set forward and back. */
   readonly now: () => number;
-  /** Milliseconds of a monotonic clock: use it to measure durations. */
+  /** Milliseconds of a monotonic clock. Use it to measure durations. */
   readonly ticks: () => number;
   /** Like `ticks`, but without the time in which the process is suspended. */
   readonly awakeTicks: () => number;
-  /** Runs a function once after this time; returns a function that cancels it. */
+  /** Runs a function once after this time. Returns a function that cancels it. */
   readonly after: (ms: number, run: () => void) => Cancel;
   /** Resolves in the next turn of the event loop, after everything that is already waiting. */
   readonly nextTurn: () => Promise<void>;
@@ -16,7 +16,7 @@ export type Clock = {
 
 export type Cancel = () => void;
 
-/** Resolves after this time; rejects when the signal aborts. */
+/** Resolves after this time. Rejects when the signal aborts. */
 export function sleep(clock: Pick<Clock, 'after'>, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) {
@@ -35,7 +35,7 @@ export function sleep(clock: Pick<Clock, 'after'>, ms: number, signal?: AbortSig
   });
 }
 
-/** Resolves like the work; rejects if the work takes longer. */
+/** Resolves like the work. Rejects if the work takes longer. */
 export async function within<Answer>(clock: Pick<Clock, 'after'>, ms: number, work: Promise<Answer>): Promise<Answer> {
   let cancel: Cancel = () => undefined;
   const late = new Promise<never>((_resolve, reject) => {
@@ -52,7 +52,7 @@ function toAbortError(signal: AbortSignal | undefined): Error {
 
 type Patience = { forMs?: number; signal: AbortSignal | undefined; orElse: () => Error; clock: Pick<Clock, 'after'> };
 
-/** Waits for shared work with the caller's own timeout; the work itself continues. */
+/** Waits for shared work with the timeout of the caller. The work itself continues. */
 export function waitFor<Value>(shared: Promise<Value>, { forMs, signal, orElse, clock }: Patience): Promise<Value> {
   return new Promise((resolve, reject) => {
     let cancel: Cancel | undefined;
@@ -64,7 +64,7 @@ export function waitFor<Value>(shared: Promise<Value>, { forMs, signal, orElse, 
       stopWaiting();
       reject(orElse());
     }
-    // Also handles the error if no caller is waiting any more.
+    // This also handles the error if no caller is waiting any more.
     shared.then(resolve, reject).finally(stopWaiting);
     if (signal?.aborted === true) {
       giveUp();

@@ -1,6 +1,6 @@
 /** One error in the configuration: its place, the problem, and a hint. */
 export type Complaint = {
-  /** `config.yaml:12:5 servers[0].url`, `--web.listen-address` or `AUTOMATION_EXPORTER_URL`. */
+  /** For example `config.yaml:12:5 servers[0].url`, `--web.listen-address` or `AUTOMATION_EXPORTER_URL`. */
   readonly place: string;
   readonly message: string;
   readonly hint?: string;
@@ -11,7 +11,7 @@ export type ReloadOutcome =
   | { readonly ok: true; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly complaints: readonly string[] };
 
-/** The place of a complaint; the offset sorts complaints about the file. */
+/** The place of a complaint. The offset sorts complaints about the file. */
 export type Place = {
   readonly text: string;
   readonly offset?: number;
@@ -36,7 +36,7 @@ export function createComplaints(): Complaints {
   };
 }
 
-/** Returns the place of a part of a value, as exactly as the source allows. */
+/** Returns the place of a part of a value, as exactly as the source permits. */
 export function toInnerPlace(place: Place, path: readonly PropertyKey[], atKey = false): Place {
   if (path.length === 0) return place;
   return place.within?.(path, atKey) ?? { ...place, text: place.text + formatInnerPath(path) };
@@ -54,7 +54,7 @@ export function formatComplaint({ place, message, hint }: Complaint): string {
   return hint === undefined ? `${place}: ${message}` : `${place}: ${message} (${hint})`;
 }
 
-/** Describes a value of the wrong type; a confidential value only by its type. */
+/** Describes a value of the wrong type. A confidential value is described only by its type. */
 export function describeFound(value: unknown, confidential = false): string {
   if (value === null || value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'a list';
@@ -64,12 +64,12 @@ export function describeFound(value: unknown, confidential = false): string {
   return typeof value === 'number' ? `the number ${value}` : JSON.stringify(value);
 }
 
-/** Quotes an untrusted word for a message: escaped, and cut when long. */
+/** Quotes an untrusted word for a message: escaped, and cut if it is long. */
 export function quote(word: string): string {
   return JSON.stringify(word.length > 40 ? `${word.slice(0, 39)}…` : word);
 }
 
-/** Returns the known word nearest to a mistyped one; undefined if none is near enough. */
+/** Returns the known word that is most similar to a mistyped one; undefined if none is similar enough. */
 export function findNearest(word: string, known: Iterable<string>): string | undefined {
   if (word.length > maxWordLength) return undefined;
   const wanted = word.toLowerCase();
@@ -86,7 +86,7 @@ export function findNearest(word: string, known: Iterable<string>): string | und
   return nearest;
 }
 
-/** Returns a hint with the nearest known word, ready to print. */
+/** Returns a hint with the most similar known word, ready to print. */
 export function didYouMean(word: string, known: Iterable<string>, write = (name: string) => name): string | undefined {
   const nearest = findNearest(word, known);
   return nearest === undefined ? undefined : `did you mean ${write(nearest)}?`;

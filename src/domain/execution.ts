@@ -13,7 +13,7 @@ export const executionStatuses = [
 ] as const;
 export type ExecutionStatus = (typeof executionStatuses)[number];
 
-/** The endings of executions that are counted; `other` stands for those of plugins. */
+/** The endings of executions that are counted. `other` stands for those of plugins. */
 export const endings = ['succeeded', 'failed', 'aborted', 'timedout', 'failed-with-retry', 'missed', 'other'] as const;
 export type Ending = (typeof endings)[number];
 
@@ -26,22 +26,22 @@ export type Execution = {
   /** The server's own word, if the status is `other`. */
   readonly customStatus: string | undefined;
   readonly project: string | undefined;
-  /** Infinity for a waiting execution without a start; the end for a finished execution without a start. */
+  /** Infinity for a waiting execution without a start. For a finished execution without a start, this is its end. */
   readonly startedAtMs: number;
   /** True if the end is used as the start. */
   readonly lacksStart?: boolean;
-  /** Absent until it is finished, whatever the status is. */
+  /** Absent until the execution has finished, for any status. */
   readonly endedAtMs: number | undefined;
   /** Absent for ad hoc runs, and for runs of a deleted job. */
   readonly job: ExecutionJob | undefined;
-  /** Reported by release 6; for releases up to 5, true if only a job can have started the run. */
+  /** Reported by release 6. For releases up to 5, true if only a job can have started the run. */
   readonly isJobDeleted: boolean;
-  /** The trigger: `user`, `scheduled`, `user-scheduled` for one-time runs, or a plugin's word. */
+  /** The trigger: `user`, `scheduled`, `user-scheduled` for one-time runs, or the word of a plugin. */
   readonly type: string | undefined;
-  /** Nodes without a failed step. */
+  /** The number of nodes without a failed step. */
   readonly succeededNodes: number;
   readonly failedNodes: readonly string[];
-  /** The names of nodes without a failed step; absent in other lists, and if there are many. */
+  /** The names of nodes without a failed step; absent in some lists, and if there are many. */
   readonly succeededOn?: readonly string[];
   /** Absent for the first attempt. */
   readonly attempt?: number;
@@ -53,7 +53,7 @@ export type Finished = Execution & { readonly endedAtMs: number };
 
 /**
  * Reports whether a row without a job belongs to a deleted job, because only jobs have one-time runs and retries. Servers up to
- * release 5 have no other mark: most runs of deleted jobs look like ad hoc runs, for which servers use the type `scheduled`.
+ * release 5 have no other mark. Most runs of deleted jobs look like ad hoc runs, which have the type `scheduled`.
  */
 export function isOfDeletedJob({ type, attempt = 0, nextAttemptId }: Origin): boolean {
   return type === 'user-scheduled' || attempt > 0 || nextAttemptId !== undefined;
@@ -69,29 +69,29 @@ type ExecutionJob = {
   readonly averageDurationMs: number | undefined;
 };
 
-/** Returns the status for a word: an unknown word becomes `other`; `retried` is an older word for an attempt with a next one. */
+/** Returns the status for a word. An unknown word becomes `other`; `retried` is an older word for an attempt with a next one. */
 export function toExecutionStatus(word: string | undefined): ExecutionStatus {
   if (word === 'retried') return 'failed-with-retry';
   return executionStatuses.find((status) => status === word) ?? 'other';
 }
 
-/** The mode that decides whether the service runs anything at all (API reference, "States and transitions"). */
+/** The modes that decide whether the server runs anything at all (API reference, "States and transitions"). */
 export const executionModes = ['active', 'passive'] as const;
 export type ExecutionMode = (typeof executionModes)[number];
 
-/** Reads a mode; undefined for an unknown word, because a wrong series is worse than none. */
+/** Reads a mode. Returns undefined for an unknown word, because a wrong series is worse than none. */
 export function toExecutionMode(word: string | undefined): ExecutionMode | undefined {
   return executionModes.find((mode) => mode === word);
 }
 
-/** The start and end of a run, from one answer. */
+/** The start and end of a run, from one response. */
 export type RunTimes = { readonly startedAtMs: number; readonly endedAtMs?: number | undefined };
 
 /**
- * Reports whether two answers about one id are about the same run, because ids start again in a new or restored database.
- * Starts less than two seconds apart are equal, because some answers lack milliseconds. For a row without a start, the end
- * counts as its start. After a change of daylight saving time, a server with local time shifts a start by exactly one
- * hour, at most eight days after the run; the end is the same or shifted too.
+ * Reports whether two responses with the same id are about the same run, because ids start again in a new or restored database.
+ * Starts less than two seconds apart are equal, because some responses lack milliseconds. For a row without a start, the end
+ * counts as its start. After a change of daylight saving time, a server with local time shifts a start by exactly one hour, at
+ * most eight days after the run; the end is the same or shifted too.
  */
 export function isSameRun(one: RunTimes, other: RunTimes): boolean {
   const movedMs = other.startedAtMs - one.startedAtMs;
@@ -104,7 +104,7 @@ export function isSameRun(one: RunTimes, other: RunTimes): boolean {
 }
 
 /**
- * Reports whether daylight saving time begins or ends anywhere so soon after the end of a run that later answers may shift
+ * Reports whether daylight saving time begins or ends anywhere so soon after the end of a run that later responses may shift
  * its start.
  */
 function changesZone(endedAtMs: number): boolean {

@@ -1,8 +1,8 @@
 import type { Execution, ExecutionStatus, Finished, JobNames } from './execution.ts';
 
 /**
- * The classes of failed executions, such as a node that was not reached, a refused access, a missing or wrong definition, the
- * server itself, a person, a limit, or the command. `unread`: the reason could not be read.
+ * The classes of failed executions: for example a node that was not reached, refused access, a wrong definition, the server
+ * itself, a person, a limit, or the command. `unread`: the reason could not be read.
  */
 const failureClasses = [
   'target',
@@ -23,12 +23,12 @@ export function isFailure({
   failedNodes,
   succeededNodes,
 }: Pick<Execution, 'status' | 'failedNodes' | 'succeededNodes'>): boolean {
-  // A finished one-time run may keep this word.
+  // A finished one-time run may still have this status.
   if (status === 'scheduled') return failedNodes.length > 0 || succeededNodes === 0;
   return status !== 'succeeded' && status !== 'aborted' && status !== 'missed';
 }
 
-/** What decides the class of a failure. */
+/** The facts that decide the class of a failure. */
 type FailureFacts = {
   readonly status: ExecutionStatus;
   readonly customStatus: string | undefined;
@@ -39,7 +39,7 @@ type FailureFacts = {
   readonly isStopped: boolean;
 };
 
-/** Returns the class of a failure. If the execution was cut off or timed out, its steps do not matter. */
+/** Returns the class of a failure. If the execution was cut off or timed out, its steps are ignored. */
 export function toFailureClass({ status, customStatus, reason, isRead, isStopped }: FailureFacts): FailureClass {
   if (status === 'timedout') return 'stopped';
   if (status === 'other' && customStatus === 'incomplete') return 'system';
@@ -48,7 +48,7 @@ export function toFailureClass({ status, customStatus, reason, isRead, isStopped
   return isRead || (status === 'other' && customStatus !== undefined) ? 'unknown' : 'unread';
 }
 
-/** Our word for a run that the limit of its log stopped: its steps are only interrupted. */
+/** The exporter's word for a run that the limit of its log stopped, whose steps are only interrupted. */
 export const logLimit = 'LogLimitExceeded';
 
 const reasonsByClass: Readonly<Partial<Record<FailureClass, readonly string[]>>> = {
@@ -86,29 +86,28 @@ const classByReason = new Map<string, FailureClass>(
   ),
 );
 
-/** The words for a failed step whose cause is below it: they have no class. */
+/** The words for a failed step whose cause is below it. They have no class. */
 const wordsOfOuterSteps: readonly string[] = ['JobFailed', 'NodeDispatchFailure'];
 
-/** Reports whether servers use this word for a reason; plugins use any text. */
+/** Reports whether servers use this word for a reason. Plugins use any text. */
 export function isKnownReason(reason: string): boolean {
   return classByReason.has(reason) || wordsOfOuterSteps.includes(reason);
 }
 
-/** The first failure in an execution. */
 export type FirstCause = {
   readonly failureClass: FailureClass;
   /** The server's word for the reason. */
   readonly reason?: string | undefined;
   readonly exitCode?: number | undefined;
   readonly node?: string | undefined;
-  /** The step, for people: `2 (Settle)`; and its path in the workflow. */
+  /** The step for people, such as `2 (Settle)`, and its path in the workflow. */
   readonly step?: string | undefined;
   readonly context?: string | undefined;
-  /** The same step on other nodes where it failed. */
+  /** The other nodes on which the same step failed. */
   readonly others?: readonly Pick<FirstCause, 'node' | 'context'>[] | undefined;
 };
 
-/** How often a job failed with the same lines; times are ends of executions. */
+/** How often a job failed with the same lines. Times are ends of executions. */
 export type Seen = {
   readonly fingerprint: string;
   readonly firstMs: number;
@@ -120,7 +119,7 @@ export type Seen = {
   readonly alsoIn?: string | undefined;
 };
 
-/** Why an execution did not succeed, shortened for its page after its steps have been removed. */
+/** Why an execution did not succeed, in a short form for its page after its steps have been removed. */
 export type Cause = {
   /** One sentence: which step failed first, where and why. */
   readonly why: string;
@@ -131,7 +130,7 @@ export type Cause = {
   readonly failure?: FailedRun | undefined;
 };
 
-/** A failed execution, with its first failure and how often it has failed in this way. */
+/** A failed execution, its first failure, and how often it has failed in this way. */
 export type FailedRun = FirstCause & {
   readonly id: number;
   /** `{project}/{group}/{name}`; undefined for a command without a job. */
@@ -153,13 +152,13 @@ export type LogLine = {
   readonly context: string | undefined;
   readonly atMs: number | undefined;
   /**
-   * How many lines of the same step and node directly before this line are not shown; `isRead` is false if some of them were
-   * not read either.
+   * The number of lines of the same step and node directly before this line that are not shown. `isRead` is false if some of
+   * them were not read.
    */
   readonly gap?: { readonly lines: number; readonly isRead: boolean };
 };
 
-/** Returns what a terminal shows in the end: a progress bar overwrites its line. */
+/** Returns what a terminal shows in the end, because a progress bar overwrites its line. */
 export function toShown(text: string): string {
   return text
     .split('\n')
@@ -188,19 +187,19 @@ export function withoutParameters(context: string): string {
   return context.replaceAll(/@(?:\\.|[^/])*/g, '');
 }
 
-/** The things that jobs depend on, as far as they are read for the journal of changes. */
+/** The things that jobs depend on, as far as the journal of changes reads them. */
 export type Surroundings = {
   readonly areDefinitionsRead: boolean;
   readonly areKeysRead: boolean;
   readonly areNodesRead: boolean;
-  /** The listed jobs, by id. */
+  /** The listed jobs by id. */
   readonly jobs: ReadonlyMap<string, JobNames>;
   readonly childrenOf: (jobId: string) => readonly JobNames[];
-  /** Returns the keys that the definition of a job names. */
+  /** Returns the keys in the definition of a job. */
   readonly keysOf: (jobId: string) => readonly string[];
-  /** Returns how many nodes a project has; undefined if they were not read. */
+  /** Returns the number of nodes of a project; undefined if they were not read. */
   readonly nodeCountOf: (project: string) => number | undefined;
-  /** When a node disappeared from the inventory of a project; undefined if it is in the inventory, or never was. */
+  /** Returns when a node disappeared from the inventory of a project; undefined if it is in the inventory, or never was. */
   readonly nodeGoneMs: (project: string, node: string) => number | undefined;
   /**
    * Returns until when nothing is known to have changed that may let a job log in that was refused at a time; undefined if
@@ -211,7 +210,7 @@ export type Surroundings = {
   readonly causeOf: (job: JobAround) => SharedCause | undefined;
 };
 
-/** A job, with the nodes and members of its last runs. */
+/** A job with the nodes and members of its last runs. */
 type JobAround = JobNames & {
   readonly id: string;
   readonly nodes?: Readonly<Record<string, number>>;
@@ -219,12 +218,12 @@ type JobAround = JobNames & {
 };
 
 type SharedCause = {
-  /** The kind of cause, such as `node`, and its name; the name is empty if it is not shown. */
+  /** The kind of cause, such as `node`, and its name. The name is empty if it must not be shown. */
   readonly kind: string;
   readonly subject: string;
-  /** When the first of the failed jobs failed. */
+  /** The time of the first failure among the failed jobs. */
   readonly sinceMs: number;
-  /** The number of failed jobs, and of those with the cause; the same for successful jobs. */
+  /** The number of failed jobs, and of those with the cause; then the same for successful jobs. */
   readonly failed: number;
   readonly covered: number;
   readonly succeeded: number;

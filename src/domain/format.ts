@@ -21,7 +21,7 @@ export function toCount(count: number, thing: string): string {
   return `${count.toLocaleString('en')} ${thing}${count === 1 ? '' : 's'}`;
 }
 
-/** Lists the first few of many names; `count` may be larger than the list. */
+/** Lists the first few of many names. `count` may be larger than the list. */
 export function toList(names: readonly string[], count = names.length): string {
   const shown = names.slice(0, count > 4 ? 3 : 4);
   const rest = count - shown.length;
@@ -29,7 +29,7 @@ export function toList(names: readonly string[], count = names.length): string {
   return new Intl.ListFormat('en', { type: 'conjunction' }).format(all);
 }
 
-/** Escapes control and invisible characters like JSON, because names may come from anybody. */
+/** Escapes control and invisible characters as in JSON, because names may come from anybody. */
 export function toVisible(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
     // A character may be two of these units.
@@ -37,7 +37,7 @@ export function toVisible(text: string): string {
   );
 }
 
-/** The same for several lines, which remain separate. */
+/** Escapes several lines, which stay separate. */
 export function toVisibleLines(lines: string): string {
   return lines.split('\n').map(toVisible).join('\n');
 }

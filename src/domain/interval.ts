@@ -10,7 +10,7 @@ const evenIntervalsMs: readonly number[] = [
   ...divisorsOf(24).map((hours) => hours * hour),
 ];
 
-/** Explains why an interval cannot be used, with the nearest possible ones; undefined if it can be used. */
+/** Explains why an interval cannot be used, with the nearest possible ones. Returns undefined if it can be used. */
 export function checkInterval(everyMs: number): string | undefined {
   if (evenIntervalsMs.includes(everyMs)) return undefined;
   const shorter = evenIntervalsMs.findLast((interval) => interval < everyMs);

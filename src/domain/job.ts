@@ -3,8 +3,8 @@ import type { Ending, JobNames } from './execution.ts';
 import type { FailureClass } from './failure-class.ts';
 
 /**
- * Returns the path that configured patterns match: `{project}/{group}/{name}`, or `{project}/{name}` without a group,
- * as the service writes it in filters (API reference, "Executions").
+ * Returns the path that configured patterns match: `{project}/{group}/{name}`, or `{project}/{name}` without a group, as in
+ * filters of the API (API reference, "Executions").
  */
 export function toJobPath({ project, group, name }: JobNames): string {
   return [project, ...(group === '' ? [] : [group]), name].join('/');
@@ -23,7 +23,7 @@ export type Flakiness = { readonly marks: string; readonly isFlaky: boolean };
 export type FailureLines = {
   readonly fingerprint: string;
   readonly isNew: boolean;
-  /** When the previous failure with the same lines ended. */
+  /** The end of the previous failure with the same lines. */
   readonly beforeMs?: number | undefined;
 };
 
@@ -52,14 +52,14 @@ export type JobFacts = {
   readonly lastFailure?: LastFailure | undefined;
   readonly lastEnding: Ending;
   readonly consecutiveFailures: number;
-  /** The ends of the newest failures in a row, newest first: a success that becomes known late resets only earlier ones. */
+  /** The ends of the newest consecutive failures, newest first. A success that becomes known late resets only earlier ones. */
   readonly failedMs?: readonly number[] | undefined;
   readonly averageDurationMs?: number | undefined;
-  /** The durations of its last successes; absent in states of earlier releases. */
+  /** The durations of the last successes; absent in states of earlier releases. */
   readonly drift?: Drift | undefined;
   readonly flakiness?: Flakiness | undefined;
-  /** When the list of jobs first lacked this job, because it was deleted or renamed; then its values are not published. */
+  /** The time since which the list lacks this job, because it was deleted or renamed. Its values are not published meanwhile. */
   readonly goneSinceMs?: number | undefined;
-  /** The slots that the job gave back: its own series are kept but not published, and new runs count for `__other__`. */
+  /** The slots that the job has lost. Its own series are stored but not published, and new runs count for `__other__`. */
   readonly leftOut?: 'all' | 'durations' | undefined;
 };

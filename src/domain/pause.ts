@@ -1,9 +1,9 @@
 import type { Clock } from './clock.ts';
 
-/** Call between pieces of long work: gives other work a turn of the event loop if this work has run long enough. */
+/** Call between pieces of long work. Gives other work a turn of the event loop if this work has run long enough. */
 export type Pause = () => Promise<void>;
 
-/** Never pauses: for short work. */
+/** Never pauses. For short work. */
 export const noPause: Pause = () => Promise.resolve();
 
 export function createPause({ ticks, nextTurn }: Pick<Clock, 'ticks' | 'nextTurn'>): Pause {
@@ -48,7 +48,7 @@ export function* mapInPieces<Item, Result>(
   return results;
 }
 
-/** Processes at most `width` items at the same time; after an error, items in progress still finish. */
+/** Processes at most `width` items at the same time. After an error, items in progress still finish. */
 export async function runLimited<Item>(
   items: readonly Item[],
   width: number,
@@ -62,7 +62,7 @@ export async function runLimited<Item>(
   for (const turn of turns) if (turn.status === 'rejected') throw turn.reason;
 }
 
-/** Creates a function that runs one piece of work at a time, in order; an error does not stop the next one. */
+/** Returns a function that runs one piece of work at a time, in order. An error does not stop the next one. */
 export function createQueue(): <Result>(work: () => Promise<Result>) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
@@ -72,7 +72,7 @@ export function createQueue(): <Result>(work: () => Promise<Result>) => Promise<
   };
 }
 
-/** Creates a function that starts work, or joins the work in progress. */
+/** Returns a function that starts work, or joins the work in progress. */
 export function createJoin<Result>(): (work: () => Promise<Result>) => Promise<Result> {
   let underWay: Promise<Result> | undefined;
   return (work) => {
@@ -103,7 +103,7 @@ export async function finishInPieces<Result>(work: Pieces<Result>, pause: Pause)
   return piece.value;
 }
 
-/** Sorts short pieces and merges them; equal items keep their order. */
+/** Sorts short pieces and merges them. Equal items keep their order. */
 export function* sortInPieces<Item>(items: Iterable<Item>, compare: Compare<Item>): Pieces<Item[]> {
   let runs: Item[][] = [];
   let last: Item[] = [];

@@ -8,8 +8,8 @@ export function describeReadError(error: unknown): string {
 }
 
 /**
- * Names a file, and the folder to which a relative path refers. A text that does not look like a path is not repeated, because
- * it may be a secret in the wrong place.
+ * Describes a file, and the folder to which a relative path refers. A text that does not look like a path is not repeated,
+ * because it may be a misplaced secret.
  */
 export function describePath(path: string): string {
   if (/^(\.{0,2}|[A-Za-z]:)[\\/]/.test(path)) return `the file ${JSON.stringify(resolve(path))}`;

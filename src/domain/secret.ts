@@ -1,6 +1,6 @@
 import { describePath, describeReadError } from './read-error.ts';
 
-/** Reads a text file; passed in, so that this room does no I/O. */
+/** Reads a text file. It is passed as an argument, so that this room does no I/O. */
 export type ReadFile = (path: string) => Promise<string>;
 
 type SecretSource = { readonly file: string } | { readonly environment: string };
@@ -8,7 +8,7 @@ type SecretSource = { readonly file: string } | { readonly environment: string }
 /** How a secret is sent: as a header value, or in the body of a form. */
 export type SecretForm = 'header' | 'form';
 
-/** A value that prints as `<secret>`; only `reveal` returns it. */
+/** A value that prints as `<secret>`. Only `reveal` returns it. */
 export class Secret {
   readonly #value: string;
   readonly #source: SecretSource;
@@ -28,7 +28,7 @@ export class Secret {
     return this.#source;
   }
 
-  /** Reads the secret again, because credentials may change; rejects with a `SecretError`, which never contains the value. */
+  /** Reads the secret again, because credentials may change. Rejects with a `SecretError`, which never contains the value. */
   reread(): Promise<Secret> {
     return this.#reread();
   }
@@ -50,7 +50,7 @@ export class Secret {
   }
 }
 
-/** A secret that cannot be used: the message explains why, without the value. */
+/** A secret that cannot be used. The message explains why, without the value. */
 export class SecretError extends Error {
   override readonly name = 'SecretError';
 }
@@ -87,7 +87,7 @@ function findSecretProblem(value: string, form: SecretForm): string | undefined 
   return undefined;
 }
 
-/** Replaces every secret in the text by a mark: the plain form, and the URL-encoded, JSON and base64 forms. */
+/** Replaces every secret in the text by a mark, in its plain, URL-encoded, JSON and base64 forms. */
 export function scrub(text: string, secrets: readonly string[]): string {
   const forms = secrets.flatMap(toSecretForms).filter((form) => form.length >= minFormLength);
   forms.sort((one, other) => other.length - one.length);
@@ -121,7 +121,7 @@ function toJsonForms(secret: string): string[] {
   return forms;
 }
 
-/** Some servers escape every character in JSON that is special in HTML. */
+/** Returns JSON in which all characters that are special in HTML are escaped, as some servers write it. */
 function toCautiousJson(secret: string): string {
   return JSON.stringify(secret)
     .slice(1, -1)

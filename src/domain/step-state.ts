@@ -1,4 +1,4 @@
-/** The conditions of a step or a node (API reference, "States and transitions"); `unknown` stands for any other word. */
+/** The conditions of a step or a node (API reference, "States and transitions"). `unknown` stands for any other word. */
 export const stepConditions = [
   'waiting',
   'running',
@@ -13,12 +13,12 @@ export const stepConditions = [
 ] as const;
 export type StepCondition = (typeof stepConditions)[number];
 
-/** The progress of a step, a node or a whole workflow; times are in whole seconds, except the duration. */
+/** The progress of a step, a node or a whole workflow. Times are in whole seconds, except the duration. */
 export type Progress = {
   readonly condition: StepCondition;
   readonly startedAtMs: number | undefined;
   readonly endedAtMs: number | undefined;
-  /** Exact, while `endedAtMs - startedAtMs` is rounded; absent before the start. */
+  /** Exact, while `endedAtMs - startedAtMs` is rounded. Absent before the start. */
   readonly durationMs: number | undefined;
   readonly failureReason: string | undefined;
   readonly exitCode?: number;
@@ -48,8 +48,8 @@ export type ExecutionState = Progress & {
 };
 
 /**
- * Reports whether a state is complete for an execution with this end. An older state without the end may come from a member
- * that did not run the execution, or from a server that crashed meanwhile.
+ * Reports whether a state is complete for an execution with this end. A state without this end may come from a member that did
+ * not run the execution, or from a server that crashed meanwhile.
  */
 export function isWhole(
   { isCompleted, condition, endedAtMs, steps }: ExecutionState,
@@ -64,14 +64,14 @@ export function isRunning(condition: StepCondition): boolean {
   return condition === 'running' || condition === 'running-handler';
 }
 
-/** Ends in states have whole seconds, and a server closes an execution's log before it stores the end. */
+/** Ends in states have whole seconds, and a server closes the log of an execution before it stores the end. */
 const maxClosingMs = 30_000;
 
-/** A step as defined in its job; never its command or script, which may contain secrets. */
+/** A step as defined in its job, without its command or script, which may contain secrets. */
 export type WorkflowStep = {
   readonly kind: 'command' | 'script' | 'plugin' | 'reference';
   readonly description: string | undefined;
-  /** The plugin's type, or the name of the referenced job. */
+  /** The type of the plugin, or the name of the referenced job. */
   readonly target: string | undefined;
   readonly isNodeStep: boolean;
   readonly jobId: string | undefined;

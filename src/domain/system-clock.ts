@@ -23,7 +23,7 @@ let looks: NodeJS.Timeout | undefined;
 let lookedTicks = Number.NEGATIVE_INFINITY;
 let awakeMs = 0;
 
-/** Between two calls in a running process, little time passes. */
+/** Returns the awake time. A long pause between two calls means that the process was suspended, so only a part of it counts. */
 function look(): number {
   const nowTicks = performance.now();
   awakeMs += Math.min(nowTicks - lookedTicks, 2 * lookEveryMs);

@@ -1,7 +1,7 @@
 /**
- * Reads a date of the service as whole ms since 1970. Servers write three forms: `…T10:13:20Z`, the same with milliseconds
- * (release 6.0), and an object with `unixtime` or `epoch` in ms. Undefined for other values, and for a time before 1970 or
- * after 2200.
+ * Reads a date of the API as whole ms since 1970. Servers write three forms: `…T10:13:20Z`, the same with milliseconds (release
+ * 6.0), and an object with `unixtime` or `epoch` in ms. Returns undefined for other values, and for times before 1970 or after
+ * 2200.
  */
 export function toTimestampMs(date: unknown): number | undefined {
   if (typeof date === 'number') return toPlausible(Math.floor(date));
@@ -17,7 +17,7 @@ export function toTimestampMs(date: unknown): number | undefined {
 }
 
 /**
- * Reads the start of an execution. A start that is older than the service itself comes from a clock that was reset, and is
+ * Reads the start of an execution. A start that is older than the product itself comes from a clock that was reset, and is
  * ignored.
  */
 export function toStartMs(date: unknown): number | undefined {
@@ -35,7 +35,7 @@ function fromText(text: string): number | undefined {
   return toPlausible(Date.parse(text));
 }
 
-/** Reports whether a time is between 1970 and 2200. JavaScript dates end in 275760; later times cannot be formatted. */
+/** Reports whether a time is between 1970 and 2200. JavaScript dates end in 275760, and later times cannot be formatted. */
 export function isPlausibleTime(timestampMs: number): boolean {
   return timestampMs >= 0 && timestampMs <= lastMs;
 }
@@ -52,5 +52,5 @@ const lastMs = Date.UTC(2200, 11, 31, 23, 59, 59, 999);
  */
 export const stepMs = 30_000;
 
-/** If a clock was set ahead by more, it was completely wrong before or after the step. */
+/** A clock that was set ahead by more was completely wrong before or after the step. */
 export const maxLeapMs = 32 * 86_400_000;

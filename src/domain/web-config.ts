@@ -12,13 +12,13 @@ export type WebConfig = {
 /** A hash of a password, as `htpasswd -B` writes it. */
 export type BcryptHash = { readonly cost: number; readonly salt: Uint8Array; readonly digest: Uint8Array };
 
-/** The server side of TLS, in OpenSSL's terms; certificates and keys in PEM. */
+/** The server side of TLS, in OpenSSL's terms. Certificates and keys are in PEM. */
 export type WebTls = {
   readonly cert: string;
   readonly key: Secret;
   readonly clientCa: string | undefined;
   readonly clientAuth: ClientAuth;
-  /** A client's certificate needs one of these names; an empty list allows every certificate. */
+  /** The certificate of a client needs one of these names. An empty list accepts every certificate. */
   readonly allowedSans: readonly string[];
   readonly minVersion: TlsVersion;
   readonly maxVersion: TlsVersion;

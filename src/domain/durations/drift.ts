@@ -14,7 +14,7 @@ export type Drift<List = Uint16Array | Uint32Array> = {
 
 type Lists = Drift<readonly number[]>;
 
-/** Keeps numbers in two or four bytes each, where a list needs eight. Stored as lists. */
+/** Stores numbers in two or four bytes each in memory, where a list needs eight. In the state they are lists. */
 export function toCompact({ tenths, apart, ...drift }: Drift<ArrayLike<number>>): Drift {
   return { ...drift, tenths: toNumbers(tenths), apart: toNumbers(apart) };
 }
@@ -63,7 +63,7 @@ export type Shift = {
 };
 
 export function toShiftRatio({ beforeMs, afterMs }: Shift): number {
-  // The shortest durations are kept as 0.
+  // The shortest durations are stored as 0.
   return afterMs / Math.max(beforeMs, 100);
 }
 
@@ -89,7 +89,7 @@ function toTenths(durationMs: number): number {
   return Math.min(Math.round(durationMs / 100), maxLong);
 }
 
-/** Ignores a run that ended before all kept runs, because the durations may have changed since. */
+/** Inserts a run. Ignores a run that ended before all stored runs, because the durations may have changed since. */
 function insertLate(before: Drift, durationMs: number, endMinute: number): Drift {
   const [tenths, apart] = [toList(before.tenths), toList(before.apart)];
   const ends = toEnds({ ...before, tenths, apart });
@@ -110,7 +110,7 @@ function withoutShift<List>({ shift: _shift, ...drift }: Drift<List>): Drift<Lis
   return drift;
 }
 
-/** The end of each run, in minutes. */
+/** Returns the end of each run in minutes. */
 function toEnds({ apart, lastMinute }: Lists): readonly number[] {
   const ends: number[] = [];
   let minute = lastMinute;
@@ -121,7 +121,7 @@ function toEnds({ apart, lastMinute }: Lists): readonly number[] {
   return ends.reverse();
 }
 
-/** Looks for a weekly rhythm once a week, because it seldom changes. */
+/** Updates the sums. Searches for a weekly rhythm once a week, because it seldom changes. */
 function addToSums(before: Lists, isNewWeek: boolean): Lists {
   const known = isNewWeek ? { ...before, rhythm: findRhythm(before) } : before;
   const places = findPlaces(known);
@@ -144,7 +144,7 @@ function findPlaces(drift: Lists): readonly number[] {
 const slack = 0.5;
 const limit = 7.5;
 
-/** Once the change is large enough, drops the runs before it. Until then, compares again after each run. */
+/** Removes the runs before a change when the change is large enough. Until then, compares again after each run. */
 function noteAlarm(drift: Lists, places: readonly number[]): Lists {
   const { tenths, apart, shift: known } = drift;
   const own = places.map((place) => tenths[place] ?? 0);
@@ -223,7 +223,7 @@ function toWeek(minute: number): number {
   return Math.floor(minute / (7 * 1440));
 }
 
-/** Monday is 0: the first day of the epoch was a Thursday. */
+/** Returns the weekday, Monday as 0. The first day of the epoch was a Thursday. */
 function toWeekday(minute: number): number {
   return (Math.floor(minute / 1440) + 3) % 7;
 }

@@ -1,13 +1,13 @@
-/** A histogram whose buckets grow exponentially: the bucket at an index ends at 2 ^ (index / 2 ^ schema). */
+/** A histogram with exponential buckets: the bucket with an index ends at 2 ^ (index / 2 ^ schema). */
 export type NativeHistogram = {
   readonly schema: number;
   /** The number of values of 0. */
   readonly zeros: number;
-  /** Pairs of index and count in one list, ascending. A list, because there are many histograms, most with few buckets. */
+  /** Pairs of index and count in one ascending list. A list is small, and most of the many histograms have few buckets. */
   readonly buckets: readonly number[];
 };
 
-/** The values of a histogram by its classic buckets; the last count is of values above all bounds. */
+/** The values of a histogram by its classic buckets. The last count is for values above all bounds. */
 export type ClassicCounts = { readonly counts: readonly number[]; readonly sum: number; readonly count: number };
 
 /** A native histogram that began later than the classic one of the same series. */
@@ -25,16 +25,16 @@ export function countNative({ zeros, buckets }: NativeHistogram): number {
   return count;
 }
 
-/** Adds a value, which is not negative. */
+/** Adds a value, which must not be negative. */
 export function observeNative(before: NativeHistogram, value: number): NativeHistogram {
   if (value <= zeroThreshold) return { ...before, zeros: before.zeros + 1 };
   return addNatives(before, { ...emptyNative, buckets: [toIndex(value), 1] });
 }
 
-/** Values up to here count as 0. */
+/** Values up to this one count as 0. */
 export const zeroThreshold = 2 ** -128;
 
-/** Adds two histograms at the lower of their resolutions; with more than 160 buckets, the resolution is halved. */
+/** Adds two histograms at the lower of their resolutions. If the result has more than 160 buckets, halves the resolution. */
 export function addNatives(one: NativeHistogram, other: NativeHistogram): NativeHistogram {
   let schema = Math.min(one.schema, other.schema);
   let buckets = mergeBuckets(coarsen(one, schema), coarsen(other, schema));

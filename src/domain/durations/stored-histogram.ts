@@ -7,13 +7,13 @@ import {
   observeNative,
 } from './native-histogram.ts';
 
-/** A histogram as stored, with classic buckets and natively. */
+/** A histogram as stored, with classic and native buckets. */
 export type StoredHistogram = {
   readonly count: number;
   readonly sumSeconds?: number;
-  /** The count of each bucket; the last one has no upper bound. */
+  /** The count of each bucket. The last one has no upper bound. */
   readonly buckets?: readonly number[];
-  /** Absent until the first value since a release that counts natively. */
+  /** Absent until the first value in a release with native histograms. */
   readonly native?: NativeHistogram;
   /** The counts from before the native part began. */
   readonly before?: ClassicCounts;
