@@ -18,8 +18,8 @@ type Encoding = Pick<PushSettings, 'protocol' | 'resource' | 'isExponential' | '
 };
 
 /**
- * Encodes one request with OpenTelemetry's serializer. Units are part of the names, so the field is empty: otherwise a
- * translation back would add them again.
+ * Encodes one request with OpenTelemetry's serializer. The unit is part of the name, so the field is empty; otherwise a
+ * translation back would add it again.
  */
 export function encodeMetrics(families: readonly Pushed[], nowMs: number, encoding: Encoding): Uint8Array {
   const { protocol, resource, version } = encoding;
@@ -65,7 +65,7 @@ function toMetrics(
 }
 
 function toDataPoint<Value>({ startSeconds = 0, sinceMs = 0, labels }: Point, value: Value, nowMs: number) {
-  // Clocks differ, and may be set back, but a start must not be after its end.
+  // Clocks differ and may be set back, but a start must not be after its end.
   const startTime = toHighResolution(Math.min(nowMs, Math.max(startSeconds * 1000, sinceMs)));
   return { startTime, endTime: toHighResolution(nowMs), attributes: labels, value };
 }
@@ -74,7 +74,7 @@ function toClassic({ count, sum, bounds, counts }: PointHistogram) {
   return { count, sum, buckets: { boundaries: bounds, counts } };
 }
 
-/** Here, a bucket with an index ends at the power of this index; in OTLP it begins there. */
+/** Converts buckets. Here, the bucket with an index ends at the power of this index; in OTLP it begins there. */
 function toExponential({ count, sum }: PointHistogram, { schema, zeros, buckets }: PointNative) {
   const first = buckets[0] ?? 1;
   const bucketCounts: number[] = [];

@@ -13,7 +13,7 @@ import { createSentSums } from './sent-sums.ts';
 export const pushResults = ['delivered', 'partial', 'refused', 'failed'] as const;
 export type PushResult = (typeof pushResults)[number];
 
-/** Why points are lost. With delta, they are lost with their request; otherwise they are sent again. */
+/** The reasons why points are lost. With delta, they are lost with their request; otherwise they are sent again. */
 export const lostReasons = ['partial_success', 'refused', 'unanswered'] as const;
 export type LostReason = (typeof lostReasons)[number];
 
@@ -23,13 +23,13 @@ export type PusherOptions = {
   /** Returns a scrape as protocol buffers. */
   readonly scrape: () => Promise<readonly Buffer[]>;
   readonly post: Post;
-  /** For delta: stores the last sent state for each server. */
+  /** For delta: stores the state that was sent last, for each server. */
   readonly memories: Memories;
-  /** For delta: the names of the labels that configuration adds to series. */
+  /** For delta: the names of the labels that the configuration adds to series. */
   readonly labelNames: () => Iterable<string>;
-  /** For delta: the labels that configuration drops from series, as text. */
+  /** For delta: the labels that the configuration drops from series, as text. */
   readonly droppedLabels: () => string;
-  /** With replicas, the epoch in which a server is owned: another replica may have pushed before it. */
+  /** With replicas: the epoch in which a server is owned, because another replica may have pushed before it. */
   readonly epochOf?: ((server: string) => number | undefined) | undefined;
   readonly clock: Clock;
   readonly log: Pick<Log, 'warn' | 'info'>;
@@ -41,7 +41,7 @@ export type Pusher = {
   readonly start: () => void;
   /** Waits for the request in progress, up to a limit. */
   readonly stop: () => Promise<void>;
-  /** Pushes now; never rejects. */
+  /** Pushes now. Never rejects. */
   readonly push: () => Promise<void>;
 };
 
@@ -75,7 +75,7 @@ export function createPusher(options: PusherOptions): Pusher {
     const outcome = createOutcome();
     askedMs = 0;
     if (sums === undefined) {
-      // Further requests would fail in the same way.
+      // After an error, further requests would fail in the same way.
       for await (const batch of toBatches(families, pause))
         if (stopping.signal.aborted || outcome.add(await send(encode(batch, nowMs, options))).result === 'failed')
           break;
@@ -85,7 +85,7 @@ export function createPusher(options: PusherOptions): Pusher {
       try {
         for await (const batch of toBatches(families, pause, (family, point) => sums.take(family, point, nowMs)))
           requests.push({ ...encode(batch, nowMs, options), undo: sums.endBatch() });
-        // Stored as sent before they are sent, so that nothing is sent twice after a crash.
+        // Stored as sent before sending, so that nothing is sent twice after a crash.
         await sums.store(nowMs);
         left = await sendAll(requests, async (request) => outcome.add(await send(request)), stopping.signal);
       } finally {
@@ -102,7 +102,7 @@ export function createPusher(options: PusherOptions): Pusher {
       note({ result: 'failed', reason: error instanceof Error ? error.message : String(error), rejected: 0 });
     });
     await underWay;
-    // A gateway may close the idle connection before the next push, and a request at this moment would get no answer.
+    // A gateway may close the idle connection just when the next push uses it.
     post.close();
   }
 
@@ -128,7 +128,7 @@ export function createPusher(options: PusherOptions): Pusher {
 }
 
 function createScrape({ scrape, labelNames }: Pick<PusherOptions, 'scrape' | 'labelNames'>) {
-  /** Also of earlier configurations: until the next poll, a series has the labels with which it was published. */
+  /** Labels of earlier configurations too, because until the next poll a series has the labels with which it was published. */
   const configured = new Set<string>();
   return async (): Promise<Iterable<ScrapedFamily>> => {
     const bytes = Buffer.concat(await scrape());
@@ -137,7 +137,7 @@ function createScrape({ scrape, labelNames }: Pick<PusherOptions, 'scrape' | 'la
   };
 }
 
-/** Reports how pushes end; logs only differences from the previous push. */
+/** Reports how pushes end. Logs only differences from the previous push. */
 function createNotes({ log, observe }: Pick<PusherOptions, 'log' | 'observe'>) {
   let isFailing = false;
   return ({ result, reason, rejected }: Pick<Sending, 'result' | 'reason' | 'rejected'>): void => {
@@ -155,7 +155,7 @@ function createNotes({ log, observe }: Pick<PusherOptions, 'log' | 'observe'>) {
 
 type Waiting = ReturnType<typeof encode> & { readonly undo: () => void };
 
-/** Sends requests until one fails; returns those that were certainly not accepted. */
+/** Sends requests until one fails. Returns those that were certainly not accepted. */
 async function sendAll(requests: readonly Waiting[], send: (request: Waiting) => Promise<Sending>, stop: AbortSignal) {
   const left: Waiting[] = [];
   for (const [at, request] of requests.entries()) {
@@ -189,10 +189,10 @@ async function sendOnce(
     }
     if (verdict.kind === 'wait') {
       const { reason, askedMs = 0 } = verdict;
-      // A gateway gave up waiting, but the endpoint may have accepted the points.
+      // A gateway stopped waiting, but the endpoint may have accepted the points.
       return { ...none, result: 'failed', reason, askedMs, isOver: answer.status === 504 };
     }
-    // Other statuses concern the address, the password or the size: nothing was accepted.
+    // Other statuses concern the address, the password or the size. Nothing was accepted.
     const isOver = verdict.status === 400 || verdict.status >= 500;
     return { ...none, result: 'refused', reason: verdict.reason, isOver };
   } catch (error) {
@@ -214,7 +214,7 @@ function createOutcome() {
   };
 }
 
-/** How a request ended, and whether its points count as sent: points that may have arrived are not sent again. */
+/** How a request ended, and whether its points count as sent. Points that may have arrived are not sent again. */
 type Sending = {
   readonly result: PushResult;
   readonly reason: string;
@@ -258,7 +258,7 @@ async function* toBatches(
 
 type Take = (family: ScrapedFamily, point: Point) => Promise<Point | undefined>;
 
-/** Encoding this number takes a few milliseconds. It is less than a mebibyte, which proxies usually allow. */
+/** Encoding this number takes a few milliseconds. It is less than a mebibyte, which proxies usually accept. */
 const maxPoints = 500;
 const pointsPerPiece = 100;
 const stopLimitMs = 2000;

@@ -8,14 +8,14 @@ export type ScrapedFamily = {
 
 export type Point = {
   /**
-   * The labels as encoded in the message, without those that configuration adds: they identify the series within its family,
-   * also after a reload.
+   * The labels as encoded in the message, without configured labels. They identify the series within its family, also after a
+   * reload.
    */
   readonly key: Buffer;
-  /** All labels: the key in states of earlier releases. */
+  /** All labels. States of earlier releases have them as the key. */
   readonly fullKey: Buffer;
   readonly labels: Readonly<Record<string, string>>;
-  /** When the series began; undefined if unknown, or if it is not a counter. */
+  /** The start of the series; undefined if it is unknown, or if the series is not a counter. */
   readonly startSeconds: number | undefined;
   /** The value of a counter or gauge. */
   readonly value: number;
@@ -28,7 +28,7 @@ export type PointHistogram = {
   readonly count: number;
   readonly sum: number;
   readonly bounds: readonly number[];
-  /** The count of each bucket, not cumulative; the last bucket has no bound. */
+  /** The count of each bucket (not cumulative); the last bucket has no bound. */
   readonly counts: readonly number[];
   readonly native?: PointNative | undefined;
 };
@@ -36,11 +36,11 @@ export type PointHistogram = {
 export type PointNative = {
   readonly schema: number;
   readonly zeros: number;
-  /** Pairs of index and count in one list, ascending. */
+  /** Pairs of index and count in one list, in ascending order. */
   readonly buckets: readonly number[];
 };
 
-/** Reads the `MetricFamily` messages of `metrics/protobuf.ts`. `configured` are the names of labels that configuration adds. */
+/** Reads the `MetricFamily` messages of `metrics/protobuf.ts`. `configured` are the names of configured labels. */
 export function* readFamilies(bytes: Buffer, configured: ReadonlySet<string>): Generator<ScrapedFamily> {
   for (let at = 0; at < bytes.length; ) {
     const { value: length, end } = readVarint(bytes, at);
@@ -56,7 +56,7 @@ function readFamily(bytes: Buffer, configured: ReadonlySet<string>): ScrapedFami
     else if (field === 2) help = content.toString('utf8');
     else if (field === 4) break;
   }
-  // Parts of summaries count too, but without a counter's name: as counters, a translation would add the suffix.
+  // Parts of summaries count too, but have no name of a counter: sent as counters, a translation would add the suffix.
   return { name, help, isCounter: name.endsWith('_total'), points: readPoints(bytes, configured) };
 }
 

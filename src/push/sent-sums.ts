@@ -6,16 +6,16 @@ import type { Point, PointHistogram, PointNative, ScrapedFamily } from './read-f
 type Stored = {
   readonly memories: Memories;
   readonly epochOf?: ((server: string) => number | undefined) | undefined;
-  /** The labels that configuration drops from series, as text. */
+  /** The labels that the configuration drops from series, as text. */
   readonly droppedLabels: () => string;
 };
 
 type Unit = {
-  /** Of series that began before this time, only later increases are sent. */
+  /** Only later increases are sent of series that began before this time. */
   firstMs: number;
-  /** Sorted by the last scrape with the series, oldest first. */
+  /** Sorted by the last scrape that contained the series, oldest first. */
   readonly sums: Map<string, Kept>;
-  /** The latest push with series of this unit, and their number. */
+  /** The time of the latest push with series of this unit, and their number. */
   usedMs: number;
   used: number;
   /** The largest number so far. */
@@ -30,9 +30,9 @@ type Unit = {
 type Kept = { readonly sent: Sent; readonly atMs: number };
 
 /**
- * If a series is older than the first push, only its later increases are sent: its whole value would look like a sudden
- * increase. Sums are stored with their server, and so move with it to another replica; the exporter's own counters restart with
- * each process.
+ * Computes increases. For a series that is older than the first push, only later increases are sent, because its whole value
+ * would look like a sudden increase. Sums are stored with their server, and so move with it to another replica. The exporter's
+ * own counters restart with each process.
  */
 export function createSentSums({ memories, epochOf, droppedLabels }: Stored, startedMs: number, pause: Pause) {
   const { recall, remember } = memories;
@@ -46,7 +46,7 @@ export function createSentSums({ memories, epochOf, droppedLabels }: Stored, sta
     return unit;
   }
 
-  /** After a change, the sums of other series may have been sent before under other labels. */
+  /** Starts again after a change, because the sums of other series may have been sent before under other labels. */
   function begin(unit: Unit, nowMs: number): void {
     const dropped = droppedLabels();
     if ((unit.droppedLabels ?? dropped) !== dropped) unit.firstMs = Math.max(unit.firstMs, nowMs);
@@ -86,7 +86,7 @@ export function createSentSums({ memories, epochOf, droppedLabels }: Stored, sta
       });
       return { ...delta, sinceMs: before?.atMs ?? 0 };
     },
-    /** Returns a function that undoes the calls of `take` since the previous call of this function. */
+    /** Returns a function that undoes the calls of `take` since the previous call of `endBatch`. */
     endBatch: (): (() => void) => {
       const ofBatch = undo;
       undo = [];
@@ -102,7 +102,7 @@ export function createSentSums({ memories, epochOf, droppedLabels }: Stored, sta
           units.delete(server);
           continue;
         }
-        // The exporter's own counters are bounded, and a whole total of them must not be sent again.
+        // The number of the exporter's own counters is limited, and their whole totals must not be sent again.
         if (server === '') continue;
         dropOldest(unit);
         const sums = await toText(unit.sums, pause);
@@ -130,8 +130,8 @@ function toUnit({ firstMs, sums = '[]', droppedLabels }: Readonly<Record<string,
 }
 
 /**
- * Removes the oldest ended series, if there are more of them than there ever were present ones. Others are kept: they may return
- * together, for example after an hour without access. A removed series that returns must not look new.
+ * Removes the oldest ended series, if their number exceeds the largest number of present series. Others stay, because they may
+ * return together, for example after an hour without access. A removed series that returns must not look new.
  */
 function dropOldest(unit: Unit): void {
   unit.most = Math.max(unit.most, unit.used);
@@ -161,7 +161,7 @@ const own = 'automation_exporter_';
 type Sent = readonly [startSeconds: number, value: number, histogram?: SentHistogram];
 type SentHistogram = Pick<PointHistogram, 'sum' | 'counts' | 'native'>;
 
-/** A hash, because the names and labels of a hundred thousand series would use much memory. */
+/** Returns a hash, because the names and labels of a hundred thousand series would use much memory. */
 function toSeriesKey({ name }: Pick<ScrapedFamily, 'name'>, key: Buffer): string {
   return createHash('sha1').update(`${name}\n`).update(key).digest('base64url').slice(0, 16);
 }
@@ -173,8 +173,8 @@ function toSent({ startSeconds = 0, value, histogram }: Point): Sent {
 }
 
 /**
- * Returns the increase of a series since it was last sent. If the series has restarted since, or has a smaller value, its whole
- * value counts.
+ * Returns the increase of a series since it was last sent. If the series has restarted, or has a smaller value, its whole value
+ * counts.
  */
 function toDelta(point: Point, sent: Sent | undefined): Point {
   const [startSeconds, value, before] = sent ?? [0, 0];
@@ -205,7 +205,7 @@ function subtract(now: PointNative, before: PointNative | undefined): PointNativ
   for (let at = 0; at < now.buckets.length; at += 2) left.set(now.buckets[at] ?? 0, now.buckets[at + 1] ?? 0);
   for (let at = 0; at < before.buckets.length; at += 2) {
     let index = before.buckets[at] ?? 0;
-    // The resolution may have been halved since.
+    // The resolution may have been halved since the last push.
     for (let from = before.schema; from > now.schema; from -= 1) index = (index + 1) >> 1;
     left.set(index, (left.get(index) ?? 0) - (before.buckets[at + 1] ?? 0));
   }
