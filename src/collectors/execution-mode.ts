@@ -17,7 +17,7 @@ export const executionModeCollector = defineCollector({
   metrics: {
     mode: stateSet(
       'automation_execution_mode',
-      'Execution mode of the server; a passive server does not run jobs; absent while several members at one address have different ones [system/executions/status, before v32 system/info].',
+      'Execution mode of the server; a passive server runs no jobs; absent if several members at one address have different modes [system/executions/status, before v32 system/info].',
       { label: 'mode', states: executionModes },
     ),
     change: gauge(
@@ -42,7 +42,7 @@ const restricted = {
 
 type Read = { mode: ExecutionMode | undefined; isRestricted: boolean };
 
-/** Of several members at one address, system info names the one that answered; the mode is the one that all have. */
+/** Reads the mode. System information names one of several members at an address, but the mode is the one that all have. */
 async function readMode(api: Api): Promise<Read> {
   const { hidesMembers } = api.server();
   if (!hidesMembers && (await api.supports(executionMode)))
@@ -51,7 +51,7 @@ async function readMode(api: Api): Promise<Read> {
   return { mode: hidesMembers ? api.server().mode : mode, isRestricted };
 }
 
-/** Stores the last change of the mode. The first known mode is not a change, because its start is unknown. */
+/** Stores the last change of the mode. The first known mode is no change, because its start is unknown. */
 function rememberChange({ mode }: Read, before: Memory, nowMs: number): Memory {
   if (mode === undefined || mode === before.mode) return before;
   return before.mode === undefined ? { mode } : { mode, changedAtMs: nowMs };

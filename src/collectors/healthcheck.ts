@@ -38,7 +38,7 @@ async function readHealth(api: Api): Promise<Health> {
 }
 
 /**
- * Reports whether the checks are always healthy: release 6 of the rundeck dialect runs none, and answers one fixed entry, or
+ * Reports whether the checks are always healthy. Release 6 of the rundeck dialect runs none, and returns one fixed entry, or
  * gauges.
  */
 function isAlwaysHealthy({ checks, server: { dialect, release } }: Health): boolean {

@@ -69,8 +69,7 @@ async function readJobs(api: Api, project: ProjectToAsk, watch: Watch): Promise<
 }
 
 /**
- * Divides a limit evenly. Other projects may use the part that a project does not need; a project that was not read yet keeps
- * its part.
+ * Divides a limit evenly. Other projects may use what a project does not need; a project that was not read yet keeps its share.
  */
 function toShare(limit: number, { needs }: ProjectToAsk): number {
   const known = [...needs.values()].map((need = limit / needs.size) => need).toSorted((one, other) => one - other);
@@ -83,9 +82,7 @@ function toShare(limit: number, { needs }: ProjectToAsk): number {
   return limit;
 }
 
-/**
- * Requests averages again, because a job that runs as a step of other jobs changes its average without an execution of its own.
- */
+/** Requests averages again, because an average changes without a counted execution when the job runs as a step of another. */
 async function refreshAverages(
   api: Api,
   { project, list }: { project: string; list: readonly Job[] },
@@ -100,8 +97,8 @@ async function refreshAverages(
 }
 
 /**
- * Requests an average. Jobs that were deleted meanwhile, cannot be read, or have an id that no path can contain have no average;
- * other jobs are not affected.
+ * Requests an average. Jobs that were deleted meanwhile, cannot be read, or have an id that no path can contain have no
+ * average. Other jobs are not affected.
  */
 async function readAverage(api: Api, id: string): Promise<number | undefined> {
   try {
@@ -115,7 +112,7 @@ async function readAverage(api: Api, id: string): Promise<number | undefined> {
 
 const jobCodes: readonly string[] = ['api.error.item.doesnotexist', 'api.error.item.unauthorized'];
 
-/** The server's order does not matter: scheduled jobs first, then by group and name. */
+/** Sorts scheduled jobs first, then by group and name, because the order of the server is not important. */
 function byImportance(one: Job, other: Job): number {
   return (
     Number(other.isScheduled ?? false) - Number(one.isScheduled ?? false) ||

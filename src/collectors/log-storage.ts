@@ -59,15 +59,15 @@ export const logStorageCollector = defineCollector({
   ],
 });
 
-/** A longer queue is no longer a burst; the alert on the backlog uses the same number. */
+/** A longer queue is no longer a burst. The alert on the backlog uses the same number. */
 const longQueue = 50;
 
 type Counts = { failedCount?: number | undefined; succeededCount?: number | undefined; hidesMembers: boolean };
 const nothing: Memory = {};
 
 /**
- * Stores when a request last failed, and the count of successes until it has risen since. Failures before the first poll are
- * not logged, and neither is a count that jumps between members.
+ * Stores the time of the last failed request, and the count of successes until it has risen since. Failures before the first
+ * poll are not logged, and neither is a count that jumps between members.
  */
 function rememberFailures(
   { failedCount: failed, succeededCount: succeeded = 0, hidesMembers }: Counts,

@@ -27,11 +27,11 @@ export const projectsCollector = defineCollector({
   ],
 });
 
-/** Whole seconds: one release writes milliseconds, and the series must not change with an upgrade. */
+/** Returns whole seconds: one release writes milliseconds, and the series must not change with an upgrade. */
 function toDate(timestampMs: number | undefined): string | undefined {
   if (timestampMs === undefined || Math.abs(timestampMs) > latestMs) return undefined;
   return new Date(timestampMs).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-/** The last time that a date can have. */
+/** The latest time that a date can have. */
 const latestMs = 8.64e15;
