@@ -3,7 +3,7 @@ import type { Daemon, Login } from './find-daemon.ts';
 
 type Question = Daemon & {
   readonly path: string;
-  /** If present, the request is a POST. */
+  /** If set, the request is a POST with this body. */
   readonly body?: unknown;
   /** False after a redirect from another exporter. */
   readonly leadsOn?: boolean;
@@ -12,7 +12,7 @@ type Question = Daemon & {
 export type DaemonAnswer =
   | { readonly kind: 'answered'; readonly content: unknown }
   | { readonly kind: 'refused'; readonly status: number; readonly says: string }
-  /** The daemon does not answer, or another program does. */
+  /** The daemon does not respond, or another program does. */
   | { readonly kind: 'unreachable'; readonly says: string };
 
 /** Sends a request to the daemon over HTTP, without credentials or as one of its users. */
@@ -43,9 +43,7 @@ export async function askDaemon(question: Question): Promise<DaemonAnswer> {
   }
 }
 
-/**
- * Returns the exporter that owns the server, if the redirect keeps the path, and does not send a password with less protection.
- */
+/** Returns the exporter that owns the server, if the redirect keeps the path and does not send a password with less protection. */
 function toOwner(location: string, { url, login, path, leadsOn = true }: Question): Pick<Daemon, 'url'> | undefined {
   if (!leadsOn || !/^https?:/.test(location) || !location.endsWith(path)) return undefined;
   if (login !== undefined && url.startsWith('https:') && !location.startsWith('https:')) return undefined;
@@ -69,7 +67,7 @@ function toBasic({ username, password }: Login): string {
   return `Basic ${Buffer.from(`${username}:${password.reveal()}`).toString('base64')}`;
 }
 
-/** Removes control characters, because an answer of another program must not control the terminal. */
+/** Removes control characters, because a response of another program must not control the terminal. */
 function toLine(text: string): string {
   const line = text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
   return line.length > maxLineLength ? `${line.slice(0, maxLineLength).toWellFormed()}…` : line;
@@ -83,7 +81,7 @@ function explain(error: unknown): string {
   if (error instanceof Error && error.name === 'TimeoutError') return `no answer within ${limitMs / 1000} s`;
   if (error instanceof SyntaxError) return 'a response that is not JSON';
   const { says, code } = toConnectionFault(error, daemon);
-  // Errors of fetch itself, such as of a port that it never uses, have no code.
+  // Errors of fetch itself have no code, for example for a port that it never uses.
   if (code === 'TypeError' && error instanceof Error && error.cause instanceof Error) return error.cause.message;
   return `${says} (${code})`;
 }

@@ -6,26 +6,26 @@ import { findDaemon } from './find-daemon.ts';
 type PageCommand<Content> = {
   /** The path of the API below the route prefix, with its query. */
   readonly path: string;
-  /** Reports whether the content may be an answer of the daemon; details are not checked. */
+  /** Reports whether the content may be a response of the daemon. Details are not checked. */
   readonly isOwn: (content: unknown) => content is Content;
   readonly render: (content: Content) => string;
   readonly toExitCode: (content: Content) => number;
 };
 
-/** Returns the exit code: 1 if something is wrong, 0 if not, 2 if it is not known. */
+/** Returns the exit code: 1 if something is wrong, 0 if not, 2 if unknown. */
 export function toExitCode(isWrong: boolean | undefined): number {
   if (isWrong === undefined) return exitCodes.misconfigured;
   return isWrong ? exitCodes.failed : exitCodes.well;
 }
 
-/** Returns the one argument of a command, the server; if it is missing, complains and returns undefined. */
+/** Returns the one argument of a command, the server. Complains and returns undefined if it is missing. */
 export function takeServer({ arguments: { positionals }, complain }: CommandContext, command: string) {
   const [server] = positionals;
   if (server === undefined) complain(`${command}: takes a server, by its configured name\n`);
   return server;
 }
 
-/** Prints an answer of the running daemon, as text or as JSON; returns 2 if there is no answer. */
+/** Prints a response of the running daemon, as text or as JSON. Returns 2 if there is no response. */
 export async function askForPage<Content>(context: CommandContext, command: PageCommand<Content>): Promise<number> {
   const daemon = await findDaemon(context);
   if (daemon === undefined) return exitCodes.misconfigured;
@@ -48,7 +48,7 @@ export function toShownTime(at: string): string {
   return toMoment(Date.parse(at));
 }
 
-/** Returns the query with the flags that are set, and further parameters. */
+/** Returns a query with the flags that are set and further parameters. */
 export function toQuery(
   { arguments: { flags } }: CommandContext,
   names: readonly string[],

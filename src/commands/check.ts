@@ -66,7 +66,7 @@ function listAllExposures({ config, configFile }: Loaded): string[] {
   ];
 }
 
-/** From release 6 on, servers have pages about themselves that need no credentials. */
+/** Lists servers whose pages about themselves need no credentials; releases before 6 have no such pages. */
 async function findOpenMonitoring({ servers }: Config, reports: readonly ServerReport[]): Promise<string[]> {
   const found: string[] = [];
   for (const server of servers) {
@@ -82,7 +82,7 @@ async function findOpenMonitoring({ servers }: Config, reports: readonly ServerR
 
 type Plan = { config: Config; enabled: typeof collectors; progress: Progress };
 
-/** Checks a server; values that differ by member are checked for each member. */
+/** Checks a server. Values that differ by member are checked for each member. */
 async function probeAll(server: ServerConfig, plan: Plan): Promise<ServerReport[]> {
   const { members } = server;
   const { enabled } = plan;
@@ -117,13 +117,13 @@ async function probe(server: ServerConfig, { config, enabled, progress }: Plan):
   return remedy === undefined ? report : { ...report, remedy };
 }
 
-/** The lines of the endpoints already report a server that does not answer. */
+/** Returns no rights after an error. The lines of the endpoints already report a server that does not respond. */
 function toNoRights(error: unknown): Partial<ServerReport> {
   if (error instanceof ApiError) return {};
   throw error;
 }
 
-/** Finds the dialect with which the credentials are accepted: a token in the header of the other dialect is refused. */
+/** Finds the dialect in which the credentials are accepted. A token in the header of the other dialect is refused. */
 async function findOtherDialect(server: ServerConfig): Promise<string | undefined> {
   if (server.dialect === 'auto') return undefined;
   try {
@@ -194,7 +194,7 @@ function toName({ server, member }: ServerReport): string {
   return member === undefined ? server : `${server}, member ${member}`;
 }
 
-/** A report about several servers is long, so its last line names the servers with errors. */
+/** Returns the last line of a report about several servers. It names the servers with errors, because such a report is long. */
 function toTotal(reports: readonly ServerReport[]): string[] {
   if (reports.length < 2) return [];
   const wrong = reports.filter((report) => !isFine(report)).map(toName);

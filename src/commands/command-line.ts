@@ -8,7 +8,7 @@ import { commandFlags, commandWords } from './command-table.ts';
 import { endOnReloadSignals } from './stop-signals.ts';
 
 type Process = Omit<CommandContext, 'arguments' | 'version'> & {
-  /** The arguments after the program's name. */
+  /** The arguments after the name of the program. */
   argv: readonly string[];
 };
 

@@ -8,17 +8,17 @@ export type CommandRow = {
   readonly usage?: string;
   /** False if the command reads no configuration. */
   readonly hasOptions?: boolean;
-  /** True if the signal SIGHUP makes it read its configuration again. */
+  /** True if the signal SIGHUP makes the command read its configuration again. */
   readonly reloads?: boolean;
-  /** Each example is without the program's name. */
+  /** The examples, without the name of the program. */
   readonly examples: readonly string[];
-  /** The maximum of words that may follow it; none by default. */
+  /** The maximum number of words that may follow the command; none by default. */
   readonly positionals?: number;
   /** Imported only when called, so that a command does not load what other commands need. */
   readonly load: () => Promise<Command>;
 };
 
-/** Every command, in the order of `--help`. */
+/** All commands, in the order of `--help`. */
 export const commandWords: readonly CommandRow[] = [
   {
     name: 'serve',

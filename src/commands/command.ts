@@ -5,13 +5,13 @@ export type CommandContext = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly arguments: Arguments;
   readonly version: string;
-  /** To standard output, with control characters made visible. */
+  /** Writes to standard output, with control characters made visible. */
   readonly write: (text: string) => void;
-  /** The same for a changed file, which is only altered to be shown on a terminal. */
+  /** Writes a changed file to standard output. The text is altered only if it is shown on a terminal. */
   readonly copy?: (text: string) => void;
-  /** To standard error. */
+  /** Writes to standard error. */
   readonly complain: (text: string) => void;
-  /** To a terminal, if there is one. */
+  /** Shows progress on a terminal, if there is one. */
   readonly progress?: Progress;
 };
 
@@ -20,18 +20,18 @@ export type Command = (context: CommandContext) => Promise<number>;
 
 export const exitCodes = { well: 0, failed: 1, misconfigured: 2 } as const;
 
-/** For a command without configuration: complains about arguments, and reports whether they are valid. */
+/** For a command without configuration: complains about wrong arguments, and reports whether all are valid. */
 export function areArgumentsFine({ arguments: { problems }, complain }: CommandContext): boolean {
   if (problems.length > 0) complain(`${problems.map(formatComplaint).join('\n')}\n`);
   return problems.length === 0;
 }
 
-/** Shows what a long command is doing, in a line that the next call replaces; without a text, removes it. */
+/** Shows what a long command is doing, in a line that the next call replaces. Without a text, removes the line. */
 export type Progress = (text?: string) => void;
 
 type Terminal = { isTTY?: boolean; columns?: number; write: (text: string) => unknown };
 
-/** Draws on a terminal; does nothing in files, pipes and logs. */
+/** Draws on a terminal. Does nothing in files, pipes and logs. */
 export function createProgress(stream: Terminal, env: Readonly<Record<string, string | undefined>>): Progress {
   if (stream.isTTY !== true || env['TERM'] === 'dumb' || env['CI'] === 'true') return () => {};
   let isShown = false;

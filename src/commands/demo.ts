@@ -4,10 +4,10 @@ import { loadOrComplain } from './load.ts';
 import { runApp } from './run-app.ts';
 import { describeScenario, planSimulation, type SimulationPlan, startSimulation } from './simulation.ts';
 
-/** Runs a simulated service and the daemon that watches it in one process; leaves nothing behind. */
+/** Runs a simulated server and the daemon that watches it in one process. Leaves no files behind. */
 export async function demo(context: CommandContext): Promise<number> {
   const asked = planSimulation(context, demoPort);
-  // Nothing starts until the configuration is valid; only the port may not be known yet.
+  // Nothing starts until the configuration is valid. Only the port is not known yet.
   const checked = await loadOrComplain(context, toEnvironment({ url: 'http://127.0.0.1', token: 'checked' }));
   if (asked === undefined || checked === undefined) return exitCodes.misconfigured;
   const plan = { ...asked, scenario: asked.scenario ?? 'bad-night' };
@@ -36,7 +36,7 @@ export async function demo(context: CommandContext): Promise<number> {
 
 const demoPort = 9721;
 
-/** Makes the demo count and publish the simulated past at once, unless configured otherwise, so that pages are not empty. */
+/** Makes the demo publish the simulated past at once, unless configured otherwise, so that pages are not empty. */
 function soon({ env }: CommandContext): Record<string, string> {
   const wishes = {
     AUTOMATION_EXPORTER_EXECUTIONS_BACKFILL: '6h',
@@ -53,7 +53,7 @@ function soon({ env }: CommandContext): Record<string, string> {
   return Object.fromEntries(Object.entries(wishes).map(([name, wish]) => [name, env[name] || wish]));
 }
 
-/** Sends traces to the simulated service's own trace backend, unless one is configured. */
+/** Sends traces to the trace backend of the simulated server, unless another one is configured. */
 function toSink({ env }: CommandContext, { url }: { url: string }): Record<string, string> | undefined {
   const isNamed = [env['OTEL_EXPORTER_OTLP_ENDPOINT'], env[tracesEndpoint]].some((value) => value?.trim());
   if (isNamed) return undefined;
@@ -67,7 +67,7 @@ function toSink({ env }: CommandContext, { url }: { url: string }): Record<strin
 const tracesEndpoint = 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT';
 const traceLink = 'AUTOMATION_EXPORTER_TRACES_LINK';
 
-/** Replaces variables that are set for a real server and its state; an empty variable counts as not set. */
+/** Replaces variables that are set for a real server and its state. An empty variable counts as unset. */
 function toEnvironment({ url, token }: { url: string; token: string }): Record<string, string> {
   const ofState = listGeneralLeaves().filter(({ key }) => key.startsWith('state.'));
   const real = [...listServerLeaves(''), ...ofState].flatMap((leaf) => [leaf.environment, toSecretVariable(leaf)]);

@@ -3,7 +3,7 @@ import { SourceMap } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { toPackageFolder } from '../domain/package-folder.ts';
 
-/** After an unexpected error, ends the process with one sentence; not if only its output is no longer read. */
+/** After an unexpected error, ends the process with one sentence. Does nothing if only its output is no longer read. */
 export function endOnFaults(): void {
   process.stderr.on('error', () => undefined);
   process.stdout.once('error', failAtTheEnd);
@@ -14,7 +14,7 @@ export function endOnFaults(): void {
   });
 }
 
-/** On a full disk, the file of the output is incomplete, so a script must not use it. A daemon continues. */
+/** Makes the exit code fail on a full disk, because the file of the output is incomplete. A daemon continues. */
 function failAtTheEnd({ code, message }: NodeJS.ErrnoException): void {
   if (code === 'EPIPE') return;
   process.stderr.write(`the output is incomplete: ${message}\n`);
@@ -23,7 +23,7 @@ function failAtTheEnd({ code, message }: NodeJS.ErrnoException): void {
   });
 }
 
-/** Returns the message, its causes, and the first place in the exporter's own source code. */
+/** Returns the message, its causes, and the first place in the source code of the exporter. */
 export function explainFault(error: unknown, folder: URL = toPackageFolder()): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
@@ -39,7 +39,7 @@ function findPlace(stack: string, folder: URL): string | undefined {
   return undefined;
 }
 
-/** Looks up a place of the bundle in its source map; source files have none. */
+/** Looks up a place of the bundle in its source map. Source files have none. */
 function findOrigin(url: string, line: number, column: number): string | undefined {
   try {
     // These casts are safe: the build wrote the map, and `findOrigin` may return an empty result, which its type lacks.

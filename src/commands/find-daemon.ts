@@ -5,7 +5,7 @@ import { areArgumentsFine, type CommandContext } from './command.ts';
 import { loadOrComplain } from './load.ts';
 
 export type Daemon = {
-  /** Its address, without a slash at the end. */
+  /** Its URL, without a slash at the end. */
   readonly url: string;
   /** The user to log in as, if the daemon has users. */
   readonly login?: Login;
@@ -13,7 +13,7 @@ export type Daemon = {
 
 export type Login = { readonly username: string; readonly password: Secret };
 
-/** Finds the running daemon by the flag, otherwise by the configuration; undefined after a complaint. */
+/** Finds the running daemon by the flag or else by the configuration. Returns undefined after a complaint. */
 export async function findDaemon(context: CommandContext): Promise<Daemon | undefined> {
   const given = context.arguments.flags.get('url')?.toString();
   if (given === undefined) return findConfigured(context);

@@ -32,7 +32,7 @@ Examples:
 `;
 }
 
-/** Returns the first sentence up to a colon or semicolon. The help of the command has the rest. */
+/** Returns the first sentence up to a colon or semicolon. The help of the command has the whole text. */
 function toSummary(help: string): string {
   return help.replace(/(?:[:;]|\. ).*$/s, '.');
 }
@@ -51,7 +51,7 @@ ${examples.map((example) => `  automation-exporter ${example}`).join('\n')}
 `;
 }
 
-/** The options that nearly everybody sets; a test checks that they exist. */
+/** The options that nearly everybody sets. A test checks that they exist. */
 export const commonFlags: readonly string[] = [
   'config.file',
   'web.listen-address',

@@ -35,7 +35,7 @@ export async function history(context: CommandContext): Promise<number> {
     ...(givenUntilMs === undefined ? [`--until: ${noTime}`] : []),
     // Prometheus accepts no sample that is older than its newest block.
     ...(givenUntilMs !== undefined && givenUntilMs > nowMs ? ['--until: is in the future'] : []),
-    // The file is written hours later, over what has this name.
+    // The file replaces an existing one hours later, so the name is checked now.
     ...(isOther(output) ? [`--output: ${output} exists and is not a file; name another`] : []),
   ];
   const fail = (...texts: readonly string[]): number => {
@@ -79,13 +79,13 @@ export async function history(context: CommandContext): Promise<number> {
 
 type Seam = {
   readonly untilMs: number | undefined;
-  /** Returns what to do if the file ends at this time: an interrupted run continues with its own end. */
+  /** Returns what to do if the file ends at this time. An interrupted run continues with its own end. */
   readonly advise?: (endMs: number) => string | undefined;
 };
 
 type SeamWish = { readonly server: string; readonly output: string; readonly latestMs: number };
 
-/** Finds the time at which the counters of the running daemon begin; without a daemon, the file ends at `latestMs`. */
+/** Finds the time at which the counters of the running daemon begin. Without a daemon, the file ends at `latestMs`. */
 async function findSeam(context: CommandContext, { server, output, latestMs }: SeamWish): Promise<Seam | undefined> {
   const daemon = await findDaemon(context);
   if (daemon === undefined) return undefined;
@@ -116,7 +116,7 @@ async function findSeam(context: CommandContext, { server, output, latestMs }: S
   return { untilMs: sinceMs, advise };
 }
 
-/** The answer of another program does not have these fields. */
+/** Finds the server. A response of another program does not have these fields. */
 function findServer(content: unknown, server: string): NonNullable<Answered> {
   const { servers } = (content ?? {}) as { servers?: unknown };
   const all = Array.isArray(servers) ? (servers as readonly Answered[]) : [];
@@ -131,13 +131,13 @@ type Answered = {
 
 const noTime = 'is neither a time, such as 2026-11-22T18:00:00Z, nor how long ago, such as 12h';
 
-/** Reads a time, or how long ago. */
+/** Reads a time or an age. */
 function readTime(text: string, nowMs: number): number | undefined {
   const age = parseDuration(text);
   return 'value' in age ? nowMs - age.value : toTimestampMs(text);
 }
 
-/** Reads `--label`; returns a text if it is wrong. */
+/** Reads `--label`. Returns a text if it is wrong. */
 function readLabels({ arguments: { flags } }: CommandContext, taken: readonly string[]): readonly LabelPair[] | string {
   const text = flags.get('label')?.toString();
   if (text === undefined) return [];
@@ -147,7 +147,7 @@ function readLabels({ arguments: { flags } }: CommandContext, taken: readonly st
   return twice === undefined ? read.value : `${twice[0]} is already a label of these series`;
 }
 
-/** Reports whether the path leads to something that is no file, such as a directory or a device. */
+/** Reports whether the path is in use by something else than a file, such as a directory or a device. */
 function isOther(path: string): boolean {
   return existsSync(path) && !lstatSync(path).isFile();
 }

@@ -13,7 +13,7 @@ export type Loaded = Extract<LoadedConfig, { ok: true }> & { readonly loadAgain:
 export const noServer =
   'no server is configured: set AUTOMATION_EXPORTER_URL and AUTOMATION_EXPORTER_TOKEN_FILE, or list servers in a file and give --config.file';
 
-/** Returns the checked configuration; undefined after all complaints were printed. */
+/** Returns the checked configuration. Returns undefined after printing all complaints. */
 export async function loadOrComplain(
   context: CommandContext,
   extraEnv: Readonly<Record<string, string>> = {},

@@ -13,7 +13,7 @@ type LogOptions = {
   readonly format: LogFormat;
   /** Called for every line, because credentials may change. */
   readonly secrets: () => readonly string[];
-  /** Writes a line; standard error by default. */
+  /** Writes a line; to standard error by default. */
   readonly write?: (line: string) => void;
 };
 
@@ -54,7 +54,7 @@ function toLogfmtValue(value: unknown): string {
   return /^[^\s"=\\\p{Cc}\p{Cf}]+$/u.test(text) ? text : JSON.stringify(text);
 }
 
-/** An error and its causes as one sentence, without the stack. */
+/** Returns an error and its causes as one sentence, without the stack. */
 function toErrorText(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const cause = error.cause === undefined ? '' : `: ${String(toErrorText(error.cause))}`;

@@ -31,7 +31,7 @@ const actions = ['list', 'retry', 'drop'] as const;
 type Action = (typeof actions)[number];
 type Wish = { action: Action; keys: readonly string[] };
 
-/** Reads the action and the traces (none means all); undefined after a complaint. */
+/** Reads the action and the traces (none means all). Returns undefined after a complaint. */
 function readWish(context: CommandContext): Wish | undefined {
   const { positionals, flags } = context.arguments;
   const [word, ...keys] = positionals;
@@ -57,7 +57,7 @@ function explain(answer: Exclude<DaemonAnswer, { kind: 'answered' }>, url: strin
     return exitCodes.failed;
   }
   context.complain(`${answer.says}\n`);
-  // A missing trace may have been delivered meanwhile; other errors need a person.
+  // A missing trace may have been delivered meanwhile. Other errors need a person.
   return answer.status === 404 ? exitCodes.failed : exitCodes.misconfigured;
 }
 
@@ -73,7 +73,7 @@ type Listed = {
 type Owned = { server: string; owner: string | null };
 type Content = { quarantined: readonly Listed[]; traces: number; elsewhere?: readonly Owned[] };
 
-/** Reports whether the content may be an answer of the daemon. */
+/** Reports whether the content may be a response of the daemon. */
 function isOwn(action: Action, content: unknown): content is Content {
   if (typeof content !== 'object' || content === null) return false;
   if (action === 'list')
@@ -100,7 +100,7 @@ function render(action: Action, { quarantined, traces, elsewhere = [] }: Content
   return `${toCount(traces, 'trace')} ${verb} ${action === 'retry' ? 'queued again' : 'dropped'}\n${rest}`;
 }
 
-/** One line for each exporter that has traces of other servers. */
+/** Renders one line for each exporter that has traces of other servers. */
 function renderElsewhere(elsewhere: readonly Owned[]): string {
   const lines = [...Map.groupBy(elsewhere, ({ owner }) => owner)].map(([owner, servers]) => {
     const names = servers.slice(0, maxNamed).map(({ server }) => server);
@@ -126,7 +126,7 @@ function renderList(traces: readonly Listed[]): string {
   return `${renderTable([head, ...rows])}${toCount(traces.length, 'trace')}, ${toSize(sum)}\n`;
 }
 
-/** Aligns rows in columns; the last column is not padded. */
+/** Aligns rows in columns. The last column is not padded. */
 export function renderTable(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows) {

@@ -75,7 +75,7 @@ const recording = 'JSON with the keys execution and, if known, state and workflo
 
 const noFile: readonly string[] = ['ENOENT', 'ENOTDIR'];
 
-/** Reads the configuration once, and only if a request to a server is needed. */
+/** Returns a function that reads the configuration once, when a request to a server is needed. */
 function createConfigReader(context: CommandContext): Parts['config'] {
   let reading: Promise<Config | undefined> | undefined;
   return () => {
@@ -110,7 +110,7 @@ type Replayed = {
 
 type About = { traces: Config['traces']; namespace: string | undefined; format: ReplayFormat; version: string };
 
-/** Builds the trace of an execution as the daemon does, from its server's present answers. */
+/** Builds the trace of an execution as the daemon does, from current responses of its server. */
 async function replayFromServer(configured: ServerConfig, id: number, about: About): Promise<Replayed> {
   const { traces, namespace = configured.namespace, format, version } = about;
   const server = { ...configured, namespace };

@@ -9,7 +9,7 @@ export function listFamilies(): readonly FamilyFacts[] {
   return [...new Map(facts.map((family) => [family.name, family])).values()];
 }
 
-/** Lists the labels that configuration cannot add. */
+/** Lists the labels that the configuration cannot add. */
 export function listTakenLabels(): TakenLabels {
   const families = listFamilies();
   const ofServers = new Set([...families.flatMap(({ labels }) => labels), ...projectInfoLabels, ...ownLabels]);
@@ -34,7 +34,7 @@ const ownLabels = [
   'node_version',
 ] as const;
 
-// The first labels are those of targets, the last two are reserved by the exposition format.
+// The first labels are those of targets. The exposition format reserves the last two.
 const targetLabels = ['job', 'instance', 'endpoint', 'service', 'namespace', 'pod', 'type', 'le', 'quantile'];
 
 function toFacts({

@@ -21,7 +21,7 @@ import { startWatchdog } from './watchdog.ts';
 
 type RunOptions = { onStarted?: (url: string) => void };
 
-/** Runs the daemon until it gets a signal to end. */
+/** Runs the daemon until it receives a signal to stop. */
 export async function runApp(loaded: Loaded, context: CommandContext, { onStarted }: RunOptions = {}): Promise<number> {
   const { config } = loaded;
   const { version, env, complain } = context;
@@ -63,7 +63,7 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
     selfTracing,
     ...(openShared === undefined ? {} : { openShared }),
   });
-  // Before the command line's listener, which does not know the secrets.
+  // Registered before the listener of the command line, which has no access to the secrets.
   process.prependListener('uncaughtException', (error: unknown) => {
     log.error({ fault: explainFault(error) }, 'unexpected error, exiting');
     process.exit(exitCodes.failed);
@@ -81,11 +81,11 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
     onStarted?.(url);
   } catch (error) {
     complain(`${explainStart(error, config.web.listenAddress.port)}\n`);
-    // A database may be reachable at the next start; a directory does not repair itself.
+    // A database may be reachable at the next start. A directory does not repair itself.
     const isOurs = error instanceof StateError && openShared === undefined;
     return isOurs ? exitCodes.misconfigured : exitCodes.failed;
   }
-  // During the stop, nothing can be reloaded.
+  // Nothing can be reloaded during the stop.
   let isServing = true;
   onReloadSignals(() => {
     if (isServing) void reload();
@@ -143,9 +143,9 @@ function forward(current: () => Log): Log {
   };
 }
 
-/** Exits even if something keeps the process alive, such as an SDK request to a hanging backend or an unread log line. */
+/** Exits even if something keeps the process alive, such as a slow backend of the SDK or an unread log line. */
 function leaveSoon(): void {
-  // Without this, Node removes its listeners some time before the process ends, and a late signal decides the exit code.
+  // Without this, Node.js removes its listeners before the process ends, and a late signal would decide the exit code.
   process.once('beforeExit', () => process.exit());
   setTimeout(() => process.exit(exitCodes.well), 100).unref();
 }
@@ -167,7 +167,7 @@ type EndOptions = {
   leaveLate: () => void;
 };
 
-/** Ends something within a time limit; only `mayTake` can extend the limit. */
+/** Ends something within a time limit. Only `mayTake` can extend the limit. */
 export async function endInTime(
   { log, clock, leaveLate }: EndOptions,
   stop: (mayTake: (ms: number) => void) => Promise<void>,
@@ -189,19 +189,19 @@ export async function endInTime(
 /** The maximum duration of a stop without a large state. */
 const maxStopMs = 5000;
 
-/** Standard error, or a test's replacement for it. */
+/** Standard error, or its replacement in a test. */
 type LineStream = {
   writableLength: number;
   write: (text: string) => unknown;
   on: (event: 'error' | 'drain', listener: () => void) => unknown;
 };
 
-/** The maximum number of bytes that wait for a stalled reader. */
+/** The maximum number of bytes that wait for a reader that has stopped reading. */
 const maxWaitingBytes = 256 * 1024;
 
 /**
- * Writes lines to a stream whose reader may be gone or stalled. This must not end the process or fill its memory: lost lines
- * are counted, and reported when there is room.
+ * Writes lines to a stream whose reader may have ended or stopped reading. This must not end the process or fill its memory:
+ * lost lines are counted, and reported when there is room.
  */
 export function createLineWriter(stream: LineStream, onRoom: (dropped: number) => void): (line: string) => void {
   let dropped = 0;
@@ -237,7 +237,7 @@ type ReloadingOptions = {
   readonly clock: Pick<Clock, 'ticks' | 'after'>;
 };
 
-/** Reloads, one at a time and at most once a second. Calls during a reload share the next one, which reads the files again. */
+/** Runs reloads one at a time and at most once a second. Calls during a reload share the next one, which reads the files again. */
 export function createReloading({
   loaded,
   log,
@@ -291,7 +291,7 @@ export function createReloading({
   };
 }
 
-/** Each reload sends all requests again: with this pause, a program that reloads in a loop does not load the servers. */
+/** Each reload sends all requests again. With this pause, a program that reloads in a loop does not load the servers. */
 const minApartMs = 1000;
 
 function toOutcome(reloaded: ReloadedConfig): ReloadOutcome {

@@ -3,11 +3,11 @@ import { loadOrComplain, noServer } from './load.ts';
 import { runApp } from './run-app.ts';
 import { loadBackendsOrComplain } from './trace-backend.ts';
 
-/** Watches the configured servers; without a command word, a file and a server, runs the demo. With any command, --config.check only checks. */
+/** Watches the configured servers. Without a command, a file and a server, runs the demo. With --config.check, only checks. */
 export async function serve(context: CommandContext): Promise<number> {
   const loaded = await loadOrComplain(context);
   if (loaded === undefined) {
-    // All complaints at once.
+    // Prints all complaints together.
     await loadBackendsOrComplain(context, undefined);
     return exitCodes.misconfigured;
   }

@@ -9,7 +9,7 @@ import { StateError } from '../state/state.ts';
 
 type PostgresConfig = Config['state']['postgres'];
 
-/** Opens the database that replicas share; undefined if the state is a file, because then the client is not loaded. */
+/** Returns a function that opens the database of replicas; undefined if the state is a file (no client is loaded). */
 export function toOpenShared(
   { state, servers }: Pick<Config, 'state' | 'servers'>,
   onSecret: (value: string) => void,

@@ -21,7 +21,7 @@ export async function start(): Promise<void> {
   noteReloadSignals();
   endOnFaults();
   keepHeapSmall();
-  // Before other imports, because with compiled code the start takes half the time.
+  // Before other imports, because the start takes half the time with compiled code.
   refuseForeignModules((text) => process.stderr.write(text));
   const refused = keepCompiledCode(process.env);
   if (refused !== undefined) process.stderr.write(`${refused}\n`);
@@ -38,8 +38,8 @@ export async function start(): Promise<void> {
 }
 
 /**
- * Allows only code of the exporter and of the folder with its packages. Some packages look for others that are not installed;
- * Node then searches the user's home and all directories above, where another user may have put a package with this name.
+ * Permits only code of the exporter and of the folder with its packages. Some packages search for others that are not
+ * installed. Node.js then searches the user's home and all parent directories, where another user may have put such a package.
  */
 function refuseForeignModules(complain: (text: string) => void): void {
   const homes = toHomes();
@@ -55,7 +55,7 @@ function refuseForeignModules(complain: (text: string) => void): void {
   });
 }
 
-/** Returns the URLs of allowed code. If the exporter runs from source files, its packages may be in a parent folder. */
+/** Returns the URLs of permitted code. If the exporter runs from source files, its packages may be in a parent folder. */
 function toHomes(): string[] {
   const own = toPackageFolder().href;
   if (isBundle()) return [own];
@@ -66,8 +66,8 @@ function toHomes(): string[] {
 export const nodeFlags: readonly string[] = ['--disable-sigusr1', '--max-semi-space-size=1', '--optimize-for-size'];
 
 /**
- * Variables of the allocator. They return the memory of large answers to the system, otherwise about 40 MB would stay; and all
- * threads share one arena, because separate arenas keep 3 to 5 MB more.
+ * Variables of the allocator. With them, the memory of large responses returns to the system (about 40 MB), and all threads
+ * share one arena (3 to 5 MB).
  */
 export const allocatorSettings = {
   MALLOC_ARENA_MAX: '1',
@@ -96,21 +96,21 @@ function settleProcess(): void {
   });
 }
 
-/** Collects garbage before the heap grows, because a daemon shares its machine. */
+/** Makes the collector run before the heap grows, because a daemon shares its machine. */
 function keepHeapSmall(): void {
   for (const flag of ['--semi-space-growth-factor=1', '--heap-growing-percent=50']) setFlagsFromString(flag);
 }
 
-/** The only user who may store compiled code: whoever can write it controls this process. */
+/** The only user who may store compiled code. Whoever can write this code controls the process. */
 type CacheOwner = { userId: number };
 
 /**
- * Keeps compiled code in the user's cache directory, so that a start takes half the time. Returns why an existing directory is
- * not used; undefined if it is used, or if none can be created.
+ * Stores compiled code in the cache directory of the user, which halves the duration of a start. Returns why an existing
+ * directory is not used; undefined if it is used, or if none can be created.
  */
 function keepCompiledCode(env: Readonly<Record<string, string | undefined>>): string | undefined {
   const userId = process.getuid?.();
-  // If the user has set a directory for Node, it is already in use.
+  // A directory that the user has set for Node.js is already in use.
   if (userId === undefined || env['NODE_COMPILE_CACHE'] !== undefined) return undefined;
   const directory = join(toCacheHome(env), 'automation-exporter-code');
   try {
@@ -127,7 +127,7 @@ function keepCompiledCode(env: Readonly<Record<string, string | undefined>>): st
   return undefined;
 }
 
-/** Returns how another user could put code into a directory; whoever can write its parent can replace it. */
+/** Returns how another user could put code into a directory. Whoever can write to its parent can replace the directory. */
 export function findDanger(
   found: Pick<Stats, 'uid' | 'mode' | 'isDirectory'>,
   parent: Pick<Stats, 'uid' | 'mode'>,

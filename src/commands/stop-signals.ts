@@ -14,8 +14,8 @@ type Options = {
 
 /**
  * Resolves at the first stop signal. The signal may arrive twice, because npm forwards signals that its process group also
- * gets. So signals at almost the same time count as one, and one later signal is ignored for a while: a stop that is
- * interrupted loses the backup of the state and does not release its leases.
+ * receives. So signals at almost the same time count as one, and one later signal is ignored for a while: an interrupted stop
+ * loses the backup of the state and does not release its leases.
  */
 export function awaitStopSignal({ log, clock, leaveNow, source = process }: Options): Promise<NodeJS.Signals> {
   let firstTicks: number | undefined;
@@ -41,7 +41,7 @@ export function awaitStopSignal({ log, clock, leaveNow, source = process }: Opti
   });
 }
 
-/** Without a listener, the kernel ignores stop signals for the first process of a container. */
+/** Adds a listener, because the kernel ignores stop signals without one for the first process of a container. */
 export function leaveOnStopSignals(): void {
   if (process.pid === 1) for (const signal of stopSignals) process.on(signal, leaveAtOnce);
 }
@@ -55,7 +55,7 @@ const noteReload = (): void => {
   isReloadAsked = true;
 };
 
-/** A daemon may be asked to reload while it starts. Without a listener, this signal would end it, and systemd would not restart it. */
+/** Records a reload signal during the start. Without a listener, it would end the process, and systemd would not restart it. */
 export function noteReloadSignals(): void {
   process.on('SIGHUP', noteReload);
 }
@@ -66,7 +66,7 @@ export function endOnReloadSignals(): void {
   if (isReloadAsked) process.kill(process.pid, 'SIGHUP');
 }
 
-/** Calls `reload` for each signal from now on, and once if there was one during the start. */
+/** Calls `reload` for each signal from now on, and once if there was a signal during the start. */
 export function onReloadSignals(reload: () => void): void {
   process.on('SIGHUP', reload);
   process.removeListener('SIGHUP', noteReload);

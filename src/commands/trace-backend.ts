@@ -15,8 +15,8 @@ import {
 import type { CommandContext } from './command.ts';
 
 /**
- * Reads the settings for traces and log records, and tests their certificates and keys; undefined after all complaints were
- * printed. Variables for log records are ignored if none are sent, or if the configuration is wrong.
+ * Reads the settings for traces and log records, and tests their certificates and keys. Returns undefined after printing all
+ * complaints. Variables for log records are ignored if none are sent, or if the configuration is wrong.
  */
 export async function loadOtlpOrComplain(
   context: Pick<CommandContext, 'env' | 'complain'>,
@@ -38,7 +38,7 @@ export async function loadOtlpOrComplain(
 
 type Backends = { readonly otlp: Otlp; readonly push?: PushSettings };
 
-/** Reads the settings of all signals; undefined after all complaints were printed. */
+/** Reads the settings of all signals. Returns undefined after printing all complaints. */
 export async function loadBackendsOrComplain(
   context: Pick<CommandContext, 'env' | 'complain'>,
   config: Pick<Config, 'diagnosis'> | undefined,
@@ -52,7 +52,7 @@ export function secretsOfBackends({ otlp, push }: Backends): readonly string[] {
   return [otlp, otlp.logs, push].flatMap((settings) => (settings === undefined ? [] : secretsOf(settings)));
 }
 
-/** Reads the settings for metrics, or none if they are not pushed; undefined after all complaints were printed. */
+/** Reads the settings for metrics; none if metrics are not pushed. Returns undefined after printing all complaints. */
 async function loadPushOrComplain({
   env,
   complain,

@@ -45,7 +45,7 @@ function isAnswer(content: unknown): boolean {
   return 'verdict' in content && 'sentence' in content && 'facts' in content && Array.isArray(content.facts);
 }
 
-/** Prints the last failure and the last scheduled run, the later of both first. */
+/** Prints the last failure and the last scheduled run, the later of the two first. */
 function render({ sentence, facts, failure, expected, duration_shifts: shifts = [], ...about }: WhyOfJob): string {
   const lines = [sentence, ...facts.map(({ fact, at, source }) => `  ${toShownTime(at)}  ${fact} [${source}]`)];
   const failed = failure === undefined ? [] : [failure.sentence, ...toEvidence(failure)];

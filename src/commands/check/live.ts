@@ -31,7 +31,7 @@ export type LiveReport = {
   readonly message: string;
 };
 
-/** Tests things that fail only in use: the trace backend, the place of the state, clocks and credentials. */
+/** Tests parts that fail only in use: the trace backend, the location of the state, clocks and credentials. */
 export async function probeLive(config: Config, otlp: Otlp, version: string): Promise<readonly LiveReport[]> {
   const ofServers = config.servers.map(async (server) => [
     { server: server.name, ...(await probeClock(server)) },
@@ -41,7 +41,7 @@ export async function probeLive(config: Config, otlp: Otlp, version: string): Pr
   return [...(await probeBackends(config, otlp, version)), ofState, ...(await Promise.all(ofServers)).flat()];
 }
 
-/** Sends a test trace, with its own name, so that nobody mistakes it for an execution. */
+/** Sends a test trace with a name of its own, so that nobody mistakes it for an execution. */
 async function probeBackends({ traces, diagnosis }: Config, otlp: Otlp, version: string): Promise<LiveReport[]> {
   const name = 'trace-backend';
   if (!sendsTraces(traces, otlp))
@@ -124,7 +124,7 @@ function toTestTrace(service: string, version: string, nowMs: number): Trace {
   };
 }
 
-/** Writes a file of its own beside the state, which may be in use. */
+/** Writes a separate file beside the state, which may be in use. */
 function probeState({ state, traces }: Config): LiveReport {
   const name = 'state-directory';
   if (state.memory) return { name, verdict: 'not asked', message: 'the state is kept in memory' };
@@ -155,7 +155,7 @@ function findExisting(directory: string): string {
   return existsSync(directory) || dirname(directory) === directory ? directory : findExisting(dirname(directory));
 }
 
-/** A larger difference fires an alert. */
+/** The alert fires for a larger difference. */
 const skewWarnedMs = 30_000;
 
 async function probeClock(server: ServerConfig): Promise<LiveReport> {
@@ -173,7 +173,7 @@ async function probeClock(server: ServerConfig): Promise<LiveReport> {
 }
 
 const dayMs = 86_400_000;
-/** A token that expires sooner fires an alert. */
+/** The alert fires for a token that expires sooner. */
 const expiryWarnedMs = 7 * dayMs;
 
 async function probeCredentials(server: ServerConfig): Promise<LiveReport> {
@@ -201,7 +201,7 @@ async function probeCredentials(server: ServerConfig): Promise<LiveReport> {
 /** If another user created the token, only an administrator can see it. */
 const invisible = 'no valid token is visible to these credentials, so it is unknown when their own token expires';
 
-/** The line of the endpoint reports the error, so this check is only marked as not made. */
+/** Marks the check as not made, because the line of the endpoint reports the error. */
 function toFault(error: unknown): Pick<LiveReport, 'verdict' | 'message'> {
   if (!(error instanceof ApiError)) throw error;
   return { verdict: 'not asked', message: error.message };
@@ -214,7 +214,7 @@ function toMessage(error: unknown): string {
 /** With slower commits, a round of many commits takes seconds. */
 const slowMs = 50;
 
-/** Checks the properties that replicas need from the database of the state; undefined if none is configured. */
+/** Checks the properties that replicas need from the database of the state. Returns undefined without a configured database. */
 export async function probeDatabase({ state }: Pick<Config, 'state'>): Promise<LiveReport | undefined> {
   const settings = toPostgresSettings(state.postgres);
   if (settings === undefined) return undefined;

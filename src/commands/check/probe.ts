@@ -22,10 +22,10 @@ export type Finding =
   | { readonly fault?: ApiError; readonly note?: string; readonly verdict?: UntoldVerdict; readonly sizes?: Sizes }
   | undefined;
 
-/** The numbers of visible things, for `check --report`; jobs only of the first projects. */
+/** How many things are visible, for `check --report`. Jobs are counted only in the first projects. */
 type Sizes = { readonly projects: number; readonly readProjects: number; readonly jobs: number };
 
-/** The verdict of a request that had no error but is not fine, or was not sent. */
+/** The verdict of a request that had no error but a problem, or that was not sent. */
 type UntoldVerdict = 'left out' | 'hidden' | 'nothing visible' | 'too old' | 'not asked';
 
 type Verdict = 'ok' | 'denied' | 'disabled' | 'broken' | UntoldVerdict;
@@ -35,9 +35,9 @@ type EndpointReport = {
   readonly endpoint: string;
   readonly verdict: Verdict;
   readonly message?: string;
-  /** The line of an access policy that allows the request. */
+  /** The line of an access policy that permits the request. */
   readonly mendedBy?: string;
-  /** The administrator's right that allows the request. It should not be granted for a metric. */
+  /** The right of an administrator that permits the request. It should not be granted for a metric. */
   readonly needs?: string;
 };
 export type ServerReport = {
@@ -51,14 +51,14 @@ export type ServerReport = {
   readonly release: string | undefined;
   readonly endpoints: readonly EndpointReport[];
   readonly sizes?: Sizes;
-  /** The change of the configuration, if one change solves everything. */
+  /** The change of the configuration, if one change solves all problems. */
   readonly remedy?: string;
-  /** The access policy that allows what is denied or hidden. */
+  /** The access policy that permits what is denied or hidden. */
   readonly missingPolicy?: string;
   /** The rights of the token as reported by the server; absent before 5.9. */
   readonly rights?: readonly CollectorRight[];
   readonly excess?: readonly string[];
-  /** The minimal access policy, if the token may do more. */
+  /** The minimal access policy. Set if the token has more rights. */
   readonly leastPolicy?: string;
 };
 
@@ -94,7 +94,7 @@ export async function probeServer(
     allowable.length === 0 ? {} : { missingPolicy: toAccessPolicy(allowable, api.server().dialect) };
   // The mode of members at one address is of no use without its age.
   const facts = { ...api.server(), mode: undefined };
-  // Before the API has answered, the version is only assumed.
+  // Before the API has responded, the version is only assumed.
   const apiVersion = credentials === 'unknown' ? undefined : facts.apiVersion;
   const told = { server: name, url, reachable, credentials, ...facts, apiVersion, endpoints: reports };
   return {
@@ -116,16 +116,16 @@ function findRemedy(fault: ApiError | undefined): string | undefined {
   return isPage ? fault.message.replace(/^[^,]*, /, '') : undefined;
 }
 
-/** Reports whether another program answers, not this API. */
+/** Reports whether another program responds instead of this API. */
 function isElsewhere(fault: ApiError | undefined): boolean {
   return (
     fault?.kind === 'not_found' && fault.details.isOfService !== true && fault.details.apiEndpoint === systemInfo.name
   );
 }
 
-/** Reports whether everything that is enabled works, or was disabled by the server. */
+/** Reports whether everything that is enabled works, or was disabled on the server. */
 export function isFine({ credentials, endpoints }: ServerReport): boolean {
-  // Endpoints that only administrators may read are reported, but are no error.
+  // Endpoints that only administrators can read are reported, but are no error.
   const isOptional = ({ verdict, needs }: EndpointReport): boolean => verdict === 'denied' && needs !== undefined;
   return (
     credentials === 'accepted' &&
@@ -133,7 +133,7 @@ export function isFine({ credentials, endpoints }: ServerReport): boolean {
   );
 }
 
-/** Sends the same request for several projects; returns the first error. */
+/** Sends the same request for several projects. Returns the first error. */
 export async function findInProjects(
   projects: readonly string[],
   of: number,
@@ -146,7 +146,7 @@ export async function findInProjects(
   for (const project of projects) {
     const fault = await toFault(() => ask(project));
     if (fault === undefined) continue;
-    // A disabled project is in the list, but requests for it return 404.
+    // The list contains disabled projects, but requests for them return 404.
     const isOff = fault.kind === 'not_found' && fault.details.isOfService === true;
     if (isOff) off.push(project);
     else (fault.kind === 'forbidden' ? denied : faulty).push(project);
@@ -214,7 +214,7 @@ export async function askOnce<Answer>(server: ServerConfig, ask: (api: Api) => P
   }
 }
 
-/** Reports whether a server answers a path beside its API without credentials. */
+/** Reports whether a server responds to a path outside its API without credentials. */
 export async function isOpenToAll(server: ServerConfig, path: string): Promise<boolean> {
   const transport = openTransport(server, { clock: systemClock });
   try {

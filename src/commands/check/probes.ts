@@ -17,25 +17,25 @@ type Collector = (typeof collectors)[number];
 type ProjectCollector = Extract<Collector, { kind: 'project' }>;
 type Watch = Parameters<ProjectCollector['covers']>[1];
 
-/** Builds each request of the enabled collectors once; of requests by project, only the first few. */
+/** Builds each request of the enabled collectors once. Of requests by project, only the first few are built. */
 export function toProbes(server: ServerConfig, config: Config, enabled: readonly Collector[]) {
   const { jobs } = config;
   const list = createProjectList({ isWanted: server.projects.isWanted, clock: systemClock });
   const watch: Watch = {
     projects: { read: list.read, labelsOf: server.projects.labelsOf },
-    // The list is requested, but not the average of each job.
+    // Requests the list, but not the average of each job.
     jobs: { isWanted: jobs.isWanted, detail: jobs.detail === 'none' ? 0 : 1, asksForAverages: false },
     hasExecutionMetrics: (project) => config.collectors['execution-metrics']?.projects?.matches(project) === true,
   };
 
-  /** Requested only once: an error would concern all requests by project. */
+  /** Requested once, because an error would concern all requests by project. */
   let listed: Promise<readonly string[]> | undefined;
   function readNames(api: Api): Promise<readonly string[]> {
     listed ??= list.read(api).then((found) => found.map(({ name }) => name));
     return listed;
   }
 
-  /** Explains an empty list: a client cannot know whether projects are missing or hidden. */
+  /** Explains an empty list. A client cannot know whether projects are missing or hidden. */
   function findNone(): Finding {
     const isLeftOut = (list.visible() ?? 0) > 0;
     return {
@@ -80,7 +80,7 @@ export function toProbes(server: ServerConfig, config: Config, enabled: readonly
   const roomOf = (projects: number) => toJobRoom(settings, projects);
   const ofExecutions = toExecutionProbes({ readNames, findNone, roomOf, nowMs: systemClock.now });
 
-  // System info is always requested, because it shows whether the service itself answers.
+  // System information is always requested, because it shows whether the server itself responds.
   const ofServer = [systemInfo, ...enabled.flatMap(({ reads }) => reads)].filter(({ path }) => !path.includes('{'));
   return [
     ...uniqueByName(ofServer).map((endpoint) =>
@@ -99,7 +99,7 @@ export function toProbes(server: ServerConfig, config: Config, enabled: readonly
   ];
 }
 
-/** Rights are usually granted by patterns: if a few projects are fine, most are. */
+/** Rights are usually granted by patterns, so if a few projects have no problem, most have none. */
 const maxProjects = 5;
 
 type ProjectRead = Endpoint<unknown, `${string}{project}${string}`>;
@@ -119,7 +119,7 @@ function toProbe(endpoint: Endpoint<unknown>): Probe {
   };
 }
 
-/** Some endpoints have two forms with the same name. */
+/** Removes endpoints with the same name, because some have two forms. */
 function uniqueByName(endpoints: readonly Endpoint<unknown>[]): Endpoint<unknown>[] {
   return endpoints.filter(({ name }, index) => endpoints.findIndex((other) => other.name === name) === index);
 }
@@ -181,7 +181,7 @@ const maxListedProjects = 5;
 
 type ExecutionProbes = {
   roomOf: (projects: number) => ReturnType<typeof toJobRoom>;
-  /** The watched projects; `findNone` explains an empty list. */
+  /** The watched projects. `findNone` explains an empty list. */
   readNames: (api: Api) => Promise<readonly string[]>;
   findNone: () => Finding;
   nowMs: () => number;
@@ -196,7 +196,7 @@ function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: ExecutionProb
     try {
       await ask('*');
     } catch (error) {
-      // In this case, rounds read project by project too.
+      // In this case, rounds also read project by project.
       if (!isUnknownStar(error, api.server().release)) throw error;
     }
     // Up to 3.4.4, the list of all projects omits executions that cannot be read, without an error.
@@ -220,7 +220,7 @@ function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: ExecutionProb
     return finding?.fault === undefined ? { note, verdict: 'hidden' } : { ...finding, note };
   }
 
-  /** If the history of a project is hidden, names a job that can be viewed but not read. */
+  /** If the history of a project is hidden, returns the name of a job that can be viewed but not read. */
   async function findViewed(api: Api, [first]: readonly Count[]): Promise<string[]> {
     if (first === undefined || !(await api.supports(jobDefinition))) return [];
     const { release = '' } = api.server();
@@ -244,7 +244,7 @@ function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: ExecutionProb
     return [];
   }
 
-  /** Counts all jobs, because each may run some day. */
+  /** Counts all jobs, because each of them may run some day. */
   async function findRoom(api: Api): Promise<Finding> {
     const names = await readNames(api);
     if (names.length === 0) return findNone();
@@ -290,5 +290,5 @@ function toSentences(hidden: readonly Count[]): readonly string[] {
 const maxTriedJobs = 5;
 const dayMs = 86_400_000;
 const maxCompared = 200;
-/** This limit is higher than for other requests, because rights to executions are granted by project. */
+/** Higher than the limit for other requests, because rights to executions are granted by project. */
 const maxReadProjects = 25;

@@ -24,7 +24,7 @@ export function renderSupportReport(reports: readonly ServerReport[], config: Co
   return `${lines.join('\n')}\n`;
 }
 
-/** Servers and members are numbered, because their names are private. */
+/** Returns a title with numbers for servers and members, because their names are private. */
 function toTitle(reports: readonly ServerReport[], index: number): string {
   const servers = [...new Set(reports.map(({ server }) => server))];
   const { server = '', member } = reports[index] ?? {};
@@ -54,7 +54,7 @@ function toSizes({ projects, readProjects, jobs }: NonNullable<ServerReport['siz
   return `${toCount(projects, 'project')}, ${toCount(jobs, 'job')}${of}`;
 }
 
-/** A server may send any text as its release. */
+/** Returns only the numbers of a release, because a server may send any text. */
 function toNumbers(release = ''): string {
   return /^\d{1,3}(?:\.\d{1,3}){1,3}/.exec(release)?.[0] ?? 'unknown';
 }

@@ -1,12 +1,12 @@
-/** The form of another exporter's metric here; `because` is the reason if there is no equivalent. */
+/** The equivalent of another exporter's metric. If there is none, `because` is the reason. */
 export type Counterpart =
   | {
       readonly metric: string;
       /** Added to the matchers of the selector. */
       readonly matcher?: string;
-      /** Puts an expression around the selector; such a query cannot have ranges. */
+      /** Puts an expression around the selector. Such a query cannot have ranges. */
       readonly around?: (selector: string) => string;
-      /** Valid only inside this aggregation and with this matcher, which is removed. */
+      /** The equivalent is valid only inside this aggregation and with this matcher, which is removed. */
       readonly only?: { readonly aggregation: string; readonly matcher: string };
       readonly note?: string;
     }
@@ -82,7 +82,7 @@ export const counterparts: ReadonlyMap<string, Counterpart> = new Map<string, Co
   ],
 ]);
 
-/** Labels that have another name here. */
+/** Labels that have another name in this exporter. */
 export const labelNames: ReadonlyMap<string, string> = new Map([
   ['instance_address', 'server'],
   ['project_name', 'project'],
@@ -100,17 +100,17 @@ export const goneLabels: ReadonlySet<string> = new Set([
   'base',
 ]);
 
-/** Returns the form of a metric here; undefined if it belongs to neither exporter. */
+/** Returns the equivalent of a metric; undefined if the metric belongs to neither exporter. */
 export function findCounterpart(name: string): Counterpart | undefined {
   if (!name.startsWith('rundeck_')) return undefined;
   return counterparts.get(name) ?? toAppMetric(name);
 }
 
-/** The beginnings of the names of measurements that servers have. */
+/** The first words in the names of measurements of servers. */
 const knownMeasurements =
   /^rundeck_(?:rundeck_)?(?:services_\w+_|scheduler_quartz_|quartzjobs_|dataSource_|(?:api|web)_requests_|apiAuthorization_|user(?:Login|Logout)_|com_dtolabs_|org_rundeck_)/;
 
-/** Returns the metric for a measurement of the server itself. In its name, dots and dashes were lost. */
+/** Returns the metric for a measurement of the server itself. Its name has lost dots and dashes. */
 function toAppMetric(name: string): Counterpart {
   if (!knownMeasurements.test(name))
     return { because: 'no counterpart is known; look for a similar name in automation_app_value' };

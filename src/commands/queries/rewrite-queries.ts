@@ -8,7 +8,7 @@ type Left = { readonly line: number; readonly what: string; readonly because: st
 
 /**
  * Rewrites the queries of a dashboard or of rules, in JSON or YAML. A panel, a rule or a variable is rewritten completely or
- * not at all; nothing else in the file changes.
+ * not at all. Nothing else in the file changes.
  */
 export function rewriteQueries(text: string): Rewritten {
   const lines = new LineCounter();
@@ -45,7 +45,7 @@ export function rewriteQueries(text: string): Rewritten {
 type Unit = {
   readonly what: string;
   readonly queries: readonly Scalar<string>[];
-  /** The map with texts that name labels of the queries; a variable keeps its own name. */
+  /** The map with texts that contain labels of the queries. A variable keeps its own name. */
   readonly texts?: YAMLMap;
 };
 
@@ -97,7 +97,7 @@ function listEdits({ texts, queries }: Unit, reasons: string[]): readonly Edit[]
     : [...edits, ...listLabelEdits(texts, new Set(queries), reasons)];
 }
 
-/** The two forms of a variable of Grafana that names labels. */
+/** Translates the two forms of a Grafana variable whose query names labels. */
 function translateVariable(query: string): Translation | undefined {
   const [, selector, label] = /^\s*label_values\((?:(.+),)?\s*(\w+)\s*\)\s*$/s.exec(query) ?? [];
   if (label === undefined) return undefined;

@@ -1,10 +1,10 @@
 import { parser } from '@prometheus-io/lezer-promql';
 import { type Counterpart, findCounterpart, goneLabels, labelNames } from './other-names.ts';
 
-/** A query with this exporter's names, or the reason why there is none. */
+/** A query with the names of this exporter, or the reason why there is none. */
 export type Translation = { readonly query: string } | { readonly because: string };
 
-/** Rewrites a query with metrics of another exporter; undefined if it has none. */
+/** Rewrites a query with metrics of another exporter. Returns undefined if it has none. */
 export function translateQuery(query: string): Translation | undefined {
   if (!/\brundeck_/.test(query)) return undefined;
   const readable = fillVariables(query);
@@ -44,7 +44,7 @@ type SyntaxNode = ReturnType<typeof parser.parse>['topNode'];
 type Range = { readonly from: number; readonly to: number };
 type Edit = Range & { readonly by: string };
 
-/** Replaces variables of Grafana by durations of the same length, where a duration is needed. */
+/** Replaces Grafana variables in the place of durations by durations of the same length. */
 function fillVariables(query: string): string {
   return query.replaceAll(/(?<=[[:]\s*)\$(?:\{\w+\}|\w+)/g, (variable) => `${'1'.repeat(variable.length - 1)}s`);
 }
