@@ -30,14 +30,14 @@ export type LoadedConfig =
   | {
       readonly ok: true;
       readonly config: Config;
-      /** The file that was read; a reload reads it again. */
+      /** The file that was read. A reload reads it again. */
       readonly configFile: string | undefined;
       readonly checkOnly: boolean;
       /** The number of configured servers that other shards watch. */
       readonly otherServers: number;
       /** Sentences about values of the file that have no effect because of a variable. */
       readonly shadowed: readonly string[];
-      /** The origin of each value by its path; values without an entry are defaults. */
+      /** The origin of each value by its path. Values without an entry are defaults. */
       readonly origins: ReadonlyMap<string, string>;
     }
   | { readonly ok: false; readonly complaints: readonly Complaint[] };
@@ -53,7 +53,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const launch = toSettings(launchOptions, launched);
   const configFile = launch.config.file;
   const named = { place: launched.get('config.file')?.place?.text ?? '', readFile, complaints };
-  // The parser is loaded only for a file, because it takes a large part of the start.
+  // The parser is loaded only for a file, because loading it takes a large part of the start.
   const read =
     configFile === undefined
       ? noFile

@@ -7,7 +7,7 @@ import { toSettingName } from './declare/option.ts';
 import type { LoadedConfig } from './load-config.ts';
 import { isMap } from './values/lists.ts';
 
-/** The new configuration, or all complaints about it; after complaints the running configuration stays. */
+/** The new configuration, or all complaints about it. After complaints, the running configuration stays. */
 export type ReloadedConfig =
   | { readonly ok: true; readonly config: Config; readonly warnings: readonly Complaint[] }
   | { readonly ok: false; readonly complaints: readonly Complaint[] };
@@ -45,7 +45,7 @@ export function needsRestart(next: WebConfig | undefined, running: WebConfig | u
   return !isDeepStrictEqual(toTraits(next), toTraits(running));
 }
 
-/** The options that a reload does not change, with the keys of their settings. */
+/** Returns the options that a reload does not change, with the keys of their settings. */
 function listFixedOptions(): { path: string; keys: readonly string[] }[] {
   const fixed = listGeneralLeaves().filter(isFixed);
   return fixed.map(({ key: path, option }) => {

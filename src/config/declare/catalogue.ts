@@ -30,7 +30,7 @@ export function listLeaves(collectors: readonly CollectorDefaults[]): readonly L
   return [...listLaunchLeaves(), ...listGeneralLeaves(), ...collectors.flatMap(listCollectorLeaves)];
 }
 
-/** Finds the option that somebody names by its key in the file, such as `--collectors.ping.enabled`. */
+/** Finds an option that was written as a flag but named by its key in the file, such as `--collectors.ping.enabled`. */
 export function findByKey(collectors: readonly CollectorDefaults[], text: string): Leaf | undefined {
   const toWords = (name: string): string => name.replace(/[^A-Za-z0-9]+/g, '_').toLowerCase();
   return listLeaves(collectors).find(({ path }) => path !== undefined && toWords(path) === toWords(text));
@@ -53,7 +53,7 @@ export function listCollectorLeaves(collector: CollectorDefaults): readonly Leaf
   });
 }
 
-/** Lists the options of the server at an index of the list; the variables are those for a single server. */
+/** Lists the options of a server by its place in the list. The variables are those for a single server. */
 export function listServerLeaves(path: string): readonly Leaf[] {
   return toLeaves(serverOptions).map((leaf) => ({ ...leaf, flag: undefined, path: `${path}.${leaf.key}` }));
 }
@@ -66,7 +66,7 @@ export function listWebFileLeaves(): readonly Leaf[] {
   return listFileLeaves(webFileOptions);
 }
 
-/** Returns the variable for a secret itself, beside the one for the path of its file. */
+/** Returns the variable for the secret itself. Another variable is for the path of its file. */
 export function toSecretVariable({ environment, option }: Leaf): string | undefined {
   return option.type.kind === 'secret' ? environment?.replace(/_FILE$/, '') : undefined;
 }
@@ -76,7 +76,7 @@ export function isFixed({ path = '' }: Leaf): boolean {
   return fixedPaths.some((fixed) => path === fixed || path.startsWith(`${fixed}.`));
 }
 
-/** Everything that the configuration file can hold; `servers` is a list. */
+/** The tree of everything that the configuration file can contain. `servers` is a list. */
 export function toFileTree(collectors: readonly CollectorDefaults[], families: readonly FamilyFacts[]): OptionTree {
   return {
     servers: serverOptions,

@@ -3,7 +3,7 @@ import type { Kind, ValueType } from '../values/value-type.ts';
 
 const mark = Symbol('option');
 
-/** One option; its names, help and reference follow from this declaration and its place in the tree. */
+/** One option. Its names, help and reference follow from this declaration and its place in the tree. */
 export type Option<T, K extends Kind = Kind> = {
   readonly [mark]: true;
   readonly type: ValueType<T, K>;
@@ -32,7 +32,7 @@ export type Settings<T extends OptionTree> = {
 // Optional parts of a tree are optional in its settings.
 type Declared<N> = Exclude<N, undefined>;
 
-/** An option that still needs its help, a sentence. */
+/** An option without its help, which is a sentence. */
 type Unhelped<O> = { readonly help: (help: string) => O };
 
 /** Declares an option with a default, written as in YAML. */
@@ -40,7 +40,6 @@ export function option<T, K extends Kind>(type: ValueType<T, K>, fallback: Fallb
   return { help: (help) => ({ [mark]: true, type, fallback, required: false, help }) };
 }
 
-/** Declares an option without a default. */
 export function optional<T, K extends Kind>(type: ValueType<T, K>): Unhelped<Option<T | undefined, K>> {
   return { help: (help) => ({ [mark]: true, type, fallback: undefined, required: false, help }) };
 }

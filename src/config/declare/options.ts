@@ -195,7 +195,7 @@ export const generalOptions = {
   },
 } as const satisfies OptionTree;
 
-/** Options that a reload does not change, because they are used only at the start; a section stands for all its options. */
+/** Options that a reload does not change, because they are used only at the start. A section stands for all its options. */
 export const fixedPaths = [
   'web.listen_address',
   'web.config_file',
@@ -228,7 +228,7 @@ function definePollOptions({ name, on, every, help, maxSeries = usualMaxSeries }
   } as const satisfies OptionTree;
 }
 
-/** The options of a metric family; only the file has them. */
+/** The options of a metric family, which can be set only in the file. */
 export const familyOptions = {
   off: option(boolean, false).help('Do not expose the metric family.'),
   drop_labels: option(labelNames, []).help(
@@ -257,7 +257,7 @@ export type CollectorDefaults = {
   readonly help: string;
   /** What the collector reads only for configured projects. */
   readonly projects?: string;
-  /** The collector's default limit of series, if not the general one. */
+  /** The limit of series of the collector; absent for the general default. */
   readonly maxSeries?: number;
 };
 

@@ -2,7 +2,7 @@ const maxSteps = 1000;
 const maxKept = 1000;
 
 /**
- * Returns a function that reports whether a whole name matches a pattern. The caller has already compiled the pattern as a
+ * Returns a function that reports whether a whole name matches a pattern. The caller must have compiled the pattern as a
  * regular expression in Unicode mode. All branches of the pattern are followed at the same time, character by character, so
  * that the time is at most the length of the name times the steps of the pattern. Transitions are cached, because names are
  * similar.
@@ -115,9 +115,7 @@ type PatternNode =
   | { readonly kind: 'choice'; readonly parts: readonly PatternNode[] }
   | { readonly kind: 'repeat'; readonly part: PatternNode; readonly min: number; readonly max: number };
 
-/**
- * The pattern is too large, or has a feature of regular expressions that patterns do not support; the message ends a sentence.
- */
+/** The pattern is too large, or has a feature of regular expressions that patterns do not support. The message ends a sentence. */
 export class PatternError extends Error {
   override readonly name = 'PatternError';
   readonly hint: string;
@@ -182,7 +180,7 @@ const unknownHere: readonly (readonly [RegExp, string])[] = [
   [/^\(\?[^:<]/, 'changes its flags in the middle'],
 ];
 
-// A class, an escape, or a plain character; a pair of escaped surrogates is one character.
+// A class, an escape, or a plain character. A pair of escaped surrogates is one character.
 const characterPattern =
   /^(?:\[(?:\\.|[^\]\\])*\]|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u\{[^}]*\}|\\u.{4}|\\[pP]\{[^}]*\}|\\x..|\\c.|\\.|.)/su;
 

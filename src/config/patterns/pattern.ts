@@ -7,7 +7,7 @@ export type Pattern = { readonly source: string; readonly matches: (name: string
 
 const maxPatternLength = 200;
 
-/** Parses a pattern; its dot matches every character, so that `.*` matches every name. */
+/** Parses a pattern. Its dot matches every character, so that `.*` matches every name. */
 export function parsePattern(source: string): Parsed<Pattern> {
   if (source === '') return { problem: 'is empty', hint: 'write .* for every name' };
   if (source.length > maxPatternLength)
@@ -84,7 +84,7 @@ const aboutKeys = ['owner', 'note', 'runbook'] as const;
 /** The settings of single jobs, by path; undefined if not configured. */
 export type JobOverrides = ReturnType<typeof toOverrideChoice>;
 
-/** Returns a function that finds the settings of a job: for each field, the first matching entry with this field. */
+/** Returns a function that finds the settings of a job. Each field comes from the first matching entry with this field. */
 export function toOverrideChoice(entries: readonly Override[]) {
   const toChoiceOf = <K extends keyof Override>(key: K): ((path: string) => Override[K] | undefined) => {
     const given = entries.filter((entry) => entry[key] !== undefined);
@@ -94,7 +94,7 @@ export function toOverrideChoice(entries: readonly Override[]) {
   const about = aboutKeys.map((key) => [key, toChoiceOf(key)] as const);
   return {
     successAgeMsOf: toChoiceOf('success_age'),
-    /** Returns the multiple of the job's average duration from which a run is overdue. */
+    /** Returns the multiple of the average duration of a job after which a run is overdue. */
     overdueFactorOf: toChoiceOf('overdue_factor'),
     isCritical: (path: string): boolean => isCritical(path) ?? false,
     aboutOf: (path: string): AboutJob => Object.fromEntries(about.map(([key, choose]) => [key, choose(path)])),

@@ -27,7 +27,7 @@ export function resolveCollector(
   return { settings: toSettings(defineCollectorOptions(collector), resolved), resolved };
 }
 
-/** Reads a metric family that is in the file. */
+/** Reads a metric family of the file. */
 export function resolveFamily(
   family: FamilyFacts,
   sources: Sources,
@@ -52,7 +52,7 @@ function checkLabels(
   const place = resolved.get('drop_labels')?.place;
   if (place === undefined) return;
   const known = labels.length === 0 ? 'it has none' : `its labels: ${labels.join(', ')}`;
-  // A value that is not a list is undefined here, and has its own complaint.
+  // A value that is not a list is undefined here and has its own complaint.
   for (const [index, name] of (settings.dropLabels ?? []).entries()) {
     const at = toInnerPlace(place, [index]);
     if (name === stateLabel) complaints.add(at, `"${name}" distinguishes its states`, 'switch the family off instead');
@@ -62,8 +62,8 @@ function checkLabels(
 }
 
 /**
- * Resolves `state.memory` and the options that it excludes. The stronger source wins, so that a flag or an image can override
- * the file; two values from the same source are a complaint.
+ * Resolves `state.memory` and the options that it excludes. The stronger source takes precedence, so that a flag or an image
+ * can override the file. Two values from the same source are a complaint.
  */
 export function settleExclusions(resolved: ResolvedTree, complaints: Complaints): ResolvedTree {
   const settled = new Map(resolved);
@@ -80,8 +80,8 @@ export function settleExclusions(resolved: ResolvedTree, complaints: Complaints)
 }
 
 /**
- * Complains about a client certificate without its key (or the reverse), and about options of a database without a host: then
- * the state would be in a file, and each replica would count separately.
+ * Complains about a client certificate without its key (or the reverse), and about options of a database without a host,
+ * because the state would then be in a file, and each replica would count separately.
  */
 export function checkDatabase(general: ResolvedTree, complaints: Complaints): void {
   const complain = createComplain(general, complaints);
@@ -100,7 +100,7 @@ export function checkDatabase(general: ResolvedTree, complaints: Complaints): vo
         complain(key, 'has no effect without state.postgres.host', 'set the host of the database');
 }
 
-/** Complains if counting starts before the catch-up limit: older executions would be skipped. */
+/** Complains if counting starts before the catch-up limit, because older executions would be skipped. */
 export function checkBackfill(general: ResolvedTree, complaints: Complaints): void {
   const backfill = general.get('executions.backfill');
   const limit = general.get('executions.catch_up_limit');

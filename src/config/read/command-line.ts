@@ -14,9 +14,9 @@ type CommandWord = {
 export type CommandFlag = {
   readonly name: string;
   readonly letter?: string;
-  /** The placeholder of the value in the help; a flag without one is a switch. */
+  /** The placeholder of the value in the help. A flag without one is a switch. */
   readonly placeholder?: string;
-  /** True if the flag may be given several times; the values are joined with commas. */
+  /** True if the flag may be given several times. The values are joined with commas. */
   readonly repeats?: true;
   readonly help: string;
   /** The commands with this flag; all by default. */
@@ -25,14 +25,14 @@ export type CommandFlag = {
 
 export type Arguments = {
   readonly command: string | undefined;
-  /** True if the first word is not a command; the other words are not checked then. */
+  /** True if the first word is not a command. The other words are then not checked. */
   readonly isUnknownCommand: boolean;
   readonly positionals: readonly string[];
   readonly flags: ReadonlyMap<string, string | boolean>;
   readonly problems: readonly Complaint[];
 };
 
-/** Reads arguments: `--flag value`, `--flag=value`, `--switch`, `--no-switch`; `--` ends the flags. */
+/** Reads arguments: `--flag value`, `--flag=value`, `--switch`, `--no-switch`. `--` ends the flags. */
 export function parseArguments(
   argv: readonly string[],
   options: { collectors: readonly CollectorDefaults[]; commandLine?: CommandLine },
@@ -64,7 +64,7 @@ export function parseArguments(
       const meant = `${dashes}${findByKey(options.collectors, key)?.flag}`;
       const { message, hint } = explainUnknownFlag(typed, known.keys());
       problems.add(quoteFlag(typed), message, known.has(meant) ? `did you mean ${meant}?` : hint);
-      // The next word is probably the value of the unknown flag, and may be a secret: it must not be reported as an unknown
+      // The next word is probably the value of the unknown flag and may be a secret, so it must not be reported as an unknown
       // command.
       const next = waiting[0];
       if (attached === undefined && next !== undefined && !isFlag(next) && !commands.some(({ name }) => name === next))

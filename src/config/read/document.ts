@@ -3,12 +3,12 @@ import { type Complaints, type Place, quote } from '../../domain/complaint.ts';
 import { describeReadError } from '../../domain/read-error.ts';
 import type { ReadFile } from '../../domain/secret.ts';
 
-/** A part of the file with its place; aliases are resolved and duplicate keys removed. */
+/** A part of the file with its place. Aliases are resolved and duplicate keys removed. */
 export type DocumentNode =
   | { readonly kind: 'map'; readonly offset: number; readonly entries: ReadonlyMap<string, DocumentEntry> }
   | { readonly kind: 'list'; readonly offset: number; readonly items: readonly DocumentNode[] }
   | { readonly kind: 'scalar'; readonly offset: number; readonly value: unknown }
-  /** A part that has its own complaint. */
+  /** A part that already has a complaint. */
   | { readonly kind: 'broken'; readonly offset: number };
 
 export type DocumentEntry = { readonly offset: number; readonly node: DocumentNode };
@@ -25,7 +25,7 @@ export type FileOptions = { readonly place: string; readonly readFile: ReadFile;
 
 const maxBytes = 1024 * 1024;
 
-/** Reads a file and never throws: faults become complaints. */
+/** Reads a file. Never throws: errors become complaints. */
 export async function readYaml(path: string, { place, readFile, complaints }: FileOptions): Promise<ReadDocument> {
   const nothing = { root: undefined, isEmpty: false, toPlace: (): Place => ({ text: path }) };
   try {
@@ -54,7 +54,7 @@ function parseYaml(text: string, fileName: string, complaints: Complaints): Read
     if (document.contents === null) return { root: undefined, isEmpty: true, toPlace };
     return { root: createConverter({ complaints, toPlace })(document.contents, '', 0), isEmpty: false, toPlace };
   } catch (error) {
-    // The parser is recursive: a stack overflow means that the text is nested too deep.
+    // The parser is recursive, so a stack overflow means that the text is nested too deep.
     if (!(error instanceof RangeError)) throw error;
     complaints.add(fileName, tooDeep);
     return { root: undefined, isEmpty: false, toPlace };
@@ -75,7 +75,7 @@ export function toPlainValue(node: DocumentNode, known = new Map<DocumentNode, u
   return value;
 }
 
-/** Returns the path of a key below a path; a key that is not a plain word is quoted. */
+/** Returns the path of a key below a path. A key that is not a plain word is quoted. */
 export function joinPath(path: string, key: string): string {
   const word = /^[A-Za-z0-9_-]{1,60}$/.test(key) ? key : quote(key);
   return path === '' ? word : `${path}.${word}`;
@@ -127,7 +127,7 @@ function createConverter({ complaints, toPlace }: { complaints: Complaints; toPl
     return { kind: 'map', offset: start, entries };
   }
 
-  // Uses the anchor's node instead of a copy, so that aliases of aliases cost nothing.
+  // Uses the node of the anchor instead of a copy, so that aliases of aliases cost nothing.
   function resolve(name: string, start: number, path: string): DocumentNode {
     aliases += 1;
     const target = anchors.get(name);

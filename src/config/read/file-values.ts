@@ -23,13 +23,13 @@ export type FileValues = {
   readonly servers: readonly Place[];
   /** Paths that are in the file, but have a complaint already. */
   readonly faulty: ReadonlySet<string>;
-  /** False if a part of the file could not be read: a missing value may be in this part. */
+  /** False if a part of the file could not be read. A missing value may be in this part. */
   readonly complete: boolean;
 };
 
 type FileValue = { readonly value: unknown; readonly place: Place };
 
-/** Reads the values of all options of a tree from a file; other keys are complaints. */
+/** Reads the values of all options of a tree from a file. Other keys are complaints. */
 export async function readFileValues(path: string, tree: OptionTree, options: FileOptions): Promise<FileValues> {
   const { root, isEmpty: isBlank, toPlace } = await readYaml(path, options);
   const reading: Reading = {
@@ -115,7 +115,7 @@ const sections: Readonly<Record<string, { what: string; hint?: string }>> = {
   metrics: { what: 'a metric family of a collector', hint: 'the command metrics lists them' },
 };
 
-/** Complains about an unknown key. Returns the section that was probably meant, so that faults in it are found too. */
+/** Complains about an unknown key. Returns the section that was probably meant, so that errors in it are found too. */
 function complainUnknown(
   { toPlace, complaints }: Reading,
   { offset }: DocumentEntry,

@@ -35,17 +35,14 @@ export type Resolved = {
   readonly shadowed?: Place | undefined;
 };
 
-/** The options of a tree by their keys. */
+/** The options of a tree by key. */
 export type ResolvedTree = ReadonlyMap<string, Resolved>;
 
 export function resolveTree(leaves: readonly Leaf[], sources: Sources, complaints: Complaints): ResolvedTree {
   return new Map(leaves.map((leaf) => [leaf.key, resolveLeaf(leaf, sources, complaints)]));
 }
 
-/**
- * Returns the strongest value of an option: flag, environment, file, default. All given values are checked, not only the
- * strongest.
- */
+/** Returns the strongest value of an option: flag, environment, file, default. Checks all given values, not only the strongest. */
 export function resolveLeaf(leaf: Leaf, { flags, environment, file }: Sources, complaints: Complaints): Resolved {
   const { path = '', flag = '', environment: variable = '', option } = leaf;
   const { type, fallback } = option;
@@ -68,7 +65,7 @@ export function resolveLeaf(leaf: Leaf, { flags, environment, file }: Sources, c
       complaints.add(toInnerPlace(place, inner, atKey), message);
     return { leaf, value: undefined, origin, place, isFaulty };
   });
-  // Defaults are YAML in our own source, so parsing them cannot fail.
+  // Defaults are YAML in this source code, so parsing them cannot fail.
   const value = fallback === undefined ? undefined : type.schema.parse(fallback);
   const [first, other] = all;
   const isShadow = first?.origin === 'environment' && other?.origin === 'file';
@@ -76,7 +73,7 @@ export function resolveLeaf(leaf: Leaf, { flags, environment, file }: Sources, c
   return first ?? { leaf, value, origin: 'default', place: undefined, isFaulty };
 }
 
-/** Returns a function that complains about an option of a tree, if it is given. */
+/** Returns a function that complains about an option of a tree, if the option is given. */
 export function createComplain(resolved: ResolvedTree, complaints: Complaints) {
   return (key: string, message: string, hint?: string): void => {
     const place = resolved.get(key)?.place;
@@ -84,7 +81,7 @@ export function createComplain(resolved: ResolvedTree, complaints: Complaints) {
   };
 }
 
-/** Builds the settings of a tree. A value with a complaint is undefined, in spite of its type. */
+/** Builds the settings of a tree. A value with a complaint is undefined, although its type says otherwise. */
 export function toSettings<T extends OptionTree>(tree: T, resolved: ResolvedTree): Settings<T> {
   const build = (node: OptionTree, within: string): Readonly<Record<string, unknown>> =>
     Object.fromEntries(
@@ -94,11 +91,11 @@ export function toSettings<T extends OptionTree>(tree: T, resolved: ResolvedTree
         return [toSettingName(key, 'plain'), build(inner, `${here}.`)];
       }),
     );
-  // This cast is safe: the type has the same keys and values of the tree, which the compiler cannot prove.
+  // This cast is safe: the type has the keys and values of the tree, which the compiler cannot prove.
   return build(tree, '') as Settings<T>;
 }
 
-/** Returns the exporter's variables by name. An empty variable counts as not set, because compose files leave variables empty. */
+/** Returns the exporter's variables by name. An empty variable counts as unset, because compose files leave variables empty. */
 export function readEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
   collectors: readonly CollectorDefaults[],
@@ -121,7 +118,7 @@ export function readEnvironment(
   return found;
 }
 
-/** OpenTelemetry's list of names to use before they are stable; most of its words are not for this exporter. */
+/** OpenTelemetry's list of names to use before they are stable. Most of its words are not for this exporter. */
 const optIn = 'OTEL_SEMCONV_STABILITY_OPT_IN';
 
 /** Lists the variables for a single server, including those that contain a secret. */

@@ -59,13 +59,13 @@ export async function readServers(about: About): Promise<readonly Part<ServerCon
 function toServer({ projects, namespace, ...server }: Settings<typeof serverOptions>): Omit<ServerConfig, 'tlsTexts'> {
   return {
     ...server,
-    // The type of an address excludes everything that a namespace must not contain.
+    // The type of a URL excludes everything that a namespace must not contain.
     namespace: namespace ?? server.url,
     projects: { ...projects, isWanted: toChoice(projects), labelsOf: toLabelChoice(projects.labels) },
   };
 }
 
-// A variable with a secret and the variable with the path of its file are equally strong, so both together are a contradiction.
+// Resolves a secret. The variables with the secret and with the path of its file are equally strong: both are a contradiction.
 async function resolveSecret(leaf: Leaf, sources: Sources, { readFile, complaints }: About): Promise<Resolved> {
   const named = resolveLeaf(leaf, sources, complaints);
   const variable = toSecretVariable(leaf) ?? '';
@@ -88,7 +88,7 @@ async function resolveSecret(leaf: Leaf, sources: Sources, { readFile, complaint
   }
 }
 
-/** Complains about servers that have the same name or namespace: they would share series, executions or trace ids. */
+/** Complains about servers with the same name or namespace, because they would share series, executions or trace ids. */
 function complainSame(servers: readonly Part<ServerConfig>[], places: readonly Place[], complaints: Complaints): void {
   const placeOf = (index: number, key: string): Place =>
     servers[index]?.resolved.get(key)?.place ?? places[index] ?? { text: '' };
@@ -96,11 +96,11 @@ function complainSame(servers: readonly Part<ServerConfig>[], places: readonly P
     const seen = new Map<string, number>();
     for (const [index, { settings }] of servers.entries()) {
       const { [key]: value, url } = settings;
-      // A wrong value is undefined here, and has its own complaint.
+      // An invalid value is undefined here and has its own complaint.
       if (value === undefined) continue;
       const first = seen.get(value);
       seen.set(value, index);
-      // The default namespace is the address, about which there is another complaint.
+      // The default namespace is the URL, which has another complaint.
       if (first === undefined || (key === 'namespace' && servers[first]?.settings.url === url)) continue;
       const what = key === 'name' ? `"${value}"` : `the ${key} ${value}`;
       complaints.add(placeOf(index, key), `${what} is used by two servers`, `the other is ${placeOf(first, key).text}`);

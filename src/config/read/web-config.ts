@@ -12,7 +12,7 @@ import { readFileAt, type TlsRules } from './server-rules.ts';
 
 type WebConfigOptions = TlsRules & FileOptions;
 
-/** Reads the file of `--web.config.file`; errors become complaints. Paths are relative to the folder of the file. */
+/** Reads the file of `--web.config.file`. Errors become complaints. Paths are relative to the folder of the file. */
 export async function readWebConfig(path: string, options: WebConfigOptions): Promise<WebConfig | undefined> {
   const { complaints } = options;
   const before = complaints.list().length;
@@ -46,13 +46,13 @@ type TlsSettings = Settings<typeof webFileOptions>['tlsServerConfig'];
 
 type About = WebConfigOptions & {
   path: string;
-  /** True if a value could not be read: it is then undefined and has a complaint. */
+  /** True if a value could not be read. It is then undefined and has a complaint. */
   isFaulty: boolean;
   /** The place of an option of `tls_server_config` in the file; undefined if the file does not have it. */
   placeOf: (key: string) => Place | undefined;
 };
 
-/** Reads the TLS section. Without a certificate it is a mistake, unless it is empty. */
+/** Reads the TLS section. A section without a certificate is an error, unless it is empty. */
 async function readTls(settings: TlsSettings, about: About): Promise<WebTls | undefined> {
   const { placeOf, complaints, path } = about;
   const given = Object.keys(webFileOptions.tls_server_config).map(placeOf);
@@ -108,7 +108,7 @@ function checkTlsRules(settings: TlsSettings, { placeOf, complaints }: About): v
 function toTlsWords(settings: TlsSettings): Omit<WebTls, 'cert' | 'key' | 'clientCa'> {
   const { clientAuthType, clientAllowedSans, minVersion, maxVersion } = settings;
   const named = (settings.cipherSuites ?? []).map((name) => cipherSuites[name]);
-  // The cipher suites of TLS 1.3 cannot be chosen (as in Go): they are always enabled.
+  // The cipher suites of TLS 1.3 cannot be chosen (as in Go). They are always enabled.
   const older = named.filter((name) => !name.startsWith('TLS_'));
   const wanted = (settings.curvePreferences ?? []).map((name) => curves[name]);
   return {

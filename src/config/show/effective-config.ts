@@ -5,7 +5,7 @@ import { toSettingName } from '../declare/option.ts';
 import { serverOptions } from '../declare/server-options.ts';
 import { readKey, toEffectiveSettings } from './effective-settings.ts';
 
-/** Writes the effective configuration as YAML that can be loaded again; secrets appear only as the paths of their files. */
+/** Writes the effective configuration as YAML that can be loaded again. Secrets appear only as the paths of their files. */
 export function toEffectiveYaml(config: Config, comments: readonly string[] = []): string {
   const document = new Document(toEffectiveSettings(config));
   for (const [index, server] of config.servers.entries()) {

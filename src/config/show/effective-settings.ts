@@ -6,10 +6,10 @@ import { isOption, type Option, type OptionTree, toSettingName } from '../declar
 import { defineCollectorOptions, excludedByMemory, familyOptions, generalOptions } from '../declare/options.ts';
 import { serverOptions } from '../declare/server-options.ts';
 
-/** Converts the effective configuration to the keys and values of its file; secrets appear only as the paths of their files. */
+/** Converts the effective configuration to the keys and values of its file. Secrets appear only as the paths of their files. */
 export function toEffectiveSettings(config: Config): Nested {
   const { servers, collectors, ...general } = config;
-  // Only the types of the options matter here, and they are the same for all collectors.
+  // Only the types of the options are used here, and they are the same for all collectors.
   const collectorOptions = defineCollectorOptions({ name: '', on: true, every: '15s', help: '', projects: '' });
   const polled = Object.entries(collectors).map(([name, polls]) => [name, toYaml(collectorOptions, polls)] as const);
   const ruled = [...config.metrics.families].map(([name, rules]) => [name, toYaml(familyOptions, rules)] as const);
@@ -31,7 +31,7 @@ export function toConfigDigest(config: Config): string {
 
 const ofOneProcess = ['web', 'log', 'state'];
 
-/** Leaves out paths, because the same file may have another path on another host. */
+/** Removes paths, because the same file may have another path on another host. */
 function leaveOutFiles(key: string, value: unknown): unknown {
   return key.endsWith('_file') ? undefined : value;
 }

@@ -22,7 +22,7 @@ export type HelpRow = {
   readonly reload: 'now' | 'restart';
 };
 
-/** Every option once: launch, general, collectors, servers. */
+/** Returns every option once: launch, general, collectors, servers. */
 export function toHelp(collectors: readonly CollectorDefaults[]): readonly HelpRow[] {
   return [...listLeaves(collectors), ...listServerLeaves('servers[]')].flatMap((leaf) => toRows(leaf));
 }

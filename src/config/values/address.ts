@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { type Parsed, parsedText, type ValueType } from './value-type.ts';
 
-/** An address to listen on; without a host, all addresses of the machine. */
+/** An address to listen on. Without a host, it stands for all addresses of the machine. */
 type ListenAddress = { readonly host: string | undefined; readonly port: number };
 
 /** `:9720`, `127.0.0.1:9720` or `[::1]:9720`. */
@@ -14,7 +14,7 @@ export const listenAddress = parsedText(parseListenAddress, {
 
 export const webAddress = toWebAddress('https://automation.example.org', 'secrets come from files or the environment');
 
-/** The address of a proxy that needs no password. */
+/** The URL of a proxy that needs no password. */
 export const proxyAddress = toWebAddress('http://forward.example.org:3128', 'write the address without them');
 
 function formatListenAddress({ host, port }: ListenAddress): string {
@@ -43,7 +43,7 @@ function toWebAddress(example: string, withoutUser: string): ValueType<string, '
   });
 }
 
-// Messages never contain the address, because it may contain a password in an unexpected place.
+// Messages never contain the URL, because it may contain a password in an unexpected place.
 function parseWebAddress(text: string, withoutUser: string): Parsed<string> {
   if (!/^https?:\/\/[^\s/]/i.test(text) || /[\s\\]/.test(text) || !URL.canParse(text))
     return { problem: 'is not a web address' };
@@ -59,7 +59,7 @@ function parseWebAddress(text: string, withoutUser: string): Parsed<string> {
 
 const place = '{trace_id}';
 
-/** The address of a trace in the UI of the backend, with a placeholder for the trace id. */
+/** The URL of a trace in the UI of the backend, with a placeholder for the trace id. */
 export const traceLink = parsedText(parseTraceLink, {
   takes: 'a web address with {trace_id} in it',
   examples: [`https://traces.example.org/trace/${place}`],
@@ -67,7 +67,7 @@ export const traceLink = parsedText(parseTraceLink, {
   json: { pattern: '^[hH][tT][tT][pP][sS]?://\\S*\\{trace_id\\}\\S*$' },
 });
 
-// Messages never contain the address, because it may contain a password.
+// Messages never contain the URL, because it may contain a password.
 function parseTraceLink(text: string): Parsed<string> {
   const filled = text.replaceAll(place, '0'.repeat(32));
   if (!/^https?:\/\/[^\s/\\]/i.test(text) || /[\s\\]/.test(text) || !URL.canParse(filled)) {

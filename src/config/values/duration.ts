@@ -23,14 +23,14 @@ export function duration(min: string, max?: string): ValueType<number, 'duration
   return { ...type, kind: 'duration' };
 }
 
-// The bounds are in the source code, so a wrong one is a bug.
+// The bounds are in the source code, so an invalid one is a bug.
 function toMs(written: string): number {
   const parsed = parseDuration(written);
   if ('problem' in parsed) throw new TypeError(`${written} ${parsed.problem}`);
   return parsed.value;
 }
 
-/** Reads `500ms`, `15s`, `10m`, `2h`, `1d`, `1w` and sums such as `1h30m` into milliseconds. */
+/** Converts `500ms`, `15s`, `10m`, `2h`, `1d`, `1w` and sums such as `1h30m` to milliseconds. */
 export function parseDuration(text: string): Parsed<number> {
   if (/^\d{1,9}$/.test(text))
     return { problem: 'has no unit', hint: `write ${text}s for seconds, ${text}m for minutes` };
@@ -53,7 +53,7 @@ export function parseDuration(text: string): Parsed<number> {
   return { value: total };
 }
 
-/** Writes milliseconds so that `parseDuration` reads them back. */
+/** Writes milliseconds so that `parseDuration` can read them. */
 export function formatDuration(durationMs: number): string {
   let rest = durationMs;
   let text = '';

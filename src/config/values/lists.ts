@@ -11,7 +11,7 @@ export const textList: ValueType<readonly string[], 'plain'> = plain(
   { placeholder: 'NAME,…', fromText: (text) => text.split(',') },
 );
 
-/** Names of labels; the family decides which are valid. */
+/** Names of labels. The family decides which are valid. */
 export const labelNames: ValueType<readonly string[], 'plain'> = plain(
   z.array(z.string(aText), takes('a list of labels', 'for example [job_group]')),
 );
@@ -24,7 +24,7 @@ export function choices<const W extends string>(what: string, words: readonly W[
 const aNumber = takes('a number above 0');
 const numbers = takes('a list of numbers', 'for example [1, 5, 15, 60]');
 
-/** Upper bounds of buckets, ascending, without the infinite one. */
+/** Upper bounds of buckets in ascending order, without the infinite one. */
 export const bucketBounds: ValueType<readonly number[], 'plain'> = plain(
   z
     .array(z.number(aNumber).gt(0, aNumber), numbers)
@@ -40,7 +40,7 @@ export const bucketBounds: ValueType<readonly number[], 'plain'> = plain(
     ),
 );
 
-/** A list of maps. If a map has optional fields, it needs at least one of them; the `unique` fields identify it. */
+/** A list of maps. If a map has optional fields, it needs at least one of them. The `unique` fields identify it. */
 export function mapList<const S extends z.core.$ZodLooseShape>(
   shape: S,
   about: { takes: string; example: string; unique: readonly (keyof S & string)[] },

@@ -2,14 +2,14 @@ import * as z from 'zod';
 import { isMap } from './lists.ts';
 import { choice, plain, takes } from './value-type.ts';
 
-/** A map with keys of the user. Unlike the records of zod, it allows `__proto__` as a key. */
+/** A map with keys of the user. Unlike the records of zod, it permits `__proto__` as a key. */
 export function map<V>(
   value: z.ZodType<V>,
   about: {
     takes: string;
     example: string;
     max?: number;
-    /** Returns the problem of a key; `schema` is the JSON Schema of valid keys. */
+    /** Returns the problem of a key. `schema` is the JSON Schema of valid keys. */
     findProblem: (key: string) => string | undefined;
     keys?: z.core.JSONSchemaMeta;
   },
@@ -71,7 +71,7 @@ export const labels = plain(
   { placeholder: 'NAME=VALUE,…', fromText: fromPairs },
 );
 
-/** The statuses of the service itself, which cannot be mapped. */
+/** The built-in statuses of the server, which cannot be mapped. */
 const settled: readonly string[] = [
   'succeeded',
   'failed',
@@ -104,7 +104,7 @@ const statuses = map(ending, {
   keys: { minLength: 1, maxLength: maxStatusLength, not: { enum: settled } },
 });
 
-/** Custom statuses → endings; a flag or a variable writes them as `warning=success,held=skip`. */
+/** Custom statuses → endings. A flag or a variable has the form `warning=success,held=skip`. */
 export const statusMap = plain(
   z.codec(statuses, z.custom<StatusMap>(), {
     decode: (given) => Object.fromEntries(given),

@@ -8,10 +8,10 @@ export function path(example: string): ValueType<string, 'plain'> {
 
 export const pemFile = path('/etc/ssl/private/automation.pem');
 
-/** The path of a file with a secret; the setting is the `Secret`. */
+/** The path of a file with a secret. The setting is the `Secret`. */
 export const secretFile = toSecretFile('/run/secrets/automation-token');
 
-/** A password is sent in the body of a form, which allows more characters than a header. */
+/** A password is sent in the body of a form, which permits more characters than a header. */
 export const passwordFile = { ...toSecretFile('/run/secrets/automation-password'), travels: 'form' } as const;
 
 function toSecretFile(example: string): ValueType<string, 'secret'> {
@@ -52,7 +52,7 @@ export const userName = text(/^[\x21-\x7e\u00a1-\uffff]([\x20-\x7e\u00a0-\uffff]
   placeholder: 'NAME',
 });
 
-/** One line for people. */
+/** One line of text for people. */
 export const siteText = text(/^[\x21-\x7e\u00a1-\uffff]([\x20-\x7e\u00a0-\uffff]{0,298}[\x21-\x7e\u00a1-\uffff])?$/, {
   takes: 'a text',
   problem: 'is not one line of at most 300 characters',
@@ -60,7 +60,6 @@ export const siteText = text(/^[\x21-\x7e\u00a1-\uffff]([\x20-\x7e\u00a0-\uffff]
   placeholder: 'TEXT',
 });
 
-/** One line of text for people. */
 export const hostName = text(/^(?!\d+(\.\d+){3}$)[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9])?$/, {
   takes: 'a host name',
   problem: 'is not a host name',
@@ -75,7 +74,7 @@ export const plainName = text(/^[\x21-\x7e\u00a1-\uffff]{1,128}$/, {
   placeholder: 'NAME',
 });
 
-/** A namespace. It must not contain invisible characters, because other programs compute ids from it too. */
+/** A namespace. It must not contain invisible characters, because other programs also compute ids from it. */
 export const namespace = text(/^[\x21-\x7e\u00a1-\uffff]([\x20-\x7e\u00a1-\uffff]{0,254}[\x21-\x7e\u00a1-\uffff])?$/, {
   takes: 'a namespace',
   problem: 'is not one line of 1 to 256 characters',
@@ -91,7 +90,7 @@ export const databaseHost = text(/^([A-Za-z0-9_:][A-Za-z0-9_.:-]{0,252}|\/[\x21-
   placeholder: 'HOST',
 });
 
-/** The name of a schema, which needs no quotes. */
+/** The name of a schema that needs no quotes. */
 export const schemaName = text(/^[a-z_][a-z0-9_]{0,62}$/, {
   takes: 'a name',
   problem: 'is not a name of lower-case letters, digits and underscores',

@@ -6,11 +6,11 @@ export type Kind = 'plain' | 'duration' | 'secret';
 
 /** The type of an option: its forms in YAML, flags and the environment, and its value. */
 export type ValueType<T, K extends Kind = Kind> = {
-  /** For a duration, the setting name ends in `Ms`; for a secret, it loses `_file`. */
+  /** The setting name of a duration ends in `Ms`; that of a secret loses `_file`. */
   readonly kind: K;
   /**
-   * Decodes the YAML value, and encodes a value back. The JSON Schema is made from its input type; its messages need no
-   * further words.
+   * Decodes the YAML value, and encodes a value. The JSON Schema is made from its input type. Its messages need no further
+   * words.
    */
   readonly schema: z.ZodType<T>;
   readonly examples: readonly string[];
@@ -33,7 +33,7 @@ export function plain<T>(schema: z.ZodType<T>, forms: Forms = {}): ValueType<T, 
 
 type Hint = string | undefined | ((found: unknown) => string | undefined);
 
-/** The error of a schema for a value of the wrong form. A confidential value is named only by its type. */
+/** Returns the error of a schema for a value of the wrong form. A confidential value is named only by its type. */
 export function takes(what: string, hint?: Hint, isConfidential = false): { error: (issue: Issue) => string } {
   return {
     error: ({ input }) => {
@@ -54,7 +54,7 @@ export function toExampleHint(examples: readonly string[]): string | undefined {
   return examples.length === 0 ? undefined : `for example ${examples.join(' or ')}`;
 }
 
-/** A type with a parser for text that also explains problems; `hint` is for values that are not text. */
+/** A type with a parser for text that also explains problems. `hint` is for values that are not text. */
 export function parsedText<T>(
   parse: (text: string) => Parsed<T>,
   about: Omit<Forms, 'fromText'> & {
@@ -113,7 +113,7 @@ export function choice<const W extends string>(...words: readonly W[]): ValueTyp
   return plain(schema, { placeholder, fromText });
 }
 
-/** A fault of a value, with the right form if known. */
+/** A problem of a value, with the right form if known. */
 type Problem = {
   readonly path: readonly PropertyKey[];
   /** True if the key at this place is wrong, not its value. */
@@ -121,7 +121,7 @@ type Problem = {
   readonly message: string;
 };
 
-/** The parsed value, or all its problems: the first one for each place. */
+/** Returns the parsed value, or all its problems: the first one for each place. */
 export function checkValue<T>(type: ValueType<T>, raw: unknown): { value: T } | { problems: readonly Problem[] } {
   const { success, data, error } = type.schema.safeParse(raw, { reportInput: true });
   if (success) return { value: data };

@@ -9,7 +9,7 @@ export const pemText = parsedText(
   { takes: 'a text in PEM' },
 );
 
-/** The response headers that can be set; some of them only to these values. */
+/** The response headers that can be set. Some can be set only to these values. */
 const headerValues: ReadonlyMap<string, readonly string[]> = new Map([
   ['Content-Security-Policy', []],
   ['Strict-Transport-Security', []],
@@ -76,7 +76,7 @@ export const basicAuthUsers = plain(
   }),
 );
 
-/** Reads `$2y$10$…`, also `$2a$` and `$2b$`; undefined for other text. */
+/** Reads `$2y$10$…`, `$2a$` and `$2b$`. Returns undefined for other text. */
 export function parseBcryptHash(text: string): BcryptHash | undefined {
   const [, digits = '', salt = '', digest = ''] = form.exec(text) ?? [];
   const cost = Number(digits);
@@ -87,7 +87,7 @@ export function parseBcryptHash(text: string): BcryptHash | undefined {
 const form = /^\$2[aby]\$(\d\d)\$([./A-Za-z0-9]{22})([./A-Za-z0-9]{31})$/;
 const alphabet = './ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** Decodes six bits for each letter; the rest of the last byte is ignored. */
+/** Decodes six bits for each letter. The rest of the last byte is ignored. */
 function decode(text: string): Uint8Array {
   const bits = Array.from(text, (letter) => alphabet.indexOf(letter).toString(2).padStart(6, '0')).join('');
   return Uint8Array.from({ length: Math.floor(bits.length / 8) }, (_, index) =>
