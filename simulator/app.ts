@@ -17,13 +17,13 @@ type AppParts = {
   readonly sessions: Sessions;
   readonly log: RequestLog;
   readonly control: Control;
-  /** The member that answers a request: the pinned one, or the next one of the load balancer. */
+  /** Returns the member that answers a request: the pinned one, or the next one of the load balancer. */
   readonly nextMember: () => Member;
-  /** Pages beside the service: a request to them is not one to the service. */
+  /** Pages beside the simulated server. A request to them does not count as one to the server. */
   readonly traceSink: Router;
 };
 
-/** Creates the service as one HTTP application; a cluster has one for each address. */
+/** Creates the simulated server as one HTTP application. A cluster has one for each address. */
 export function createApp({ world, faults, sessions, log, control, nextMember, traceSink }: AppParts): Express {
   const app = express();
   app.disable('x-powered-by');

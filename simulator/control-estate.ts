@@ -29,7 +29,7 @@ function createProjectControl(world: World, play: () => void) {
       play();
       Object.assign(findProject(world, name), change);
     },
-    /** Sets one entry of a project's configuration; undefined removes it. */
+    /** Sets one entry in the configuration of a project; undefined removes it. */
     setProjectConfig(name: string, key: string, value: string | undefined): void {
       play();
       const { config } = findProject(world, name);
@@ -53,7 +53,7 @@ function createProjectControl(world: World, play: () => void) {
 
 function createKeyControl(world: World, play: () => void) {
   return {
-    /** Writes a key; nodes refuse logins with it if it is wrong. */
+    /** Writes a key. If it is wrong, nodes refuse logins with it. */
     writeKey(path: string, { user = 'someone', isWrong = false } = {}): void {
       play();
       writeKey(world.keys, path, user, world.playedMs);
@@ -69,7 +69,7 @@ function createKeyControl(world: World, play: () => void) {
 
 function createJobControl(world: World, play: () => void) {
   return {
-    /** Creates a job and returns its id; without `work` it runs one short command on the project's nodes. */
+    /** Creates a job and returns its id. Without `work` the job runs one short command on the nodes of the project. */
     createJob(projectName: string, definition: NewJob, id?: string): string {
       play();
       const project = findProject(world, projectName);
@@ -96,7 +96,7 @@ function createJobControl(world: World, play: () => void) {
 
 function createExecutionControl(world: World, play: () => void) {
   return {
-    /** Starts a job now, or once at a later time; undefined if the server refuses. */
+    /** Starts a job now, or once at a later time. Returns undefined if the server refuses. */
     runJob(id: string, options: z.infer<typeof runSchema> = {}): number | undefined {
       play();
       const start = startOfJob(findJob(world, id), options.type ?? 'user', options.user ?? 'someone', options.options);
@@ -120,7 +120,7 @@ function createExecutionControl(world: World, play: () => void) {
         endExecution(world, execution, { atMs: world.playedMs, stored: 'aborted', timedOut: false, abortedBy: user });
       }
     },
-    /** Adds a finished execution with given times: an import, a short run between two polls, old history. */
+    /** Adds a finished execution with given times: an import, a short run between two polls, or old history. */
     addFinished(projectName: string, run: NewFinished): number {
       play();
       const project = findProject(world, projectName);

@@ -10,7 +10,7 @@ type ControlRow = {
   readonly about: string;
   readonly example: unknown;
   readonly buttons: readonly Button[];
-  /** Performs the request in a body; returns what is wrong with it, if anything. */
+  /** Performs the request in a body. Returns what is wrong with the request; undefined if nothing is. */
   readonly perform: (control: Control, body: unknown) => string | undefined;
 };
 
@@ -59,7 +59,7 @@ const project = z.strictObject({
   scheduleEnabled: z.boolean(),
 });
 
-/** Every control that is available over HTTP: the source of the routes, the list for curl and the buttons. */
+/** All controls over HTTP, for the routes, the list for curl and the buttons. */
 export const controls: readonly ControlRow[] = [
   row('execution-mode', {
     about: 'Switch the execution mode.',

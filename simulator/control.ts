@@ -120,7 +120,7 @@ function createMemberControl(world: World, play: () => void) {
       }
     },
     /**
-     * Removes a member for good: its runs stay `running`; another member takes its schedules, unless `isTakenOver` is
+     * Removes a member for good. Its runs stay `running`, and another member takes its schedules, unless `isTakenOver` is
      * false.
      */
     loseMember(memberIndex: number, { isTakenOver = true } = {}): void {

@@ -19,7 +19,7 @@ export const faultKinds = [
   'redirect',
 ] as const;
 
-/** A network fault: for matching paths, a number of times or until cleared. */
+/** A network fault for matching paths, for a number of requests or until it is cleared. */
 export const faultSchema = z
   .strictObject({
     kind: z.enum(faultKinds),
@@ -35,7 +35,7 @@ export const faultSchema = z
     location: z.string(),
     /** Replaces the body of `garbage`, `html` and `status`. */
     body: z.string(),
-    /** Only every n-th matching request, such as 2 for half of them. */
+    /** Affects only every n-th matching request, for example 2 for half of them. */
     everyNth: z.number(),
   })
   .exactPartial()

@@ -1,7 +1,7 @@
-/** Escaped HTML; everything else in a page is escaped. */
+/** Markup for a page. Everything else in a page is escaped. */
 export type Markup = { readonly markup: string };
 
-/** An HTML template: escapes texts, keeps markup and lists of it; undefined becomes empty. */
+/** An HTML template. Escapes texts, keeps markup and lists of it; undefined becomes empty. */
 export function page(
   texts: TemplateStringsArray,
   ...values: readonly (string | number | undefined | Markup | readonly Markup[])[]

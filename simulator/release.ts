@@ -29,7 +29,7 @@ export type Release = {
   readonly metricsStatus: boolean;
   readonly metricsCounts: boolean;
   readonly metricsChecked: boolean;
-  /** One of these rights on a job shows its executions in the history. */
+  /** Any of these rights on a job shows its executions in the history. */
   readonly rowsFor: readonly JobRight[];
   /** The forms for several projects that the list of running executions accepts: `*`, or names with commas. */
   readonly runningOf: readonly ('*' | ',')[];
@@ -41,10 +41,10 @@ export type Release = {
   readonly prefersSession: boolean;
   /** The default SSH executor reports every failure with the same word; only exit codes differ. */
   readonly failsUnknown: boolean;
-  /** The steps of a conditional step are below it; in other releases they take its place. */
+  /** The inner steps of a conditional step are below it; in other releases they replace it. */
   readonly nestsConditions: boolean;
   readonly fractionalDates: boolean;
-  /** Callers can ask what they may do. */
+  /** Callers can ask for their rights. */
   readonly authorizations: boolean;
   /** Its HTTP server refuses empty segments in paths, and some characters even if encoded. */
   readonly refusesOddPaths: boolean;
@@ -69,7 +69,7 @@ export function findRelease(dialect: DialectName, apiVersion: number, name?: str
 
 type Row = readonly [apiVersion: number, name: string];
 
-// Names below 3.0.0 are approximate; of several releases with one API version, the usual one comes first; 6.2.0 stands for what comes after 6.1.
+// Names below 3.0.0 are approximate. Of releases with one API version, the usual one comes first. 6.2.0 stands for later ones.
 const releases = `
   14 2.6.2, 15 2.6.4, 16 2.6.5, 17 2.6.7, 18 2.6.9, 19 2.8.0, 20 2.8.1, 21 2.9.0, 22 2.10.0, 23 2.10.4,
   24 2.11.0, 25 3.0.0, 26 3.0.1, 27 3.0.6, 28 3.0.8, 29 3.0.13, 30 3.0.17, 31 3.0.21, 32 3.1.0, 33 3.1.2,

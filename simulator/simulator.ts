@@ -22,7 +22,7 @@ export type { TrueExecution, Truth } from './truth.ts';
 
 export type SimulatorOptions = {
   readonly host?: string;
-  /** 0 uses any free port. */
+  /** 0 selects any free port. */
   readonly port?: number;
   readonly dialect?: DialectName;
   /** The newest API version of the server: 14 to 47, or 58. It selects the release. */
@@ -32,14 +32,14 @@ export type SimulatorOptions = {
   readonly token?: string;
   readonly scenario?: string;
   readonly seed?: number;
-  /** More runs in the same time. */
+  /** A higher speed gives more runs in the same time. */
   readonly speed?: number;
   readonly now?: () => number;
   /** A `free` clock moves only by `advance`. */
   readonly clock?: 'real' | 'free';
   /** For golden answers: a free clock, one public address, constant timers, one member that answers. */
   readonly frozen?: boolean;
-  /** The number of cluster members; with `memberAddresses`, each also listens on its own address. */
+  /** The number of cluster members. With `memberAddresses`, each also listens on its own address. */
   readonly members?: number;
   readonly memberAddresses?: boolean;
   readonly threadPoolSize?: number;
@@ -47,7 +47,7 @@ export type SimulatorOptions = {
   readonly retained?: number;
   /** The length of the past at the start, instead of the scenario's. */
   readonly historyMs?: number;
-  /** Called before each request is answered: tests can make changes between two pages of a list. */
+  /** Called before each request is answered, so that tests can make changes between two pages of a list. */
   readonly onRequest?: (request: SimulatorRequest) => void;
   readonly executionPage?: ExecutionPage;
 };
@@ -56,7 +56,7 @@ export type Simulator = Readonly<Awaited<ReturnType<typeof startSimulator>>>;
 
 export type Service = ReturnType<typeof createService>;
 
-/** Starts a simulated Automation Service in this process. */
+/** Starts a simulated server in this process. */
 export async function startSimulator(options: SimulatorOptions = {}) {
   const { host = '127.0.0.1', seed = 1, frozen = false } = options;
   const clock = createClock(options.now, options.clock ?? (frozen ? 'free' : 'real'));
@@ -95,13 +95,13 @@ export async function startSimulator(options: SimulatorOptions = {}) {
   };
 }
 
-/** The default release: the end-to-end tests run with several. */
+/** Returns the default release. The end-to-end tests run with several. */
 function releaseByDefault({ apiVersion, dialect }: SimulatorOptions): string | undefined {
   const named = process.env['SIMULATED_RELEASE'];
   return apiVersion === undefined && dialect !== 'service' && named !== '' ? named : undefined;
 }
 
-/** Creates a service with a scenario and a clock; it does not listen yet. */
+/** Creates a simulated server with a scenario and a clock. It does not listen yet. */
 export function createService(options: SimulatorOptions, clock: Clock) {
   const { token = demoToken, seed = 1, frozen = false } = options;
   const scenario = findScenario(options.scenario ?? 'quiet-day');
@@ -123,7 +123,7 @@ export function createService(options: SimulatorOptions, clock: Clock) {
 
 const demoToken = 'demo-token-that-opens-nothing-real';
 
-/** At one address, each request may reach another member; in a frozen cluster always the first live one. */
+/** Returns the member for each request: any of those at one address, in a frozen cluster always the first live one. */
 function balance(members: readonly Member[], frozen: boolean): () => Member {
   let turn = 0;
   return () => {

@@ -7,7 +7,7 @@ export type Truth = {
   readonly executions: readonly TrueExecution[];
 };
 
-/** Returns everything that the simulator keeps; with `retained: Infinity`, everything that happened. */
+/** Returns everything that the simulator keeps. With `retained: Infinity`, this is everything that happened. */
 export function tellTruth(world: World): Truth {
   const open = [...world.executions.values()]
     .filter((execution) => !execution.ended)
@@ -37,13 +37,13 @@ function toTrue(execution: Execution, atMs: number) {
     retriedById: retriedBy?.id,
     status,
     customStatus: status === 'other' ? end?.stored : undefined,
-    /** By its member's clock. */
+    /** By the clock of its member. */
     startedAtMs: startedAt(execution),
     endedAtMs: end === undefined ? undefined : endedAt(execution),
-    /** Nodes by result; none until it has ended. */
+    /** Nodes by result; none until the execution has ended. */
     succeededNodes: end?.succeededNodes ?? [],
     failedNodes: end?.failedNodes ?? [],
-    /** The true time when the end first became readable; undefined before. */
+    /** The true time at which the end first became readable; undefined before. */
     visibleAtMs: ended ? end?.visibleAtMs : undefined,
     deletedAtMs,
   };

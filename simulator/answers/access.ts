@@ -2,7 +2,7 @@ import { covers } from '../world/access.ts';
 import type { Job, Project } from '../world/installation.ts';
 import { type Answer, type ApiRequest, denied, fail, missing, parameter } from './answer.ts';
 
-/** Refuses a caller without the right to read the system itself; undefined if the caller has it. */
+/** Refuses a caller without the right to read the system. Returns undefined if the caller has this right. */
 export function refuseSystem(request: ApiRequest): Answer | undefined {
   const { policy } = request.caller;
   return policy.systemRead || policy.systemAdmin || policy.admin
@@ -10,7 +10,7 @@ export function refuseSystem(request: ApiRequest): Answer | undefined {
     : denied(request, 'read', 'Resource', 'system');
 }
 
-/** Returns the project of the path, or the answer that refuses it. */
+/** Returns the project of the path, or an answer that refuses the request. */
 export function openProject(
   request: ApiRequest,
   name = parameter(request, 'project'),

@@ -9,20 +9,20 @@ export type Answer = {
   readonly text?: string;
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** True if the connection ends before the answer does. */
+  /** True if the connection ends before the whole answer is sent. */
   readonly breaksOff?: boolean;
-  /** How many items the server lists in memory for it, even if it returns few. */
+  /** The number of items that the server lists in memory for the answer, even if it returns only a few. */
   readonly listed?: number;
 };
 
-/** Returns how long a server takes to list the items. */
+/** Returns the time that a server needs to list the items. */
 export function toListingMs({ listed = 0 }: Pick<Answer, 'listed'>): number {
   return listed * 0.003;
 }
 
 /**
- * How long a request keeps a processor of the server busy, as measured with release 5.20.1: in ms, for the request and
- * for each row of its answer.
+ * How long a request uses a processor of the server, measured with release 5.20.1: in ms, for the request and for each row of
+ * its answer.
  */
 const costs: readonly (readonly [path: RegExp, ms: number, rowMs?: number])[] = [
   [/^system\/info/, 15],
@@ -59,7 +59,7 @@ export type Caller = { readonly user: string; readonly policy: Policy; readonly 
 /** One API call after authentication and version check. */
 export type ApiRequest = {
   readonly world: World;
-  /** The member that answers, and its own clock. */
+  /** The member that answers, with its own clock. */
   readonly member: Member;
   readonly nowMs: number;
   readonly version: number;
@@ -81,12 +81,12 @@ export function text(body: string, contentType = 'text/plain;charset=utf-8'): An
   return { status: 200, text: body, contentType };
 }
 
-/** Returns an API address, always with the server's newest version. */
+/** Returns an API URL, always with the newest version of the server. */
 export function href({ world, baseUrl }: ApiRequest, path: string): string {
   return `${world.settings.publicUrl ?? baseUrl}/api/${world.release.apiVersion}/${path}`;
 }
 
-/** Returns the address of a page of the user interface. */
+/** Returns the URL of a page of the user interface. */
 export function permalink({ world, baseUrl }: ApiRequest, path: string): string {
   return `${world.settings.publicUrl ?? baseUrl}/${path}`;
 }
@@ -95,12 +95,12 @@ export function parameter(request: ApiRequest, name: string): string {
   return request.parameters[name] ?? '';
 }
 
-/** `true`, `on`, `1` and `yes` switch a flag on. */
+/** Reads a flag: `true`, `on`, `1` and `yes` mean true. */
 export function flag(request: ApiRequest, name: string): boolean {
   return ['true', 'on', '1', 'yes'].includes(request.query.get(name)?.toLowerCase() ?? '');
 }
 
-/** The text of an error; newer releases send the names in it separately too. */
+/** The text of an error. Newer releases also send the names in it separately. */
 type Message = string | readonly [text: string, ...named: string[]];
 
 /** Returns the general error of an endpoint (API reference, "Errors"). */
@@ -135,7 +135,7 @@ export function invalidRequest(world: World, path: string): Answer {
   return toError(world, 404, 'api.error.invalid.request', [`Invalid API Request: ${path}`, path]);
 }
 
-/** Returns the same error in the format of older servers if JSON was not requested. */
+/** Returns the error in the format of older servers if JSON was not requested. */
 export function toXml(answer: Answer): Answer {
   const json = answer.json as { apiversion?: number; errorCode?: string; message?: string } | undefined;
   const { apiversion = '', errorCode = '', message = '' } = json ?? {};

@@ -1,7 +1,7 @@
 import { covers, type Policy } from '../world/access.ts';
 import { type Answer, type ApiRequest, badParameter, fail, invalidRequest, ok } from './answer.ts';
 
-/** authorizations/… (API reference, "Authorizations"), since 5.9: each action that is asked for, as the rules say. */
+/** authorizations/… (API reference, "Authorizations"), since 5.9: whether the rules permit each of the given actions. */
 export function authorizations(request: ApiRequest): Answer {
   const { world, query, parameters, caller } = request;
   if (!world.release.authorizations) return invalidRequest(world, '/api/authorizations');
@@ -30,7 +30,7 @@ export function authorizations(request: ApiRequest): Answer {
 
 type Place = { readonly project: string; readonly id: string | undefined };
 
-/** The literal actions that rules allow; administration is not folded in. Administrators have that right on what they cannot read. */
+/** Returns the literal actions that rules permit. Administration is separate: administrators have it on what they cannot read. */
 function listRights(policy: Policy, name: string, { project, id = '' }: Place): readonly string[] {
   const read = (allowed: boolean): string[] => (allowed ? ['read'] : policy.systemAdmin ? ['admin'] : []);
   if (name === 'system') return [...read(policy.systemRead), ...(policy.systemAdmin ? ['admin'] : [])];

@@ -5,7 +5,7 @@ export function toDate(ms: number): string {
   return `${new Date(Math.floor(ms / 1000) * 1000).toISOString().slice(0, 19)}Z`;
 }
 
-/** Writes a date of a marshalled object: some releases have milliseconds. */
+/** Writes a date of a marshalled object. Some releases add milliseconds. */
 export function toObjectDate(ms: number, release: Release): string {
   return release.fractionalDates ? new Date(ms).toISOString() : toDate(ms);
 }
@@ -14,7 +14,7 @@ export function toUnixDate(ms: number): { readonly unixtime: number; readonly da
   return { unixtime: ms, date: toDate(ms) };
 }
 
-/** Subtracts a relative date such as `1h`: `s n h d w m y`, where `n` is minutes and `m` is months. */
+/** Subtracts a relative date such as `1h`. The units are `s n h d w m y`; `n` means minutes and `m` months. */
 export function beforeNow(text: string, nowMs: number, units = 'snhdwmy'): number | undefined {
   const match = /^(\d+)([snhdwmy])$/.exec(text);
   const unit = match?.[2];

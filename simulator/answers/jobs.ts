@@ -49,7 +49,7 @@ function toJob(request: ApiRequest, job: Job) {
   };
 }
 
-/** Only in a cluster. From v18 on, jobs without a schedule also have this: the serving member does not own them. */
+/** Returns the owner, only in a cluster. From v18 on, it also exists without a schedule: the serving member is not the owner. */
 function toOwner({ version, world, member }: ApiRequest, { owner }: Job) {
   if (world.members.length === 1 || version < (owner === undefined ? 18 : 17)) return {};
   return { ...(owner === undefined ? {} : { serverNodeUUID: owner.uuid }), serverOwner: owner === member };
@@ -94,7 +94,7 @@ export function jobForecast(request: ApiRequest): Answer {
   const [fromMs, toMs] = past ? [otherEnd, nowMs] : [nowMs, otherEnd];
   const played = accelerate(schedule, world.speed);
   const times = timesBetween(played, fromMs, toMs, limit);
-  // Newer releases append one-time runs, whatever their times, even to past times.
+  // Newer releases append one-time runs at any time, even to past times.
   const ordered = newest ? oneTimeRuns(request, job) : [];
   const futureScheduledExecutions = [...times, ...ordered].map((timeMs) => toObjectDate(timeMs, world.release));
   return {

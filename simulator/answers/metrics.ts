@@ -27,7 +27,7 @@ export function monitoring(request: ApiRequest): Answer {
   return refuseSystem(request) ?? ok({ status: 'UP' });
 }
 
-/** Servlets have an error of their own. */
+/** Converts an error, because servlets have an error of their own. */
 function ofServlet({ world: { release } }: ApiRequest, refusal: Answer): Answer {
   if (release.asDocumented || release.metrics !== 'servlet') return refusal;
   return { status: 401, json: { error: true, message: 'Unauthorized' } };
@@ -113,7 +113,7 @@ function metricsData(request: ApiRequest) {
   };
 }
 
-/** Counters that are new in the monitoring of 6.x. */
+/** Returns the counters that are new in the monitoring of 6.x. */
 function toLogins({ member }: ApiRequest) {
   return {
     'userLogin.success': { count: 0 },

@@ -64,7 +64,7 @@ function toAllocations({ world }: ApiRequest) {
   };
 }
 
-/** tokens (API reference, "API token"): never the secret, expired ones included. */
+/** tokens (API reference, "API token"): never the secret; expired tokens are included. */
 export function tokenList(request: ApiRequest): Answer {
   const { policy, user: self } = request.caller;
   const visible = tokensOf(request).filter(({ creator }) => policy.admin || creator === self);

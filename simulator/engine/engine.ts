@@ -5,7 +5,7 @@ import { accelerate, nextTime } from './schedule.ts';
 import { beginWork, requestStart } from './start.ts';
 import { storeLog } from './storage.ts';
 
-/** Plays everything that is due up to a time, in order. A clock that steps back plays nothing. */
+/** Plays all events up to a time in order. If the clock was set back, plays nothing. */
 export function advance(world: World, toMs: number): void {
   for (;;) {
     const nextMs = world.queue.nextAtMs();
@@ -18,7 +18,7 @@ export function advance(world: World, toMs: number): void {
   world.playedMs = Math.max(world.playedMs, toMs);
 }
 
-/** Queues a job's next trigger, by the clock of the member that runs it. */
+/** Queues the next trigger of a job, by the clock of the member that runs it. */
 export function scheduleJob(world: World, event: Extract<WorldEvent, { kind: 'trigger' }>, afterMs: number): void {
   const { schedule } = event.job.definition;
   const skewMs = event.job.owner?.skewMs ?? 0;
@@ -27,14 +27,14 @@ export function scheduleJob(world: World, event: Extract<WorldEvent, { kind: 'tr
   }
 }
 
-/** Sets the clock of a member: schedules skip times that it skips, and do not repeat times that it repeats. */
+/** Sets the clock of a member. Schedules skip times that the clock skips, and do not repeat times that it repeats. */
 export function setClock(world: World, member: Member, skewMs: number): void {
   const lostMs = Math.max(0, member.skewMs - skewMs);
   setSkew(member, skewMs, world.playedMs);
   for (const job of world.jobs.values()) if (job.owner === member) scheduleAgain(world, job, world.playedMs + lostMs);
 }
 
-/** Earlier triggers become void. */
+/** Queues the trigger of a job again. Earlier triggers become void. */
 export function scheduleAgain(world: World, job: Job, afterMs: number): void {
   job.generation += 1;
   scheduleJob(world, { kind: 'trigger', job, generation: job.generation }, afterMs);

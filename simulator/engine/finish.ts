@@ -20,12 +20,12 @@ type Ending = {
   readonly abortedBy: string | undefined;
 };
 
-/** Stores the end; with a save delay, it becomes visible later. */
+/** Stores the end. With a save delay, it becomes visible later. */
 export function endExecution(world: World, execution: Execution, ending: Ending): void {
   const { atMs, stored, timedOut, abortedBy } = ending;
   const { member } = execution;
   const done = toOutcome(planOf(execution), atMs - execution.workAtMs);
-  // Nothing recorded which nodes a lost run had reached.
+  // No record shows which nodes a lost run had reached.
   const { succeededNodes, failedNodes } =
     execution.lostAtMs === undefined ? done : { succeededNodes: [], failedNodes: [] };
   const visibleAtMs = Math.max(atMs, world.playedMs) + world.settings.saveDelayMs;
@@ -64,7 +64,7 @@ export function showEnd(world: World, execution: Execution): void {
   forgetOldest(world);
 }
 
-/** The mean of ten runs, then each new run weighs a tenth. */
+/** Updates the average: the mean of ten runs, after which each new run weighs a tenth. */
 export function countRun({ statistics }: Job, ms: number): void {
   const { count, totalMs } = statistics;
   const isFirst = count === 0 || totalMs === 0;
@@ -102,7 +102,7 @@ function forgetOldest(world: World): void {
   remove(world, forgotten);
 }
 
-/** If a retry is deleted, the link of the previous attempt is removed too; that attempt keeps its status. */
+/** Deletes executions. If a retry is deleted, the link of the previous attempt is removed too; that attempt keeps its status. */
 export function deleteExecutions(world: World, executions: readonly Execution[]): void {
   for (const execution of executions) {
     execution.deletedAtMs = world.playedMs;

@@ -5,14 +5,14 @@ import { showEnd } from './finish.ts';
 import { planOf, toOutcome } from './outcome.ts';
 import { newExecution } from './start.ts';
 
-/** A finished run with given times: an import, a short run between two polls, old history. */
+/** A finished run with given times: an import, a short run between two polls, or old history. */
 export type FinishedRun = {
   readonly project: Project;
   readonly job: Job | undefined;
   readonly work: Work;
   readonly startedAtMs: number;
   readonly endedAtMs: number;
-  /** When the end becomes visible; now if absent. */
+  /** The time at which the end becomes visible; now if absent. */
   readonly visibleAtMs?: number;
   /** How far the clock of its member was ahead. */
   readonly skewMs?: number;

@@ -16,7 +16,7 @@ export function planOf(execution: Execution): WorkflowRun {
   return execution.fitMs === undefined ? plan : scaleRun(plan, execution.fitMs);
 }
 
-/** Returns how a run ends without interference, or how far it had got when it was cut off. */
+/** Returns how a run ends if it is not interrupted; with `cutMs`, how far it had got by then. */
 export function toOutcome(plan: WorkflowRun, cutMs = Number.POSITIVE_INFINITY): Outcome {
   const good = new Set<string>();
   const bad = new Set<string>();
@@ -90,9 +90,9 @@ export type Progress = {
   /** Milliseconds after the first step began. */
   readonly cutMs: number;
   readonly final: boolean;
-  /** Returns the member's clock some milliseconds after the first step began. */
+  /** Returns the time of the member's clock some milliseconds after the first step began. */
   readonly toShown: (ms: number) => number;
-  /** Whether a step notices that the run was ended, and fails by that; otherwise it is closed with the run. */
+  /** True if a step notices that the run was ended, and so fails; otherwise it is closed with the run. */
   readonly isNoticed: boolean;
 };
 
@@ -125,7 +125,7 @@ type Span = {
   readonly reason: string | undefined;
 };
 
-/** Computes the present state of a planned step, node or workflow. */
+/** Computes the current state of a planned step, node or workflow. */
 export function momentOf(span: Span, progress: Progress, handlerMs?: number): Moment {
   const { startMs, endMs } = span;
   if (startMs === undefined || endMs === undefined || startMs > progress.cutMs) {
@@ -134,7 +134,7 @@ export function momentOf(span: Span, progress: Progress, handlerMs?: number): Mo
   }
   if (endMs <= progress.cutMs) return { state: span.state, startMs, endMs, reason: span.reason };
   if (progress.final) {
-    // A workflow is only ever closed as succeeded or failed.
+    // A workflow is closed only as succeeded or failed.
     const cut = 'steps' in span || progress.isNoticed ? 'FAILED' : 'ABORTED';
     return { state: cut, startMs, endMs: progress.cutMs, reason: cut === 'FAILED' ? 'Interrupted' : undefined };
   }
@@ -142,7 +142,7 @@ export function momentOf(span: Span, progress: Progress, handlerMs?: number): Mo
   return { state: inHandler ? 'RUNNING_HANDLER' : 'RUNNING', startMs, endMs: undefined, reason: undefined };
 }
 
-/** A failure in the words of a release: its reason, the exit code if there is one, and the message. */
+/** Returns a failure in the words of a release: its reason, the exit code if there is one, and the message. */
 export function wordFailure(reason: string, { kind }: Step, { failsUnknown }: Release) {
   const isCommand = kind === 'exec' || kind === 'script';
   // A command that was stopped has no exit code of its own.

@@ -6,7 +6,7 @@ type RunState = 'SUCCEEDED' | 'FAILED' | 'NODE_MIXED' | 'NODE_PARTIAL_SUCCEEDED'
 export type NodeRun = {
   readonly startMs: number;
   readonly endMs: number;
-  /** When the error handler started, if it did. */
+  /** The time at which the error handler started, if it did. */
   readonly handlerMs: number | undefined;
   readonly state: 'SUCCEEDED' | 'FAILED';
   readonly reason: string | undefined;
@@ -34,7 +34,7 @@ export type WorkflowRun = {
   readonly failedNodes: ReadonlySet<string>;
 };
 
-/** Plans everything that a run will do, in milliseconds after its first step starts; the same seed gives the same run. */
+/** Plans everything that a run will do, in milliseconds after its first step starts. The same seed gives the same run. */
 export function planRun(work: Work, conditions: Conditions, seed: number): WorkflowRun {
   const setting = { conditions, random: createRandom(seed), references: work.references, depth: 0 };
   return planWorkflow(work, work.nodes, 0, setting);
@@ -52,7 +52,7 @@ function planWorkflow(work: Work, nodes: readonly string[], startMs: number, set
   const failedNodes = new Set<string>();
   let time = startMs;
   let stopped = false;
-  // The node filter of the job found nothing.
+  // The node filter of the job matched no node.
   let failed = nodes.length === 0 && work.steps.some(({ nodeStep }) => nodeStep);
   for (const [index, step] of work.steps.entries()) {
     const live = nodes.filter((node) => !failedNodes.has(node));
@@ -187,7 +187,7 @@ function toUnreached(number: number, step: Step): StepRun {
   };
 }
 
-/** A reference that runs once for each node still has its sub-workflow, which never starts itself. */
+/** Returns the template of a reference that runs once for each node. It has a sub-workflow, which never starts itself. */
 function toTemplate(work: Work, nodes: readonly string[]): WorkflowRun {
   const steps = work.steps.map((step, index) => toUnreached(index + 1, step));
   return { nodes, startMs: undefined, endMs: undefined, state: 'NOT_STARTED', steps, failedNodes: new Set() };

@@ -1,6 +1,6 @@
 export type Queue<T> = ReturnType<typeof createQueue<T>>;
 
-/** Items in order of time; those of the same time in the order of insertion. */
+/** Items in order of time; items of the same time in the order of insertion. */
 export function createQueue<T>() {
   // The next item is the last entry.
   const entries: { readonly atMs: number; readonly item: T }[] = [];

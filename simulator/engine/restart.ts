@@ -9,7 +9,7 @@ type Restart = {
   readonly cleanupAfterMs: number;
 };
 
-/** Stops a server process and starts it again: its runs are interrupted, its counters start at 0. */
+/** Stops a server process and starts it again. Its runs are interrupted, and its counters start at 0. */
 export function restart(world: World, member: Member, { downForMs, cleanupAfterMs }: Restart): void {
   const atMs = world.playedMs;
   const lost = loseRuns(world, member, atMs);
@@ -25,7 +25,7 @@ export function restart(world: World, member: Member, { downForMs, cleanupAfterM
   world.queue.push(atMs + downForMs + cleanupAfterMs, { kind: 'incident', apply, everyMs: undefined });
 }
 
-/** Removes a member for good: its runs stay `running`; another member takes its schedules, unless `isTakenOver` is false. */
+/** Removes a member for good. Its runs stay `running`, and another member takes its schedules, unless `isTakenOver` is false. */
 export function loseMember(world: World, member: Member, isTakenOver = true): void {
   loseRuns(world, member, world.playedMs);
   member.alive = false;
@@ -40,7 +40,7 @@ export function loseMember(world: World, member: Member, isTakenOver = true): vo
   }
 }
 
-/** Creates a new database: no executions, and ids from 1 again. */
+/** Creates a new database, which has no executions and ids from 1 again. */
 export function replaceDatabase(world: World): void {
   for (const project of world.projects.values()) {
     project.open.clear();

@@ -3,7 +3,7 @@ type Cadence = { readonly everyMs: number; readonly offsetMs: number; readonly f
 
 export type Schedule = Cadence | Cron;
 
-/** A higher speed gives more runs, never future times; calendar schedules do not change. */
+/** Returns a faster schedule. A higher speed gives more runs, never future times; calendar schedules do not change. */
 export function accelerate(schedule: Schedule, speed: number): Schedule {
   if ('cron' in schedule) return schedule;
   return { ...schedule, everyMs: Math.max(1000, Math.round(schedule.everyMs / speed)) };
@@ -23,7 +23,7 @@ export function timesBetween(schedule: Schedule, fromMs: number, toMs: number, l
   return times;
 }
 
-/** Counts the times after `fromMs` up to `toMs`; there may be millions. */
+/** Counts the times after `fromMs` up to `toMs` without listing them, because there may be millions. */
 export function countBetween(schedule: Schedule, fromMs: number, toMs: number): number {
   if ('cron' in schedule) return countCronTimes(schedule, fromMs, toMs);
   const firstMs = nextTime(schedule, fromMs);
@@ -37,8 +37,8 @@ export function countBetween(schedule: Schedule, fromMs: number, toMs: number): 
 type Cron = { readonly cron: string; readonly zone: string };
 
 /**
- * Returns the first time of a cron expression after `afterMs`. A local time that the zone skips does not happen; one
- * that it repeats happens once, the first time.
+ * Returns the first time of a cron expression after `afterMs`. A local time that the zone skips does not happen. One that the
+ * zone repeats happens once, the first time.
  */
 export function nextCronTime({ cron, zone }: Cron, afterMs: number): number {
   const { times, isDue } = readCron(cron);
@@ -72,7 +72,7 @@ export function countCronTimes({ cron, zone }: Cron, fromMs: number, toMs: numbe
 }
 
 type Times = {
-  /** The times of each due day, from its midnight on. */
+  /** The times of each due day, counted from its midnight. */
   readonly times: readonly number[];
   readonly isDue: (day: number) => boolean;
 };
@@ -112,7 +112,7 @@ const ranges: readonly (readonly [least: number, greatest: number])[] = [
   [0, 6],
 ];
 
-/** A field: `*`, numbers, ranges and steps, separated by commas. */
+/** Reads a field: `*`, numbers, ranges and steps, separated by commas. */
 function toValues(field: string, [least, greatest]: readonly [number, number]): number[] {
   const found = field.split(',').flatMap((part) => {
     const [span = '*', step = '1'] = part.split('/');
@@ -124,7 +124,7 @@ function toValues(field: string, [least, greatest]: readonly [number, number]): 
   return found.sort((one, other) => one - other);
 }
 
-/** Undefined for a local time that the zone skips. */
+/** Returns undefined for a local time that the zone skips. */
 function fromLocal(zone: string, localMs: number): number | undefined {
   // Of two times with the same local time, the earlier one has the larger offset.
   const offsets = [localMs - dayMs, localMs + dayMs].map((atMs) => offsetMs(zone, atMs));

@@ -5,7 +5,7 @@ import type { World } from '../world/world.ts';
 import { planOf } from './outcome.ts';
 import type { WorkflowRun } from './plan.ts';
 
-/** Starts a run, or queues it for a scheduler thread; undefined if the server refuses. */
+/** Starts a run, or queues it for a scheduler thread. Returns undefined if the server refuses. */
 export function requestStart(world: World, start: Start, atMs: number): Execution | undefined {
   const { job, project } = start;
   if (world.executionMode === 'passive' || project.disabled || project.deleted || !project.executionsEnabled) {
@@ -31,7 +31,7 @@ export function requestStart(world: World, start: Start, atMs: number): Executio
   return execution;
 }
 
-/** Schedules a run for later: it already has its id. */
+/** Schedules a run for later. It already has its id. */
 export function requestLater(world: World, start: Start, atMs: number): Execution | undefined {
   const member = chooseMember(world, start);
   if (member === undefined) return undefined;
@@ -56,7 +56,7 @@ export function beginWork(world: World, execution: Execution, workAtMs: number):
   world.queue.push(workAtMs + Math.min(lengthMs, limitMs), { kind: 'end', execution });
 }
 
-/** A job that runs as a step counts for its own average, however it ends. */
+/** Counts runs of referenced jobs. A job that runs as a step counts for its own average, however it ends. */
 function countReferences(world: World, execution: Execution, { steps }: WorkflowRun): void {
   for (const { step, nodes, workflow, perNode, ...span } of steps) {
     const job = step.kind === 'jobref' ? world.jobs.get(step.text) : undefined;
@@ -117,7 +117,7 @@ export function newExecution(world: World, given: Omit<Execution, 'id' | 'seed' 
   return execution;
 }
 
-/** Puts the steps of conditional steps in their place. */
+/** Puts the inner steps of conditional steps in their place. */
 function flatten(work: Work): Work {
   const steps = work.steps.flatMap((step) => (step.kind === 'conditional' ? (step.steps ?? []) : [step]));
   return { ...work, steps };
@@ -130,7 +130,7 @@ function chooseMember(world: World, start: Start): Member | undefined {
   return alive[world.nextId % Math.max(1, alive.length)];
 }
 
-/** Runs that wait for their time count too. */
+/** Reports whether a job permits no further run. Runs that wait for their time count too. */
 function isFull(open: ReadonlyMap<number, Execution>, { id, definition: { multiple, maxMultiple } }: Job): boolean {
   const most = multiple === true ? (maxMultiple ?? Number.POSITIVE_INFINITY) : 1;
   return [...open.values()].filter(({ job }) => job?.id === id).length >= most;

@@ -1,7 +1,7 @@
 import type { Execution } from '../world/installation.ts';
 import type { World } from '../world/world.ts';
 
-/** Tries once to store a finished run's log in the log storage. */
+/** Tries once to store the log of a finished run in the log storage. */
 export function storeLog(world: World, execution: Execution, attempt: number, atMs: number): void {
   const { storage } = execution.member;
   if (world.executions.get(execution.id) !== execution || world.settings.logStoragePlugin === undefined) return;

@@ -79,7 +79,7 @@ function unsupported(world: Parameters<typeof toError>[0], named: string, path: 
   return toError(world, 400, 'api.error.api-version.unsupported', [message, named, path, reason]);
 }
 
-/** Before v39, a caller that does not ask for JSON gets XML (API reference, "Errors"). */
+/** Returns an answer in the right format. Before v39, a caller that does not ask for JSON gets XML (API reference, "Errors"). */
 function inFormat(request: Request, xmlByDefault: boolean, answer: Answer): Answer {
   const accept = request.get('accept');
   const asks = accept?.includes('json') === true || request.query['format'] === 'json';

@@ -22,7 +22,7 @@ import {
 import { tokenList, userClass, userInfo, userList } from '../answers/users.ts';
 import type { Release } from '../release.ts';
 
-/** Every endpoint of the simulated service, with the smallest version that has it. */
+/** All endpoints of the simulated server, each with the smallest version that has it. */
 export const endpoints: readonly Endpoint[] = [
   get('system/info', 14, systemInfo),
   get('system/executions/status', 32, executionStatus),
@@ -66,7 +66,7 @@ export const endpoints: readonly Endpoint[] = [
   get('userclass/state', 41, userClass, { commercial: true }),
 ];
 
-/** Since 3.3.8 servers refuse v11 to v18 here, although the document describes the old form (API reference, "API tokens"). */
+/** Returns the first version with tokens: real servers refuse v11 to v18 since 3.3.8 (API reference, "API tokens"). */
 function sinceOfTokens({ apiVersion }: Release): number {
   return apiVersion < 37 ? 11 : 19;
 }
@@ -77,9 +77,9 @@ export type Endpoint = {
   readonly path: string;
   readonly since: number;
   readonly answer: Answerer;
-  /** Where real servers need another version than documented. */
+  /** Set if real servers need another version than documented. */
   readonly realSince?: (release: Release) => number;
-  /** Only the commercial edition has it. */
+  /** True if only the commercial edition has it. */
   readonly commercial?: boolean;
 };
 

@@ -25,7 +25,7 @@ export function exchangeOf(response: Response): Exchange {
   return response.locals['exchange'] as Exchange;
 }
 
-/** Sends an answer, with the member's clock in the Date header. */
+/** Sends an answer, with the clock of the member in the Date header. */
 export function send(request: Request, response: Response, answer: Answer): void {
   const exchange = exchangeOf(response);
   response.status(answer.status);
@@ -65,16 +65,16 @@ function toBody({ json, text, contentType }: Answer): [Buffer, string | undefine
   return [Buffer.from(text ?? ''), text === undefined ? undefined : (contentType ?? 'text/plain;charset=utf-8')];
 }
 
-/** One request to the service, without credentials. */
+/** One request to the simulated server, without credentials. */
 export type SimulatorRequest = {
   readonly atMs: number;
   readonly method: string;
   readonly path: string;
   readonly query: string;
   status: number;
-  /** How many items were listed in memory for the answer. */
+  /** The number of items that were listed in memory for the answer. */
   listed: number;
-  /** How long a real server would work for it, in ms; the simulator does not wait. */
+  /** How long a real server would work for it, in ms. The simulator does not wait. */
   costMs: number;
   endpointKnown: boolean;
   readonly accept: string | undefined;
@@ -83,7 +83,7 @@ export type SimulatorRequest = {
 
 export type RequestLog = ReturnType<typeof createRequestLog>;
 
-/** Keeps the newest requests, up to `limit`; calls `listen` for each before it is answered. */
+/** Keeps the newest requests, up to `limit`. Calls `listen` for each request before it is answered. */
 export function createRequestLog(limit: number, listen: (request: SimulatorRequest) => void = () => {}) {
   let requests: SimulatorRequest[] = [];
   return {

@@ -52,7 +52,7 @@ export function createSessions(seed: number) {
     }
     session.firstPage ??= request.path === '/menu/home' ? 'home' : 'other';
     if (session.rotate) {
-      // From 4.8 the cookie changes with the first request after the login.
+      // From 4.8 on, the cookie changes with the first request after the login.
       session.rotate = false;
       sessions.delete(id);
       open(response, session);
@@ -62,7 +62,7 @@ export function createSessions(seed: number) {
 
   return {
     router,
-    /** Returns the caller of a session cookie, an answer that refuses it, or undefined if there is no session. */
+    /** Returns the caller of a session cookie, an answer that refuses the request, or undefined without a session. */
     callerOf: (request: Request, { world }: Pick<Exchange, 'world'>): Caller | Answer | undefined => {
       const { session } = find(request);
       if (session?.credential === undefined) return undefined;
@@ -95,7 +95,7 @@ function page(title: string): Answer {
   return { status: 200, text: html(title), contentType: 'text/html;charset=utf-8' };
 }
 
-/** Returns the caller (API reference, "Authentication"), or the answer that refuses the request. */
+/** Returns the caller (API reference, "Authentication"), or an answer that refuses the request. */
 export function authenticate(
   request: Request,
   exchange: Exchange,

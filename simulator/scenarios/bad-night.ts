@@ -10,7 +10,7 @@ import { buildEstate } from './estate.ts';
 const second = 1000;
 const minute = 60 * second;
 
-/** What the demo shows: within two minutes of the start, one problem of each kind that pages explain. */
+/** The scenario of the demo: within two minutes of the start, one problem of each kind that pages explain. */
 export const badNight: Scenario = {
   name: 'bad-night',
   about: 'A key is replaced by a wrong one, a node goes down, and a job that became slow misses starts.',
@@ -30,7 +30,7 @@ export const badNight: Scenario = {
   historyMs: 3 * 60 * minute,
   build: (world, liveMs) => {
     buildEstate(world);
-    // Nothing else fails, also not for the replaced key, so that every start shows the same.
+    // Nothing else fails, not even because of the replaced key, so that every start shows the same.
     world.conditions = { ...world.conditions, failureFactor: 0 };
     for (const job of world.jobs.values()) {
       const { definition } = job;
@@ -50,7 +50,7 @@ export const badNight: Scenario = {
   ],
 };
 
-/** A cadence with a time this long after the start. */
+/** Returns a cadence that has a time this long after the start. */
 function cadence(liveMs: number, afterSeconds: number, everyMs: number, fromMs = 0): Schedule {
   return { everyMs, offsetMs: (liveMs + afterSeconds * second) % everyMs, fromMs };
 }
@@ -79,7 +79,7 @@ function replaceKey(world: World, liveMs: number): void {
     });
 }
 
-/** Eight jobs use one node only, the others none of it. */
+/** Makes eight jobs use only one node, which no other job uses. */
 function loseNode(world: World, liveMs: number): void {
   const logistics = addProject(world, 'logistics', ['log01', 'log02', 'log03']);
   const onLog02 = ['labels', 'routes', 'manifests', 'customs', 'returns', 'tracking', 'invoices', 'archive'];
@@ -104,8 +104,8 @@ function loseNode(world: World, liveMs: number): void {
 }
 
 /**
- * The run before the start is still in progress when the next one is due, because a person aborted the run before it.
- * The next one is due late enough for the exporter to read the schedule before it.
+ * Makes a run last until the next one is due, because a person aborted the run before it. The next run is due late enough for
+ * the exporter to read the schedule first.
  */
 function slowDown(world: World, liveMs: number): void {
   const warehouse = world.projects.get('warehouse');

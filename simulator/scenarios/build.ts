@@ -15,9 +15,9 @@ export type Scenario = {
   readonly members: number;
   readonly historyMs: number;
   readonly threadPoolSize?: number;
-  /** Builds the world at the start of its past; `liveMs` is the start of the present. */
+  /** Builds the world at the start of its past. `liveMs` is the start of the present. */
   readonly build: (world: World, liveMs: number) => void;
-  /** Pages of the exporter that show what happens, with what they show; `{server}` is its name there. */
+  /** Pages of the exporter that show what happens, each with its content. `{server}` is the name of the server there. */
   readonly pages?: readonly (readonly [shows: string, page: string])[];
 };
 

@@ -51,7 +51,7 @@ const thousandProjects: Scenario = {
   },
 };
 
-/** Empty: tests add what they need. */
+/** An empty installation. Tests add what they need. */
 const empty: Scenario = {
   name: 'empty',
   about: 'No projects, no past; everything comes through the controls.',

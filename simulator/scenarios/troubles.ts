@@ -178,7 +178,7 @@ function weatherWindow(world: World, liveMs: number, { everyMs, lastMs }: Window
   });
 }
 
-/** Someone notices stuck runs and aborts them. */
+/** Aborts stuck runs, as a person would. */
 function abortStuck(world: World, stuckJobs: readonly string[]): void {
   for (const execution of world.executions.values()) {
     if (execution.end === undefined && stuckJobs.includes(execution.job?.id ?? '')) {

@@ -1,6 +1,6 @@
 import { type Field, messages, readAttributes, readFields, readNumber, toBytes, toMs } from './read-request.ts';
 
-/** A point of a metric; what its kind lacks is absent. */
+/** A point of a metric. Fields that its kind lacks are absent. */
 export type SunkPoint = {
   readonly name: string;
   readonly unit: string;
@@ -21,7 +21,7 @@ export type SunkPoint = {
   readonly offset?: number;
 };
 
-/** Returns the points of an `ExportMetricsServiceRequest` in protobuf; throws if the bytes are not one. */
+/** Returns the points of an `ExportMetricsServiceRequest` in protobuf. Throws if the bytes are no such request. */
 export function readMetricsRequest(bytes: Buffer): readonly SunkPoint[] {
   return messages(bytes, 1).flatMap((resourceMetrics) => {
     const [resourceBytes = none] = messages(resourceMetrics, 1);

@@ -20,7 +20,7 @@ export type SunkSpan = {
   readonly bytes: number;
 };
 
-/** Returns the spans of an `ExportTraceServiceRequest` in protobuf; throws if the bytes are not one. */
+/** Returns the spans of an `ExportTraceServiceRequest` in protobuf. Throws if the bytes are no such request. */
 export function readRequest(bytes: Buffer): readonly SunkSpan[] {
   return messages(bytes, 1).flatMap((resourceSpans) => {
     const [resourceBytes = none] = messages(resourceSpans, 1);
@@ -42,7 +42,7 @@ export type SunkRecord = {
   readonly resource: Attributes;
 };
 
-/** Returns the log records of an `ExportLogsServiceRequest` in protobuf; throws if the bytes are not one. */
+/** Returns the log records of an `ExportLogsServiceRequest` in protobuf. Throws if the bytes are no such request. */
 export function readLogRequest(bytes: Buffer): readonly SunkRecord[] {
   return messages(bytes, 1).flatMap((resourceLogs) => {
     const [resourceBytes = none] = messages(resourceLogs, 1);
@@ -146,7 +146,7 @@ function readValue(bytes: Buffer, depth: number): string {
 /** A field of a protobuf message: its number, and its value, a number or bytes. */
 export type Field = { readonly number: number; readonly value: bigint | Buffer };
 
-/** Reads the fields of a protobuf message; throws if the bytes are not one. */
+/** Reads the fields of a protobuf message. Throws if the bytes are no such message. */
 export function* readFields(bytes: Buffer): Generator<Field> {
   for (let at = 0; at < bytes.length; ) {
     const tag = readNumber(bytes, at);
@@ -180,7 +180,7 @@ function readExtent(bytes: Buffer, at: number, wireType: number): { readonly sta
   return { start: at, size };
 }
 
-/** Seven bits a byte, lowest first; the highest bit means that more follow. */
+/** Reads a number: seven bits per byte, lowest first. The highest bit means that more bytes follow. */
 export function readNumber(bytes: Buffer, start: number): { readonly value: bigint; readonly end: number } {
   let value = 0n;
   for (let place = 0; place < 10; place += 1) {

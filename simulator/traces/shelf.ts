@@ -2,12 +2,12 @@ import type { SunkSpan } from './read-request.ts';
 
 export type KeptTrace = {
   readonly traceId: string;
-  /** The root span; of several without a parent here, the one that started first. */
+  /** The root span. If several have no parent here, the one that started first. */
   readonly root: SunkSpan;
   readonly spans: readonly SunkSpan[];
 };
 
-/** Keeps the last traces by start, within limits; a span sent again replaces itself. */
+/** Keeps the last traces by start, within limits. A span that is sent again replaces itself. */
 export function createShelf(limits: { traces: number; bytes: number }) {
   const traces = new Map<string, KeptTrace>();
   let bytes = 0;

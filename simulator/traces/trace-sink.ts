@@ -4,7 +4,7 @@ import { readMetricsRequest, type SunkPoint } from './read-metrics.ts';
 import { readLogRequest, readRequest, type SunkRecord } from './read-request.ts';
 import { createShelf, type KeptTrace } from './shelf.ts';
 
-/** Returns the page of an execution in what watches this service; undefined if there is none. */
+/** Returns the page of an execution in the exporter that watches this server; undefined if there is none. */
 export type ExecutionPage = (server: string, executionId: string) => string | undefined;
 
 /** A simple backend: accepts traces, log records and metrics by OTLP in protobuf, keeps the last ones, and lists them. */
@@ -70,7 +70,7 @@ ${traces.length === 0 ? none : table}`,
   );
 }
 
-/** Its anchor is the trace id, to which links lead. */
+/** Renders a trace. Its anchor is the trace id, which links use. */
 function renderRow({ traceId, root, spans }: KeptTrace, executionPage: ExecutionPage): Markup {
   const server = root.resource.get('automation.server.name');
   const id = root.resource.get('cicd.pipeline.run.id');
@@ -102,7 +102,7 @@ const setHeaders: RequestHandler = (_request, response, next) => {
   next();
 };
 
-/** An unreadable request must not be retried: the answer says so. */
+/** An unreadable request must not be retried, and the answer says so. */
 const refuse: ErrorRequestHandler = (error: { status?: number; message?: string }, _request, response, _next) => {
   response
     .status(error.status ?? 400)

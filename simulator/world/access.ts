@@ -4,7 +4,7 @@ import * as z from 'zod';
 const names = z.array(z.string()).readonly();
 const allOrNames = z.literal('*').or(names);
 
-/** The permissions of a caller. `'*'` allows everything of its kind. */
+/** The permissions of a caller. `'*'` permits everything of its kind. */
 export const policySchema = z.strictObject({
   roles: names,
   admin: z.boolean(),
@@ -15,18 +15,18 @@ export const policySchema = z.strictObject({
   projects: allOrNames,
   /** Projects whose events (running executions, history) may be read. */
   events: allOrNames,
-  /** Projects whose jobs, and the executions of these, may be read. */
+  /** Projects whose jobs, and the executions of these jobs, may be read. */
   jobs: allOrNames,
   /** Projects in which commands that ran without a job may be read. */
   adhoc: allOrNames,
   nodes: allOrNames,
-  /** Projects whose nodes are in that list; it is empty for all others. */
+  /** Projects whose nodes may be listed. The list of nodes is empty for all others. */
   eachNode: allOrNames,
-  /** Jobs by id whose definition and executions stay hidden. */
+  /** The ids of jobs whose definition and executions stay hidden. */
   hiddenJobs: names,
-  /** Jobs by id that can be viewed but not read: their definition is hidden, and only some lists show their executions. */
+  /** The ids of jobs that can be viewed but not read: their definition is hidden, and only some lists show their executions. */
   viewedJobs: names,
-  /** Jobs by id whose history may be viewed. */
+  /** The ids of jobs whose history may be viewed. */
   pastJobs: names,
 });
 
@@ -101,14 +101,14 @@ type Document = {
   readonly by?: { readonly group?: unknown; readonly username?: unknown };
 };
 
-/** Returns a policy with the additional permissions of an access control file; its group is ignored. */
+/** Returns a policy with the additional permissions of an access control file. The group in the file is ignored. */
 export function permit(policy: Policy, text: string, projects: readonly string[]): Policy {
   let permitted = policy;
   for (const parsed of parseAllDocuments(text)) {
     if (!('errors' in parsed)) continue;
     const [error] = parsed.errors;
     if (error !== undefined) throw error;
-    // Only tests write it, so a wrong shape would show in the rights.
+    // Only tests write this file, so a wrong shape would show in the rights.
     permitted = permitDocument(permitted, (parsed.toJS() ?? {}) as Document, projects);
   }
   return permitted;
@@ -153,7 +153,7 @@ function permitInProjects(policy: Policy, { type, kind, action }: Right, covered
   throw new Error(`the simulated service knows no right \`${right}\` of a project`);
 }
 
-/** A pattern that must match whole names. */
+/** Returns a pattern that must match whole names. */
 function toCovered(pattern: string, projects: readonly string[]): Covered {
   if (pattern === '.*') return '*';
   const whole = new RegExp(`^(?:${pattern})$`);

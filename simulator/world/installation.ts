@@ -25,7 +25,7 @@ export type Project = {
 export type Completed = {
   add(execution: Execution): void;
   remove(gone: ReadonlySet<Execution>): void;
-  /** Returns those that completed within the closed window, newest first. */
+  /** Returns the executions that completed within the closed window, newest first. */
   between(beginMs: number, endMs: number): Iterable<Execution>;
   count(beginMs: number, endMs: number): number;
   readonly size: number;
@@ -38,12 +38,12 @@ export type Job = {
   enabled: boolean;
   scheduleEnabled: boolean;
   owner: Member | undefined;
-  /** Counts schedule changes; triggers of an earlier count are void. */
+  /** Counts schedule changes. Triggers of an earlier count are void. */
   generation: number;
   /** `count` is 10 at most. */
   readonly statistics: { count: number; totalMs: number };
   readonly createdAtMs: number;
-  /** When it was last saved, also by a switch. */
+  /** The time of the last save, also by a switch. */
   modifiedAtMs: number;
 };
 
@@ -103,7 +103,7 @@ function createCounters() {
   };
 }
 
-/** A scheduled run is created by its thread; a user's run exists already and waits. */
+/** A scheduled run is created by its thread. The run of a user exists already and waits. */
 type Waiting = { readonly start: Start; readonly execution: Execution | undefined };
 
 export function createMember(name: string, uuid: string, startedAtMs: number, threadPoolSize: number): Member {
@@ -128,7 +128,7 @@ export function setSkew(member: Member, skewMs: number, atMs: number): void {
   member.skewMs = skewMs;
 }
 
-/** A restarted server starts its in-memory counters again. */
+/** Starts a server again, with its in-memory counters at 0. */
 export function restartMember(member: Member, atMs: number, downForMs: number): void {
   member.startedAtMs = atMs + downForMs;
   member.readyAtMs = atMs + downForMs;
@@ -191,24 +191,24 @@ export type Execution = {
   readonly options: Readonly<Record<string, string>>;
   readonly attempt: number;
   readonly oneTime: boolean;
-  /** When it counts as started, and when its first step starts (later for a delayed retry or a full pool). */
+  /** The time at which it counts as started, and the start of its first step (later for a delayed retry or a full pool). */
   readonly startedAtMs: number;
   workAtMs: number;
-  /** When its member disappeared: the run makes no more progress. */
+  /** The time at which its member disappeared. The run makes no more progress. */
   lostAtMs: number | undefined;
   end: ExecutionEnd | undefined;
-  /** Storing the end is retried: until it is visible, the server shows the run as running. */
+  /** True while storing the end is retried. Until the end is visible, the server shows the run as running. */
   ended: boolean;
   retriedBy: Execution | undefined;
   jobDeleted: boolean;
   deletedAtMs: number | undefined;
   /** For a run added with given times: the duration to which its plan is scaled. */
   readonly fitMs: number | undefined;
-  /** Planned once while it runs; afterwards the seed gives the same plan again. */
+  /** Planned once while it runs. Afterwards the seed gives the same plan again. */
   plan: WorkflowRun | undefined;
 };
 
-/** Returns the shown status; `atMs` is the true time of the request. */
+/** Returns the shown status. `atMs` is the true time of the request. */
 export function toStatus(execution: Execution, atMs: number): string {
   const end = execution.ended ? execution.end : undefined;
   if (end?.abortedBy !== undefined) return 'aborted';
@@ -220,7 +220,7 @@ export function toStatus(execution: Execution, atMs: number): string {
   return ['failed', 'missed'].includes(end.stored) ? end.stored : 'other';
 }
 
-/** The job that ran it, if the job still exists. */
+/** Returns the job that ran it, if the job still exists. */
 export function jobOf({ job, jobDeleted }: Pick<Execution, 'job' | 'jobDeleted'>): Job | undefined {
   return jobDeleted ? undefined : job;
 }
@@ -229,7 +229,7 @@ export function endedAt(execution: Execution): number {
   return toShown(execution, execution.end?.atMs ?? 0);
 }
 
-/** Returns how a run dates a true time: each start and end of a step has the clock of its moment. */
+/** Returns the date of a true time in a run. Each start and end of a step has the clock of its moment. */
 export function toShown({ fitMs, skewMs, member, startedAtMs }: Execution, atMs: number): number {
   if (fitMs !== undefined) return atMs + skewMs;
   // At the moment of a change, what has happened is dated already, and what starts has the new clock.

@@ -10,12 +10,12 @@ export const settingsSchema = z.strictObject({
   metricsOn: z.boolean(),
   metricsDisabled: z.set(z.string()),
   brokenGauges: z.array(z.string()).readonly(),
-  /** True if requests change the request timers; a frozen service always answers the same. */
+  /** True if requests change the request timers. A frozen server always answers the same. */
   countRequests: z.boolean(),
   commercial: z.boolean(),
   userClasses: z.record(z.string(), z.string()).readonly(),
   countMissing: z.boolean(),
-  /** Executions become visible this long after they ended. */
+  /** How long after their end executions become visible. */
   saveDelayMs: z.number(),
   unfinishedFirst: z.boolean(),
   /** Lists unfinished executions even if a date is given. */
@@ -24,18 +24,18 @@ export const settingsSchema = z.strictObject({
   statePending: z.set(z.number()).or(z.literal('all')),
   /** The state of logs: readable, not loaded yet, or lost. */
   logs: z.enum(['ready', 'pending', 'missing']),
-  /** Added to every total of the executions list, not below 0: real totals are wrong too. */
+  /** Added to every total of the executions list, not below 0, because real totals are wrong too. */
   totalOffset: z.number(),
   /** A gateway's limit for the rows of a list. */
   maxRows: z.number(),
-  /** This many runs finish after every answered page of executions. */
+  /** The number of runs that finish after every answered page of executions. */
   shiftPages: z.number(),
   apiForSessions: z.boolean(),
-  /** What releases from 6.0 on show of themselves, to everybody. */
+  /** What releases from 6.0 on show about themselves to everybody. */
   monitoring: z.boolean(),
   publicUrl: z.string().or(z.undefined()),
   storageDelayMs: z.number(),
-  /** A run changes the average of its job this long after its end is visible. */
+  /** How long after its end is visible a run changes the average of its job. */
   averageDelayMs: z.number(),
   loadAverage: z.number(),
   /** The versions of installed plugins by their names. */

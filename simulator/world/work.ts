@@ -9,24 +9,24 @@ export type Step = {
   /** The command, the script, the plugin type, or the id of the referenced job. */
   readonly text: string;
   readonly description?: string;
-  /** True if the step runs once for each node; a job reference then has one sub-workflow for each node. */
+  /** True if the step runs once for each node. A job reference then has one sub-workflow for each node. */
   readonly nodeStep: boolean;
   readonly seconds: number;
   readonly failureChance: number;
   readonly reason?: string;
-  /** How many lines its clean-up writes after it failed. */
+  /** The number of lines that its clean-up writes after it failed. */
   readonly cleanupLines?: number;
   /** The path of the key with which it logs in to its nodes. */
   readonly key?: string;
   readonly handler?: Step;
   /** Only for handlers: false if the run fails although the handler recovered the step. */
   readonly mendsRun?: boolean;
-  /** The steps of a conditional step, and whether its condition is met. */
+  /** The inner steps of a conditional step, and whether its condition is met. */
   readonly steps?: readonly Step[];
   readonly isMet?: boolean;
 };
 
-/** The immutable part of a run: kept by its execution even if the job is edited later. */
+/** The immutable part of a run. Its execution keeps it even if the job is edited later. */
 export type Work = {
   readonly nodes: readonly string[];
   readonly steps: readonly Step[];
@@ -45,13 +45,13 @@ export type JobDefinition = {
   readonly retry?: { readonly attempts: number; readonly delayMs: number };
   readonly options?: Readonly<Record<string, string>>;
   readonly multiple?: boolean;
-  /** The most runs at once if several are allowed; unlimited if absent. */
+  /** The maximum number of concurrent runs, if several are permitted; unlimited if absent. */
   readonly maxMultiple?: number;
   readonly enabled?: boolean;
   readonly scheduleEnabled?: boolean;
 };
 
-/** The conditions for new runs; replaced as a whole, never changed in place. */
+/** The conditions for new runs. They are replaced as a whole, never changed in place. */
 export const conditionsSchema = z.strictObject({
   downNodes: z.array(z.string()).readonly(),
   failureFactor: z.number(),

@@ -39,7 +39,7 @@ export function runningExecutions(request: ApiRequest): Answer {
   const max = readMax(request) || 20;
   const limit = max > 0 ? max : 20;
   const offset = Math.max(0, readNumber(request, 'offset', 0));
-  // Any text, even "false", means yes.
+  // Any text means yes, even "false".
   const postponed = (request.query.get('includePostponed') ?? '') !== '';
   const found = projects
     .flatMap((project) => [...project.open.values()])
@@ -48,7 +48,7 @@ export function runningExecutions(request: ApiRequest): Answer {
   return ok(toList(request, found, offset, limit));
 }
 
-/** Returns every execution that a query selects: finished ones newest first, unfinished ones where the database puts them. */
+/** Returns every execution that a query selects: finished ones newest first, unfinished ones at their places in the database. */
 export function* matching(
   project: Project,
   query: ExecutionQuery,
@@ -69,7 +69,7 @@ function readNumber({ query }: ApiRequest, name: string, fallback: number): numb
   return /^-?\d+$/.test(given) ? Number(given) : 0;
 }
 
-/** Returns the number of rows on a page: the requested one, or the gateway's limit. */
+/** Returns the number of rows on a page: the requested one, or the limit of the gateway. */
 function readMax(request: ApiRequest): number {
   return Math.min(readNumber(request, 'max', 20), request.world.settings.maxRows);
 }
@@ -89,7 +89,7 @@ function select({ world }: ApiRequest, project: Project, query: ExecutionQuery, 
   return { page, total: query.plain ? counted : seen };
 }
 
-/** Runs finish while a client pages through the list. */
+/** Lets runs finish while a client pages through the list. */
 function shiftPages({ world, member: { skewMs } }: ApiRequest, project: Project): void {
   for (let index = 0; index < world.settings.shiftPages; index += 1) {
     const work = { nodes: [], steps: [], keepGoing: false, timeoutMs: undefined, references: new Map() };
@@ -113,7 +113,7 @@ function openProjects(request: ApiRequest, names: string): Project[] | Answer {
     const readable = listed.filter(({ name }) => mayReadEvents(request, name));
     const none = fail(request, 401, 'api.error.execution.project.notfound', ['No project is readable']);
     if (!refusesStar || readable.length === listed.length) return readable.length > 0 ? readable : none;
-    // One error for each denied project; then there is no room for a list.
+    // One error for each denied project. The list itself is omitted.
     const { json, ...first } = denied(request, 'read', 'Resource', 'event');
     const errors = JSON.stringify(json).repeat(listed.length - readable.length);
     const text = readable.length > 0 ? errors : `${errors}${JSON.stringify(none.json)}`;

@@ -10,7 +10,7 @@ import { toDate } from '../dates.ts';
 import { openExecution, statusNow } from './execution.ts';
 import { programs, writeProgram } from './program-lines.ts';
 
-/** execution/{id}/output (API reference, "Output content"): the last lines, or those from an offset on; also of one step or node. */
+/** execution/{id}/output (API reference, "Output content"): the last lines, or those from an offset; also of one step or node. */
 export function executionOutput(request: ApiRequest): Answer {
   const execution = openExecution(request);
   if ('status' in execution) return toRefusal(request, execution);
@@ -18,11 +18,11 @@ export function executionOutput(request: ApiRequest): Answer {
   if (presence !== 'ready') return ok(toAbsence(request, execution, presence));
   const lines = linesOf(execution, request.world);
   const size = lines.reduce((sum, line) => sum + sizeOf(line), 0);
-  // A log that was cut off by a crash has no mark of its end.
+  // A log that was cut off by a crash has no end mark.
   const totalSize = size + (execution.ended && execution.lostAtMs === undefined && size > 0 ? endMark : 0);
   const lastModifiedMs = lines.at(-1)?.atMs ?? startedAt(execution);
   const { read, offset } = choosePart(lines, request, { size, isGrowing: !execution.ended });
-  // They write these numbers as text.
+  // Real servers write these numbers as text.
   const text = (value: number) => (request.world.release.asDocumented ? value : String(value));
   return ok({
     ...toCommon(request, execution),
@@ -39,7 +39,7 @@ export function executionOutput(request: ApiRequest): Answer {
 
 type Log = { readonly size: number; readonly isGrowing: boolean };
 
-/** The last lines are counted before the filter, `maxlines` after it. */
+/** Chooses lines. The last lines are counted before the filter, `maxlines` after it. */
 function choosePart(lines: readonly LogLine[], { query }: ApiRequest, { size, isGrowing }: Log) {
   const isWanted = (line: LogLine): boolean =>
     [line.node, null].includes(query.get('nodename')) && [line.stepctx, null].includes(query.get('stepctx'));
@@ -71,7 +71,7 @@ function toCommon(request: ApiRequest, execution: Execution) {
     id: asDocumented ? execution.id : String(execution.id),
     execCompleted: execution.ended,
     hasFailedNodes: (execution.end?.failedNodes.length ?? 0) > 0,
-    // The document has four words here; real servers send every status.
+    // The document has only four words here. Real servers send every status.
     execState: asDocumented ? (fourWords[status] ?? 'failed') : status,
     execDuration: Number.isFinite(execution.workAtMs) || execution.oneTime ? endMs - startedAt(execution) : -1,
     retryBackoff: 0,
@@ -98,7 +98,7 @@ const fourWords: Readonly<Record<string, string>> = { running: 'running', succee
 
 type Presence = Settings['logs'];
 
-/** A member gets the log of another member's run only from the log storage; it waits for it, but not for ever. */
+/** Returns whether a member has a log. It gets logs of other members' runs only from the log storage, after a while. */
 function presenceOf({ world, member }: ApiRequest, execution: Execution): Presence {
   const { logs, logStoragePlugin, storageDelayMs } = world.settings;
   if (logs !== 'ready') return logs;
@@ -113,7 +113,7 @@ function presenceOf({ world, member }: ApiRequest, execution: Execution): Presen
 
 const longestPendingMs = 120_000;
 
-/** A log that is lost, or not here yet, does not cause an HTTP error. */
+/** Returns the answer for a log that is lost, or not here yet. It is no HTTP error. */
 function toAbsence(request: ApiRequest, execution: Execution, presence: Presence) {
   const offset = request.world.release.asDocumented ? 0 : '0';
   const common = { ...toCommon(request, execution), offset, entries: [] };
@@ -129,7 +129,7 @@ function toAbsence(request: ApiRequest, execution: Execution, presence: Presence
   };
 }
 
-/** Output has its own error bodies without an errorCode; an unknown id has the general one. */
+/** Returns an error. Output has its own error bodies without an errorCode; an unknown id has the general one. */
 function toRefusal(request: ApiRequest, answer: Answer): Answer {
   const { errorCode, message } = answer.json as { errorCode?: string; message?: string };
   return errorCode === 'api.error.item.doesnotexist'
@@ -167,7 +167,7 @@ function linesOf(execution: Execution, { playedMs: atMs, release }: World): LogL
 
 const noNodes = 'com.dtolabs.rundeck.core.NodesetEmptyException: No matched nodes: NodeSet{}';
 
-/** The last line of a failed run names the steps that failed. */
+/** Returns the last line of a failed run, which names the steps that failed. */
 function toSum({ steps }: WorkflowRun, { id, project }: Execution, release: Release): string {
   const failed = steps.filter(({ state }) => state === 'FAILED' || state === 'NODE_MIXED');
   const sums = failed.map(({ number, step, nodes }) => {

@@ -2,7 +2,7 @@ import { type Execution, jobOf } from '../../world/installation.ts';
 import { type Answer, type ApiRequest, badParameter } from '../answer.ts';
 import { beforeNow, readDate } from '../dates.ts';
 
-/** The filters of the executions query (API reference, "Executions"), as far as the exporter sends them. */
+/** The filters of the executions query (API reference, "Executions") that the exporter uses. */
 export type ExecutionQuery = {
   readonly beginMs: number;
   readonly endMs: number;

@@ -39,7 +39,7 @@ export function executionState(request: ApiRequest): Answer {
   });
 }
 
-/** Another member has only stored states: none while it runs, and files shortly after the end. */
+/** Reports whether a state is pending. Another member has only stored states: files shortly after the end. */
 function isPending({ world, member }: ApiRequest, execution: Execution): boolean {
   const { statePending, storageDelayMs } = world.settings;
   if (statePending === 'all' || statePending.has(execution.id)) return true;
@@ -114,7 +114,7 @@ function toParameterState(run: StepRun, node: string, stepctx: string, setting: 
   };
 }
 
-/** The template of a reference that runs per node adds nothing to the list of nodes. */
+/** The template of a reference that runs for each node adds nothing to the list of nodes. */
 function quiet(setting: Setting, isTemplate: boolean): Setting {
   return isTemplate ? { ...setting, nodes: new Map() } : setting;
 }
@@ -132,7 +132,7 @@ function toTimes({ state, startMs, endMs }: Moment, { progress, release }: Setti
   };
 }
 
-/** `meta` keeps the reason even if a handler recovered the step; the message is that of the last change. */
+/** Returns the failure of a step. `meta` keeps the reason even if a handler recovered it; the message is the last one. */
 function toFailure({ state, reason }: Moment, step: Step, { progress, release }: Setting, handlerMs = Infinity) {
   if (reason === undefined) return {};
   const failure = wordFailure(reason, step, release);

@@ -11,7 +11,7 @@ export function oneExecution(request: ApiRequest): Answer {
   return 'status' in execution ? execution : ok(toExecution(request, execution));
 }
 
-/** Returns the execution of the path, or the answer that refuses it. */
+/** Returns the execution of the path, or an answer that refuses the request. */
 export function openExecution(request: ApiRequest): Execution | Answer {
   const id = parameter(request, 'id');
   const execution = /^\d+$/.test(id) ? request.world.executions.get(Number(id)) : undefined;
@@ -27,7 +27,7 @@ function mayReadExecution(request: ApiRequest, execution: Execution): boolean {
   return rightsOn(request, execution).some((right) => right !== 'view_history');
 }
 
-/** Reports whether the history shows an execution; the right for that depends on the release. */
+/** Reports whether the history shows an execution. The right for this depends on the release. */
 export function isListed(request: ApiRequest, execution: Execution): boolean {
   const { rowsFor } = request.world.release;
   return rightsOn(request, execution).some((right) => rowsFor.includes(right));
@@ -58,7 +58,7 @@ export function toExecution(request: ApiRequest, execution: Execution) {
     status,
     ...(status === 'other' ? { customStatus: end?.stored } : {}),
     project: execution.project.name,
-    // Servers mark commands without a job as scheduled, although nothing schedules them.
+    // Servers mark commands without a job as scheduled by mistake.
     ...(asDocumented ? {} : { executionType: execution.job === undefined ? 'scheduled' : execution.type }),
     user: execution.user,
     ...(world.members.length > 1 ? { serverUUID: execution.member.uuid } : {}),
@@ -110,13 +110,13 @@ function toJobPart(request: ApiRequest, execution: Execution) {
   };
 }
 
-/** `retriedExecution` is the next attempt, not the previous one. */
+/** Returns `retriedExecution`, which is the next attempt, not the previous one. */
 function toNext(request: ApiRequest, { retriedBy, ended }: Execution) {
   if (retriedBy === undefined || !ended) return {};
   return { retriedExecution: { ...links(request, retriedBy), status: statusNow(request, retriedBy) } };
 }
 
-/** Returns option values as the server prints them, or null if there are none. */
+/** Returns option values as the server prints them; null if there are none. */
 function toArgString(options: Readonly<Record<string, string>>): string | null {
   const parts = Object.entries(options).map(([name, value]) => `-${name} ${/\s/.test(value) ? `'${value}'` : value}`);
   return parts.length === 0 ? null : parts.join(' ');

@@ -57,7 +57,7 @@ function summarize(request: ApiRequest, found: readonly Execution[]) {
   return {
     total: found.length,
     duration: {
-      // The average is divided by the number of all, including unfinished ones.
+      // The average is divided by the number of all executions, including unfinished ones.
       average: toText(found.length === 0 ? 0 : sum / found.length),
       max: toText(max % 86_400),
       min: toText(min % 86_400),

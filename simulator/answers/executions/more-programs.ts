@@ -1,4 +1,4 @@
-/** More of what programs write when they fail: containers, clouds, transfers, builds and hosts. */
+/** More lines of failing programs: containers, clouds, transfers, builds and hosts. */
 export const morePrograms: readonly string[] = [
   // Containers and container clusters.
   'docker: Error response from daemon: Conflict. The container name "/{word}" is already in use by container {hex}.',

@@ -1,7 +1,7 @@
 import type { Random } from '../../random.ts';
 import { morePrograms } from './more-programs.ts';
 
-/** What programs write when they fail, with places for values; `{secret}` stands for a password or a token. */
+/** Lines of failing programs, with places for values. `{secret}` stands for a password or a token. */
 export const programs: readonly string[] = [
   ...morePrograms,
   // Shells and tools.
@@ -152,7 +152,7 @@ export const programs: readonly string[] = [
   'smoke test {word} failed: expected 200, got 502',
 ];
 
-/** Fills the places of a template; the same random numbers give the same lines. */
+/** Fills the places of a template. The same random numbers give the same lines. */
 export function writeProgram(template: string, random: Random, secret: string): readonly string[] {
   const values = createValues(random);
   const filled = template.replaceAll(/\{([a-z]+)\}/g, (place, name: string) =>
