@@ -3,7 +3,7 @@ import { explainOldNode } from './commands/node-version.ts';
 
 // Without a listener, this signal opens the debugger to everybody on this machine.
 process.on('SIGUSR1', () => undefined);
-// An older Node cannot even load the imports below.
+// An older Node.js cannot load the imports below.
 const tooOld = explainOldNode(process.versions.node);
 if (tooOld === undefined) {
   const { start } = await import('./commands/start.ts');

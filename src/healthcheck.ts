@@ -1,6 +1,6 @@
 /**
- * The health check of the image, without other imports so that it costs little: exits with 1 unless `HEALTH_URL`
- * returns success.
+ * The health check of the image. It imports nothing else, so that it costs little. Exits with 1 unless `HEALTH_URL` returns
+ * success.
  */
 const url = new URL(process.env['HEALTH_URL'] ?? 'http://127.0.0.1:9720/-/healthy');
 const ask = await start();
@@ -10,6 +10,6 @@ ask.end();
 
 async function start() {
   if (url.protocol !== 'https:') return (await import('node:http')).request(url);
-  // The certificate names the public host, not this address.
+  // The certificate is for the public host, not for this address.
   return (await import('node:https')).request(url, { rejectUnauthorized: false });
 }
