@@ -20,7 +20,7 @@ describe('architecture', () => {
     expect(findWrongImports(readSources(programs), rooms)).toEqual([]);
   });
 
-  it('has no permission that nothing uses', () => {
+  it('has no permission in the table that no import uses', () => {
     expect(findUnusedPermissions(readSources(programs), rooms)).toEqual([]);
   });
 
@@ -74,7 +74,7 @@ function roomOf(path: string): string {
 describe('architecture/imports', () => {
   const judge = (path: string, text: string) => findWrongImports([{ path, text }], rooms);
 
-  it('names the room, its allowed imports and the place of a stray package', () => {
+  it('names the room, the imports that it may use, and the right place for a stray package', () => {
     expect(judge('src/http/routes/metrics.ts', `import { request } from 'undici';`)).toEqual([
       'src/http/routes/metrics.ts imports undici: the room http/routes may know only status, http/server, http/pages, diagnosis/changes/deciding, express. The home of undici is api/wire/connections.',
     ]);
@@ -108,14 +108,14 @@ describe('architecture/imports', () => {
     ]);
   });
 
-  it('allows harmless modules of Node in pure rooms too', () => {
+  it('permits harmless modules of Node in pure rooms too', () => {
     expect(judge('src/domain/time.ts', `import { performance } from 'node:perf_hooks';`)).toEqual([
       'src/domain/time.ts imports node:perf_hooks: the room domain may know nothing.',
     ]);
     expect(judge('src/metrics/format.ts', `import { deflateRawSync } from 'node:zlib';`)).toEqual([]);
   });
 
-  it('checks rows of rooms that do not exist yet', () => {
+  it('accepts rows of rooms that do not exist yet', () => {
     expect(judge('src/executions/wishes.ts', `import { openState } from '../state/sqlite.ts';`)).toEqual([
       'src/executions/wishes.ts imports src/state/sqlite.ts: the room executions may know only domain, api/errors, metrics/new-series.',
     ]);
@@ -177,7 +177,7 @@ describe('architecture/imports', () => {
 describe('architecture/time-sources', () => {
   const judge = (path: string, text: string) => findTimeSources([{ path, text }]);
 
-  it('names every way around the injected clock', () => {
+  it('names every direct use of time, timers or randomness instead of the injected clock', () => {
     expect(judge('src/api/budget.ts', '// setTimeout\nconst timer = setTimeout(run, 5);')).toEqual([
       'src/api/budget.ts:2 uses a timer of its own (setTimeout): take it from a Clock.',
     ]);

@@ -85,7 +85,7 @@ describeWithTools('a newcomer', ['buildah', 'lintian'], ({ buildah }) => {
     );
 
     it(
-      'works with the commands of the README, on a machine that has Node 20',
+      'works with the commands of the README on a machine with Node 20',
       async () => {
         const cli = startCli(['acl']);
         await cli.ended;

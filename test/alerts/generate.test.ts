@@ -37,7 +37,7 @@ describe('alerts/generate', () => {
     expect(defaultThresholds.administratorCollectors.split('|')).toEqual(names.toSorted());
   });
 
-  it('has no alert twice, and only the severities used for routing', () => {
+  it('has no duplicate alert, and only the severities used for routing', () => {
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
     expect(rules.filter(({ labels }) => !['critical', 'warning', 'info'].includes(labels.severity ?? ''))).toEqual([]);
   });

@@ -30,7 +30,7 @@ describeWithTools('alerts/alertmanager-inhibitions', ['alertmanager', 'amtool'],
     expect(execFileSync(amtool, ['check-config', configuration], { encoding: 'utf8' })).toContain('26 inhibit rules');
   });
 
-  it('lets one alert inhibit others of its server, and none of other servers', async () => {
+  it('lets one alert inhibit others of its own server only', async () => {
     await post(url, [
       ['AutomationServiceDown', { server: 'prod' }],
       ['AutomationExporterCollectorFailing', { server: 'prod', collector: 'log-storage' }],

@@ -25,7 +25,7 @@ it('names only existing series', () => {
 });
 
 describeWithTools('alerts/migration-rules.yaml', ['promtool'], ({ promtool }) => {
-  it('gives the series the names of the other exporter', async () => {
+  it('gives the series the names that the other exporter uses', async () => {
     const folder = makeFolder();
     // With an evaluation each minute of a day, promtool would take minutes.
     writeFileSync(join(folder, 'rules.yaml'), buildMigrationRules().replace('interval: 1m', 'interval: 1h'));

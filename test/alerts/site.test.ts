@@ -45,7 +45,7 @@ describe('alerts/site', () => {
     expect(alertNames.flatMap((alert) => listSiteChanges(alert, usual))).toEqual([]);
   });
 
-  it('puts every threshold into the rules and the limits of pages, and leaves out disabled rules', async () => {
+  it('applies every threshold to the rules and the limits of pages, and removes disabled rules', async () => {
     const site = await toSite(changed);
     const rules = toRules(buildSiteRules(site));
     const exprOf = (name: string): string => rules.find(({ alert }) => alert === name)?.expr ?? 'none';

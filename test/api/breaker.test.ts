@@ -67,7 +67,7 @@ describe('api/breaker', () => {
     { kind: 'busy', status: 429 },
     { kind: 'passive', status: 503 },
     { kind: 'too_large' },
-  ])('counts %o as an answer', (details) => {
+  ])('counts %o as a response', (details) => {
     const { breaker, changes, request } = setUp();
     for (let count = 0; count < 20; count++) request(fault(details));
     expect([breaker.refusal('normal'), changes]).toEqual([undefined, []]);

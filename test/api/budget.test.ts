@@ -101,21 +101,24 @@ describe('api/budget', () => {
   it.each([
     ['rate', { concurrency: 100, holdMs: 0 }],
     ['number', { concurrency: 4, holdMs: 2500 }],
-  ])('never lets a vital request wait behind a sweep limited by its %s', async (_what, { concurrency, holdMs }) => {
-    const budget = create(10, concurrency);
-    for (let count = 0; count < 1000; count++) void ask(budget, 'normal', { holdMs });
-    for (let count = 0; count < 1000; count++) void ask(budget, 'enrichment', { holdMs });
-    const waitsMs: number[] = [];
-    for (let second = 0; second < 20; second++) {
-      await vi.advanceTimersByTimeAsync(1037);
-      const askedTicks = clock.ticks();
-      void ask(budget, 'vital', { note: () => waitsMs.push(clock.ticks() - askedTicks) });
-      await vi.advanceTimersByTimeAsync(0);
-    }
-    expect(waitsMs).toEqual(Array.from({ length: 20 }, () => 0));
-  });
+  ])(
+    'never makes a vital request wait for a sweep that is limited by its %s',
+    async (_what, { concurrency, holdMs }) => {
+      const budget = create(10, concurrency);
+      for (let count = 0; count < 1000; count++) void ask(budget, 'normal', { holdMs });
+      for (let count = 0; count < 1000; count++) void ask(budget, 'enrichment', { holdMs });
+      const waitsMs: number[] = [];
+      for (let second = 0; second < 20; second++) {
+        await vi.advanceTimersByTimeAsync(1037);
+        const askedTicks = clock.ticks();
+        void ask(budget, 'vital', { note: () => waitsMs.push(clock.ticks() - askedTicks) });
+        await vi.advanceTimersByTimeAsync(0);
+      }
+      expect(waitsMs).toEqual(Array.from({ length: 20 }, () => 0));
+    },
+  );
 
-  it('gives enrichment exactly a third beside a sweep', async () => {
+  it('gives enrichment exactly a third of the requests beside a sweep', async () => {
     const budget = create(9, 9);
     const started: Record<Lane, number> = { vital: 0, normal: 0, enrichment: 0 };
     const note = (lane: Lane): void => void (started[lane] += 1);
@@ -129,15 +132,18 @@ describe('api/budget', () => {
     expect(started.normal - first.normal).toBe(45);
   });
 
-  it.each([0.5, 1, 2, 2.9])('gives enrichment a third beside a sweep at %d requests per second too', async (rate) => {
-    const budget = create(rate, 4);
-    const started: Lane[] = [];
-    const note = (lane: Lane): void => void started.push(lane);
-    for (let count = 0; count < 100; count++) void ask(budget, 'enrichment', { note });
-    for (let count = 0; count < 100; count++) void ask(budget, 'normal', { note });
-    await vi.advanceTimersByTimeAsync(100_000);
-    expect(started.slice(0, 30).filter((lane) => lane === 'enrichment').length).toBe(10);
-  });
+  it.each([0.5, 1, 2, 2.9])(
+    'gives enrichment a third of the requests beside a sweep at %d requests per second too',
+    async (rate) => {
+      const budget = create(rate, 4);
+      const started: Lane[] = [];
+      const note = (lane: Lane): void => void started.push(lane);
+      for (let count = 0; count < 100; count++) void ask(budget, 'enrichment', { note });
+      for (let count = 0; count < 100; count++) void ask(budget, 'normal', { note });
+      await vi.advanceTimersByTimeAsync(100_000);
+      expect(started.slice(0, 30).filter((lane) => lane === 'enrichment').length).toBe(10);
+    },
+  );
 
   it('limits enrichment to a third even without other requests', async () => {
     const budget = create(9, 9);
@@ -178,7 +184,7 @@ describe('api/budget', () => {
   });
 
   it.each([true, false])(
-    'rejects a cancelled caller (before it asks: %s) and leaves nothing behind',
+    'rejects a cancelled caller (cancelled before the call: %s) and leaves nothing behind',
     async (isBefore) => {
       const budget = create(1000, 1);
       const leave = await ask(budget, 'vital', { holdMs: Infinity });

@@ -32,7 +32,7 @@ describe('api/classify', () => {
     );
   });
 
-  it('reads a log of coloured dots, and of text that looks like lists', () => {
+  it('parses a log with coloured dots and with text that looks like lists', () => {
     const log = `${'\u001b[32m.\u001b[0m'.repeat(80)} ${'[]{}'.repeat(20)}`;
     const body = JSON.stringify({
       completed: true,
@@ -146,7 +146,7 @@ describe('api/cut-texts', () => {
     expect(cut(long)).toEqual({ value: short, cut: 1 });
   });
 
-  it('notices a long text of quotes, and leaves no half character', () => {
+  it('finds a long text that contains quotes, and does not cut a character in half', () => {
     expect(cut(['"'.repeat(2000)])).toEqual({ value: [`${'"'.repeat(1023)}…`], cut: 1 });
     expect(cut(['x'.repeat(1022) + '😀'.repeat(9)])).toEqual({ value: [`${'x'.repeat(1022)}…`], cut: 1 });
   });

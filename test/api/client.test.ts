@@ -100,7 +100,7 @@ describe('api/client', () => {
     expect(server.requests.slice(-2)).toEqual(['GET /api/36/system/info', 'GET /api/36/system/executions/status']);
   });
 
-  it('does not continue with a version that the configuration no longer names', async () => {
+  it('does not continue with a version that the configuration no longer sets', async () => {
     const { server, connectAgain } = await connect({ answers: active });
     await connectAgain(32).get(executionMode);
     await connectAgain().get(executionMode);
@@ -136,7 +136,7 @@ describe('api/client', () => {
     expect(api.server()).toMatchObject({ dialect: 'rundeck', apiVersion: 47 });
   });
 
-  it('does not request a second time a name that the release refuses in paths, and counts no server error', async () => {
+  it('requests a name only once that the release refuses in paths, and counts no server error', async () => {
     const page = {
       status: 400,
       headers: { 'content-type': 'text/html' },
@@ -196,7 +196,7 @@ describe('api/client', () => {
     expect(await api.get(executionMode)).toBe('active');
   });
 
-  it('finds out the version again after an outage', async () => {
+  it('negotiates the version again after an outage', async () => {
     const { api, server } = await connect({ answers: { ...info('rundeck'), ...active } });
     await api.get(executionMode);
     await server.stop();
@@ -205,7 +205,7 @@ describe('api/client', () => {
     expect(api.server().apiVersion).toBeUndefined();
   });
 
-  it("distinguishes refused credentials from a refused item, and hides the service's message", async () => {
+  it("distinguishes refused credentials from a refused item, and hides the server's message", async () => {
     const { api } = await connect({ configured: { token: 'wrong' }, answers: active });
 
     const error = await failure(api.get(executionMode));
@@ -214,7 +214,7 @@ describe('api/client', () => {
     expect(error.message).toBe('GET system-info: HTTP 403, the credentials are missing, wrong or expired');
   });
 
-  it('names the fields that an answer lacks', async () => {
+  it('names the fields that a response lacks', async () => {
     const { api } = await connect({
       answers: { ...info('rundeck'), 'system/executions/status': { body: '{"mode":1}' } },
     });
@@ -285,7 +285,7 @@ describe('api/client', () => {
     ['ten minutes ahead', 600_000, 1_700_000_000_000],
     ['ten minutes behind', -600_000, 1_700_000_000_000],
     ['as far off as whole seconds and slow answers make it', -4000, 1_699_999_996_000],
-  ])('corrects the dates of a proxy by the time of system info: %s', async (_name, offMs, expectedMs) => {
+  ])('corrects the dates of a proxy by the time in system info: %s', async (_name, offMs, expectedMs) => {
     const date = new Date(1_700_000_000_000 + offMs).toUTCString();
     const epoch = JSON.stringify({
       system: { rundeck: { version: '5.3.0', apiversion: '47' }, timestamp: { epoch: 1_700_000_001_000 } },
@@ -312,7 +312,7 @@ describe('api/client', () => {
     },
   );
 
-  it('measures an answer from its request to its end, and dates it by the middle', async () => {
+  it('measures a response from its request to its end, and dates it at the middle', async () => {
     let ticks = 0;
     const server = await startCannedServer({ apiVersion: 47, dialect: 'rundeck' });
     server.answer(info('rundeck'));

@@ -33,7 +33,7 @@ async function startSlow() {
 }
 
 describe('api/contact', () => {
-  it('corrects the dates of a proxy whose clock is wrong, and no longer once it is right', () => {
+  it('corrects the dates of a proxy while the clock of the proxy is wrong', () => {
     const { learnDate, toServerMs } = createContact({ dialect: 'rundeck', apiVersion: 47 });
     const [rightMs, wrongMs] = [Date.UTC(2026, 0, 15, 12), Date.UTC(2026, 0, 15, 11)];
     learnDate(rightMs, wrongMs);
@@ -94,7 +94,7 @@ describe('api/contact', () => {
     expect(server.requests.at(-1)).toBe('GET /api/45/system/executions/status');
   });
 
-  it('keeps its version if an endpoint needs a newer one, and asks again if the server refuses it', async () => {
+  it('keeps its version if an endpoint needs a newer one, and negotiates again if the server refuses the version', async () => {
     const { server, api } = await connect(30);
     server.answer(info(30));
     await expect(api.get(executionMode)).rejects.toMatchObject({ kind: 'unsupported_version' });
@@ -109,7 +109,7 @@ describe('api/contact', () => {
   it.each([
     ['passive', 'passive'],
     ['active', undefined],
-  ])('takes the mode that all members at an address have: passive and %s', async (other, mode) => {
+  ])('reports the mode that all members at an address have: passive and %s', async (other, mode) => {
     const { api, server } = await connect(47);
     for (const member of ['a', 'b', 'a', 'b']) {
       const executions = `{"executionMode":"${member === 'a' ? 'passive' : other}"}`;

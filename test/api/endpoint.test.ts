@@ -57,7 +57,7 @@ describe('api/endpoint', () => {
     expect(toPath(info)).toBe('system/info');
   });
 
-  it('cuts fractions off, which servers answer with 400', () => {
+  it('removes fractions of milliseconds, to which servers respond with 400', () => {
     const path = { project: 7.9, job: -0.5 };
     const query = { max: 1_795_321_521_803.9004, offset: -1.5 };
     expect(toPath(executions, { path, query })).toBe('project/7/job/0/executions?max=1795321521803&offset=-1');

@@ -115,7 +115,7 @@ describe('api/every-decoder', () => {
     ]);
   });
 
-  it.each(endpoints)('reads any answer to $name, or fails with a known kind', ({ endpoint, words }) => {
+  it.each(endpoints)('decodes any response to $name, or fails with a known kind of error', ({ endpoint, words }) => {
     const body = toBodies(words);
     const texts = fc.oneof(
       body,
@@ -130,7 +130,7 @@ describe('api/every-decoder', () => {
     );
   });
 
-  it.each(samples)('reads any response to $name, or fails with a known kind', (endpoint, sample) => {
+  it.each(samples)('decodes any response to $name, or fails with a known kind of error', (endpoint, sample) => {
     const body = fc.oneof(mutated(sample), fc.json(), fc.string(), nasty);
     const property = fc.property(status, headers, body, fc.boolean(), (code, received, text, isSession) => {
       const answer = { status: code, headers: received, body: text };
@@ -141,7 +141,7 @@ describe('api/every-decoder', () => {
     fc.assert(property, { numRuns: 300 });
   });
 
-  it.each(samples)('reads a well-formed answer to $name', (endpoint, body) => {
+  it.each(samples)('decodes a well-formed response to $name', (endpoint, body) => {
     expect(readKind(endpoint, { body })).toBe('answer');
   });
 
@@ -150,7 +150,7 @@ describe('api/every-decoder', () => {
     ['wide', `{${Array.from({ length: 100_000 }, (_, place) => `"k${place}":{"a":${place}}`).join(',')}}`],
     ['blank', ' '.repeat(5_000_000)],
     ['of digits', `{"succeededCount":"${'1'.repeat(1_000_000)}x"}`],
-  ])('is fast on an answer that is %s', (_what, body) => {
+  ])('is fast on a response that is %s', (_what, body) => {
     for (const [endpoint] of samples) expect(['answer', ...errorKinds]).toContain(readKind(endpoint, { body }));
   });
 });

@@ -63,7 +63,7 @@ describe('api/exchange', () => {
     expect([told, vi.getTimerCount()]).toEqual([['abort ExchangeTooLarge'], 0]);
   });
 
-  it('fails at its limit, and drops a connection that comes later', async () => {
+  it('fails at its time limit, and closes a connection that opens later', async () => {
     const { outcome, start, told } = begin();
     await vi.advanceTimersByTimeAsync(999);
     expect(vi.getTimerCount()).toBe(1);
@@ -82,7 +82,7 @@ describe('api/exchange', () => {
     expect([await outcome, told, vi.getTimerCount()]).toEqual(['ExchangeStopped', ['abort ExchangeStopped'], 0]);
   });
 
-  it('sends nothing for a caller who has left', async () => {
+  it('sends nothing for a caller that has stopped waiting', async () => {
     const { outcome, isSent } = begin({ signal: AbortSignal.abort() });
     expect([await outcome, isSent, vi.getTimerCount()]).toEqual(['ExchangeStopped', false, 0]);
   });
@@ -109,7 +109,7 @@ describe('api/exchange', () => {
     expect(left.mock.calls.length).toBe(1);
   });
 
-  it('takes no slot for an answer that ended while it waited for one', async () => {
+  it('takes no place for large responses for a response that ended while it waited', async () => {
     const room = Promise.withResolvers<() => void>();
     const left = vi.fn<() => void>();
     const { outcome, start, head, data, told } = begin({ enter: () => room.promise });
@@ -123,7 +123,7 @@ describe('api/exchange', () => {
     expect([told, left.mock.calls.length]).toEqual([['pause', 'abort ExchangeTimeout'], 1]);
   });
 
-  it('takes no place for a refusal whose connection was closed meanwhile', async () => {
+  it('takes no place for large responses for a refusal whose connection was closed meanwhile', async () => {
     const room = Promise.withResolvers<() => void>();
     const left = vi.fn<() => void>();
     const { outcome, start, head, data, fail, told } = begin({ enter: () => room.promise });

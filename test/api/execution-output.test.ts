@@ -117,7 +117,7 @@ describe('api/endpoints/execution-output', () => {
     expect(tail({ completed: true, entries }).failureReason).toBe('NoMatchedNodes');
   });
 
-  it('reads the reason of the step in the summary, not of an earlier recovered one', () => {
+  it('reads the reason of the step that the summary names, not of an earlier recovered step', () => {
     const failed = (stepctx: string | undefined, reason: string) => ({
       level: 'ERROR',
       log: `Failed: ${reason}: x`,

@@ -111,7 +111,7 @@ describe('api/executions', () => {
     });
   });
 
-  it('leaves out unreadable rows, and names the fault of each', async () => {
+  it('omits unreadable rows, and names the invalid field of each', async () => {
     const { answer } = await read(`{"paging":{"total":7},"executions":[
       {"id":1,"status":"running"},
       {"status":"failed","date-started":{"unixtime":1716200000123}},

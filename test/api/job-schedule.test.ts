@@ -82,7 +82,7 @@ describe('api/endpoints/jobs, schedules', () => {
     ]);
   });
 
-  it('requests jobs in the API version that reports changes if the server is new enough, and all else as usual', async () => {
+  it('requests jobs in the API version that reports changes if the server supports it, and everything else as usual', async () => {
     expect(await askAll(58)).toEqual(['/api/56/project/pay/jobs', '/api/47/job/j1/forecast']);
     expect(await askAll(47)).toEqual(['/api/47/project/pay/jobs', '/api/47/job/j1/forecast']);
   });

@@ -94,7 +94,7 @@ describe('api/page-pieces', () => {
     expect((await ids()).length).toBeGreaterThan(40);
   });
 
-  it('does not mistake other errors for one of size', async () => {
+  it('does not treat other errors as a response that is too large', async () => {
     const read = async (): Promise<never> => {
       throw new ApiError('busy', { kind: 'busy', apiEndpoint: 'rows' });
     };

@@ -50,7 +50,7 @@ describe('api/paging', () => {
     expect(list.asked).toEqual([{ beginMs: 0, endMs: 3_600_000, max: 500, offset: 0 }]);
   });
 
-  it('finds every visible row when others are hidden, at any position', async () => {
+  it('finds every visible row when other rows are hidden, at any position', async () => {
     const rows = fc.array(fc.record({ endMs: fc.integer({ min: 0, max: 20_000 }), hidden: fc.boolean() }), {
       maxLength: 120,
     });
@@ -127,7 +127,7 @@ describe('api/paging', () => {
     expect(pages).toBe(16);
   });
 
-  it('continues before the oldest row of a full page, from the second that may be incomplete', async () => {
+  it('continues before the oldest row of a full page, and includes its second again, which may be incomplete', async () => {
     const ends = [0, 999, 1000, 1001, 1999, 2000, 2001, 2999, 3000, 3001, 3999];
     const list = createList(ends.map((endMs, id) => ({ id, endMs, hidden: false })));
 
@@ -141,7 +141,7 @@ describe('api/paging', () => {
     ]);
   });
 
-  it('halves a window that shows too little to determine the reach of a page', async () => {
+  it('halves a window whose page shows too few rows to determine how far the page reaches', async () => {
     const rows = Array.from({ length: 40 }, (_, id) => ({ id, endMs: id * 100, hidden: id % 10 !== 0 }));
     const list = createList(rows);
 
@@ -197,7 +197,7 @@ describe('api/paging', () => {
     expect(await readIds(staleFlood, { beginMs: 0, endMs: 29_999 }, 10)).toHaveLength(30);
   });
 
-  it('reports what is still to be read after every page, so that a reader can continue later', async () => {
+  it('reports after every page which windows are unread, so that a reader can continue later', async () => {
     const list = createList(Array.from({ length: 5000 }, (_, id) => ({ id, endMs: id * 700, hidden: id % 7 === 0 })));
     const found = new Set<number>();
     let open: readonly Window[] = [hour];

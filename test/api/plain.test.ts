@@ -69,7 +69,7 @@ describe('api/plain answers', () => {
   it.each([
     ['cut', gzipSync(refusal('unauthorized')).subarray(0, -4), 'unauthorized'],
     ['no gzip at all', Buffer.from('denied'), 'forbidden'],
-  ])('keeps the status of a refusal whose compressed body is %s', async (_damage, body, denied) => {
+  ])('keeps the status of an error response whose compressed body is %s', async (_damage, body, denied) => {
     const kinds: string[] = [];
     for (const [status, times] of [
       [403, 1],
@@ -91,7 +91,7 @@ describe('api/plain answers', () => {
     ['{"error":"Not found"}', 'the API is not there; is the path of the URL right?'],
     ['<html>Not found</html>', 'the API is not there; is the path of the URL right?'],
     ['', 'the API is not there; is the path of the URL right?'],
-  ])('finds out who sent a 404 with the body %j', async (body, says) => {
+  ])('determines who sent a 404 with the body %j', async (body, says) => {
     expect(await fail({ status: 404, body })).toEqual({
       kind: 'not_found',
       message: `GET execution-mode: HTTP 404, ${says}`,
@@ -116,7 +116,7 @@ describe('api/plain answers', () => {
     ],
     ['<html>Forbidden</html>', 'forbidden', 'refused by a proxy or firewall in front of the server'],
     ['', 'forbidden', 'refused by a proxy or firewall in front of the server'],
-  ])('finds out what was refused by a 403 with the body %j', async (body, kind, says) => {
+  ])('determines what was refused by a 403 with the body %j', async (body, kind, says) => {
     expect(await fail({ status: 403, body })).toMatchObject({ kind, message: `GET execution-mode: HTTP 403, ${says}` });
   });
 

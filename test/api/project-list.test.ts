@@ -123,7 +123,7 @@ describe('api/project-list', () => {
     expect([await first, await readDated()]).toEqual(['a at 1000', 'a at 1000']);
   });
 
-  it('requests a newer list for a caller who needs one, after the request in progress', async () => {
+  it('requests a newer list for a caller that needs it, after the request in progress has ended', async () => {
     const { readDated, answer, later, asked } = setUp();
     const first = readDated();
     later(1000);

@@ -79,7 +79,7 @@ const plain: Credentials = {
 };
 
 describe('api/requester', () => {
-  it('retries errors that may pass, and counts every try', async () => {
+  it('retries errors that may be temporary, and counts every try', async () => {
     const { ask, seen } = setUp(['network', { status: 502 }, active], { random: 0 });
     expect(await inTime(ask())).toBe('active');
     expect(seen).toEqual([
@@ -143,7 +143,7 @@ describe('api/requester', () => {
     expect(limitsMs.map((limitMs) => Math.round((limitMs ?? 0) / 100))).toEqual([20, 17]);
   });
 
-  it('does not count the wait for a turn in the time of a request', async () => {
+  it('does not include the wait for admission in the duration of a request', async () => {
     const { ask, limitsMs } = setUp([active], { requestsPerSecond: 1 });
     await ask({ lane: 'vital' });
     const asking = ask({ lane: 'vital', forMs: 1500 });
@@ -192,7 +192,7 @@ describe('api/requester', () => {
     expect(await asking).toMatchObject({ kind: 'timeout', details: { isOwnLimit: true } });
   });
 
-  it('opens no circuit if a server had less than half of its time', async () => {
+  it('does not open the circuit if a server had less than half of its time to respond', async () => {
     const { ask, seen, circuit, ticks } = setUp(['timeout']);
     for (let count = 0; count < 6; count += 1) await ask({ untilTicks: ticks() + 4999 });
     expect(circuit).toEqual([]);
@@ -266,7 +266,7 @@ describe('api/requester', () => {
     expect(asked()).toBe(6);
   });
 
-  it('does not count requests cancelled by their poll as outage or error', async () => {
+  it('counts a request that its poll cancelled neither as an outage nor as an error', async () => {
     const { ask, circuit, seen } = setUp(['network'], { tookMs: 100, random: 0 });
     for (let count = 0; count < 10; count++) {
       const ending = new AbortController();

@@ -29,7 +29,7 @@ describe('api/verdict', () => {
     [{ kind: 'forbidden', status: 403 }, false],
     [{ kind: 'unauthorized', status: 403, errorCode: 'unauthorized' }, false],
     [{ kind: 'server', status: 500, errorCode: 'api.error.unknown' }, false],
-  ])('finds out from %o whether the service accepted the credentials', (details, isAuthenticated) => {
+  ])('determines from %o whether the server accepted the credentials', (details, isAuthenticated) => {
     expect(isAuthenticatedAnswer(fault(details))).toBe(isAuthenticated);
   });
 });

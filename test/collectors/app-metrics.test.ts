@@ -47,7 +47,7 @@ describe('collectors/app-metrics', () => {
     ['a unit that nobody knows', '{"count":2,"p50":1,"duration_units":"fortnights"}'],
     ['no unit', '{"count":2,"p50":1}'],
     ['quantiles that are no numbers', '{"count":2,"p50":null,"p75":"fast","duration_units":"seconds"}'],
-  ])('counts a timer with %s and shows no duration for it', async (_name, timer) => {
+  ])('counts a timer with %s and publishes no duration for it', async (_name, timer) => {
     expect(await scrape({ [METRICS]: { body: `{"version":"4.0.0","timers":{"t":${timer}}}` } })).toEqual(shown`
         # TYPE automation_app_duration_seconds summary
         automation_app_duration_seconds_count{server="prod",name="t",project=""} 2`);

@@ -38,7 +38,7 @@ describe('collectors/cluster-jobs', () => {
       automation_cluster_member_jobs{server="prod",server_uuid="3c1a9f5e-0000-4000-8000-00000000000b"} 3`);
   });
 
-  it('still counts a member that has answered before and is now silent or lost', async () => {
+  it('still counts a member that responded before and is now silent or lost', async () => {
     const lists = { [`scheduler/server/${A}/jobs`]: jobs(A), [`scheduler/server/${B}/jobs`]: jobs(B, B) };
     const before = { 'system/info': info('rundeck', B), [OWN]: jobs(B, B), ...lists };
     const answers = { 'system/info': info('rundeck', A), [OWN]: jobs(A), ...lists };
@@ -61,7 +61,7 @@ describe('collectors/cluster-jobs', () => {
     expect(Object.keys(collected.off === undefined ? collected.memory : {})).not.toContain('old');
   });
 
-  it('does not count a job without an owner as a member (API 18 and later omit unknown ones)', async () => {
+  it('does not count a job without an owner as a job of a member (API 18 and later omit unknown owners)', async () => {
     const answers = {
       'system/info': info('rundeck', A),
       [OWN]: { body: '[{"id":"j1","name":"n","serverOwner":false},{"id":"j2","name":"m","serverNodeUUID":null}]' },

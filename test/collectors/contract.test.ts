@@ -56,7 +56,7 @@ describe('collectors, the contract', () => {
     expect(found.map(({ name }) => name)).toEqual([]);
   });
 
-  it('uses the suffix total for counters, and only for them', () => {
+  it('uses the suffix total for all counters, and for nothing else', () => {
     const odd = [...watchedFamilies, ...ownFamilies].filter(
       ({ name, type }) =>
         name.endsWith('_total') !== (type === 'counter') || name.endsWith('_info') !== (type === 'info'),

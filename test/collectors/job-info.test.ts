@@ -55,7 +55,7 @@ describe('collectors/job-info', () => {
       { answers: { 'job/aa-1/info': refusal(403, 'api.error.item.unauthorized') } },
       'scheduled="true",enabled="true",schedule_enabled="true"',
     ],
-  ])('shows no average for a job of %s', async (_name, { answers, ...upstream }, switches) => {
+  ])('publishes no average for a job of %s', async (_name, { answers, ...upstream }, switches) => {
     const all = { 'project/pay/jobs': { body: `[${settle}]` }, ...answers };
     expect(await scrape({ ...upstream, answers: all })).toEqual(shown`
         # TYPE automation_job_info gauge
@@ -122,7 +122,7 @@ describe('collectors/job-info', () => {
         automation_job_info{server="prod",project="pay",job_group="",job_name="backup",job_id="bb-2",scheduled="false",enabled="false",schedule_enabled="true"} 1`);
   });
 
-  it('reads no averages itself if executions are collected', async () => {
+  it('does not request averages if executions are collected', async () => {
     const answers = {
       'project/pay/jobs': { body: '[{"id":"aa-1","name":"settle","group":"nightly"}]' },
       'job/aa-1/info': { body: '{"id":"aa-1","name":"settle","averageDuration":1500}' },
@@ -133,7 +133,7 @@ describe('collectors/job-info', () => {
         automation_job_info{server="prod",project="pay",job_group="nightly",job_name="settle",job_id="aa-1",scheduled="",enabled="",schedule_enabled=""} 1`);
   });
 
-  it('requests averages that executions have not updated for long', async () => {
+  it('requests averages that executions have not updated for a long time', async () => {
     const answers = {
       'project/pay/jobs': { body: `[${settle},${backup}]` },
       'job/aa-1/info': { body: settle.replace('}', ',"averageDuration":399}') },

@@ -32,7 +32,7 @@ describe('collectors/log-storage', () => {
     expect(await complaintsOf('log-storage', upstream)).toEqual(complaints);
   });
 
-  it('complains about failures for half an hour, or for ten minutes if a log was stored since', async () => {
+  it('complains about failures for half an hour, or only for ten minutes if a log was stored since', async () => {
     const before: Memory = { failed: 7 };
     const failed = await poll({ failedCount: 9, succeededCount: 5 }, before, 0);
     const silent = (minutes: number) => poll({ failedCount: 9, succeededCount: 5 }, failed.memory, minutes);
@@ -52,7 +52,7 @@ describe('collectors/log-storage', () => {
     expect(await complaintsOf('log-storage', { answers: { 'system/logstorage': { body } } })).toEqual([]);
   });
 
-  it('misses no log of a server without a storage plugin, although releases 2.6 to 3.0 count all executions', async () => {
+  it('reports no missing log of a server without a storage plugin, although releases 2.6 to 3.0 count all executions', async () => {
     const answers = { 'system/logstorage': { body: '{"enabled":false,"pluginName":null,"missingCount":70000}' } };
     expect(await complaintsOf('log-storage', { answers, apiVersion: 24 })).toEqual([]);
     const { text } = await scrapeCollector('log-storage', { answers, apiVersion: 24 });

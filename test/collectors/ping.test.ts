@@ -21,7 +21,7 @@ describe('collectors/ping', () => {
       automation_ping_duration_seconds{server="prod"} 0`);
   });
 
-  it('measures from the request to its answer, without the first contact before it', async () => {
+  it('measures the request only, without the first contact before it', async () => {
     let nowMs = 1_716_200_000_000;
     const clock = fakeClock({ now: () => nowMs, ticks: () => nowMs });
     const transport = createTestTransport((path) => {

@@ -67,7 +67,7 @@ describe('collectors/stored-keys', () => {
     });
   });
 
-  it('requests a folder only once, even if it lists itself', async () => {
+  it('requests a folder only once, even if the folder contains itself', async () => {
     const self = folder(
       '{"path":"keys/loop","type":"directory"}',
       '{"path":"keys/x","type":"file","meta":{"Rundeck-key-type":"public"}}',

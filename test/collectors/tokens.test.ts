@@ -39,7 +39,7 @@ describe('collectors/tokens', () => {
         automation_tokens{server="prod",state="valid"} 5`);
   });
 
-  it('shows the valid token beside expired ones with its name, because the alert is about the valid one', async () => {
+  it('publishes the valid token instead of expired tokens with the same name, because the alert concerns valid tokens', async () => {
     const body = `[
       {"id":"1","user":"a","name":"ci","expiration":"2024-05-01T00:00:00Z","expired":true},
       {"id":"2","user":"a","name":"ci","expiration":"2024-05-22T00:00:00Z","expired":false},
@@ -53,7 +53,7 @@ describe('collectors/tokens', () => {
     expect(text).toContain('automation_token_expiration_timestamp_seconds{server="prod",name="old"} 1714608000\n');
   });
 
-  it('uses the date if the server does not report whether a token has expired', async () => {
+  it('compares the expiration time if the server does not report whether a token has expired', async () => {
     const body = `[
       {"id":"1","user":"a","name":"past","expiration":"2024-05-20T10:13:20Z"},
       {"id":"2","user":"a","name":"future","expiration":"2024-05-20T10:13:21Z","expired":null},
@@ -63,7 +63,7 @@ describe('collectors/tokens', () => {
     expect(text).toContain('automation_tokens{server="prod",state="valid"} 2');
   });
 
-  it("prefers the server's answer to the date, because its clock decides", async () => {
+  it("prefers the server's own word on expiration to the time, because the server's clock decides", async () => {
     const body = `[
       {"id":"1","user":"a","name":"x","expiration":"2024-05-20T10:13:25Z","expired":true},
       {"id":"2","user":"a","name":"y","expiration":"2024-05-20T10:13:15Z","expired":false},
@@ -96,7 +96,7 @@ describe('collectors/tokens', () => {
     expect(await scrape({ apiVersion: 18, answers })).toEqual({ outcome: 'unsupported_version', text: '' });
   });
 
-  it('shows no id, for any answer', async () => {
+  it('publishes no token id, for any response', async () => {
     const answers = { tokens: { body: '[{"user":"a","id":"the-secret-itself","token":"the-secret-itself"}]' } };
     const { text } = await scrape({ apiVersion: 19, answers });
     expect(text).toContain('automation_tokens{server="prod",state="valid"} 1');

@@ -176,7 +176,7 @@ describe('commands/acl', () => {
     ]);
   });
 
-  it('covers the watched projects in the words of each server', async () => {
+  it('covers the watched projects, in the names that each server uses', async () => {
     const yaml = `
 servers:
   - { name: eu, url: https://eu.example.org, token_file: t, projects: { include: [pay-.*, "hr's"], exclude: [pay-old] } }
@@ -207,7 +207,7 @@ servers:
     });
   });
 
-  it('grants no right that also allows changes, and names what is missing without this right', async () => {
+  it('grants no right that also permits changes, and names what is missing without this right', async () => {
     const { stdout } = await run(acl, ['acl', '--collector.users']);
     expect(stdout).toContain(
       '# Left out, because it would also allow changes: system admin; users does not work without it.\n',

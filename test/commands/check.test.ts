@@ -110,7 +110,7 @@ describe('commands/check', () => {
     expect(lines.filter((line) => line.startsWith('projects '))).toHaveLength(1);
   });
 
-  it('reads running executions project by project if the release treats the star as a name', async () => {
+  it('reads running executions project by project if the release treats `*` as a project name', async () => {
     const simulator = await start();
     const body =
       '{"error":true,"apiversion":41,"errorCode":"api.error.project.missing","message":"Project does not exist: *"}';
@@ -121,7 +121,7 @@ describe('commands/check', () => {
     expect(stdout).toMatch(/running-executions +ok +\(1 project tried\)/);
   });
 
-  it('reads running executions project by project if the release fails over the star', async () => {
+  it('reads running executions project by project if the release fails with `*`', async () => {
     const { stdout, ...ended } = await check(await start({ dialect: 'rundeck', apiVersion: 35 }));
     expect(ended).toMatchObject({ code: 0, left: [] });
     expect(stdout).toMatch(/running-executions +ok +\(1 project tried\)/);
@@ -403,7 +403,7 @@ describe('commands/check', () => {
       'the credentials are refused; a login page instead of the API: correct the path of the URL, or check whether a proxy removes the token',
     ],
     ['AUTOMATION_EXPORTER_PASSWORD', 'wrong', 'the credentials are refused'],
-  ])('reports a server as reachable that redirects to its login page (%s)', async (name, value, says) => {
+  ])('reports a server that redirects to its login page as reachable (%s)', async (name, value, says) => {
     const server = createServer((request, response) => {
       const location = request.method === 'POST' ? '/user/error' : '/user/login';
       response.writeHead(302, { location, 'set-cookie': 'JSESSIONID=one' }).end();
@@ -474,7 +474,7 @@ describe('commands/check', () => {
     ]);
   });
 
-  it('fails if one of two servers does', async () => {
+  it('fails if one of two servers has problems', async () => {
     const simulator = await start();
     const config = `servers:
   - { name: one, url: '${simulator.url}', token_file: ./token, ${budget} }

@@ -33,7 +33,7 @@ describe('cli: compile cache', () => {
     expect(readdirSync(cache)).not.toEqual([]);
   });
 
-  it('refuses a directory that others may write, and reports it', async () => {
+  it('refuses a directory to which other users can write, and reports it', async () => {
     const cache = join(home, 'automation-exporter-code');
     mkdirSync(cache);
     chmodSync(cache, 0o777);
@@ -117,7 +117,7 @@ describe('cli: process', () => {
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
 
-  it('ends normally although the reader of its log has stalled', async () => {
+  it('ends normally although the reader of its log has stopped reading', async () => {
     const { child, url, configFile } = await startWithPipes();
     onTestFinished(() => void child.kill('SIGKILL'));
     child.stderr?.pause();

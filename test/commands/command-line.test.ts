@@ -34,7 +34,7 @@ describe('commands/command-line', () => {
 });
 
 describe('commands/imports', () => {
-  it('loads, for `serve`, only the interface of OpenTelemetry that comes with prom-client', () => {
+  it('loads only the interface of OpenTelemetry for `serve`, which is part of prom-client', () => {
     expect(importsOf('commands/command-line.ts', 'commands/serve.ts').filter(isOfOpenTelemetry)).toEqual([]);
   });
 

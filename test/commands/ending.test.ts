@@ -58,7 +58,7 @@ describe('commands/ending', () => {
     await end();
   });
 
-  it('gives a large state the time that it needs, and no more', async () => {
+  it('gives a large state the time that its backup needs, and no more', async () => {
     const copied = start(50_000);
     copied.wait(54_999);
     await copied.end();

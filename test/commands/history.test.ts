@@ -199,7 +199,7 @@ describe('commands/history', () => {
     }
   });
 
-  it('has each execution and each sample once if one file begins where another ends', async () => {
+  it('has each execution and each sample once if one file begins where another file ends', async () => {
     const middle = toIso(sinceMs + 30 * hourMs);
     const files = [
       (await run(['prod', span[0] ?? '', `--until=${middle}`])).file,
@@ -294,7 +294,7 @@ collectors: { executions: { every: 2s } }
     expect(existsSync(output)).toBe(false);
   });
 
-  it('refuses to write over what is no file, before the first request', async () => {
+  it('refuses to replace something that is not a file, before the first request', async () => {
     mkdirSync(join(dir, 'folder.om'));
     requests = 0;
     expect(await run(['prod', ...span], 'folder.om')).toMatchObject({
@@ -305,7 +305,7 @@ collectors: { executions: { every: 2s } }
     expect([requests, existsSync(join(dir, 'folder.om.read'))]).toEqual([0, false]);
   });
 
-  it('counts jobs without duration series together, the latest ones first, and follows the families', async () => {
+  it('counts jobs without duration series together, keeps the latest jobs separate, and applies the settings of families', async () => {
     const { file, stderr } = await run(['prod', ...span, `--config.file=${join(dir, 'config.yaml')}`]);
     expect(stderr).toBe('');
     const samples = read(file);

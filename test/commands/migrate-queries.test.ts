@@ -83,7 +83,7 @@ describe('commands/migrate-queries', () => {
     for (const [, translated] of queries) expect(readPromql(translated.replace('[$__range]', '[5m]')).valid).toBe(true);
   });
 
-  it('rewrites a panel as a whole or not at all, and nothing else of the file', () => {
+  it('rewrites a panel as a whole or not at all, and nothing else in the file', () => {
     const half = toPanel('Half', 'rundeck_system_info', 'rundeck_project_start_timestamp');
     const text = JSON.stringify({ ...panels, half, other: toPanel('Other', 'up') }, undefined, 4);
     const rewritten = rewriteQueries(text);

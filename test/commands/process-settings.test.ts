@@ -4,7 +4,7 @@ import { renderStart } from '../../scripts/build/debian.ts';
 import { allocatorSettings, nodeFlags } from '../../src/commands/start.ts';
 
 describe('commands/process-settings', () => {
-  it('apply to `npm start` too, which runs the sources', () => {
+  it('apply to `npm start`, which runs the sources', () => {
     const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
     const { scripts } = JSON.parse(text) as { readonly scripts: Readonly<Record<string, string>> };
     const settings = Object.entries(allocatorSettings).map(([name, value]) => `${name}=${value}`);

@@ -73,7 +73,7 @@ describe.concurrent('commands/run-app', () => {
     ['comes twice at once', /msg=serving/, ['SIGTERM', 'SIGTERM']],
     ['comes with another one', /msg=serving/, ['SIGINT', 'SIGTERM']],
     ['comes twice while it starts', undefined, ['SIGTERM', 'SIGTERM']],
-  ])('stops cleanly if a signal %s, or once more while it stops', async (_title, stage, signals) => {
+  ])('stops cleanly if a signal %s, or arrives once more during the stop', async (_title, stage, signals) => {
     const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-run-app-'));
     const state = join(directory, 'state');
     const daemon = startCli(['serve', `--state.dir=${state}`, '--web.listen-address=127.0.0.1:0'], { env });
@@ -282,7 +282,7 @@ beforeEach(() => {
 });
 
 describe('commands/line-writer', () => {
-  it('keeps at most 256 KB for a stalled reader, and reports what was dropped when it reads again', () => {
+  it('stores at most 256 KB for a reader that has stopped, and reports dropped lines when it reads again', () => {
     const stream = new Stream();
     const write = createLineWriter(stream, (dropped) => told.push(dropped));
     for (let line = 0; line < 1000; line++) write('x'.repeat(1024));

@@ -60,7 +60,7 @@ describe('commands/traceparent', () => {
     );
   });
 
-  it('complains about unknown words', async () => {
+  it('complains about unexpected words', async () => {
     const { code, stderr } = await runHere([...base, '--stp=1']);
     expect({ code, stderr }).toEqual({ code: 2, stderr: '--stp: is not a known flag (did you mean --step?)\n' });
   });

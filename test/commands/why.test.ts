@@ -141,7 +141,7 @@ describe('commands/why', () => {
     });
   });
 
-  it('follows one redirect, to the exporter that watches the server', async () => {
+  it('follows one redirect to the exporter that watches the server', async () => {
     const { url: owner } = await serve([
       whyRoute(
         () => [missed],
@@ -281,7 +281,7 @@ First cause: access (AuthenticationFailure), exit code 5, step 2 (Settle) on db0
     });
   });
 
-  it('requires a server and a job', async () => {
+  it('needs a server and a job', async () => {
     expect(await ask('prod')).toMatchObject({
       code: 2,
       stderr:

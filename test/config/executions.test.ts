@@ -18,7 +18,7 @@ describe('config/executions', () => {
     expect(config.jobs.overdueFactorOf('pay/nightly/a')).toBeUndefined();
   });
 
-  it('reads each from the file, a variable or a flag', async () => {
+  it('reads each setting from the file, a variable or a flag', async () => {
     const { config } = await load({
       yaml: 'executions: { overlap: 0s, max_delay: 1h, overdue_floor: 1d }\nmetrics: { hold_new_series: 0s }',
       env: { AUTOMATION_EXPORTER_EXECUTIONS_BACKFILL: '6h', AUTOMATION_EXPORTER_METRICS_HOLD_NEW_SERIES: '30s' },

@@ -68,7 +68,7 @@ describe('config/server-rules', () => {
       rest: 'bearer_token_file: /run/gone',
       complaints: ['config.yaml:3:24 servers[0].bearer_token_file: the file "/run/gone" does not exist'],
     },
-  ])('requires one way to authenticate: $said', async ({ rest, complaints }) => {
+  ])('requires exactly one authentication method: $said', async ({ rest, complaints }) => {
     expect(await complain({ yaml: watch(rest) })).toEqual(complaints);
   });
 
@@ -111,7 +111,7 @@ describe('config/server-rules', () => {
       env: { AUTOMATION_EXPORTER_TLS_CERT_FILE: '/run/cert.pem' },
       complaints: ['AUTOMATION_EXPORTER_TLS_CERT_FILE: needs AUTOMATION_EXPORTER_TLS_KEY_FILE beside it'],
     },
-  ])('also reads the environment: $said', async ({ yaml = '', env, complaints }) => {
+  ])('reads authentication methods from the environment too: $said', async ({ yaml = '', env, complaints }) => {
     expect(await complain({ yaml, env, files })).toEqual(complaints);
   });
 

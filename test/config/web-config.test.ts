@@ -68,7 +68,7 @@ rate_limit: { interval: 100ms, burst: 20 }
     },
   );
 
-  it('accepts certificates as text too', async () => {
+  it('accepts certificates as text in the file too', async () => {
     const block = (name: string): string => `|\n    -----BEGIN ${name}-----\n    ${name}\n`;
     const config = await read(`tls_server_config:\n  cert: ${block('CERTIFICATE')}  key: ${block('PRIVATE KEY')}`);
     expect(config?.tls?.cert).toBe('-----BEGIN CERTIFICATE-----\nCERTIFICATE\n');

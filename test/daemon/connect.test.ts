@@ -71,7 +71,7 @@ describe('daemon/connect', () => {
     ['bearer_token_file', 'authorization', 'Bearer ', 403],
     ['bearer_token_file', 'authorization', 'Bearer ', 401],
   ] as const)(
-    'uses the new content of %s (%s: %s…) once the old one was refused with %d',
+    'uses the new content of %s (%s: %s…) after the old content was refused with %d',
     async (option, header, scheme, status) => {
       const server = await startGuardedServer('rundeck');
       onTestFinished(server.stop);
@@ -155,7 +155,7 @@ describe('daemon/connect', () => {
     expect(await read()).toEqual(scrubbed);
   });
 
-  it('keeps the budget of a URL, and all facts about an address with the same settings, across a reload', async () => {
+  it('keeps the budget of a URL across a reload, and all facts about an address if its settings are the same', async () => {
     const parts = {
       clock: systemClock,
       log: { debug: ignore, info: ignore, warn: ignore, error: ignore },

@@ -14,7 +14,7 @@ function run(id: number, given: Partial<EndedStatus> = {}): EndedStatus {
   };
 }
 
-it('explains a failure by the changes since the previous success of its own job', () => {
+it('explains a failure by the changes since the last success of the same job', () => {
   const failed = run(5, { ending: 'failed' });
   const others = [run(3, { project: 'shop' }), run(4, { job: 'report' }), run(6)];
   const ended = () => [...others, failed, run(2), run(1)];

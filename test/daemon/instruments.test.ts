@@ -44,7 +44,7 @@ describe('notes of leases', () => {
     expect(away()).toBeUndefined();
   });
 
-  it("logs once that a server's owner has had another configuration for a minute, and once that it is the same again", async () => {
+  it("logs once when a server's owner has had another configuration for a minute, and once when it is the same again", async () => {
     const { config } = await load({
       yaml: "servers: [{ url: 'http://127.0.0.1:9', token_file: /t }]",
       files: { '/t': 'a' },
@@ -101,7 +101,7 @@ describe('observers, of the delivery of traces', () => {
     expect(await linesOf(create())).toEqual([]);
   });
 
-  it('counts from zero, and shows no oldest trace if none waits', async () => {
+  it('starts counters at 0, and publishes no time of an oldest trace if none is waiting', async () => {
     const self = create();
     toDeliveryObserver(self).size({
       traces: 0,
@@ -144,7 +144,7 @@ describe('observers, of the delivery of traces', () => {
     expect(await linesOf(self)).not.toContain('spool_oldest_timestamp_seconds 1.5');
   });
 
-  it('counts lines that were sent or dropped, and none in quarantine, which may still be sent', async () => {
+  it('counts lines that were sent or dropped, but not quarantined lines, which may still be sent', async () => {
     const self = create();
     const observe = toDeliveryObserver(self);
     observe.exported(5, 'logs');

@@ -137,7 +137,7 @@ describe('daemon/replica', () => {
     expect(told).toEqual(['start', 'wake']);
   });
 
-  it('stores that the database lost commits of a server, and that its increases before now are not pushed again', async () => {
+  it('stores that the database lost commits of a server, and does not push earlier increases again', async () => {
     const sums = { server: 'prod', collector: sentSumsOwner };
     const { shared } = await start(async ({ disk, loseCommits }) => {
       await openMemoryState(disk, { wait: async () => undefined }).remember(sums, {
@@ -187,7 +187,7 @@ describe('daemon/replica', () => {
     expect(read()).toBe(known);
   });
 
-  it('no longer counts the executions without a trace of a server that another replica took', async () => {
+  it('stops counting the executions without a trace of a server that another replica acquired', async () => {
     const { replica, shared, pending } = await start();
     expect(pending()).toBe(1);
     shared.take();
@@ -196,7 +196,7 @@ describe('daemon/replica', () => {
     expect(pending()).toBe(0);
   });
 
-  it('shows nothing of a server that another replica took, except that this replica once owned it', async () => {
+  it('publishes nothing about a server that another replica acquired, except that this replica once owned it', async () => {
     const { shared, self } = await start();
     shared.take();
     await vi.advanceTimersByTimeAsync(5000);

@@ -27,7 +27,7 @@ it('finds the start of the last success, even if another run started while it wa
   expect(successes.get('pay/beat')).toEqual([{ id: 5, startedAtMs: nowMs - 4 * hourMs }]);
 });
 
-it('makes no claim about a period whose missed starts are already deleted', () => {
+it('makes no claim about a period whose missed runs were already removed', () => {
   expect(toSkippedWish(all, nowMs, undefined)).toMatchObject({ sinceMs: nowMs - 7 * 24 * hourMs, untilMs: nowMs });
 });
 

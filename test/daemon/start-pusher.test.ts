@@ -54,7 +54,7 @@ describe('daemon/start-pusher', () => {
     return total;
   }
 
-  it('does not send again what was sent after a restored copy was made', async () => {
+  it('does not push again what was pushed between a backup and its restore', async () => {
     const scene = createScene(receiver.url);
     const memories = new Map<string, Memory>();
     const first = start(scene, memories, { kind: 'usual' });

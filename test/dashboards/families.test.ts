@@ -107,7 +107,7 @@ describe('dashboards/families', () => {
     expect([...new Set(found)].toSorted()).toEqual(Object.keys(unused).toSorted());
   });
 
-  it('has no dashboard query whose answer grows with projects, jobs or nodes', () => {
+  it('has no dashboard query whose number of series grows with projects, jobs or nodes', () => {
     const growing = /\b(?:project|job_name|node|name|api_endpoint)\b/;
     // Facts about a server: one row for each.
     const isFact = (expr: string): boolean => /\((?:automation_server_info|automation_server_jvm_info)\{/.test(expr);

@@ -112,7 +112,7 @@ describe('dashboards, as Grafana loads them', () => {
     expect(links.flatMap((link) => listFaults(link))).toEqual([]);
   });
 
-  it('differ between the two forms only in the data source', () => {
+  it('have two forms that differ only in the data source', () => {
     for (const name of dashboardNames) {
       const provisioned = JSON.parse(dashboardJson(name)) as { readonly panels: unknown };
       const exported = JSON.parse(exportJson(name)) as { readonly panels: unknown };

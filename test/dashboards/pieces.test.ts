@@ -22,7 +22,7 @@ describe('dashboards/pieces/exporters', () => {
       'sum by (server, code) (rate(automation_exporter_api_requests_total[5m]))',
     ],
     ['the largest, which is one already', 'max by (server) (automation_up)', 'max by (server) (automation_up)'],
-  ])('counts once: %s', (_, expr, once) => {
+  ])('counts each series once: %s', (_, expr, once) => {
     expect(onceForAllExporters(expr)).toBe(once);
   });
 
@@ -34,7 +34,7 @@ describe('dashboards/pieces/exporters', () => {
 });
 
 describe('dashboards/pieces/tiles', () => {
-  it('does not claim that a server gave no answer if a state is unknown, because its collector may be off', () => {
+  it('does not report a missing response if a state is unknown, because the collector may be off', () => {
     const facts = { id: 1, title: 'Health', description: '', unit: 'none', width: 4, height: 4 };
     const { panel } = stateTile({ ...facts, words: {}, queries: [{ expr: 'a', legend: 'a' }] });
     expect(panel.fieldConfig?.defaults.noValue).toBe('Unknown');
@@ -42,7 +42,7 @@ describe('dashboards/pieces/tiles', () => {
 });
 
 describe('dashboards/pieces/grid', () => {
-  it('wraps when the width is used up and starts each row below the last', () => {
+  it('begins a new row below the last one when the width is used up', () => {
     const panel = (title: string, width: number, height: number) => ({ width, height, panel: { type: 'stat', title } });
     const rows = [
       { id: 1, question: 'First?', panels: [panel('a', 12, 4), panel('b', 12, 6), panel('c', 8, 4)] },
@@ -77,7 +77,7 @@ describe('dashboards/pieces/links', () => {
     expect(linksOfSeries([expr]).map((link) => link.url)).toEqual([url]);
   });
 
-  it('has no link if the query has no label for it', () => {
+  it('has no link if its query has no label for the link', () => {
     expect(linksOfSeries(['sum by (le) (a)', 'max by (instance) (b)'])).toEqual([]);
   });
 

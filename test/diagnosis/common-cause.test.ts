@@ -85,7 +85,7 @@ describe('diagnosis/common-cause', () => {
     expect(shown().join()).not.toContain('common_cause');
   });
 
-  it('names no node that a success on more nodes than are stored may have used', async () => {
+  it('does not name a node as a cause if a success on more nodes than are stored may have used this node', async () => {
     const made = createScene();
     const { control, commonCause, minutes } = made;
     const nodes = Array.from({ length: 25 }, (_none, index) => `db${index + 10}`);
@@ -101,7 +101,7 @@ describe('diagnosis/common-cause', () => {
     expect(commonCause()).toBeUndefined();
   });
 
-  it('names a node only if it comes before the last stored node of a success on many nodes', () => {
+  it('names a node as a cause only if it is before the last stored node of a success on many nodes', () => {
     const toFactors = (...nodes: readonly string[]) => nodes.map((subject) => ({ kind: 'node', subject }) as const);
     const toCause = (failedOn: string) =>
       findCommonCause(
@@ -119,7 +119,7 @@ describe('diagnosis/common-cause', () => {
     expect([toCause('db04')?.subject, toCause('db06')]).toEqual(['db04', undefined]);
   });
 
-  it('does not name the user who starts failing jobs again', async () => {
+  it('does not name a user as a cause who starts failing jobs again', async () => {
     const { control, commonCause, minutes } = createScene();
     control.createProject('pay', ['db01']);
     const jobs = Array.from({ length: 30 }, (_none, index) =>
@@ -133,7 +133,7 @@ describe('diagnosis/common-cause', () => {
     expect(commonCause()).toBeUndefined();
   });
 
-  it('names a user whose jobs fail, also while they fail again', async () => {
+  it('names a user as a cause whose jobs fail, also while they fail again', async () => {
     const { control, commonCause, minutes } = createScene({ settings: { namesUsers: true } });
     control.createProject('pay', ['db01']);
     const jobs = Array.from({ length: 30 }, (_none, index) =>

@@ -73,7 +73,7 @@ describe('diagnosis/lines/diagnoses', () => {
     });
   });
 
-  it('recognises an earlier failure of a job that took the name of another job', async () => {
+  it('recognizes an earlier failure of a job that now has the former name of another job', async () => {
     const note = await setScene().open();
     await note('settle', 'key 17 refused', 0, 'j1');
     await note('sync', 'disk full', 1, 'j2');
@@ -110,7 +110,7 @@ describe('diagnosis/lines/diagnoses', () => {
   });
 });
 
-it('does not recognise a step that wrote nothing by what the server writes about the next one', () => {
+it('does not recognize a step without output by lines of the server about the next step', () => {
   const line = (text: string, more: Partial<LogLine> = {}): LogLine => ({
     level: 'ERROR',
     text,
@@ -156,7 +156,7 @@ describe('diagnosis/lines/seen', () => {
     );
   });
 
-  it('continues a state of an earlier release', () => {
+  it('reads the state of an earlier release', () => {
     const { seen } = addKnown([{ fingerprint: 'v1:a', firstMs: 1, lastMs: 5, count: 3 }], 'v1:a', 6);
     expect(seen).toEqual({ fingerprint: 'v1:a', firstMs: 1, count: 4, beforeMs: 5 });
   });
@@ -179,7 +179,7 @@ describe('diagnosis/lines/fingerprint', () => {
     ['\u001B[31mfailed after 12.5s\u001B[0m', 'failed after 3s'],
     ['request 6fa459ea-ee8a-3ca4-894e-db77e160355e at 0x7f3a', 'request 11111111-2222-3333-4444-555555555555 at 0x1'],
     ['/srv/app/2026/11/orders.csv is empty', '/srv/app/2025/01/returns.csv is empty'],
-  ])('is equal for other values: %s', (one, other) => {
+  ])('is equal for lines with other values: %s', (one, other) => {
     expect(of(one)).toBe(of(other));
     expect(of(one)).toMatch(/^v1:[0-9a-f]{16}$/);
   });
@@ -192,11 +192,11 @@ describe('diagnosis/lines/fingerprint', () => {
     expect(of(one)).not.toBe(of(other));
   });
 
-  it('counts repeated lines once, and stack frames not at all', () => {
+  it('counts repeated lines once, and ignores stack frames', () => {
     expect(of('retry 1', 'retry 2', 'Exception: x', '\tat a.B.c(B.java:7)')).toBe(of('retry 1', 'Exception: x'));
   });
 
-  it('differs for another key, and is undefined without content', () => {
+  it('differs with another key, and is undefined without content', () => {
     expect(toFingerprint(['x failed'], 'one')).not.toBe(toFingerprint(['x failed'], 'other'));
     expect(of('', '  ')).toBeUndefined();
   });
@@ -213,7 +213,7 @@ describe('diagnosis/lines/choose', () => {
   });
   const choose = (...lines: LogLine[]) => chooseLines(lines, { node: 'db03', context: '2' }).map(({ text }) => text);
 
-  it('uses errors of the failed step on the failed node, and not the lines that the server adds', () => {
+  it('uses errors of the failed step on the failed node, and ignores lines that the server adds', () => {
     const failed = line('Failed: NonZeroResultCode: Result code was 1', { level: 'ERROR' });
     const error = line('disk is full', { level: 'ERROR' });
     const others = [line('no', { level: 'ERROR', node: 'db04' }), line('no', { level: 'ERROR', context: '1' })];

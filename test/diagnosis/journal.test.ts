@@ -53,7 +53,7 @@ it('counts the changes that it drops, but not those that are too old', () => {
   expect(listChanges(mixed, maxAgeMs + 1)).toHaveLength(1);
 });
 
-it('compares a value with the last reading that had it', () => {
+it('compares a value with the last reading that contained the value', () => {
   const read = (known: Area | undefined, fields: Fields, atMs: number) =>
     noteReading(known, { area: 'jobs pay', things: new Map([['7', fields]]), fromMs: atMs, throughMs: atMs });
   const first = read(undefined, { executions: 'on', schedule: 'on' }, 1);
@@ -63,13 +63,13 @@ it('compares a value with the last reading that had it', () => {
 });
 
 describe('diagnosis/journal', () => {
-  it('treats the first reading as no change', async () => {
+  it('records no change for the first reading', async () => {
     await begin();
     expect(scene.told()).toEqual([]);
     expect(scene.shown()).toEqual([]);
   });
 
-  it('records jobs that are created, renamed, moved, switched and deleted, between the two readings', async () => {
+  it('records jobs that were created, renamed, moved, switched or deleted between two readings', async () => {
     const id = await begin();
     const other = scene.control.createJob('pay', { name: 'other' });
     await scene.minutes(1);
@@ -87,7 +87,7 @@ describe('diagnosis/journal', () => {
     ]);
   });
 
-  it('records jobs and projects that credentials could not read for a while as listed again', async () => {
+  it('records jobs and projects as listed again if the credentials could not read them for a while', async () => {
     const token = 'of-a-changing-policy';
     await begin({ token });
     const policy = { systemRead: false, nodes: [] };
@@ -133,7 +133,7 @@ describe('diagnosis/journal', () => {
     expect([...stored.keys()]).toEqual(['restored executions', 'change-totals ', 'change-secret ']);
   });
 
-  it('records a job as created, although it failed and its definition was read before it was listed', async () => {
+  it('records a new job as created, although it failed and its definition was read before the job was listed', async () => {
     let nowMs = 50;
     const kept = createKeptJournal({
       server: 'upstream',
@@ -186,7 +186,7 @@ describe('diagnosis/journal', () => {
     expect(scene.shown()).toEqual(['automation_changes_total{project="",kind="mode"} 1']);
   });
 
-  it('finds changes from the time when it was not running, and keeps earlier ones', async () => {
+  it('finds changes that happened while it was not running, and keeps earlier changes', async () => {
     const id = await begin();
     scene.control.changeJob(id, { enabled: false });
     await scene.minutes(1);
@@ -217,7 +217,7 @@ describe('diagnosis/journal', () => {
     expect(scene.told()).toEqual([]);
   });
 
-  it('takes over the times of readings from a state of the first release', () => {
+  it('reads the times of readings from the state of the first release', () => {
     const area = { things: [], sinceMs: 1, readMs: 3 };
     const kept = readKept([
       { kind: 'change-area', key: 'server', body: JSON.stringify(area) },
@@ -242,7 +242,7 @@ describe('diagnosis/journal', () => {
     expect(toThings(['', { mode: 'active', start: '1' }])).toEqual(['']);
   });
 
-  it('leaves out projects and jobs that are not watched', async () => {
+  it('records no changes of projects and jobs that are not watched', async () => {
     await begin({ settings: { isWantedJob: (path) => !path.endsWith('secret') } });
     scene.control.createJob('pay', { name: 'secret' });
     await scene.minutes(1);

@@ -92,7 +92,7 @@ describe('diagnosis/pages', () => {
     ['since=12h', 'since: is not a time, such as 2026-11-22T18:00'],
     ['until=22%20Nov', 'until: is not a time, such as 2026-11-22T18:00'],
     ['cursor=2', 'cursor: is not a next_cursor'],
-  ])('does not answer another question than %s', async (query, says) => {
+  ])('refuses the invalid parameter %s instead of ignoring it', async (query, says) => {
     expect(await read(`/api/changes?${query}`)).toBe(`${says}\n`);
   });
 

@@ -4,7 +4,7 @@ import { causePlans, countPlan } from './other-causes.ts';
 import { countShape, suspectShapes } from './other-worlds.ts';
 import { prove } from './proof.ts';
 
-it('recognises failures of many programs, and leaves no secret and few marks in their logs', () => {
+it('recognizes failures of many programs, and leaves no secret and few false removals in their logs', () => {
   const figures = prove({ seed: 7, logs: isAll ? 10_000 : 1000, pairs: isAll ? 20 : 3 });
   expect(figures.leaks).toEqual([]);
   expect(figures.stable).toBeGreaterThanOrEqual(0.95);
@@ -25,6 +25,6 @@ it.each(Object.entries(suspectShapes))('finds the suspect: %s', (name, shape) =>
   expect(countShape(shape, worlds)).toMatchObject({ first: hasCause ? worlds : 0, fitsWithout: 0 });
 });
 
-it.each(Object.entries(causePlans))('finds the one cause: %s', (_name, plan) => {
+it.each(Object.entries(causePlans))('finds the one common cause: %s', (_name, plan) => {
   expect(countPlan(plan, 3)).toMatchObject({ right: plan.kind === undefined ? 0 : 3, wrongEver: 0 });
 });

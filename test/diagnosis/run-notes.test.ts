@@ -6,7 +6,7 @@ import type { FailingNode } from '../../src/expected-runs/risks/nodes.ts';
 import { createRunNotes as createNodeNotes } from '../../src/expected-runs/run-notes.ts';
 import { someRun } from '../executions/some-execution.ts';
 
-it('removes the jobs that ran longest ago, also from the state, if jobs come and go', () => {
+it('removes the jobs with the oldest last run, also from the state, if new jobs keep appearing', () => {
   const runs = new Map<string, JobRuns>();
   const { commitHook } = createRunNotes({
     runs,
@@ -79,7 +79,7 @@ it('does not hide later runs after a run of a member whose clock is ahead', () =
   expect([...nodes.keys()]).toEqual([]);
 });
 
-it('keeps the last end as the result of a job, although a run that began later ended sooner', () => {
+it('keeps the latest end as the result of a job, although a run that began later ended sooner', () => {
   const runs = new Map<string, JobRuns>();
   const ignore = (): void => undefined;
   const { commitHook } = createRunNotes({

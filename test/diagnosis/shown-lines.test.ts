@@ -42,7 +42,7 @@ it('keeps the end of the whole log if it names no step', () => {
   expect(lines.map(({ text }) => text)).toEqual(['a', 'b']);
 });
 
-it('removes secrets that colours hide, and keys that begin above the first kept line', () => {
+it('removes secrets that are hidden by colours, and keys that begin above the first kept line', () => {
   const key = [
     '-----BEGIN RSA PRIVATE KEY-----',
     ...Array.from({ length: 60 }, () => 'QUJD'),
@@ -56,7 +56,7 @@ it('removes secrets that colours hide, and keys that begin above the first kept 
 it.each([
   ['of a private key', '-----BEGIN RSA PRIVATE KEY-----', 'QUJD'],
   ['of a value of YAML', 'password: |', '  correct horse'],
-])('removes the end %s that begins 199 lines above it', (_what, begin, text) => {
+])('removes the end %s that begins 199 lines above the kept lines', (_what, begin, text) => {
   const before = Array.from({ length: 200 }, (_, at) => line(`work ${at}`));
   const { lines } = keep([...before, line(begin), ...Array.from({ length: 199 }, () => line(text))]);
   expect(new Set(lines.map(({ text }) => text.trim()))).toEqual(new Set(['[removed]']));
@@ -79,7 +79,7 @@ it('keeps the same number of lines for each node on which the step failed, in th
   expect(leftOut).toBe(113);
 });
 
-it('keeps no lines of a run of the workflow for another node, whose steps may run on the same one', () => {
+it('keeps no lines of a workflow run for another node, whose steps may run on the same node', () => {
   const of = (node: string) =>
     [1, 2].map((at) => line(`${node} ${at}`, { node: 'server', context: `2@node=${node}/1` }));
   const first = { node: 'server', context: '2@node=db03/1' };

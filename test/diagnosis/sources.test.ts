@@ -51,7 +51,7 @@ describe('diagnosis/sources', () => {
     expect(minuteOf(changes()[1]?.atMs)).toBe(5);
   });
 
-  it('reads keys at once when a login is refused, but not after each refusal', async () => {
+  it('reads keys at once when a login is refused, but not after every refusal', async () => {
     const { control, minutes, told, noteClass, requests } = await begin();
     await minutes(10);
     control.writeKey(key, { user: 'bob' });
@@ -234,7 +234,7 @@ describe('diagnosis/sources', () => {
     ]);
   });
 
-  it('dates a change of nodes from the reading before the last, because servers show old nodes while they load', async () => {
+  it('dates a change of nodes after the reading before the last, because servers return old nodes while they load', async () => {
     const { control, minutes, told } = await begin();
     await minutes(30);
     control.changeProject('pay', { nodes: new Map([['db01', { hostname: 'elsewhere', username: 'auto' }]]) });
@@ -251,7 +251,7 @@ describe('diagnosis/sources', () => {
     expect(told()).toHaveLength(2);
   });
 
-  it('compares the first failure with the last success', async () => {
+  it('compares the first failure of a job with its last success', async () => {
     const { control, minutes, told, id } = await begin();
     control.runJob(id, { user: 'amira' });
     await minutes(2);
@@ -301,7 +301,7 @@ describe('diagnosis/sources', () => {
     expect(JSON.stringify(all)).not.toMatch(/hunter2|canary|amira|admin|settle --/);
   });
 
-  it('loses only areas that the token cannot read', async () => {
+  it('omits only areas that the token cannot read', async () => {
     const { control, minutes, told, id } = await begin({ token: 'blind' });
     control.runJob(id);
     await minutes(2);

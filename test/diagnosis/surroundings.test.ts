@@ -39,7 +39,7 @@ function listNodes(...names: readonly string[]): void {
 }
 
 describe('diagnosis/surroundings, of coming runs', () => {
-  it('lists runs whose only node has left the inventory, until it is back or a run succeeds without it', async () => {
+  it('lists runs whose only node left the inventory, until the node is back or a run succeeds without it', async () => {
     const control = await begin();
     const id = control.createJob('pay', { name: 'settle', schedule: hourly, work: runs(command('settle', 1, 0)) });
     control.createJob('pay', { name: 'both', schedule: hourly, work: work(['db01', 'db03'], [command('b', 1, 0)]) });
@@ -139,7 +139,7 @@ describe('diagnosis/surroundings, of coming runs', () => {
     expect(await reasons()).toEqual([]);
   });
 
-  it('reports whether a key or the definition changed since a job was refused, if keys can be read', async () => {
+  it('reports whether a key or the definition changed after a job was refused, if keys can be read', async () => {
     const control = await begin();
     const key = 'keys/team/pay/node.pem';
     control.writeKey(key);

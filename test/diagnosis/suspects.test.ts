@@ -96,7 +96,7 @@ describe('diagnosis/suspects', () => {
     expect(explain(failed(times)).suspects).toEqual([]);
   });
 
-  it('names a change of how runs are started only for a run that was started in this way', async () => {
+  it('names a change of how runs are started only for a run that was started in the new way', async () => {
     const { control, minutes, explain, truth, id } = await begin();
     const find = async (given: { readonly user?: string } = {}) => {
       control.runJob(id, given);
@@ -126,7 +126,7 @@ describe('diagnosis/suspects', () => {
     expect(isBetween(change, 10_400, 20_000)).toBe(isSuspect);
   });
 
-  it('does not name a change as the likely cause if the job had failed in the same way before it', () => {
+  it('does not name a change as the likely cause if the job failed in the same way before it', () => {
     const at = (minute: number) => birthMs + minute * minuteMs;
     const edit = { kind: 'definition', project: 'pay', subject: 'pay/settle', what: 'steps changed' } as const;
     const changes = [71, 78].map((minute) => ({ ...edit, afterMs: at(minute), beforeMs: at(minute + 1) }));
@@ -209,7 +209,7 @@ describe('diagnosis/suspects', () => {
     ]);
   });
 
-  it('never lists a change as unchanged, even if likelier changes are named before it', async () => {
+  it('never lists something as unchanged that changed, even if more likely causes are named before it', async () => {
     const { control, minutes, explain } = await begin();
     await minutes(3);
     for (let index = 0; index < 6; index += 1) control.writeKey(`keys/other${index}`, { user: 'lee' });
@@ -239,7 +239,7 @@ describe('diagnosis/suspects', () => {
     expect(explain(failed()).unchanged).toContain('nodes');
   });
 
-  it('lists the definition as not watched during an upgrade, because definitions of two releases cannot be compared', () => {
+  it('lists the definition as not watched during an upgrade, because two releases write definitions differently', () => {
     const read = (known: Area | undefined, minute: number, basis: string) => {
       const fromMs = birthMs + minute * minuteMs;
       const reading = { area: '', things: new Map([['', { steps: basis }]]), basis, fromMs, throughMs: fromMs };

@@ -27,7 +27,7 @@ describe('domain/ages', () => {
     [172_800_000, '2 d'],
     [190_000_000, '2 d 4 h'],
     [900_000_000, '10 d'],
-  ])('formats %i ms as %s, so that nothing long is cut', (ms, words) => {
+  ])('formats %i ms as %s, without cutting a long duration', (ms, words) => {
     expect(toDuration(ms)).toBe(words);
   });
 

@@ -105,7 +105,7 @@ describe('config/secret', () => {
     await expect(readSecretFile('/run/password', async () => text, 'form')).rejects.toThrow(new SecretError(message));
   });
 
-  it('does not repeat a path that may be the secret itself', async () => {
+  it('does not repeat a path that may be a misplaced secret', async () => {
     const readFile = () => Promise.reject(Object.assign(new Error('gone'), { code: 'ENOENT' }));
     const message = `the file, relative to "${process.cwd()}", does not exist`;
     await expect(readSecretFile(canary, readFile)).rejects.toThrow(new SecretError(message));

@@ -3,7 +3,7 @@ import { startSimulator } from '../../simulator/simulator.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 
-it('serves rules with the thresholds of a site, names them in runbooks, and shows problems of alerts that are off as notes', async () => {
+it("serves rules with a site's thresholds, names them in runbooks, and shows problems of disabled alerts as notes", async () => {
   const simulator = await startSimulator({ scenario: 'empty' });
   onTestFinished(() => simulator.stop());
   simulator.control.createProject('pay');

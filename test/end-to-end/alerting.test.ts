@@ -153,7 +153,7 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
     await delivered('AutomationJobFailingRepeatedly', 'resolved', { job_name: 'export' });
   }, 120_000);
 
-  it('notifies when log storage fails, and when it works again', async () => {
+  it('notifies when log storage fails, and again when it works', async () => {
     simulator.control.failLogStorage(true);
     const alert = await delivered('AutomationLogStorageFailing', 'firing');
     expect(alert.labels).toMatchObject({ server: 'prod', severity: 'critical' });

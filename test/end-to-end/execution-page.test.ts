@@ -66,7 +66,7 @@ describe('end-to-end/execution-page', () => {
     expect(toText(await readPage(`${daemon.url}/traces`))).toMatch(/^…Traces are off\n/);
   });
 
-  it('says how to get the steps of an execution that has none', async () => {
+  it('says how to get the steps of an execution without steps', async () => {
     const { daemon, id, yaml } = await setUp(false, 'enabled: off');
     expect(yaml).toContain('enabled: off');
     const page = toText(await readPage(`${daemon.url}/executions/prod/${id}`));
@@ -117,7 +117,7 @@ executions: { max_delay: 1s }
     }
   });
 
-  it('keeps its page across a reload, unless the reload hides its content', async () => {
+  it('keeps its page across a reload, unless the reload forbids its content', async () => {
     const { daemon, id, yaml } = await setUp(true);
     const hasSteps = async (): Promise<boolean> =>
       (await readPage(`${daemon.url}/executions/prod/${id}`)).includes('<h2>Steps</h2>');

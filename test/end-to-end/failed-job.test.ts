@@ -63,7 +63,7 @@ describe('end-to-end/failed-job', { timeout: 60_000 }, () => {
     expect(toText(await read('/jobs/prod/pay/nightly/job%200'))).toContain('payments');
   });
 
-  it('names on the trace what changed before the failure, because the definition and the keys are read at once', async () => {
+  it('names on the trace what changed before the failure, because definition and keys are read at once', async () => {
     const logs = await startSink((response) => accept(response));
     onTestFinished(() => logs.stop());
     const { simulator, sink, daemon } = await watchExecutions('db03', {

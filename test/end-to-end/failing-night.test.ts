@@ -44,7 +44,7 @@ describeWithTools('end-to-end/failing-night', ['prometheus'], (tools) => {
     for (const end of endings.reverse()) await end();
   });
 
-  it('leaves the true totals in Prometheus when the daemon is killed in between', async () => {
+  it('leaves the true totals in Prometheus although the daemon is killed during the night', async () => {
     const [, address = ''] = await daemon.waitFor(/url=http:\/\/(\S+)/);
     await eventually(async () =>
       expect(await prometheus.query('automation_exporter_execution_lag_seconds < 60')).toHaveLength(1),

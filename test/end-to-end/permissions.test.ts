@@ -146,7 +146,7 @@ describe('end-to-end/permissions', () => {
     });
   });
 
-  it('keeps the counters of a project that may no longer be seen, and shows nothing else about this project', async () => {
+  it('keeps the counters of a project that the token can no longer see, and publishes nothing else about it', async () => {
     const watching = await watch({});
     await settled(watching);
 

@@ -81,7 +81,7 @@ const isOff = (server: string, collector: string) =>
   `automation_exporter_collector_enabled{server="${server}",collector="${collector}",reason="config",site="eu"}`;
 
 describe('end-to-end/reloading', () => {
-  it('removes deleted things at once, and never anything else', async () => {
+  it('removes the series of deleted things at once, and no other series', async () => {
     const [stays, goes, comes] = [await startService(), await startService(), await startService()];
     const watching = await watch({ servers: { stays, goes } });
     await settled(watching, 'stays');
@@ -128,7 +128,7 @@ describe('end-to-end/reloading', () => {
     }
   });
 
-  it('shows the average of a job once, whichever collector reads it', async () => {
+  it('publishes the average of a job once, whichever collector reads it', async () => {
     const simulator = await startService();
     for (const project of projects) simulator.control.runJob(`job-of-${project}`);
     const servers = { prod: simulator };
@@ -156,7 +156,7 @@ describe('end-to-end/reloading', () => {
     expect(seriesWith(await watching.series(), 'automation_job_info{').length).toBe(20);
   }, 90_000);
 
-  it('shows the present state of a collector', async () => {
+  it('publishes the current state of a collector', async () => {
     const simulator = await startService();
     simulator.control.addToken({ token, policy: { systemRead: false } });
     const servers = { prod: simulator };
@@ -179,7 +179,7 @@ describe('end-to-end/reloading', () => {
     });
   });
 
-  it('removes a member that is no longer watched', async () => {
+  it('removes the series of a member that is no longer watched', async () => {
     const cluster = await startSimulator({ scenario: 'cluster-takeover', token, memberAddresses: true });
     onTestFinished(() => cluster.stop());
     const [first, second] = cluster.memberUrls;

@@ -157,7 +157,7 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
     ]);
   }, 240_000);
 
-  it('releases its servers on stop, so that none waits for a lease to expire', async () => {
+  it('releases its servers when it stops, so that other replicas need not wait for the leases to expire', async () => {
     const owner = await readOwner();
     const readLease = () =>
       server.query(

@@ -80,7 +80,7 @@ describe('end-to-end/self-tracing', () => {
     for (const secret of [simulator.token, new URL(simulator.url).host]) expect(all).not.toContain(secret);
   });
 
-  it('has the kind of an error', async () => {
+  it('has the kind of an error on the span of a failed request on the span of a failed request', async () => {
     const { simulator, sink } = await setUp({ OTEL_TRACES_EXPORTER: 'otlp', OTEL_SERVICE_NAME: 'watcher' });
     await simulator.stop();
     const failed = (): Sent | undefined =>
@@ -134,7 +134,7 @@ describe('end-to-end/self-tracing', () => {
     expect(await daemon.ended).toEqual({ code: 0, signal: null });
   });
 
-  it.each(['', 'none'])('makes none if OTEL_TRACES_EXPORTER is "%s"', async (wanted) => {
+  it.each(['', 'none'])('makes no spans if OTEL_TRACES_EXPORTER is "%s"', async (wanted) => {
     const { sink, daemon, url } = await setUp({ OTEL_TRACES_EXPORTER: wanted });
     await eventually(async () => expect((await fetch(`${url}/-/ready`)).status).toBe(200));
     daemon.kill('SIGTERM');

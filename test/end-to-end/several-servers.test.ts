@@ -62,7 +62,7 @@ async function scrape(url: string, server: string): Promise<ReadonlyMap<string, 
 }
 
 describe('end-to-end/several-servers', () => {
-  it('lets no server wait for another', async () => {
+  it('polls each server independently of the others', async () => {
     const healthy = `name: healthy, url: '${simulator.url}'`;
     const hanging = `name: hanging, url: '${silent.url}', timeout: 10m`;
     const slow = `name: slow, url: '${silent.url}/slow', timeout: 100ms`;

@@ -30,7 +30,7 @@ describe('end-to-end/shell-limits', () => {
     return daemon;
   }
 
-  it('lets no other user read its files, although the settings of its shell would allow it', async () => {
+  it('creates files that no other user can read, although the umask of its shell would permit it', async () => {
     const daemon = start('umask 000');
     await daemon.waitFor(/msg="server is up"/, patience.limitMs);
     const whileItRuns = await eventually(async () => {

@@ -217,7 +217,7 @@ describe.skipIf(!hasOpenssl)(`end-to-end/web-config${withoutOpenssl}`, () => {
     expect(statuses).toEqual([200, 200, 429, 200]);
   });
 
-  it('answers a scraper with a known password while others send many requests', async () => {
+  it('answers a scraper with a known password while other clients send many requests', async () => {
     const { url } = await start(`tls_server_config: { ${tls} }\n${withUsers}rate_limit: { interval: 1h, burst: 2 }\n`);
     const statuses: number[] = [(await ask(url, { authorization: login })).status];
     for (let time = 0; time < 3; time += 1) statuses.push((await ask(url, {})).status);
@@ -225,7 +225,7 @@ describe.skipIf(!hasOpenssl)(`end-to-end/web-config${withoutOpenssl}`, () => {
     expect(statuses).toEqual([200, 401, 429, 429, 200, 200, 429]);
   });
 
-  it('answers a client with a known certificate while others send many requests', async () => {
+  it('answers a client with a known certificate while other clients send many requests', async () => {
     const { url } = await start(
       `tls_server_config: { ${tls}, client_auth_type: VerifyClientCertIfGiven, client_ca_file: ca.pem }\nrate_limit: { interval: 1h, burst: 1 }\n`,
     );
@@ -268,7 +268,7 @@ describe.skipIf(!hasOpenssl)(`end-to-end/web-config${withoutOpenssl}`, () => {
     expect(logged.filter((line) => line.includes('web configuration reloaded: files have changed'))).toHaveLength(1);
   });
 
-  it('applies changed users of the file, and never an invalid file', async () => {
+  it('applies changed users of the file, but never an invalid file', async () => {
     const { url, write, lookAgain, app, load } = await start(`tls_server_config: { ${tls} }\n${withUsers}`);
     expect((await ask(url, { authorization: login })).status).toBe(200);
     write(`tls_server_config: { ${tls} }\nbasic_auth_user: {}\n`);

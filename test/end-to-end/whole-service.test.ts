@@ -42,12 +42,12 @@ const volatile =
   /^automation_((ping_duration|server_clock_skew|job_disabled_since_timestamp)_seconds\{|schedule_at_risk_runs\{.*"node_gone")/;
 
 describe('end-to-end/whole-service', () => {
-  it('shows all of a frozen service, unchanged', async () => {
+  it('publishes everything of a frozen server, unchanged', async () => {
     const daemon = await watchFrozen('failing-night');
     await expect(toServerSeries(await daemon.metrics())).toMatchFileSnapshot('whole-service.txt');
   });
 
-  it('shows all of a frozen cluster', async () => {
+  it('publishes everything of a frozen cluster', async () => {
     const daemon = await watchFrozen('cluster-takeover');
     await expect(toServerSeries(await daemon.metrics())).toMatchFileSnapshot('whole-cluster.txt');
   });

@@ -39,7 +39,7 @@ describe('executions/activity-hint', () => {
     expect(hint.searchedSinceMs()).toBe(2 * roundMs);
   });
 
-  it('searches for a run that ended during a search, even if another read found the run that it began for', async () => {
+  it('searches for a run that ended during a search, even if another read found the run that started the search', async () => {
     const { hint, check, readAll } = createScene();
     await check({ total: 1 });
     readAll();
@@ -61,7 +61,7 @@ describe('executions/activity-hint', () => {
     expect(hint.searchedSinceMs()).toBeUndefined();
   });
 
-  it('finds out which part of the total cannot be read', async () => {
+  it('determines which part of the total cannot be read', async () => {
     const { hint, check, readAll } = createScene();
     await check({ total: 9, known: 2 });
     readAll();
@@ -74,7 +74,7 @@ describe('executions/activity-hint', () => {
     expect(hint.searchedSinceMs()).toBeDefined();
   });
 
-  it('searches for a run after a counted one was deleted', async () => {
+  it('searches for a run after a counted run was deleted', async () => {
     const { hint, check } = createScene();
     await check({ total: 4, known: 5 });
     expect(hint.searchedSinceMs()).toBeUndefined();
@@ -146,7 +146,7 @@ describe('executions/activity-hint', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('passes on an error that is not its own', async () => {
+  it('rethrows an error that is not about its own request', async () => {
     await expect(createScene().check({ refused: 'timeout' })).rejects.toThrow('refused: timeout');
   });
 });

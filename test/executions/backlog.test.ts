@@ -12,11 +12,11 @@ import {
 } from '../../src/executions/ledger/project-state.ts';
 
 describe('executions/backlog', () => {
-  it('is empty if everything is read up to now', () => {
+  it('is empty if everything has been read up to now', () => {
     expect(toText(withNewestRead(scanned(100), window(80, 200), []))).toBe('200');
   });
 
-  it('keeps the rest of a read up to now, and counts newer times as read', () => {
+  it('keeps the unread rest of a read up to now, and counts newer times as read', () => {
     const state = withNewestRead(scanned(100), window(80, 200), [window(80, 150)]);
     expect(toText(state)).toBe('100 ahead 200 but 80-150');
     expect(readThroughMs(state)).toBe(200);
@@ -36,7 +36,7 @@ describe('executions/backlog', () => {
     expect(withNewestRead(second, window(80, 500), []).againFromMs).toBeUndefined();
   });
 
-  it('reads nothing again if each round has read its whole overlap', () => {
+  it('repeats no read if each round has read its whole overlap', () => {
     const state = behind(100, 200, [window(20, 50)]);
     const read = { rest: [window(20, 30)], sinceMs: 80, newFromMs: 201 };
     expect(withNewestReadBehind(state, window(80, 300), read).againFromMs).toBeUndefined();
@@ -55,7 +55,7 @@ describe('executions/backlog', () => {
     expect(toText(withPastRead(behind(169, 200, [window(170, 180)]), window(170, 180), []))).toBe('200');
   });
 
-  it('removes windows that a read up to now has covered', () => {
+  it('removes windows that a later read up to now has covered', () => {
     const state = behind(100, 200, [window(80, 150), window(170, 200)]);
     expect(toText(withNewestRead(state, window(140, 300), [window(140, 160)]))).toBe(
       '100 ahead 300 but 80-139,140-160',

@@ -76,7 +76,7 @@ describe('executions when the clock of the server steps', () => {
     },
   );
 
-  it('continues to count after a run with a start in the future, even if an earlier release stored the hour of this start', async () => {
+  it('continues to count after a run with a future start, even if an earlier release stored the hour of this start', async () => {
     const { simulator, finish, counted, rounds, restart, nowMs, ledger, told } = await play();
     await rounds(2);
     const ahead = { startedAtMs: nowMs() + 3 * dayMs };
@@ -110,7 +110,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('counts executions dated days ahead in the first rounds after a stop in which the clock was corrected', async () => {
+  it('counts executions dated days ahead in the first rounds if the clock was corrected while the exporter was stopped', async () => {
     const { control, finish, counted, rounds, restart, pass } = await play();
     await rounds(12);
     control.setClockSkew(3 * dayMs);
@@ -124,7 +124,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('counts runs of a member whose clock is days behind after one was seen running, but counts no imports', async () => {
+  it('counts runs of a member whose clock is days behind after one such run was seen running, but counts no imports', async () => {
     const { control, finish, counted, rounds, round, pass, told, nowMs, restart, imports } = await play();
     await rounds(12);
     pass(4 * dayMs);
@@ -203,7 +203,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('skips nothing of a short outage during which the clock was set ahead', async () => {
+  it('skips nothing after a short outage during which the clock was set ahead', async () => {
     const { control, finish, counted, rounds, pass, told } = await play({
       settings: { catchUpLimitMs: 12 * minuteMs },
     });
@@ -247,7 +247,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('counts future-dated executions if a jump of the clock was corrected before it was accepted', async () => {
+  it('counts future-dated executions if a forward step of the clock was corrected before it was accepted', async () => {
     const { control, finish, counted, rounds } = await play();
     await rounds(12);
     control.setClockSkew(120 * minuteMs);
@@ -314,7 +314,7 @@ describe('executions when the clock of the server steps', () => {
     [60_000 * dayMs, -5000 * dayMs],
     [-5000 * dayMs, 60_000 * dayMs],
     [40_000 * dayMs, -40_000 * dayMs],
-  ])('counts in time behind a proxy that writes dates %d ms off, and then %d ms', async (offMs, thenMs) => {
+  ])('counts in time behind a proxy whose dates are first %d ms off, and then %d ms', async (offMs, thenMs) => {
     const ends = Array.from({ length: 200 }, (_, index) => startMs + 7000 + index * 15_000);
     const scene = createTimedScene({ answerMs: () => 20, ends: new Map([['pay', ends]]), active: ['pay'] });
     scene.setDates(offMs);

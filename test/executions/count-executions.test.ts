@@ -14,7 +14,7 @@ import { fakeClock } from '../support/fake-clock.ts';
 import { someRun, someRunning } from './some-execution.ts';
 
 describe('executions/count-executions', () => {
-  it('gives each run the epoch of its own database if one batch has runs of both', async () => {
+  it('gives each run the epoch of its own database if one batch has runs of two databases', async () => {
     const { accept, traced } = await createScene();
     await accept([run(990, 100)]);
     await accept([run(991, 126), run(2, 128), run(1, 127)]);
@@ -57,7 +57,7 @@ describe('executions/count-executions', () => {
     expect(kept.flatMap(({ kind, key }) => (kind === 'id-hour' ? [key] : []))).toEqual(['100', '120']);
   });
 
-  it('counts a run whose response shows that the clock was set back by a month since the round began', async () => {
+  it('counts a run whose response shows that the clock was set back by a month during the round', async () => {
     const { accept, traced, observed } = await createScene();
     await accept([run(990, 1000)]);
     await accept([run(991, 280)], { serverTimes: [280 * hourMs] });
@@ -81,7 +81,7 @@ describe('executions/count-executions', () => {
     expect(epoch()).toBe(2);
   });
 
-  it('reports rows: counted, late, imported, without a duration, of merged jobs, or with an unknown status', async () => {
+  it('reports counted and late rows, imports, and rows without a duration, of merged jobs or with an unknown status', async () => {
     const { accept, observed } = await createScene();
     const twin = { id: 'b-2', name: 'settle', group: 'nightly', averageDurationMs: undefined };
     await accept(

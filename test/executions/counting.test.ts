@@ -275,7 +275,7 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('names a deleted job `__deleted__`', async () => {
+  it('names a deleted job without a name `__deleted__`', async () => {
     const { control, finish, counted, rounds, job } = await play({ apiVersion: 58 });
     await rounds(2);
     finish('pay');

@@ -47,7 +47,7 @@ describe('executions/failures', () => {
     expect((await ledger.load('prod')).filter(({ kind }) => kind === 'failure')).toEqual([]);
   });
 
-  it('after a restart, counts a failure once that was committed before', async () => {
+  it('after a restore, counts a failure only once that was already committed', async () => {
     const { open, commit } = await setScene();
     const before = await open();
     await commit(before.failures.expect('pay', run));
@@ -137,7 +137,7 @@ describe('executions/failures', () => {
     expect((await open()).failures.behind()).toEqual(new Set(['pay']));
   });
 
-  it("keeps the class of a job's last failure, which is not new if an older one becomes known later", async () => {
+  it("keeps the class of a job's last failure, which is no longer new if an older failure with it becomes known", async () => {
     const { open, commit } = await setScene();
     const { failures, facts, count } = await open();
     const [older, newest] = [someRun({ id: 3, status: 'failed' }), someRun({ id: 4, status: 'failed' })];

@@ -53,7 +53,7 @@ describe('executions/fit-series', () => {
     expect(room().missing()).toBe(56);
   });
 
-  it('takes the slots of whole jobs, first of the job whose last run is oldest, also after a restart', async () => {
+  it('removes the slots of whole jobs, starting with the job whose last run is oldest, also after a restart', async () => {
     const { take, shown, room, restart } = await setUp(defaults);
     await take([run('a', 1), run('b', 2), run('c', 3)]);
     await take([run('a', 4)]);
@@ -94,7 +94,7 @@ describe('executions/fit-series', () => {
     expect(room().leftOut()).toMatchObject({ jobs: 0, limitedBy: undefined });
   });
 
-  it('takes the slot of a deleted job first, although it ran last', async () => {
+  it('removes the slot of a deleted job first, although the job ran last', async () => {
     const { take, leave, shown, restart } = await setUp(defaults);
     await take([run('a', 1), run('b', 2), run('c', 3)]);
     await leave('c');
@@ -103,7 +103,7 @@ describe('executions/fit-series', () => {
     expect(shown('automation_executions_total', 'status="succeeded"').map(shorten)).toEqual(['a 1', 'b 1']);
   });
 
-  it('removes the durations of the job with the oldest last run first, and then counts them together', async () => {
+  it('removes the durations of the job with the oldest last run first, and then counts them together with others with others', async () => {
     const { take, shown, restart } = await setUp(defaults);
     await take([run('a', 1), run('b', 2)]);
     await restart({ ...defaults, detail: 1 });
@@ -118,7 +118,7 @@ describe('executions/fit-series', () => {
     expect(counts()).toEqual(['__other__ 1', 'a 2', 'b 1']);
   });
 
-  it('takes the slots of the nodes with the fewest failures, and then counts these failures together', async () => {
+  it('removes the slots of the nodes with the fewest failures, and then counts their failures together', async () => {
     const { take, shown, restart } = await setUp(defaults);
     const nodes = () => shown('automation_node_failures_total').map((line) => line.replace(/.*node="(.*)"} /, '$1 '));
     await take([run('a', 1, { failedNodes: ['web01', 'web02'] }), run('a', 2, { failedNodes: ['web02'] })]);
@@ -128,7 +128,7 @@ describe('executions/fit-series', () => {
     expect(nodes()).toEqual(['__other__ 1', 'web02 2']);
   });
 
-  it('keeps within a small limit: some jobs completely, the others together', async () => {
+  it('respects a small limit by showing some jobs completely, and the others together', async () => {
     const { take, bounded, shown, room } = await setUp({ ...defaults, maxSeries: 1000 });
     const jobs = Array.from({ length: 100 }, (_, index) => `job ${index}`);
     await take(jobs.map((name, index) => run(name, 2 * index + 1, { status: 'failed', failedNodes: ['web01'] })));
@@ -143,7 +143,7 @@ describe('executions/fit-series', () => {
     expect(room().leftOut()).toMatchObject({ jobs: 100 - own, limitedBy: 'collectors.executions.max_series' });
   });
 
-  it('names the limit of series, not that of jobs, if jobs lack only their durations', async () => {
+  it('names the limit of series instead of the limit of jobs if jobs lack only their durations', async () => {
     const { take, room } = await setUp({ ...defaults, cap: 15, maxSeries: 1000 });
     await take(Array.from({ length: 15 }, (_, index) => run(`job ${index}`, index + 1)));
     const { durations, ...rest } = room().leftOut();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createIdOrder, type IdHour, toForgottenHours, withIds } from '../../src/executions/counting/id-hours.ts';
 
 describe('executions/id-hours', () => {
-  it('treats a run as imported that ended more than a day before a lower id started', () => {
+  it('treats a run as imported if it ended more than a day before a run with a lower id started', () => {
     const { isImported } = createIdOrder(hours([100, 50, 60]), laterMs);
     expect(isImported(run(70, 75 * hourMs))).toBe(true);
     expect(isImported(run(40, 75 * hourMs))).toBe(false);
@@ -29,14 +29,14 @@ describe('executions/id-hours', () => {
     expect(isOfSlowClock({ id: 65, startedAtMs: 0, endedAtMs: 0 }, [])).toBe(false);
   });
 
-  it('notices that ids start again when a run has a lower id than a run that started more than a day earlier', () => {
+  it('detects that ids start again when a run has a lower id than a run that started more than a day earlier', () => {
     const { startsAgain } = createIdOrder(hours([100, 50, 60]), laterMs);
     expect(startsAgain({ id: 3, startedAtMs: 126 * hourMs })).toBe(true);
     expect(startsAgain({ id: 61, startedAtMs: 126 * hourMs })).toBe(false);
     expect(startsAgain({ id: 3, startedAtMs: 110 * hourMs })).toBe(false);
   });
 
-  it('compares an id with all earlier or all later hours, in whatever order they became known', () => {
+  it('compares an id with all earlier or all later hours, in whatever order the hours became known', () => {
     const order = createIdOrder(hours([300, 70, 80], [100, 50, 90], [200, 60, 65]), laterMs);
     expect(order.startsAgain({ id: 85, startedAtMs: 250 * hourMs })).toBe(true);
     expect(order.startsAgain({ id: 91, startedAtMs: 400 * hourMs })).toBe(false);
@@ -58,13 +58,13 @@ describe('executions/id-hours', () => {
     expect(toForgottenHours(hours([4, 7, 8], [1, 1, 2], [2, 3, 4]), 3, 2.5 * hourMs)).toEqual([]);
   });
 
-  it('recognizes an import in an epoch whose only hour is in the future, because the clock was set back', () => {
+  it('recognizes an import in an epoch whose only hour is in the future because the clock was set back', () => {
     const order = createIdOrder(hours([100, 1, 5]), 99.9 * hourMs);
     expect(order.isImported(run(6, 50 * hourMs))).toBe(true);
     expect(createIdOrder(hours([103, 1, 5]), 99.9 * hourMs).isImported(run(6, 50 * hourMs))).toBe(false);
   });
 
-  it('widens the hours of new ids, and reports no unchanged hour', () => {
+  it('extends the hours of new ids, and returns only changed hours', () => {
     const known = hours([100, 50, 60], [101, 61, 70]);
     const started = [
       { id: 48, startedAtMs: 100.5 * hourMs },
@@ -78,7 +78,7 @@ describe('executions/id-hours', () => {
     ]);
   });
 
-  it('puts the greatest id into the hour when it became known, and the smallest into that of its start', () => {
+  it('stores the greatest id in the hour in which it became known, and the smallest id in the hour of its start', () => {
     const known = hours([100, 50, 60], [126, 70, 80]);
     const started = [
       { id: 90, startedAtMs: 100 * hourMs },

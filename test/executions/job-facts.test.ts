@@ -31,7 +31,7 @@ describe('executions/job-facts', () => {
     });
   });
 
-  it('counts the failures since a success that appears between them', () => {
+  it('counts only the failures after a success that becomes known late between them', () => {
     const runs = [run(1, 10, 'failed'), run(2, 20, 'failed'), run(4, 40, 'failed'), run(3, 30, 'succeeded')];
     expect(factsOf(runs)?.consecutiveFailures).toBe(1);
   });
@@ -69,7 +69,7 @@ describe('executions/job-facts', () => {
     );
   });
 
-  it('keeps failures without a known end until a success is newer than all', () => {
+  it('keeps failures without a known end until a success is newer than all failures failures', () => {
     const before: JobFacts = {
       ...labels,
       jobId: 'a-1',
@@ -116,7 +116,7 @@ describe('executions/job-facts', () => {
     });
   });
 
-  it('continues to count more failures than it keeps ends', () => {
+  it('continues to count failures beyond the number of stored ends', () => {
     const runs = Array.from({ length: 100 }, (_, index) => run(index + 1, index + 1, 'failed'));
     const facts = factsOf(runs);
     expect(facts?.consecutiveFailures).toBe(100);
@@ -144,7 +144,7 @@ function toDuration(seconds: readonly number[], averageDurationMs?: number): num
   return toTypicalDuration({ cells: new Map() }, facts, []);
 }
 
-it('is the duration that 75 % of the last twenty successes did not exceed, because earlier ones may have been faster', () => {
+it('is the duration that 75 % of the last twenty successes did not exceed, because older runs may have been faster', () => {
   const quick = Array.from({ length: 100 }, () => 60);
   expect(toDuration(quick)).toBe(60_000);
   expect(toDuration([...quick, ...Array.from({ length: 20 }, (_, index) => 100 + index)])).toBe(114_000);

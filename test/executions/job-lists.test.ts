@@ -83,7 +83,7 @@ describe('executions/job-lists', () => {
     expect(counted()).toEqual(['pay __other__ failed 1', 'pay copy failed 1']);
   });
 
-  it('gives a running job the slot of a job that has not run for thirty days, but no other slot', async () => {
+  it('gives an active job the slot of a job that has not run for thirty days, but no other slot', async () => {
     const { control, job, fail, counted, rounds } = await play({ settings: { cap: 2 } });
     const [often = '', next = ''] = ['often', 'copy'].map((name) => control.createJob('pay', { name, group: '' }));
     fail(job);
@@ -140,7 +140,7 @@ describe('executions/job-lists', () => {
     ]);
   });
 
-  it('uses a list that another poll reads, and requests none for that project for ten minutes', async () => {
+  it('uses a list that another poll reads, and then requests no list of this project for ten minutes', async () => {
     const { lists, end, gone, asked, passMs } = await openLists();
     await end('old', 999_000);
     await end('listed', 999_000);

@@ -29,7 +29,7 @@ describe('executions/ledger-cache', () => {
     expect((await openLedgerCache(ledger, 'prod')).facts()).toMatchObject({ epoch: 2, formerThroughMs: 4999 });
   });
 
-  it('removes a job named like an ending without the totals of its project', async () => {
+  it('removes a job that is named like an ending, and keeps the totals of its project', async () => {
     const ledger = createMemoryLedger();
     const cache = await openLedgerCache(ledger, 'prod');
     const job = { id: 'a-1', name: 'succeeded', group: 'user', averageDurationMs: undefined };

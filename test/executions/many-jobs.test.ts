@@ -32,7 +32,7 @@ describe('executions with many jobs', () => {
     240_000,
   );
 
-  it('counts the first run after a start in `__other__` if its job must give its slot back', async () => {
+  it('counts the first run after a start in `__other__` if its job must return its slot', async () => {
     const { control, finish, rounds, counted, restart, job } = await play({ settings: { holdNewSeriesMs: 0 } });
     await rounds(2);
     finish('pay');

@@ -27,7 +27,7 @@ describe('executions/measure', () => {
     expect(next.cells.get(toCellKey('runs', ['pay', 'nightly', 'settle', 'succeeded']))?.count).toBe(3);
   });
 
-  it('changes only what it counts', () => {
+  it('changes only the cells of what it counts', () => {
     const totals = someTotals();
     keep(totals, measure(totals, 'pay', [someRun()], rules));
     const next = measure(totals, 'pay', [someRun({ id: 2 })], rules);
@@ -119,7 +119,7 @@ describe('executions/measure', () => {
     expect(found.jobs.size).toBe(0);
   });
 
-  it('keeps the durations of the first jobs separate, and those of the rest together', () => {
+  it('keeps the durations of the first jobs separate, and counts those of the others together', () => {
     const found = measured([named('a', 1), named('b', 2), named('c', 3), named('a', 4)], { ...ample, durations: 2 });
     expect(linesOf(found, 'durations')).toEqual([
       'durations pay||a|succeeded 2 in 0,2,0 of 10 s',
@@ -140,7 +140,7 @@ describe('executions/measure', () => {
     expect([...found.claims.refused.jobs]).toEqual([toJobKey('pay', '', 'b')]);
   });
 
-  it('counts the runs of a job without its former slot in `__other__`, and keeps its facts correct', () => {
+  it('counts the runs of a job that lost its slot in `__other__`, and keeps the facts of the job correct', () => {
     const totals = someTotals({ ...ample, jobs: 1 });
     keep(totals, measure(totals, 'pay', [named('a', 1)], rules));
     const key = toJobKey('pay', '', 'a');
@@ -200,7 +200,7 @@ describe('executions/measure', () => {
     });
   });
 
-  it('does not replace last values by those of an older run that appears late', () => {
+  it('does not replace last values by values of an older run that becomes known later', () => {
     const totals = someTotals();
     keep(totals, measure(totals, 'pay', [someRun({ id: 9, endedAtMs: 900_000 })], rules));
     const late = measure(totals, 'pay', [someRun({ id: 5, status: 'failed' })], rules);
@@ -227,7 +227,7 @@ describe('executions/measure', () => {
     expect(factsOf(found)).toMatchObject({ jobId: 'b-2', lastId: 2, averageDurationMs: 9000 });
   });
 
-  it('keeps names that look like code separate', () => {
+  it('counts jobs separately that are named like members of Object', () => {
     const found = measured([named('__proto__', 1), named('constructor', 2)]);
     expect(linesOf(found, 'runs').filter((line) => !line.endsWith(' 0'))).toEqual([
       'runs pay||__proto__|succeeded 1',

@@ -4,7 +4,7 @@ import { createNarrowing } from '../../src/executions/reading/narrowing.ts';
 import { createFakeApi, refusal } from './fake-api.ts';
 
 describe('executions/narrowing', () => {
-  it('finds the project of a run among two hundred with about ten totals', async () => {
+  it('finds the project of a run among two hundred projects with about ten totals', async () => {
     const { find, asked } = createScene({ ends: { p137: 1 } });
     expect(await find()).toEqual(['p137', 'p138']);
     expect(asked.length).toBeLessThanOrEqual(10);
@@ -24,7 +24,7 @@ describe('executions/narrowing', () => {
     expect(asked).toHaveLength(6);
   });
 
-  it('leaves out known executions', async () => {
+  it('does not search for known executions', async () => {
     const { find } = createScene({ ends: { p3: 4, p90: 1 }, known: { p3: 4 } });
     const found = await find();
     expect(found).toContain('p90');
@@ -35,7 +35,7 @@ describe('executions/narrowing', () => {
     expect(await createScene({ ends: {} }).find()).toEqual([]);
   });
 
-  it('requests nothing if reading the projects with twenty jobs each costs as much', async () => {
+  it('requests no totals if reading the projects costs as much, for example with twenty jobs each', async () => {
     const { find, asked } = createScene({ ends: { p3: 1 }, jobsOfEach: 20 });
     expect(await find()).toEqual([]);
     expect(asked).toEqual([]);
@@ -67,7 +67,7 @@ describe('executions/narrowing', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('passes on an error that is not its own', async () => {
+  it('rethrows an error that is not about its own request', async () => {
     await expect(createScene({ ends: {}, refused: 'timeout' }).find()).rejects.toThrow('refused: timeout');
   });
 });

@@ -22,7 +22,7 @@ describe('executions/overlap', () => {
     expect(overlap.ms(1000)).toBe(1_800_000);
   });
 
-  it('doubles, once in a round, if a later pass finds executions that all rounds missed', () => {
+  it('doubles, at most once in a round, if a recount finds executions that all rounds missed', () => {
     const overlap = createOverlap(120_000);
     overlap.noteMissed(1000);
     overlap.noteMissed(1000);
@@ -34,7 +34,7 @@ describe('executions/overlap', () => {
     expect(overlap.ms(86_405_000)).toBe(120_000);
   });
 
-  it('reaches beyond now until a clock that was set back has caught up', () => {
+  it('reaches beyond now until a clock that was set back reaches its earlier time', () => {
     const overlap = createOverlap(120_000);
     expect(overlap.untilMs(1000)).toBe(1000);
     overlap.noteReached(600_000);
@@ -60,7 +60,7 @@ describe('executions/overlap', () => {
     expect(overlap.untilMs(1000)).toBe(41 * 86_400_000);
   });
 
-  it('reaches a month beyond now after an absence, even if the clock is also a little behind the last read', () => {
+  it('reaches a month beyond now after an absence, even if the clock is also slightly behind the last read', () => {
     const overlap = createOverlap(120_000, { isPastUnknown: true });
     overlap.noteReached(600_000);
     expect(overlap.untilMs(1000)).toBe(32 * 86_400_000 + 1000);

@@ -72,7 +72,7 @@ describe('executions/plan-projects', () => {
     expect(begin(['pay', 'new', 'old'])).toBe(8000);
   });
 
-  it('does not treat a missing project as back before a read has succeeded', () => {
+  it('does not resume a missing project before a read has succeeded', () => {
     const known: ProjectState[] = [{ ...toNewProject('pay', 0), hold: 'hidden', heldSinceMs: 10 }];
     expect(list({ names: ['pay'], known }).states).toEqual([]);
   });

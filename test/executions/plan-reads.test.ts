@@ -13,7 +13,7 @@ describe('executions/plan-reads', () => {
     expect(plan({ states: [scanned('pay', -15_000)], activities: { pay: active } })).toEqual(['live pay -135 s … 0 s']);
   });
 
-  it('first reads an active project for which earlier rounds had no place', () => {
+  it('reads active projects first that earlier rounds could not read', () => {
     const states = [scanned('pay', -15_000), scanned('stock', -75_000)];
     const activities = { pay: active, stock: active };
     expect(plan({ states, activities })).toEqual(['live stock -195 s … 0 s', 'live pay -135 s … 0 s']);
@@ -25,7 +25,7 @@ describe('executions/plan-reads', () => {
     expect(plan({ states })).toEqual(['rotation p119 -239 s … 0 s', 'rotation p118 -238 s … 0 s']);
   });
 
-  it('reads the last day once an hour with the turn of an idle project', () => {
+  it('reads the last day of an idle project once an hour, in its turn', () => {
     const activities = { pay: { ...idle, nextDayMs: nowMs } };
     expect(plan({ states: [scanned('pay', -600_000)], activities })).toEqual(['rotation pay -86400 s … 0 s']);
   });
@@ -39,7 +39,7 @@ describe('executions/plan-reads', () => {
     expect(plan({ states: [scanned('pay', 600_000)], activities: { pay: active } })).toEqual(['live pay -120 s … 0 s']);
   });
 
-  it('reads before the span that the clock skipped, while its overlap reaches there', () => {
+  it('reads before the span that the clock skipped if the overlap begins before the span', () => {
     const leap = { beginMs: nowMs - 700_000, endMs: nowMs - 100_000 };
     const activities = { pay: active };
     expect(plan({ states: [scanned('pay', -15_000)], activities, leap })).toEqual(['live pay -735 s … 0 s']);
@@ -63,7 +63,7 @@ describe('executions/plan-reads', () => {
     expect(plan({ states: [behind], activities: wide })).toEqual(['rotation pay -135 s … 0 s']);
   });
 
-  it('reads backlogs that can be read and are shown', () => {
+  it('reads backlogs only of projects that can be read and show their rows', () => {
     const behind = { ...scanned('pay', -3 * dayMs), ...backlogUntil(-2 * dayMs), aheadThroughMs: nowMs };
     const activities = new Map([['pay', active]]);
     expect(isCaughtUpWith(behind, { activities, nowMs })).toBe(true);
@@ -73,7 +73,7 @@ describe('executions/plan-reads', () => {
     expect(isCaughtUpWith(behind, { activities: unshown, nowMs })).toBe(false);
   });
 
-  it('tries a held project in its turn, and never an excluded one', () => {
+  it('reads a project on hold in its turn, and never an excluded one', () => {
     const states: ProjectState[] = [
       { ...scanned('pay', -60_000), hold: 'disabled', heldSinceMs: nowMs - 90_000 },
       { ...scanned('gone', -90_000), hold: 'excluded' },
@@ -110,7 +110,7 @@ describe('executions/plan-reads', () => {
     expect(plan({ states, activities: { pay: lately, stock } })).toContain('live pay -1020 s … 0 s');
   });
 
-  it('reads idle projects that waited for the whole delay, because rounds took a long time', () => {
+  it('reads idle projects at once that have waited for the maximum delay because rounds took long', () => {
     const late = Array.from({ length: 10 }, (_, index) => scanned(`late${index}`, -900_001));
     const states = [...late, ...Array.from({ length: 110 }, (_, index) => scanned(`p${index}`, -60_000))];
     expect(plan({ states, sweepQuota: 40 })).toHaveLength(10);

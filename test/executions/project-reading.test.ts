@@ -22,7 +22,7 @@ describe('executions/project-reading', () => {
   });
 
   it.each([20, 2000])(
-    'counts all of %i except the one that is too large for any answer, and continues',
+    'counts all of %i executions except one that is too large for any response, and continues',
     async (count) => {
       const large = 7;
       const scene = createScene({
@@ -66,7 +66,7 @@ describe('executions/project-reading', () => {
     expect(scene.asked).toHaveLength(12);
   });
 
-  it('has progress up to its oldest backlog window, and up to now without a backlog', async () => {
+  it('has progress up to its oldest backlog window; without a backlog, up to now', async () => {
     const scene = createScene({ answer: (asked) => toPage(runs(9000), asked) });
     await scene.read('live');
     const reached: number[] = [];
@@ -79,7 +79,7 @@ describe('executions/project-reading', () => {
     expect(scene.state()).toEqual({ ...toNewProject('pay', 0), scannedThroughMs: nowMs });
   });
 
-  it('adds to the backlog what is between the last read and the window', async () => {
+  it('adds the time between the last read and the window to the backlog', async () => {
     const scene = createScene({ answer: (asked) => toPage(runs(3), asked) });
     await scene.read('live', { beginMs: 8_000_000 });
     expect(scene.counted).toHaveLength(1);
@@ -121,7 +121,7 @@ describe('executions/project-reading', () => {
     expect(scene.state().backlog).toBeUndefined();
   });
 
-  it('keeps a hidden past as unread until the project shows a row', async () => {
+  it('treats hidden past windows as unread until the project shows a row', async () => {
     let isShown = false;
     const answer = (asked: Question): unknown => {
       const page = toPage(runs(30), asked);
@@ -137,7 +137,7 @@ describe('executions/project-reading', () => {
     expect(scene.state().backlog).toBeUndefined();
   });
 
-  it('requests the next page until a row is shown, and five pages if none is', async () => {
+  it('requests further pages until a row is shown, but at most five', async () => {
     const dark = createScene({ answer: (asked) => ({ ...toPage(runs(4000), asked), items: [] }) });
     expect(await dark.read('live')).toMatchObject({ counted: 0, isUnshown: true });
     expect(dark.asked).toHaveLength(5);
@@ -200,7 +200,7 @@ describe('executions/project-reading', () => {
     ['not_found', 0, 'missing', nowMs],
     ['forbidden', 'refused: server', 'hidden', 7],
   ] as const)(
-    'asks for the jobs (%s) of an unlisted project for which the server fails',
+    'requests the jobs (%s) of an unlisted project for which the server fails',
     async (kind, result, hold, heldSinceMs) => {
       const scene = createScene({
         answer: ({ endpoint }) => {
@@ -241,7 +241,7 @@ describe('executions/project-reading', () => {
     });
   });
 
-  it('reads again everything that a restored copy lacks, of any age, because it was counted before', async () => {
+  it('reads everything again that a restored copy lacks, of any age, because it was counted before', async () => {
     const scene = createScene({
       answer: (asked) => toPage(runs(10), asked),
       catchUpLimitMs: 1_000_000,
@@ -284,7 +284,7 @@ describe('executions/project-reading', () => {
     expect(scene.state().scannedThroughMs).toBe(nowMs);
   });
 
-  it('reports that a second read found executions that the first should have found', async () => {
+  it('reports that a second read found executions that the first one should have found', async () => {
     const scene = createScene({ answer: (asked) => toPage(runs(3), asked) });
     await scene.readAgain({ beginMs: 0, endMs: nowMs });
     expect(scene.lateBefore).toEqual([Number.POSITIVE_INFINITY]);

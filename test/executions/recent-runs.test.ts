@@ -48,12 +48,12 @@ describe('executions/recent-runs', () => {
     expect({ failedNodes, failedNodeCount }).toEqual(kept);
   });
 
-  it('does not add a run older than a thousand others', () => {
+  it('does not add a run that is older than a thousand others', () => {
     const { sheets } = add(new Map(), runs(1001, 1000));
     expect(add(sheets, runs(1, 100))).toEqual({ sheets, written: [], forgotten: [] });
   });
 
-  it('puts future-dated runs where they were counted, and lets newer runs replace them', () => {
+  it('sorts a future-dated run by the time at which it was counted, and lets newer runs replace it', () => {
     const before = add(new Map(), runs(1, 10)).sheets;
     const ahead = runs(11, 990).map((run) => ({ ...run, endedAtMs: run.endedAtMs + 86_400_000 }));
     const full = add(before, ahead, 90_000_000).sheets;

@@ -19,7 +19,7 @@ describe('executions/reconcile', () => {
     );
   });
 
-  it('counts nothing that ended before counting began, and nothing twice, for any rows', () => {
+  it('counts nothing that ended before the start of counting, and nothing twice, for any rows', () => {
     fc.assert(
       fc.property(
         fc.array(fc.array(anyRow, few), few),

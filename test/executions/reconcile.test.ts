@@ -67,7 +67,7 @@ describe('executions/reconcile', () => {
     expect(found.entries).toEqual([{ id: 1, startedAtMs: 100_000, endedAtMs: 105_000 }]);
   });
 
-  it('begins no epoch for an earlier id if the present epoch began too early, because the clock was set back', () => {
+  it('starts no epoch for an earlier id if the present epoch started too early because the clock was set back', () => {
     const again = { rows: [at({ id: 7, hour: 9 })], known: knownAs([7, 8 * hourMs]), epochStartedAtMs: 5 * hourMs };
     expect(reconcile(input(again)).newEpochAtMs).toBe(9 * hourMs);
     expect(reconcile(input({ ...again, formerThroughMs: 8 * hourMs - 1 })).newEpochAtMs).toBe(9 * hourMs);
@@ -190,7 +190,7 @@ describe('executions/reconcile', () => {
     });
   });
 
-  it('assigns runs from before ids started again to the previous epoch', () => {
+  it('assigns runs from before the ids started again to the previous epoch', () => {
     const rows = [at({ id: 990, hour: 128 }), at({ id: 4, hour: 131 }), at({ id: 3, hour: 130 })];
     const found = reconcile(input({ rows, ids: hours([100, 950, 980]) }));
     expect(found.newEpochAtMs).toBe(130 * hourMs);
@@ -209,7 +209,7 @@ describe('executions/reconcile', () => {
     expect(toBefore(1)).toEqual([990]);
   });
 
-  it('finds the epoch of a late run by its id', () => {
+  it('finds the epoch of a late run by the id of the run', () => {
     const rows = [at({ id: 990, hour: 128 }), at({ id: 2, hour: 129 }), at({ id: 1, hour: 100 })];
     const found = reconcile(input({ rows, ids: hours([130, 3, 4]), epochStartedAtMs: 130 * hourMs }));
     expect([...found.ofEpochBefore].map(({ id }) => id)).toEqual([990, 1]);

@@ -34,7 +34,7 @@ describe('executions/recount', () => {
     expect(scene.asked).toHaveLength(2);
   });
 
-  it('leaves executions that may become visible later to the rounds', async () => {
+  it('does not compare executions that may become visible later, because rounds will find them', async () => {
     const scene = await createScene({ ended: [0.5], known: [] });
     await scene.look('pay', { nextDayMs: nowMs, activeUntilMs: nowMs + 1 });
     expect(scene.readAgain).toEqual([]);
@@ -43,7 +43,7 @@ describe('executions/recount', () => {
     expect(scene.readAgain).toEqual(['pay -1 h … 0 h']);
   });
 
-  it('does not compare the last day of an idle project, which is read in its turn, unless the day is too long', async () => {
+  it('does not compare the last day of an idle project, which rotation reads, unless the day is too long', async () => {
     const scene = await createScene({ ended: [100.5], known: [100.5] });
     await scene.setComparedWeek(nowMs - dayMs);
     await scene.look('pay', { nextDayMs: nowMs });
@@ -89,7 +89,7 @@ describe('executions/recount', () => {
     expect(scene.comparedWeekAtMs()).toBe(nowMs);
   });
 
-  it('reads hidden rows again within a day, in one piece, because they may have become readable', async () => {
+  it('reads hidden rows again within a day in one window, because they may have become readable', async () => {
     const scene = await createScene({ ended: [5.5, 6.5, 9.5], known: [], isHidden: true });
     await scene.look('pay', { nextDayMs: nowMs, activeUntilMs: nowMs + 1 });
     expect(scene.readAgain).toHaveLength(3);
@@ -174,7 +174,7 @@ describe('executions/recount', () => {
     expect(scene.readAgain).toHaveLength(1);
   });
 
-  it('reads every hour with rows once more, a day later', async () => {
+  it('reads every hour with rows a second time, a day later', async () => {
     const scene = await createScene({ ended: [25.5, 30.5], known: [25.5, 30.5] });
     for (let count = 0; count < 3; count += 1) await scene.look('pay', {});
     expect(scene.readAgain).toEqual(['pay -31 h … -30 h', 'pay -26 h … -25 h']);

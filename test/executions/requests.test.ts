@@ -19,7 +19,7 @@ describe('executions/requests', () => {
     expect(idleMs).toBeLessThanOrEqual(2 * minuteMs);
   }, 240_000);
 
-  it('counts idle projects within the delay without any hint', async () => {
+  it('counts executions of idle projects within the maximum delay without any hint', async () => {
     const options = { apiVersion: 14, clientVersion: 14 };
     const { perRound, activeRounds, idleMs, missing } = await watch({ rounds: 85, ...options });
     process.stdout.write(`requests a round without a hint: ${perRound.toFixed(1)}; idle within ${idleMs / 1000} s\n`);

@@ -35,7 +35,7 @@ describe('executions/restore-gap', () => {
     expect(shown()).toEqual(['pay', 'shop']);
   });
 
-  it('ends when projects on hold were read too', async () => {
+  it('ends when projects on hold have been read too', async () => {
     const { gap, scan, shown } = await setUp(true);
     await gap.begin(1000);
     for (const project of ['pay', 'shop']) await scan(project, 1000);
@@ -72,7 +72,7 @@ describe('executions/restore-gap', () => {
     expect(inTheMiddle.untilMs()).toBe(1000);
   });
 
-  it('opens after a further restart, if the server was not read in between, and only once', async () => {
+  it('opens after a further restart if the server was not read in between, but only once', async () => {
     const dir = makeMemoryFolder('automation-exporter-gap-');
     onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
     const live = async (work: (state: ReturnType<typeof openSqliteState>) => Promise<unknown>) => {

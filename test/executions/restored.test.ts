@@ -28,7 +28,7 @@ describe('executions after a restored copy', () => {
     );
   }, 120_000);
 
-  it('publishes at once the executions that are new since the copy, and cells that are 0 in it', async () => {
+  it('publishes at once the executions that are new since the copy, and the cells that are 0 in the copy', async () => {
     const ledger = createMemoryLedger();
     const { control, finish, counted, rounds, restart } = await play({
       keepBy: () => ledger,
@@ -49,7 +49,7 @@ describe('executions after a restored copy', () => {
     expect(counted()).toEqual(before);
   });
 
-  it('shows nothing of a disabled project until it was read again, and then no lower counter', async () => {
+  it('publishes nothing of a disabled project until it was read again, and then no lower counter', async () => {
     const ledger = createMemoryLedger();
     const { control, finish, counted, rounds, restart } = await play({ keepBy: () => ledger });
     await rounds(2);
@@ -86,7 +86,7 @@ describe('executions after a restored copy', () => {
     expect(counted()).toEqual(['pay settle succeeded 2']);
   });
 
-  it('counts runs again that are dated before counting began only because a clock was set back, and no others from before', async () => {
+  it('counts runs again that are dated before the start of counting only because a clock was set back, and no others', async () => {
     const ledger = createMemoryLedger();
     const { control, finish, counted, rounds, restart } = await play({ keepBy: () => ledger });
     finish('pay', { agoMs: 3_600_000 });

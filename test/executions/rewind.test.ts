@@ -69,7 +69,7 @@ describe('executions/rewind', () => {
     expect(facts().gapUntilMs).toBe(unknown);
   });
 
-  it('rewinds later if a full disk prevented it, even if the clock is right by then', async () => {
+  it('rewinds later if a full disk prevented it, even if the clock is correct by then', async () => {
     const ledger = createMemoryLedger();
     let isFull = false;
     const commit: typeof ledger.commit = async (...change) => {
@@ -92,7 +92,7 @@ describe('executions/rewind', () => {
     expect(cache.states.get('pay')?.scannedThroughMs).toBe(nowMs);
   });
 
-  it('counts the runs of a new project in the minute before the clock change was noticed, and none of other projects', async () => {
+  it('counts runs of a new project in the minute before a clock step was noticed, and none of other projects', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     const first = toNewProject('pay', nowMs - 100_000);
     const later = toNewProject('new', nowMs - 50_000);
@@ -113,7 +113,7 @@ describe('executions/rewind', () => {
     expect(facts().listedAtMs).toBe(nowMs - 610_000);
   });
 
-  it('counts a new project from before the clock change, others only if times in the future were read', async () => {
+  it('counts a new project from before the clock step, but others only if future times had been read', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     const states = [toNewProject('pay', nowMs - 100_000), toNewProject('new', nowMs - 50_000)];
     const ahead = { ...toNewProject('ahead', nowMs - 100_000), scannedThroughMs: nowMs + 500_000 };
@@ -136,7 +136,7 @@ describe('executions/rewind', () => {
     expect(cache.states.get('new')?.countedFromMs).toBe(nowMs - 50_000);
   });
 
-  it('ignores a difference of a few seconds, and one of days, which means a wrong clock', async () => {
+  it('ignores a difference of a few seconds, and a difference of days, which means a wrong clock', async () => {
     const near = await rewind({ nowMs }, [readThrough('pay', nowMs)], { skewMs: 30_000 });
     expect(near.through()).toEqual([`pay ${nowMs}`]);
     const far = await rewind({ nowMs }, [readThrough('pay', nowMs)], { skewMs: 40 * 86_400_000 });
@@ -207,7 +207,7 @@ describe('executions/follow-skew', () => {
     expect(facts()).toMatchObject({ leap, skewMs: 660_000 });
   });
 
-  it('stores the time that a fast clock has reached, and again once it is a day later', async () => {
+  it('stores the time that a fast clock has reached, and again when the time is a day later', async () => {
     const { follow, facts } = await start(createMemoryLedger());
     const dayMs = 86_400_000;
     for (const [reachedMs, kept] of [
@@ -222,14 +222,14 @@ describe('executions/follow-skew', () => {
     }
   });
 
-  it('keeps the stored difference while a jump is not accepted', async () => {
+  it('keeps the stored difference while a forward step is not accepted', async () => {
     const { follow, facts } = await start(createMemoryLedger());
     await follow({ nowMs: 661_000, ownMs: 1000, ...none });
     await follow({ nowMs: 700_000, ownMs: 100_000_000, doubtedMs: 100_700_000, ...none });
     expect(facts().skewMs).toBe(660_000);
   });
 
-  it('stores a step as soon as there is space, if a full disk refused it', async () => {
+  it('stores a step when there is space again, if a full disk refused it', async () => {
     const ledger = createMemoryLedger();
     let isFull = true;
     const commit: typeof ledger.commit = async (...change) => {
@@ -244,7 +244,7 @@ describe('executions/follow-skew', () => {
     expect(facts()).toMatchObject({ leap, skewMs: 660_000 });
   });
 
-  it('forgets a step that was undone', async () => {
+  it('removes a step that was undone', async () => {
     const { follow, facts } = await start(createMemoryLedger());
     await follow({ nowMs: 661_000, ownMs: 1000, leap: { beginMs: 1000, endMs: 661_000 } });
     expect(await follow({ nowMs: 630_999, ownMs: 16_000, ...none })).toBeUndefined();

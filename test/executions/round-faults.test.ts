@@ -42,7 +42,7 @@ describe('executions/round-faults', () => {
     ['server', 500, false],
     ['decode', 200, false],
     ['forbidden', 403, false],
-  ])('sends no third request if two end in %s %s without any answer before', async (kind, status, ends) => {
+  ])('sends no third request if two requests end in %s %s without any response before', async (kind, status, ends) => {
     const { faults } = setUp();
     const fault = failing(kind, status === undefined ? {} : { status });
     await faults.ask(fault);
@@ -54,7 +54,7 @@ describe('executions/round-faults', () => {
     expect(faults.silence()).toMatchObject({ kind });
   });
 
-  it('reports whether the server was reachable after a round', async () => {
+  it('reports after a round whether the server was reachable', async () => {
     const { faults } = setUp();
     const timeout = new ApiError('no answer', { kind: 'timeout', apiEndpoint: 'any' });
     expect(faults.isOfRound(timeout)).toBe(false);
@@ -64,7 +64,7 @@ describe('executions/round-faults', () => {
     expect(faults.isOfRound(new Error('a mistake of ours'))).toBe(false);
   });
 
-  it('does not conclude that the server is reachable from a part that may have sent no request', async () => {
+  it('does not infer that the server is reachable from a part that may have sent no request', async () => {
     const { faults } = setUp();
     await faults.attempt(async () => undefined);
     await faults.ask(failing('network'));

@@ -110,7 +110,7 @@ describe('executions/running-reader', () => {
     await expect(read(names)).rejects.toThrow('no place');
   });
 
-  it('shows the runs of a project again as soon as the project can be read', async () => {
+  it('publishes the runs of a project again as soon as the project can be read', async () => {
     let isOpen = false;
     const { read } = setUp((project) => {
       if (!isOpen) throw refusal('forbidden', 'api.error.item.unauthorized');
@@ -124,7 +124,7 @@ describe('executions/running-reader', () => {
     expect(await read(['pay'])).toMatchObject({ executions: undefined, denied: 'all' });
   });
 
-  it('reads all projects together again, once rights that were lost for a minute are back', async () => {
+  it('reads all projects together again after rights that were lost for a minute are granted again', async () => {
     let isOpen = false;
     const refuse = () => refusal('forbidden', 'api.error.item.unauthorized');
     const { read, asked } = setUp(
@@ -143,7 +143,7 @@ describe('executions/running-reader', () => {
     expect(asked).toEqual(['*']);
   });
 
-  it('reads project by project if `*` is refused because of one project, and tries one unreadable project in each round', async () => {
+  it('reads project by project if `*` is refused because of one project, and tries one denied project in each round', async () => {
     const names = ['closed', 'shut', 'pay', 'stock'];
     const { read, asked } = setUp(
       (project) => {
@@ -163,7 +163,7 @@ describe('executions/running-reader', () => {
     expect(asked.splice(0)).toEqual(['shut', 'pay', 'stock']);
   });
 
-  it('reports that none of the projects can be read', async () => {
+  it('reports that no project can be read if all are denied', async () => {
     const { read } = setUp(
       () => [],
       () => refusal('forbidden'),
@@ -171,7 +171,7 @@ describe('executions/running-reader', () => {
     expect(await read(['pay'])).toMatchObject({ executions: undefined, denied: 'all' });
   });
 
-  it('reports that no project can be read, although another one is missing', async () => {
+  it('reports that no project can be read if some are denied and others are missing', async () => {
     const { read } = setUp((project) => {
       if (project === 'gone') throw refusal('not_found', 'api.error.project.disabled');
       throw refusal('forbidden', 'api.error.item.unauthorized');
@@ -180,7 +180,7 @@ describe('executions/running-reader', () => {
     expect(await read(['gone'])).toMatchObject({ executions: [], denied: new Set() });
   });
 
-  it('reports an error 500 for `*` as a failure, except in the releases that always answer `*` with it', async () => {
+  it('reports an error 500 for `*` as a failure, except in the releases that always respond to `*` with it', async () => {
     const failure = () => new ApiError('failed', { kind: 'server', apiEndpoint: 'any', status: 500 });
     const answer = (): [] => [];
 

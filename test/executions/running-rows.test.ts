@@ -83,7 +83,7 @@ describe('executions/running-rows', () => {
     ]);
   });
 
-  it('takes no slot for a job that has never finished, and keeps the longest running one separate', () => {
+  it('takes no slot for a job that has never finished, and keeps the series of the longest running job separate', () => {
     const slots = createSeriesSlots([]);
     slots.setRoom({ jobs: 1, durations: 1, nodes: 1 });
     const named = (name: string, startedAtMs: number) =>

@@ -4,7 +4,7 @@ import { createSeriesSlots, type SeriesSlots, type SlotKind } from '../../src/ex
 import { type Cell, toJobKey } from '../../src/executions/counting/totals.ts';
 
 describe('executions/series-slots', () => {
-  it('gives slots permanently, in the order of requests', () => {
+  it('gives slots permanently, in the order of first use', () => {
     const slots = withRoom(2);
     expect(['a', 'b', 'c', 'a'].map((name) => take(slots, name))).toEqual([true, true, false, true]);
   });
@@ -22,7 +22,7 @@ describe('executions/series-slots', () => {
     expect(take(slots, 'b')).toBe(true);
   });
 
-  it('takes no slot for a query, or for a change that is never committed', () => {
+  it('takes no slot for a query, nor for a change that is never committed', () => {
     const slots = withRoom(1);
     expect(slots.has('jobs', job('a'))).toBe(false);
     expect(slots.claim().has('jobs', job('a'))).toBe(true);

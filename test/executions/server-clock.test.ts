@@ -4,7 +4,7 @@ import { createServerClock, type ServerTime } from '../../src/executions/reading
 import { refusal } from './fake-api.ts';
 
 describe('executions/server-clock', () => {
-  it('uses the time of the answer', async () => {
+  it('uses the time in the response', async () => {
     const { read, asked } = createScene(() => 0);
     expect(await read(7000)).toBe(7000);
     expect(asked()).toBe(0);
@@ -74,7 +74,7 @@ describe('executions/server-clock', () => {
     },
   );
 
-  it('accepts a jump ahead only after five minutes, and continues as before until then', async () => {
+  it('accepts a forward step only after five minutes, and continues with computed times until then', async () => {
     const { read, pass } = createScene(refuse);
     await read(1_000_000);
     for (let passedMs = 0; passedMs < 300_000; passedMs += 15_000) {
@@ -85,7 +85,7 @@ describe('executions/server-clock', () => {
     expect(await read(10_300_000)).toBe(10_300_000);
   });
 
-  it('does not accept a jump of the clock at once either if it happened while the exporter was not running', async () => {
+  it('delays accepting a forward step that happened while the exporter was not running, too', async () => {
     const { read, pass, doubted } = createScene(refuse, { skewMs: 0, listedAtMs: 1_000_000 });
     expect(await read(10_000_000)).toBe(1_000_000);
     expect(doubted()).toBe(10_001_000);
@@ -110,7 +110,7 @@ describe('executions/server-clock', () => {
   it.each([
     [661_000, { beginMs: 1_000_000, endMs: 1_661_000 }],
     [30_000, undefined],
-  ])('notices a step of %i ms that happened during an absence, once', async (byMs, leap) => {
+  ])('detects a step of %i ms that happened during an absence, once', async (byMs, leap) => {
     const { read, pass, latest } = createScene(refuse, { skewMs: 0, listedAtMs: 1_000_000 });
     await read(1_000_000 + byMs);
     expect(latest()?.leap).toEqual(leap);
@@ -134,7 +134,7 @@ describe('executions/server-clock', () => {
     },
   );
 
-  it('forgets a jump that did not last', async () => {
+  it('ignores a forward step that did not last', async () => {
     const { read, pass } = createScene(refuse);
     await read(1_000_000);
     pass(290_000);
@@ -145,7 +145,7 @@ describe('executions/server-clock', () => {
     expect(await read(10_000_000)).toBe(1_310_000);
   });
 
-  it('accepts a jump of less than an hour at once', async () => {
+  it('accepts a forward step of less than an hour at once', async () => {
     const { read, pass } = createScene(refuse);
     await read(1_000_000);
     pass(15_000);
@@ -156,7 +156,7 @@ describe('executions/server-clock', () => {
     expect(await read(11_830_001)).toBe(8_230_000);
   });
 
-  it('returns the time to rewind to after a step back: the time at which the clock went ahead', async () => {
+  it('after a step back, returns the time at which the clock went ahead as the time to rewind to', async () => {
     const { read, pass, rewindTo, reached } = createScene(refuse);
     await read(1_000_000);
     pass(15_000);
@@ -192,7 +192,7 @@ describe('executions/server-clock', () => {
     expect(rewindTo()).toBe(340_000);
   });
 
-  it('notices that the clock was unknown for more than a minute', async () => {
+  it('reports that the clock was unknown for more than a minute', async () => {
     const { read, pass, wasUnseen } = createScene(refuse);
     await read(1_000_000);
     pass(60_000);

@@ -80,7 +80,7 @@ describe('executions/skips', () => {
     expect(scene.told).toEqual(['pay: 2 executions were skipped because they ended before the catch-up limit']);
   });
 
-  it('stops if the credentials are refused, and tries the same again', async () => {
+  it('stops if the credentials are refused, and later continues with the same week', async () => {
     const scene = await createScene([toSkip(0, 3)], () => {
       throw refusal('unauthorized');
     });

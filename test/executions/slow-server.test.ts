@@ -98,7 +98,7 @@ describe('executions on a slow server', () => {
     expect(Math.max(...all.map(({ tookMs }) => tookMs))).toBeLessThan(45_000);
   }, 60_000);
 
-  it('spreads the comparison of four mostly deleted days over several rounds, while the server is up and new executions count', async () => {
+  it('spreads the comparison of four mostly deleted days over several rounds, while new executions are counted', async () => {
     const past = Array.from({ length: 7 * 24 * 6 }, (_, index) => startMs - (index + 1) * 600_000);
     const { rounds, known, change, restart, pass, asked } = createTimedScene({
       answerMs: () => 700,

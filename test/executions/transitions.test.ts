@@ -66,7 +66,7 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['payments settle succeeded 1']);
   });
 
-  it('reads the list at once if something runs in an unlisted project', async () => {
+  it('reads the list of projects at once if an execution runs in an unlisted project', async () => {
     const { control, counted, rounds } = await play();
     await rounds(5);
     control.createProject('new');
@@ -261,7 +261,7 @@ describe('executions/transitions', () => {
   it.each([
     ['', 0],
     [', even while a corrected clock of the server is not accepted yet', -3 * hourMs],
-  ])('starts the interval of a project when configuration includes it%s', async (_when, skewMs) => {
+  ])('starts the interval of a project when the configuration includes it%s', async (_when, skewMs) => {
     const { control, finish, counted, rounds, restart } = await play();
     await rounds(2);
     control.setClockSkew(skewMs);
@@ -278,7 +278,7 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('counts nothing of a project that is excluded only while the server does not answer', async () => {
+  it('counts nothing in a project that is excluded only while the server does not respond', async () => {
     const { control, finish, counted, rounds, round, restart, pass } = await play();
     await rounds(2);
     control.addFault({ kind: 'hang' });
@@ -334,7 +334,7 @@ describe('executions/transitions', () => {
         to: ({ restart }: Played) => restart(),
       },
     ],
-  ])('shows a new series as 0 again if its project %s before its value is shown', async (_what, { from, to }) => {
+  ])('publishes a series as 0 again if its project %s before the value is published', async (_what, { from, to }) => {
     const world = await play({ settings: { holdNewSeriesMs: 60_000 } });
     const { finish, rounds, shown } = world;
     const values = (): string[] =>
@@ -353,7 +353,7 @@ describe('executions/transitions', () => {
     expect(values()).toEqual(['1']);
   });
 
-  it('publishes a series as 0 first after a limit kept it from being published, for any length of time', async () => {
+  it('publishes a series as 0 first after a limit had dropped it, for any length of time', async () => {
     const { control, finish, rounds, restart, shown } = await play({
       settings: { holdNewSeriesMs: 60_000, maxSeries: 40 },
     });

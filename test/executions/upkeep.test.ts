@@ -100,7 +100,7 @@ describe('executions/slow-clocks', () => {
     expect(cache.facts().slowClocks).toEqual([{ byMs: 26 * hourMs, seenAtMs: nowMs }]);
   });
 
-  it('recognizes a slow clock only from a running execution with a new id and an old start', async () => {
+  it('recognizes a slow clock only by a running execution with a new id and an old start', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     await cache.update(async () => ({
       facts: { ...cache.facts(), oneTimeIds: [73] },
@@ -122,7 +122,7 @@ describe('executions/slow-clocks', () => {
     expect(cache.facts().slowClocks).toEqual([{ byMs: 50 * hourMs, seenAtMs: nowMs }]);
   });
 
-  it('concludes nothing from a run that was first seen hours after its start, and keeps the known clocks', async () => {
+  it('infers nothing from a run that was first seen hours after its start, and keeps the known clocks', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     await cache.update(async () => ({
       facts: { ...cache.facts(), slowClocks: [{ byMs: 50 * hourMs, seenAtMs: nowMs - hourMs }] },
@@ -139,7 +139,7 @@ describe('executions/slow-clocks', () => {
     expect(cache.facts().slowClocks).toEqual([{ byMs: 50 * hourMs, seenAtMs: nowMs - hourMs }]);
   });
 
-  it('remembers a clock as long as recent runs or answers show it, and stores this once a day', async () => {
+  it('keeps a clock for as long as recent runs or responses show it, and stores this once a day', async () => {
     const ledger = createMemoryLedger();
     const cache = await openLedgerCache(ledger, 'prod');
     await cache.update(async () => ({

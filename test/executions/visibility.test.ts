@@ -81,7 +81,7 @@ describe('executions/visibility', () => {
     expect(shown('automation_executions_running')).toEqual([nothingRuns('pay'), nothingRuns('stock')]);
   });
 
-  it('sends few requests about visibility: one every six hours for each project, and one in a round', async () => {
+  it('sends few requests to check visibility: one every six hours for each project, and one in a round', async () => {
     const { control, simulator, rounds } = await play();
     for (let index = 0; index < 9; index += 1) control.createProject(`p${index}`);
     const named = /\/project\/([^*]+)\/executions\/running$/;
@@ -104,7 +104,7 @@ describe('executions/visibility', () => {
     expect(['a10', 'a34', 'a38'].map(ago)).toEqual([0, 15_000, 0]);
   });
 
-  it('reports that a project is denied that could be read before', async () => {
+  it('reports that a formerly readable project is denied', async () => {
     const { control, simulator, rounds, visibility } = await play();
     control.createProject('stock');
     await rounds(2);
@@ -120,7 +120,7 @@ describe('executions/visibility', () => {
 const nowMs = 100 * dayMs;
 
 describe('executions/visibility, one request in each round', () => {
-  it('requests the running executions of one project in each round: first of projects with hidden executions, and of all within six hours', async () => {
+  it('requests the running executions of one project per round: first of those with hidden executions, and of all within six hours', async () => {
     const scene = createScene(['a', 'b', 'c']);
     scene.visibility.noteRunning({ executions: [], serverMs: undefined });
     scene.visibility.noteRead('b', { ...nothingRead, isDenied: true });
@@ -131,7 +131,7 @@ describe('executions/visibility, one request in each round', () => {
     expect(await scene.looks(5)).toEqual(['running a', 'running b', 'running c']);
   });
 
-  it('reads a denied project again sooner, and none whose execution was in the list', async () => {
+  it('reads a denied project again sooner, and no project whose executions are in the list', async () => {
     const scene = createScene(['a', 'b']);
     scene.visibility.noteRunning({ executions: [someRunning({ project: 'b' })], serverMs: undefined });
     scene.deny('a');
@@ -144,7 +144,7 @@ describe('executions/visibility, one request in each round', () => {
     expect(scene.visibility.all().runningDenied).toEqual([]);
   });
 
-  it('reads no project if none can be read, and shows running executions in none', async () => {
+  it('requests nothing if no project can be read, and publishes no running executions', async () => {
     const scene = createScene(['a']);
     scene.visibility.noteRunning({ executions: undefined, serverMs: undefined, denied: 'all' });
     expect(await scene.looks(2)).toEqual([]);

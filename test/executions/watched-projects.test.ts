@@ -22,7 +22,7 @@ describe('executions/watched-projects', () => {
     expect(asked).toEqual(['any time', 'any time']);
   });
 
-  it('reads the list at once if something runs in an unlisted project, and only once if the project stays unlisted', async () => {
+  it('reads the list of projects at once if an execution runs in an unlisted project, and only once if the project stays unlisted', async () => {
     const { refresh, pass, asked, names } = await createScene(['pay']);
     await refresh();
     names.push('new');

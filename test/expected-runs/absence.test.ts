@@ -264,7 +264,7 @@ describe('expected-runs, an absence longer than the known times', () => {
 });
 
 describe('expected-runs, more schedules than there is time to request', () => {
-  it('counts each time of 70 jobs once, also those that were never listed', async () => {
+  it('counts each time of 70 jobs once, even times that were never listed', async () => {
     const { control, minutes, jobs, schedule, nowMs } = createStopping({ takesTime: true });
     control.createProject('pay');
     for (let second = 0; second < 70; second++) {

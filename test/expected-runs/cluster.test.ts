@@ -7,7 +7,7 @@ import { createStopping, hour } from './hourly.ts';
 import { job, nowMs } from './risks/some-risks.ts';
 
 describe('expected-runs, of a cluster behind one address', () => {
-  it('compares the runs of a member with its own threads, and does not know whether a member is gone', async () => {
+  it('compares the runs of a member with its own threads, and makes no claim whether a member is gone', async () => {
     const { control, minutes, risks, schedule } = createStopping({ members: 3, threadPoolSize: 3 });
     control.createProject('pay');
     control.setConditions({ durationFactor: 60 });
@@ -24,7 +24,7 @@ describe('expected-runs, of a cluster behind one address', () => {
     expect(hours?.map(({ exceeded }) => exceeded?.jobCount).slice(0, 3)).toEqual([undefined, 4, 4]);
   });
 
-  it('has no threads of its own for jobs whose owner is not known', async () => {
+  it('counts jobs of unknown owners without threads of their own', async () => {
     const { plan, ahead } = outlookOf({ a: 'one', b: 'one', c: undefined });
     const { day } = await plan(noPause);
     expect([day, ahead()?.threads]).toEqual([{ most: 3, exceededMs: nowMs + 60_000 }, 2]);

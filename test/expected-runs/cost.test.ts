@@ -50,7 +50,7 @@ describe('expected-runs, the cost of requests for a server', () => {
     expect(requests().filter(({ path }) => /info$|forecast$/.test(path)).length).toBeLessThan(2000);
   });
 
-  it('requests little about a schedule that has long been known, also after a restart', {
+  it('requests little about a schedule that has been known for long, also after a restart', {
     timeout: 60_000,
   }, async () => {
     const { yearly, weekly, daily, 'in working hours': working, 'every second of next year': late } = kinds;
@@ -72,7 +72,7 @@ describe('expected-runs, the cost of requests for a server', () => {
     expect(sum(listed())).toBeLessThan(180 * 61);
   });
 
-  it('lists in small pieces a dense part of a schedule that begins late', { timeout: 60_000 }, async () => {
+  it('lists a dense part of a schedule that begins late in small spans', { timeout: 60_000 }, async () => {
     const { control, away, minutes, listed, nowMs, jobs } = createAsked({}, 0);
     control.createJob('pay', { name: 'next year', schedule: kinds['every second of next year'] });
     await minutes(2);
@@ -93,7 +93,7 @@ describe('expected-runs, the cost of requests for a server', () => {
     ['in working hours', 7 * 60, utc('* * 8-17 * * 1-5')],
     ['in working hours', 13 * 60, utc('* * 8-17 * * 1-5')],
   ] as const)(
-    'lists no more than an hour at once of a schedule that was %s for %d minutes and was then made dense',
+    'lists no more than an hour at once of a schedule that was %s for %d minutes and then became dense',
     { timeout: 60_000 },
     async (name, wasMinutes, schedule) => {
       const { control, minutes, polls, listed } = createAsked({}, 0);
@@ -114,7 +114,7 @@ describe('expected-runs, the cost of requests for a server', () => {
 describe('expected-runs, the processor of a server with 250 scheduled jobs', () => {
   const { 'every minute': minute, 'every 20 seconds': dense, 'every second of next year': late, daily, yearly } = kinds;
 
-  it('works for the exporter at most 2 % of the time, also at the first contact', async () => {
+  it('uses at most 2 % of the time of the server, also at the first contact', async () => {
     const { minutes, spentMs, requests, jobs, find } = createAsked({ minute, dense, late, daily, yearly }, 50, {
       takesTime: true,
     });
@@ -151,7 +151,7 @@ describe('expected-runs, the processor of a server with 250 scheduled jobs', () 
     expect((spentMs() - before[1]) / 600_000).toBeLessThanOrEqual(0.02);
   });
 
-  it('decides missed runs of most of 60 jobs in 20 minutes, while each request waits in the exporter for three seconds', async () => {
+  it('decides most missed runs of 60 jobs in 20 minutes, while each request waits in the exporter for three seconds', async () => {
     const { minutes, jobs } = createAsked({ minute }, 60, { takesTime: true, queueMs: 3000 });
     await minutes(20);
     expect(jobs().filter(({ lastMissedMs }) => lastMissedMs !== undefined).length).toBeGreaterThan(30);
@@ -190,7 +190,7 @@ describe('expected-runs, the processor of a server with 250 scheduled jobs', () 
 });
 
 describe('expected-runs, the processor of a server with ten projects of 400 jobs', () => {
-  it('works for the exporter at most 0.5 % of the time, once all schedules are known', async () => {
+  it('uses at most 0.5 % of the time of the server, once all schedules are known', async () => {
     const { control, minutes, requests } = createAsked({}, 0, { takesTime: true });
     for (let project = 0; project < 10; project++) {
       control.createProject(`${project}`);
@@ -209,7 +209,7 @@ describe('expected-runs, the processor of a server with ten projects of 400 jobs
 });
 
 describe('expected-runs, a server that cannot list the times of a job', () => {
-  it('requests less after a timeout, never the same again, and names the job', { timeout: 60_000 }, async () => {
+  it('requests less after a timeout, never the same span again, and names the job', { timeout: 60_000 }, async () => {
     const { minutes, polls, away, control, forecasts, outcome, shown } = createAsked(
       { 'every minute': kinds['every minute'] },
       2,

@@ -91,7 +91,7 @@ describe('expected-runs/deciding/hours-ahead', () => {
     expect({ day, crowds }).toEqual({ day: { most: 1, exceededMs: undefined }, crowds: [] });
   });
 
-  it('leaves out starts beyond the number of runs that their job allows at once', async () => {
+  it('omits starts beyond the number of runs that their job permits at once', async () => {
     const limit = { id: 'j1', most: 2 };
     const starts = [0, 1, 2, 30, 31].map((minute) => ({ ...toStart('a', at(10, minute), 30), limit }));
     const { hours, day } = await plan(starts, { underWay: [], fromMs: at(9, 10), threads: 2 });
@@ -113,7 +113,7 @@ describe('expected-runs/deciding/hours-ahead', () => {
     });
   });
 
-  it('finds the spans whose starts make more runs than threads', async () => {
+  it('finds the spans in which starts exceed the number of threads', async () => {
     const starts = [
       [0, 60],
       [5, 1],
@@ -185,12 +185,12 @@ describe('expected-runs/deciding/hours-ahead', () => {
     expect({ named: hour?.exceeded?.jobs.length, of: hour?.exceeded?.jobCount }).toEqual({ named: 20, of: 30 });
   });
 
-  it('reports no excess if the number of threads is unknown', async () => {
+  it('reports no excess of runs if the number of threads is unknown', async () => {
     const { hours } = await plan([toStart('a', at(2), 1)], { underWay: [], fromMs: at(0), threads: undefined });
     expect(hours.filter(({ exceeded }) => exceeded !== undefined)).toEqual([]);
   });
 
-  it('reports an excess from the start of the hour if it began earlier', async () => {
+  it('reports an excess of runs from the start of the hour if it began earlier', async () => {
     const starts = [57, 58, 59].map((minute) => ({ atMs: at(4, minute), durationMs: 120 * minuteMs, job: job() }));
     const { hours } = await plan(starts, { underWay: [], fromMs: at(4, 30), threads: 2 });
     expect(hours.slice(0, 3).map(({ exceeded }) => exceeded?.atMs)).toEqual([at(4, 59), at(5), at(6)]);

@@ -34,7 +34,7 @@ function createJobs(everyMs: readonly number[] = [15 * minuteMs, hourMs]) {
 /** The last times may still be undecided. */
 const maxOpen = 3;
 
-it('follows the clock of a member until it has been silent for a day', () => {
+it('tracks the clock of a member until the member has been silent for a day', () => {
   let ticks = 0;
   const clocks = createClocks({ now: () => ticks, ticks: () => ticks });
   const tell = (atTicks: number) => {
@@ -170,7 +170,7 @@ describe('expected-runs, a clock that was set ahead and back', () => {
     expect(starts().length).toBeGreaterThan(count);
   });
 
-  it('prefers another cause of a missed run, if there is one', async () => {
+  it('prefers another cause of a missed run to a clock step, if there is one', async () => {
     const { control, ahead, minutes, missed } = createJobs();
     await minutes(90);
     await ahead(dayAndMoreMs, 1);

@@ -132,7 +132,7 @@ describe('expected-runs/lists', () => {
     expect(jobs().filter(({ goneAtMs }) => goneAtMs !== undefined)).toHaveLength(8);
   });
 
-  it('lists the other projects in turn while neither the jobs of a project nor their schedules can be read', async () => {
+  it('lists the other projects in turn while one project and the schedules of its jobs cannot be read', async () => {
     const { control, minutes, requests } = createHourly({ apiVersion: 58 });
     for (const project of ['a', 'b', 'c', 'd']) control.createProject(project);
     await minutes(2);
@@ -232,7 +232,7 @@ describe('expected-runs/lists', () => {
     expect(lastOf('pay/moved/third')).toBe('12:30');
   });
 
-  it('does not expect of a new job what a deleted one of its name did, and expects it of a renamed one', async () => {
+  it('does not expect the runs of a deleted job from a new job with its name, but expects them from a renamed job', async () => {
     const { control, minutes, risks, id } = createHourly();
     control.setConditions({ downNodes: ['node01'] });
     await minutes(190);

@@ -19,7 +19,7 @@ const missed = (shown: (family: string) => string[]): string[] =>
   shown('schedule_missed_total').filter((line) => !line.endsWith(' 0'));
 
 describe('expected-runs, while the previous run is in progress', () => {
-  it('finds the overlap of a job that does not allow several runs, and requests its definition once', async () => {
+  it('finds that runs overlap in a job that does not permit several runs, and requests its definition once', async () => {
     const { minutes, shown, asked } = createSlow();
     await minutes(130);
     expect(missed(shown)).toEqual([expect.stringContaining('reason="overlap"')]);
@@ -39,14 +39,14 @@ describe('expected-runs, while the previous run is in progress', () => {
     expect([...facts]).toEqual(['the run #N was still running']);
   });
 
-  it('finds the overlap without a request if definitions cannot be read as JSON', async () => {
+  it('finds that runs overlap without a request if definitions cannot be read as JSON', async () => {
     const { minutes, shown, asked } = createSlow({ apiVersion: 43 });
     await minutes(40);
     expect(missed(shown)).toEqual([expect.stringContaining('reason="overlap"')]);
     expect(asked()).toBe(0);
   });
 
-  it('finds the overlap while a one-time run of the job waits for its time, because the server starts no other run until then', async () => {
+  it('finds that a waiting one-time run blocks the schedule, because the server starts no other run until its time', async () => {
     const { minutes, shown, control, nowMs, find } = createSlow();
     const id = control.createJob('pay', { name: 'quick', schedule: { everyMs: 600_000, offsetMs: 0 } });
     await minutes(3);

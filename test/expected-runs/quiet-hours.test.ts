@@ -72,7 +72,7 @@ describe('expected-runs, schedules with hours without starts', () => {
       missed: 1,
     },
   ])(
-    'reports missed runs in $span, even if the first answer after it has no time yet',
+    'reports missed runs in $span, even if the first response after it contains no time yet',
     { timeout: 60_000 },
     async ({ cron, fromIso, toIso, missed }) => {
       const { until, control, minutes, away, nowMs, ends } = createQuiet(cron);

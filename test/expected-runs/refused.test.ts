@@ -31,7 +31,7 @@ describe('expected-runs, jobs whose schedule is refused', () => {
     expect(shown('job_next_run_timestamp_seconds')).toHaveLength(1);
   });
 
-  it('pauses twice as long after each refusal, and never longer than six hours', () => {
+  it('doubles the pause after each refusal, up to six hours', () => {
     const minutes = [1, 2, 5, 6, 7, 100].map((count) => restsUntilMs({ atMs: 0, count }) / 60_000);
     expect(minutes).toEqual([10, 20, 160, 320, 360, 360]);
   });
@@ -39,7 +39,7 @@ describe('expected-runs, jobs whose schedule is refused', () => {
   it.each([
     [403, 'api.error.item.unauthorized'],
     [404, 'api.error.item.doesnotexist'],
-  ])('names the one job whose times are refused with %i, and says why about it', async (status, errorCode) => {
+  ])('names the one job whose times are refused with %i, and the reason', async (status, errorCode) => {
     const { control, minutes, outcome, find, stop } = createScene({});
     onTestFinished(stop);
     control.createProject('pay');

@@ -15,7 +15,7 @@ describe('expected-runs/seen-runs', () => {
     );
   });
 
-  it('ignores what waits, has no start, or has no job', () => {
+  it('ignores executions that wait, have no start, or have no job', () => {
     const none = [someRunning({ status: 'scheduled' }), someRun({ lacksStart: true }), someRun({ job: undefined })];
     expect(toSeenRuns(none)).toEqual(new Map());
   });
@@ -46,7 +46,7 @@ function toPort(scannedThroughMs: number) {
 }
 
 describe('expected-runs/clear-times', () => {
-  it('treats all starts in a project as known up to the read of its own list of running executions', () => {
+  it('treats all starts in a project as known up to the last list of its running executions', () => {
     const clear = createClearTimes();
     clear.note(toPort(1_000_000));
     clear.note(toPort(1_059_999));

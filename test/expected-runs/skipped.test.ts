@@ -29,7 +29,7 @@ it('keeps each missed run of a passive time with its cause, over a restart', asy
   ]);
 });
 
-it('reports that running executions cannot be read, since a run to start by hand may be in progress', async () => {
+it('reports that running executions cannot be read, because a run to start by hand may be in progress', async () => {
   let isBusy = false;
   const hourly = createHourly({ isRefused: (name) => isBusy && name === 'running-executions' });
   await hourly.minutes(3);
@@ -60,7 +60,7 @@ it('lists runs without a later success first, critical ones before others, then 
   expect(runs.map(({ jobId }) => jobId)).toEqual(['critical', 'early', 'late', 'good']);
 });
 
-it('counts a late run as running, because a restart would end it', async () => {
+it('counts an overdue run as in progress, because a restart would end it', async () => {
   const { control, minutes, windows, id } = createHourly();
   for (let run = 0; run < 4; run += 1) {
     await minutes(5);

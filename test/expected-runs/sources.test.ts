@@ -22,7 +22,7 @@ describe('expected-runs/sources', () => {
     ['that a proxy answers for', 0, refuse({ kind: 'forbidden', status: 403 })],
     ['that could not be asked in time', 10, refuse({ kind: 'timeout', unsent: true, isOwnLimit: true })],
     ['that is silent, although another one takes its address', 0, refuse({ kind: 'timeout' })],
-  ])('records up to which minute a member answered %s', (_what, minute, fault) => {
+  ])('records up to which minute a member responded %s', (_what, minute, fault) => {
     let nowMs = 0;
     const notes = createSourceNotes(fakeClock({ now: () => nowMs, ticks: () => nowMs }));
     const listener = notes.listener('a');
@@ -83,7 +83,7 @@ describe('expected-runs/sources', () => {
     expect(notes.all().get(sourceKeys.threads(''))?.at(-1)?.value).toBe(value);
   });
 
-  it('ignores a list of jobs that was requested before a known one, but came later', () => {
+  it('ignores a list of jobs that was requested before a known list, but arrived later', () => {
     let nowMs = 0;
     const notes = createSourceNotes(fakeClock({ now: () => nowMs, ticks: () => nowMs }));
     const taken = (job: string, tookMs: number): readonly string[] => {

@@ -20,7 +20,7 @@ const missed = (reason: string, count: number): string =>
   `automation_schedule_missed_total{project="pay",job_group="nightly",job_name="settle",reason="${reason}"} ${count}`;
 
 describe('expected-runs, a switch turned off before a missed run is confirmed', () => {
-  it('decides the missed runs of a disabled project, even if an earlier one is not confirmed yet', async () => {
+  it('decides the missed runs of a disabled project, even if an earlier missed run is not confirmed yet', async () => {
     const { control, minutes, shown } = await comeBack({ apiVersion: 47 });
     control.changeProject('pay', { scheduleEnabled: false });
     await minutes(60);
@@ -42,7 +42,7 @@ describe('expected-runs, a switch turned off before a missed run is confirmed', 
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 1']);
   });
 
-  it('counts no missed run if the schedule was edited unnoticed, and its project was disabled just after the time', async () => {
+  it('counts no missed run if the schedule was edited unnoticed, and its project was disabled just after the expected time', async () => {
     const scene = createStopping({ apiVersion: 47 });
     const { control, minutes, shown } = scene;
     control.createProject('pay');
@@ -78,7 +78,7 @@ describe('expected-runs, a switch turned off before a missed run is confirmed', 
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 0']);
   });
 
-  it('decides that a disabled job is off, and counts the earlier missed run when the job is on again', async () => {
+  it('decides that a disabled job is off, and counts its earlier missed run when the job is on again', async () => {
     const { control, minutes, shown, jobs, id } = await comeBack({ apiVersion: 47 });
     await minutes(28);
     control.setExecutionMode('passive');

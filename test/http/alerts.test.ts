@@ -17,7 +17,7 @@ async function start(more: Partial<AlertRoutes> = {}) {
 }
 
 describe('http/routes/alerts', () => {
-  it('links to the address at which the rules were requested, and says so', async () => {
+  it('links to the URL at which the rules were requested, and names this URL', async () => {
     const { ask } = await start();
     const { body } = await ask('/alerts/rules.yaml', { headers: { host: 'exporter.monitoring.svc:9720' } });
     expect(body.split('\n').slice(0, 2)).toEqual([
@@ -41,7 +41,7 @@ describe('http/routes/alerts', () => {
     expect((await configured.ask('/alerts/rules.yaml')).body).not.toContain('WARNING');
   });
 
-  it('links below the prefix under which it is served', async () => {
+  it('links below the prefix of the exporter', async () => {
     const { ask } = await start({ ownUrl: () => 'http://localhost:9720/here/' });
     const { body } = await ask('/alerts/rules.yaml', { headers: { host: 'exporter:9720' } });
     expect(body).toContain('runbook_url: http://exporter:9720/here/runbooks/AutomationServiceDown\n');

@@ -261,7 +261,7 @@ web899 1@web899 |  | +1 min 29 s | 5 s | ✗ failed (failed, NonZeroResultCode)
       'Execution x&#60;i&#62; of prod not found',
       'This is not an execution id: ids are whole numbers.',
     ],
-  ])('explains for %s what is kept and why it may not be shown', async (path, title, reason) => {
+  ])('explains for %s what is stored and why it may not be shown', async (path, title, reason) => {
     const { status, body } = await read({ path });
     const [first, second] = toText(body).split('\n');
     expect({ status, first, second }).toEqual({ status: 404, first: title, second: reason });
@@ -325,14 +325,14 @@ Overdue: ✗ yes`);
     expect(toText(page)).toContain(`\n${said}.\n`);
   });
 
-  it('names who stopped an execution, whatever failed in it', async () => {
+  it('names who stopped an execution, even if steps failed in it', async () => {
     const root = span('RUN', { depth: 0, result: 'cancellation', why: 'ana aborted it' });
     const step = span('Build', { path: '1', ...failure });
     const page = toText(await readPage({ execution: pastExecution({ spans: [root, step] }) }));
     expect(page).toContain('#4711: aborted\nWhy: ana aborted it.\n');
   });
 
-  it('does not confuse two ids', async () => {
+  it('distinguishes two similar ids', async () => {
     const execution = pastExecution();
     for (const id of ['4711x', '-1', '1e3', '0x10', '9007199254740993', '4711.0', '%204711']) {
       expect({ id, status: (await read({ execution, path: `/executions/prod/${id}` })).status }).toEqual({
@@ -342,7 +342,7 @@ Overdue: ✗ yes`);
     }
   });
 
-  it('shows any text as text', async () => {
+  it('escapes any text', async () => {
     let execution = pastExecution();
     const tracing = { isOn: true, servers: ['prod'] };
     const options = {

@@ -56,7 +56,7 @@ const waiting = collector('tokens', {
 const off = { lastRunAtMs: undefined, tookMs: undefined, series: undefined, result: 'off' } as const;
 
 describe('http/front-page', () => {
-  it('links from a server that another exporter watches to that exporter', async () => {
+  it('links a server that another exporter watches to that exporter', async () => {
     const lease = { isOwned: false, owner: 'http://b.example.org:9720', epoch: 4, expiresInMs: 8200 };
     const watcher = { is: 'other', address: lease.owner, page: lease.owner } as const;
     const page = await readPage([
@@ -69,7 +69,7 @@ describe('http/front-page', () => {
     );
   });
 
-  it('shows problems first, then everything else', async () => {
+  it('shows problems first, then all other content', async () => {
     const collectors = [
       collector('ping'),
       failing,
@@ -198,7 +198,7 @@ All 4 finished executions, failures only
     expect(page).toContain('<a href="./executions?server=prod&amp;result=failures">failures only</a>');
   });
 
-  it('draws runs and failures by hour, and nothing before the oldest kept one', async () => {
+  it('draws runs and failures by hour, and nothing before the oldest stored run', async () => {
     const over = [
       ended(),
       ended({ ending: 'failed', endedAtMs: atMs - 3_600_000 }),
@@ -272,7 +272,7 @@ Counters would jump between members and are therefore dropped. List the members,
 `);
   });
 
-  it('suggests no policy for rights that only an administrator has', async () => {
+  it('suggests no policy for a denial that needs the rights of an administrator', async () => {
     const needsAdmin = [{ collector: 'users', right: 'system admin' }];
     expect(toText(await readPage([server('prod', { needsAdmin })]))).toContain(`
 Missing permissions
@@ -281,7 +281,7 @@ Collectors: 2 up to date
 `);
   });
 
-  it('does not list what else is unknown for a server that is down', async () => {
+  it('hides other unknown values of a server that is down', async () => {
     const down = server('prod', {
       state: 'down',
       message: 'GET system-info: no answer within 10 s',
@@ -354,7 +354,7 @@ Since 03:09 UTC (10 min ago): collector.example.org:4318: the connection was ref
     expect(page).toContain(`\nTraces${text}\n`);
   });
 
-  it('reports a problem of many servers once, and folds servers that are fine', async () => {
+  it('reports a problem of many servers once, and folds servers without problems', async () => {
     const message = 'GET system-info: no answer within 10 s';
     const down = ['a', 'b'].map((name) => server(name, { state: 'down', message, collectors: [] }));
     const page = await readPage([...down, server('c')]);
@@ -385,7 +385,7 @@ As of `);
     expect(page).toContain('<div class="headline bad">');
   });
 
-  it('begins with the statement that there is no problem', async () => {
+  it('begins with a sentence that there is no problem', async () => {
     const page = await readPage([server('prod')]);
 
     expect(toText(page)).toMatch(
@@ -394,7 +394,7 @@ As of `);
     expect(page).toContain('<title>No problem seen on &#34;prod&#34;</title>');
   });
 
-  it('shows a dozen problems at the top, folds the next 200, and counts the rest', async () => {
+  it('shows a dozen problems at the top, folds the next 200, and counts the others', async () => {
     const collectors = Array.from({ length: 300 }, (_, index) => ({ ...failing, name: `c${index}` }));
     const [top = '', folded = ''] = (await readPage([server('prod', { collectors })])).split('<details>');
     const count = (text: string): number => text.match(/&#34;prod&#34;: c\d+ fails<\/a>/g)?.length ?? 0;

@@ -80,7 +80,7 @@ describe('http/hosts', () => {
   });
 
   it.each(['printer.local', 'a.b.internal', 'x.localhost', 'nas.home.arpa'])(
-    'accepts %s as a name of this network',
+    'accepts %s as a name of the local network',
     (name) => {
       expect(isSafeHost(name)).toBe(true);
     },

@@ -239,13 +239,13 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     });
   }
 
-  it('keeps the short words of a change whole beside a long name', async () => {
+  it('does not break the short words of a change beside a long name', async () => {
     const body = await (await fetch(`${url}/changes`)).text();
     expect(body).toContain('<td data-is="Kind" class="brief">definition</td>');
     expect(body).toContain('<td class="change"><bdi>steps changed</bdi>');
   });
 
-  it('shows eight servers, seven of them fine, on less than 2,600 pixels', async () => {
+  it('shows eight servers, seven without problems, on less than 2,600 pixels', async () => {
     current = status(...eight);
     const { contentHeight } = await browser.open(`${url}/`, { width: 1280 });
     expect(contentHeight).toBeLessThan(2600);

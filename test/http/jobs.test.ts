@@ -105,9 +105,12 @@ describe('http/jobs', () => {
     ['executions_disabled', ran, 'off'],
     ['hidden', ran, 'unknown'],
     ['passive', ran, 'ran'],
-  ] as const)('finds the state of a job by what blocks it and its last time: %s', (reason, last, state) => {
-    expect(toState(job({ blockers: [{ ...off, reason }], verdicts: [last] }))).toBe(state);
-  });
+  ] as const)(
+    'determines the state of a job from what blocks it and its last scheduled time: %s',
+    (reason, last, state) => {
+      expect(toState(job({ blockers: [{ ...off, reason }], verdicts: [last] }))).toBe(state);
+    },
+  );
 
   it('shows a hundred of 5,000 jobs at a time', async () => {
     const many = Array.from({ length: 5000 }, (_, index) =>
@@ -182,7 +185,7 @@ describe('http/jobs', () => {
     ]);
   });
 
-  it('counts the starts behind one line of the timetable, and the unchecked starts that it does not list', async () => {
+  it('counts the starts behind one line of the timetable, and the undecided starts that are not listed', async () => {
     const gap: Verdict = { is: 'undecided', expectedMs: nowMs - 3 * hourMs, why: 'unasked', count: 60 };
     const known = { nowMs, runs: [], running: [], usualMs: undefined, overdueMs: undefined };
     const openMs = Array.from({ length: 45 }, (_, minute) => nowMs - (45 - minute) * 60_000);
@@ -202,7 +205,7 @@ describe('http/jobs', () => {
     expect(body).toContain('title="2026-11-22 05:00 UTC: undecided (60 starts in this hour)"');
   });
 
-  it('shows the earlier name of a job, because links with this name lead to its page', async () => {
+  it('shows the former name of a job, because links with this name lead to its page', async () => {
     const known = { nowMs, runs: [], running: [], usualMs: undefined, overdueMs: undefined, schedule: undefined };
     const times = {
       project: 'pay',

@@ -157,7 +157,7 @@ describe('http/metrics', () => {
     expect((await third).status).toBe(200);
   });
 
-  it('frees the slot when a response fails', async () => {
+  it('frees its place when a response fails', async () => {
     let fails = true;
     const { ask } = await serveMetrics({
       maxRequests: 1,
@@ -172,7 +172,7 @@ describe('http/metrics', () => {
     expect((await ask('/metrics')).body).toBe('one 1\n');
   });
 
-  it('refuses the view of all servers, which would have the values of one replica', async () => {
+  it('refuses the former view of all servers, which would contain the values of only one replica', async () => {
     const { ask } = await serveMetrics();
     expect(await ask('/metrics?view=all')).toMatchObject({
       status: 400,

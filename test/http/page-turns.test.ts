@@ -49,7 +49,7 @@ function createTurns() {
 }
 
 describe('http/page-turns', () => {
-  it('makes at most 100 pages at once, and refuses further requests until one is done', async () => {
+  it('makes at most 100 pages at once, and refuses further requests until one page is done', async () => {
     const { gate, crowded } = createTurns();
     const made = Promise.withResolvers<void>();
     const slow = createRoutes().get('/slow', async (_request, response) => {
@@ -77,7 +77,7 @@ describe('http/page-turns', () => {
     expect((await ask('/slow')).status).toBe(200);
   });
 
-  it('holds no slot for clients that do not read their page or have disconnected', async () => {
+  it('uses no place for clients that do not read their page or have disconnected', async () => {
     const { gate, turns } = createTurns();
     // More than all buffers between two local sockets hold.
     const body = Buffer.alloc(20_000_000);
@@ -101,7 +101,7 @@ describe('http/page-turns', () => {
     expect(turns()).toBe(203);
   });
 
-  it('holds no slot for clients that disconnected before their page began or send their body slowly', async () => {
+  it('uses no place for clients that disconnected before their page began or send their body slowly', async () => {
     const { gate } = createTurns();
     const checking = createRoutes().get('/checked', async (_request, response, next) => {
       await once(response, 'close');
@@ -131,7 +131,7 @@ describe('http/page-turns', () => {
     expect((await ask('/page')).status).toBe(200);
   });
 
-  it('makes an expensive list once for all clients, and again after a reload or twenty times the time it took', async () => {
+  it('makes an expensive list once for all clients, and again after a reload or twenty times its duration', async () => {
     const { share, pass, reload } = createTurns();
     let made = 0;
     let costMs = 30;

@@ -92,7 +92,7 @@ describe('http/reload', () => {
     expect(served.reloads()).toBe(0);
   });
 
-  it("admits tools without a header, a person, and the exporter's own pages", async () => {
+  it("admits tools without an Origin header, a person, and the exporter's own pages", async () => {
     const served = await start();
     const own = [
       {},

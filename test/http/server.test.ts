@@ -88,7 +88,7 @@ describe('http/server', () => {
     expect((process.memoryUsage().arrayBuffers - before) / 1e6).toBeLessThan(100);
   });
 
-  it('holds no slot for a scrape that the client does not read', async () => {
+  it('uses no place for a scrape that the client does not read', async () => {
     let answer: readonly Buffer[] = [much];
     const { port, ask } = await serve([toMetrics(() => answer)]);
     const readers = Array.from({ length: 10 }, () => say(port, `GET /exposition HTTP/1.1\r\n${head}`));
@@ -117,7 +117,7 @@ describe('http/server', () => {
     expect(await cut).toEqual({ wasTaken: false });
   });
 
-  it('closes the connection that has waited longest if all pages in progress are too large together', async () => {
+  it('closes the connection that has waited longest if the unread pages together are too large', async () => {
     const cuts: string[] = [];
     const pages = Router();
     pages.get('/:name', (request, response) => {
@@ -139,7 +139,7 @@ describe('http/server', () => {
     expect(cuts.slice(2)).toEqual(['fifth true']);
   });
 
-  it('holds no memory of a page that was read or whose client disconnected', async () => {
+  it('frees the memory of a page that was read or whose client disconnected', async () => {
     setFlagsFromString('--expose-gc');
     const pages: WeakRef<object>[] = [];
     const router = Router();
@@ -192,7 +192,7 @@ describe('http/server', () => {
     expect(status).toBe(431);
   });
 
-  it('admits a scraper while others hold connections without requests', async () => {
+  it('admits a scraper while other clients hold connections without requests', async () => {
     const { port, ask } = await serve(routes(), { limits: { ...usualLimits, connections: 20 } });
     const silent = Array.from({ length: 60 }, () => say(port, ''));
     await Promise.all(silent.map((socket) => once(socket, 'connect')));
@@ -200,7 +200,7 @@ describe('http/server', () => {
     for (let scrape = 0; scrape < 20; scrape++) expect((await ask('/metrics')).body).toBe('up 1\n');
   });
 
-  it('admits a scraper while others keep idle connections', async () => {
+  it('admits a scraper while other clients keep idle connections', async () => {
     const { port, ask } = await serve(routes(), { limits: { ...usualLimits, connections: 20 } });
     for (let kept = 0; kept < 40; kept++) {
       await once(say(port, `GET /metrics HTTP/1.1\r\n${head}`), 'readable');
@@ -224,7 +224,7 @@ describe('http/server', () => {
     expect(kept.filter(({ destroyed }) => destroyed)).toEqual([]);
   });
 
-  it('closes no new connection whose request is on its way', async () => {
+  it('closes no new connection whose request may still arrive', async () => {
     const { port } = await serve(routes(), { limits: { ...usualLimits, connections: 8 } });
     const kept: Socket[] = [];
     for (let count = 0; count < 6; count += 1) kept.push(await keep(port));

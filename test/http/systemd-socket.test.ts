@@ -7,14 +7,14 @@ import { provideCli } from '../support/built.ts';
 import { eventually } from '../support/eventually.ts';
 
 describe('http/server/systemd-socket', () => {
-  it('uses the only socket that is meant for this process', () => {
+  it('uses the only socket that systemd passed to this process', () => {
     expect(readSystemdSocket({ LISTEN_PID: '7', LISTEN_FDS: '1' }, 7)).toBe(3);
     for (const env of [{}, { LISTEN_PID: '8', LISTEN_FDS: '1' }, { LISTEN_PID: '7', LISTEN_FDS: '0' }])
       expect(() => readSystemdSocket(env, 7)).toThrow('systemd passed no socket');
     expect(() => readSystemdSocket({ LISTEN_PID: '7', LISTEN_FDS: '2' }, 7)).toThrow('systemd passed 2 sockets');
   });
 
-  it('is used by the daemon, whatever its address is', async () => {
+  it('is used by the daemon instead of its configured address', async () => {
     const held = createServer();
     held.listen(0, '127.0.0.1');
     await once(held, 'listening');

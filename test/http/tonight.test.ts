@@ -149,13 +149,13 @@ describe('http/tonight', () => {
     expect((await runHere(['tonight', `--url=${url}`])).code).toBe(2);
   });
 
-  it('keeps the server in the links to other horizons', async () => {
+  it('keeps the selected server in the links to other horizons', async () => {
     const { ask } = await serveTonight();
     expect((await ask('/tonight?server=prod')).body).toContain('href="./tonight?hours=6&#38;server=prod"');
     expect((await ask('/tonight')).body).toContain('href="./tonight?hours=6"');
   });
 
-  it('computes each horizon for those who ask for it at the same moment', async () => {
+  it('computes each horizon separately for simultaneous requests', async () => {
     const turns = createPageTurns({ clock: systemClock, nextTurn: systemClock.nextTurn, onBusy: () => undefined });
     const { ask, asked } = await serveTonight(['prod'], turns);
     await Promise.all([6, 24, 6].map((hours) => ask(`/api/tonight?hours=${hours}`)));

@@ -91,14 +91,17 @@ describeWithTools('http/traces-page, in a browser', ['chromium'], ({ chromium })
   }
 
   for (const mayChange of [true, false]) {
-    it.each(views)(`fits the quarantine on the screen, changeable: ${mayChange}: $name`, async ({ width, isDark }) => {
-      isEnabled = mayChange;
-      refused = [hostile, ...twenty];
-      const { contentWidth, complaints, text } = await browser.open(`${url}/traces`, { width, isDark });
-      expect({ contentWidth, complaints }).toEqual({ contentWidth: width, complaints: [] });
-      expect(text.includes('Send all again')).toBe(mayChange);
-      expect(text).toContain('From the command line');
-    });
+    it.each(views)(
+      `fits the quarantine on the screen, with buttons (${mayChange}): $name`,
+      async ({ width, isDark }) => {
+        isEnabled = mayChange;
+        refused = [hostile, ...twenty];
+        const { contentWidth, complaints, text } = await browser.open(`${url}/traces`, { width, isDark });
+        expect({ contentWidth, complaints }).toEqual({ contentWidth: width, complaints: [] });
+        expect(text.includes('Send all again')).toBe(mayChange);
+        expect(text).toContain('From the command line');
+      },
+    );
   }
 
   it('retries one trace when its button is pressed, and shows the rest', async () => {

@@ -82,7 +82,7 @@ Give this access policy to an administrator of the server. Replace automation-ex
     );
   });
 
-  it('does not show a round with hidden executions as ok', async () => {
+  it('does not report a round with hidden executions as ok', async () => {
     const shown = executions({ hidden: [{ project: 'pay', counted: 9, readable: 4 }] });
     const text = await read({ executions: shown, collectors: [collector('executions')] });
     expect(text).toContain(

@@ -123,7 +123,7 @@ describe('http/windows', () => {
     expect(since).toBe('2026-11-22T17:00:00.000Z');
   });
 
-  it('does not claim that runs have ended since the server was last seen', () => {
+  it('does not claim that runs have ended after the server was last seen', () => {
     const lost = { server: 'prod', state: 'down', sinceMs: nowMs - hourMs, nowMs } as const;
     const wish = { forMs: hourMs, withinMs: hourMs, count: 1 };
     expect(toWindows('prod', wish, { found, silence: lost }).sentence).toBe('When last seen: 2 runs in progress.');
@@ -141,7 +141,7 @@ describe('http/windows', () => {
     expect((await (await serveWindows({ prod: found })).ask(path)).status).toBe(status);
   });
 
-  it('has a command that exits with 0 for a window without a run, 1 for the least bad, and 2 if none is known', async () => {
+  it('has a command that exits with 0 for a window without runs, 1 if every window affects runs, and 2 if none is known', async () => {
     const [best] = found.windows;
     const withRuns = (runs: number) => ({
       ...found,

@@ -8,7 +8,7 @@ const gunzip = (block: Block): string => gunzipSync(Buffer.concat(toGzip(block))
 const textOf = (block: Block): string => Buffer.concat(block.text).toString('utf8');
 
 describe('metrics/block', () => {
-  it('joins separately deflated pieces to a stream for any gzip reader', async () => {
+  it('joins separately deflated pieces to a stream that any gzip reader accepts', async () => {
     const joined = joinBlocks([
       await toBlock('one 1\n'),
       toBlockNow('two é 2\n'),
@@ -29,16 +29,16 @@ describe('metrics/block', () => {
     );
   });
 
-  it('joins nothing to an empty text', () => {
+  it('adds nothing for an empty text', () => {
     expect(gunzip(emptyBlock)).toBe('');
     expect(gunzip(joinBlocks([]))).toBe('');
   });
 
-  it('has the same header at any time and on any machine', () => {
+  it('writes the same header at any time and on any machine', () => {
     expect(toGzip(emptyBlock)[0]?.toString('hex')).toBe('1f8b08000000000004ff');
   });
 
-  it('holds no more memory than its bytes', async () => {
+  it('uses no more memory than its bytes need', async () => {
     const { text, deflated } = await toBlock('small 1\n');
 
     for (const bytes of [...text, ...deflated]) expect(bytes.buffer.byteLength).toBe(bytes.length);
@@ -69,7 +69,7 @@ describe('metrics/crc32', () => {
     );
   });
 
-  it('moves a checksum past more bytes than 32 bits can count', () => {
+  it('computes the factor for more bytes than 32 bits can count', () => {
     const half = toShift(2 ** 32);
 
     expect(addShifts(half, half)).toBe(toShift(2 ** 33));

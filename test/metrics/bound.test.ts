@@ -48,7 +48,7 @@ describe('metrics/bound', () => {
     expect(dropped).toEqual({ cap: 94 });
   });
 
-  it('adds durations of jobs to the same sum in any order: after a restart another one, so that no sum falls', () => {
+  it('computes the same sum of durations for any order of jobs, so that no sum falls after a restart', () => {
     const durations = histogram('demo_seconds', 'Durations.', 'job');
     const jobs = [0.1, 0.2, 0.3, 1.1].map((sum, job) =>
       durations.rows({ bounds: [], counts: [1], sum, count: 1 }, { job: String(job) }),
@@ -59,7 +59,7 @@ describe('metrics/bound', () => {
     expect(bound((jobs[0] ?? []).concat(jobs[1] ?? []), rules).lines).toContain('demo_seconds_sum 0.3');
   });
 
-  it('merges rows of one label set by the rule of their family, and counts them', () => {
+  it('merges rows with the same labels by the rule of their family, and counts them', () => {
     const rows = [
       ...stored.rows(1, { project: 'a' }),
       ...stored.rows(8, { project: 'b' }),
@@ -83,7 +83,7 @@ describe('metrics/bound', () => {
     });
   });
 
-  it('distinguishes labels that look alike when joined, and names of Object members', () => {
+  it('distinguishes labels that look alike when joined, and labels named like members of Object', () => {
     const pairs = [
       ['a', 'b,c'],
       ['a,b', 'c'],
@@ -104,7 +104,7 @@ describe('metrics/bound', () => {
     expect(boundRows([...rows, ...rows], noRules).dropped).toEqual({ merged: pairs.length });
   });
 
-  it('merges labels that differ only in half characters, which a scrape cannot distinguish', () => {
+  it('merges labels that differ only in halves of surrogate pairs, which a scrape cannot distinguish', () => {
     const rows = ['\ud800', '\udfff', 'x'].flatMap((project) => stored.rows(1, { project }));
 
     expect(bound(rows)).toEqual({
@@ -138,7 +138,7 @@ describe('metrics/bound', () => {
     });
   });
 
-  it('drops labels and silently merges rows that become equal', () => {
+  it('drops labels, and merges rows that become equal without counting them', () => {
     const rows = [
       ...queued.rows(1, { project: 'a', status: 'x' }),
       ...latest.rows(9, { project: 'a' }),
@@ -177,7 +177,7 @@ describe('metrics/bound', () => {
     expect(bound(rows, { ...noRules, maxSeries: 0 }).dropped).toEqual({ merged: 1, cap: 4 });
   });
 
-  it('shows all parts of a summary or none', () => {
+  it('publishes all parts of a summary or none', () => {
     const whole = { quantiles: [[0.5, 1]], sum: 5, count: 3 } as const;
     const rows = [
       ...timing.rows(whole, { name: 'a' }),
@@ -197,7 +197,7 @@ describe('metrics/bound', () => {
     }
   });
 
-  it('shows all states of a state set or none, also without one of its labels', () => {
+  it('publishes all states of a state set or none, also without one of its labels', () => {
     const state = stateSet('demo_state', 'State.', { label: 'state', states: ['on', 'off'] }, 'project', 'zone');
     const rows = ['a', 'b'].flatMap((project) => state.rows('off', { project, zone: '1' }));
     const rules = { ...rulesOf(state.name, { dropLabels: ['zone'] }), maxSeries: 3 };
@@ -208,7 +208,7 @@ describe('metrics/bound', () => {
     expect(dropped).toEqual({ cap: 2 });
   });
 
-  it('shows all series of a job or none, in every family', () => {
+  it('publishes all series of a job or none, in every family', () => {
     const runs = counter('demo_runs_total', 'Runs.', 'project', 'job_group', 'job_name', 'status');
     const last = newestGauge('demo_last', 'Last.', 'project', 'job_group', 'job_name');
     const jobs = ['x', 'y', 'z'].map((name) => ({ project: 'a', job_group: '', job_name: name }));
@@ -230,7 +230,7 @@ describe('metrics/bound', () => {
     expect(ofJobs(2)).toEqual([]);
   });
 
-  it('shows the same series for 50 rounds while other jobs come and go', () => {
+  it('publishes the same series for 50 rounds while other jobs come and go', () => {
     const rules = { ...noRules, maxSeries: 20 };
     const steady = Array.from({ length: 30 }, (_, index) => stored.rows(1, { project: `p${index}` })).flat();
     const running = (count: number) =>
@@ -246,7 +246,7 @@ describe('metrics/bound', () => {
     }
   });
 
-  it('shows omitted series again only when there is enough room', () => {
+  it('publishes omitted series again only if there is enough room', () => {
     const rules = { ...noRules, maxSeries: 20 };
     const steady = (count: number) =>
       Array.from({ length: count }, (_, index) => stored.rows(1, { project: `p${index}` })).flat();

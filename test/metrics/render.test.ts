@@ -63,7 +63,7 @@ demo_size{server="s",project="a{",job="}"} 1
 `);
   });
 
-  it('joins labels, whichever there are', () => {
+  it('joins any combination of labels', () => {
     const added = { added: [['team', 'pay "1"']] } as const;
     const extra = { extra: ['quantile', 0.5] } as const;
     const [row] = plain.rows(1);

@@ -19,7 +19,7 @@ function trace(server: string, id: number): SpooledTrace {
 const bounds = { maxBytes: 1000, maxTraces: 3 };
 
 describe('ownership/owned-states', () => {
-  it('sends traces of every owned server in turn, and deletes each where it is stored', async () => {
+  it('sends traces of every owned server in turn, and removes each from the state of its own server', async () => {
     const { state, put } = createOwnedStates();
     for (const name of ['a', 'b']) put(name, openState());
     await state.ledger.commit('a', { spooled: [1, 2, 3, 4, 5].map((id) => trace('a', id)) });
@@ -38,7 +38,7 @@ describe('ownership/owned-states', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 0, bytes: 0 });
   });
 
-  it('leaves a sent trace to the next owner if its server was lost meanwhile', async () => {
+  it('leaves a sent trace in the spool for the next owner if its server was lost meanwhile', async () => {
     const { state, put, remove } = createOwnedStates();
     const kept = openState();
     put('a', kept);
@@ -101,7 +101,7 @@ describe('ownership/owned-states', () => {
     expect(faults).toEqual(['behind', 'unanswered', ...Array.from({ length: 4 }, () => 'committed')]);
   });
 
-  it('reads nothing of a unit that lost commits before its marks are stored, although the first write fails', async () => {
+  it('reads nothing of a unit that lost commits before its marks are stored, even if the first write fails', async () => {
     const kept = openState();
     let failures = 1;
     const commit: Ledger['commit'] = (...change) => {

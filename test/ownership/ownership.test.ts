@@ -215,7 +215,7 @@ describe('ownership/ownership', () => {
     await ownership.stop();
   });
 
-  it('continues with a server that it could not renew once the database is back, because the lease is still its own', async () => {
+  it('continues to own a server after a failed renewal if its lease is still valid when the database is back', async () => {
     const { ownership, happened, listed } = createScene(['a', 'b']);
     listed.push({ unit: 'b', owner: 'other', address: '', epoch: 1, commits: 0, remainingMs: 10_000 });
     ownership.start();

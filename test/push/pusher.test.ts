@@ -64,7 +64,7 @@ describe('push/pusher', () => {
     }
   });
 
-  it('sends counters and histograms as cumulative sums with their starts, all else as gauges', async () => {
+  it('sends counters and histograms as cumulative sums with their starts, and all others as gauges', async () => {
     const scene = createScene(receiver.url);
     scene.run('pay', 4);
     await scene.publish();
@@ -128,7 +128,7 @@ describe('push/pusher', () => {
     ]);
   });
 
-  it('sends what was added while the endpoint is away for ten minutes, and each increment once', async () => {
+  it('sends increases of ten minutes in which the endpoint was down, each increase once', async () => {
     const scene = createScene(receiver.url, delta);
     const pusher = scene.createPusher();
     scene.run('pay', 4, 2);
@@ -189,7 +189,7 @@ describe('push/pusher', () => {
     expect(scene.lost).toEqual(lost);
   });
 
-  it('repeats what was never sent because the connection took too long', async () => {
+  it('sends points again that were never sent because the connection took too long', async () => {
     const silent = createServer();
     const port = await listen(silent);
     onTestFinished(() => void silent.close());
@@ -309,7 +309,7 @@ describe('push/pusher', () => {
     expect(receiver.points.filter(({ startMs, atMs }) => startMs > atMs)).toEqual([]);
   });
 
-  it('forgets removed series once they outnumber the others', async () => {
+  it('removes ended series when they outnumber the others', async () => {
     const scene = createScene(receiver.url, delta);
     const pusher = scene.createPusher();
     for (let day = 0; day < 8; day += 1) {
@@ -326,7 +326,7 @@ describe('push/pusher', () => {
   it.each([
     ['', 0],
     [' during a restart', 1],
-  ])('sends no total again when a thousand series return that vanished%s', async (_title, lost) => {
+  ])('sends no whole total when a thousand series return that had vanished%s', async (_title, lost) => {
     const scene = createScene(receiver.url, delta);
     let pusher = scene.createPusher();
     const push = async (): Promise<void> => {
@@ -416,7 +416,7 @@ describe('push/pusher', () => {
     expect(totalOf(receiver.points, 'pay')).toBe(5);
   });
 
-  it('sends only what is added from now on, so that older totals are not taken for a sudden increase', async () => {
+  it('sends only increases from now on, because older totals would look like a sudden increase', async () => {
     const scene = createScene(receiver.url, delta);
     scene.run('pay', 4, 1000);
     scene.later(3_600_000);
@@ -475,7 +475,7 @@ describe('push/pusher', () => {
     ]);
   });
 
-  it.each(['reload', 'restart'])('sends no total again if a label is dropped by a %s', async (by) => {
+  it.each(['reload', 'restart'])('sends no whole total again if a label is dropped by a %s', async (by) => {
     const scene = createScene(receiver.url, delta);
     let pusher = scene.createPusher();
     const push = async (): Promise<void> => {
@@ -524,7 +524,7 @@ describe('push/pusher', () => {
     expect(errors.map(({ value }) => value)).toEqual([1, 1]);
   });
 
-  it('subtracts exponential histograms of another resolution', async () => {
+  it('subtracts exponential histograms with different resolutions', async () => {
     const scene = createScene(receiver.url, { ...delta, ...exponential });
     const pusher = scene.createPusher();
     for (let at = 0; at < 150; at += 1) scene.run('pay', 1.09 ** at / 1000);

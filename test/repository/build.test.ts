@@ -13,7 +13,7 @@ const inside = [
 ];
 
 describe('repository/build', () => {
-  it('ships no package with a licence that extends to other code', () => {
+  it('ships no package whose licence extends to other code', () => {
     const named = (license: string) => findRefusedLicences([{ name: 'x', license }]);
     for (const license of ['MIT', 'Apache-2.0', '(MIT OR GPL-3.0)', 'MIT AND ISC']) expect(named(license)).toEqual([]);
     expect(named('GPL-3.0')).toEqual(['x (GPL-3.0)']);

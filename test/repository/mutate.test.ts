@@ -92,7 +92,7 @@ describe('repository/mutate/mutants', () => {
     expect(applyChange(text, mutant)).toBe('const a: number = 1;\nexport const later = (b as number) >= c;\n');
   });
 
-  it('keeps the id of a mutant while other lines change, and while its file moves within its room', () => {
+  it('keeps the id of a mutant while other lines change, and when its file moves within its room', () => {
     const line = 'export const later = a > b && c > d;\n';
     const ids = findMutants('src/api/a.ts', line).map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
@@ -151,12 +151,12 @@ describe('repository/mutate/related', () => {
 });
 
 describe('repository/mutate/attempts', () => {
-  it('counts a session that was killed from outside as not measured', () => {
+  it('counts a mutant as not measured if the test session was killed from outside', () => {
     expect(judgeEnding({ code: null, signal: 'SIGKILL' })).toEqual({ lost: 'its session was killed by SIGKILL' });
     expect(judgeEnding({ code: null, signal: 'SIGTERM' })).toEqual({ lost: 'its session was killed by SIGTERM' });
   });
 
-  it('counts a mutant as noticed if the session ended by itself', () => {
+  it('counts a mutant as noticed if the test session ended by itself', () => {
     expect(judgeEnding({ code: 1, signal: null })).toEqual({ noticedBy: 'it ends the process', leftOut: [] });
     expect(judgeEnding({ code: null, signal: 'SIGABRT' })).toEqual({
       noticedBy: 'it ends the process by SIGABRT',

@@ -119,7 +119,7 @@ describe('schedule/poll', () => {
     ]);
   });
 
-  it('reports only that a collector is on after a reload switched it on', async () => {
+  it('publishes only that a collector is on, after a reload switched it on', async () => {
     const { run, scrape, switchOff } = setUp();
     switchOff();
     await run(7);
@@ -237,7 +237,7 @@ describe('schedule/poll', () => {
     expect(askedAtMs).toEqual([0, 15_250]);
   });
 
-  it('reports when it last had values, and how long the last poll took', async () => {
+  it('reports when the poll last had values, and how long the last poll took', async () => {
     const { run, last } = setUp();
     expect(last()).toBeUndefined();
     await run(7);

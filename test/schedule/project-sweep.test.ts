@@ -22,7 +22,7 @@ describe('schedule/project-sweep', () => {
     expect(times()).toBe('0 8 16 24 32 40');
   });
 
-  it('keeps its interval when answers are slow, and never catches up with a burst', async () => {
+  it('keeps its interval when responses are slow, and never makes up for delays with a burst', async () => {
     const { pass, times, whenAsked, later } = setScene(numbered(6), { tookMs: 150 });
     whenAsked((project) => later(project === 'p0002' ? 5000 : 0));
 
@@ -76,7 +76,7 @@ describe('schedule/project-sweep', () => {
     ]);
   });
 
-  it('shows the rows that it has during the first pass', async () => {
+  it('publishes the rows that were read so far during the first pass', async () => {
     const { pass, whenAsked, shownCount } = setScene(numbered(100));
     const seen = new Map<string, number>();
     whenAsked((project) => {
@@ -87,7 +87,7 @@ describe('schedule/project-sweep', () => {
     expect([seen.get('p0002'), seen.get('p0030'), seen.get('p0080')]).toEqual([1, 27, 79]);
   });
 
-  it('shows new rows every five seconds in the first pass, later twenty times in each interval', async () => {
+  it('publishes new rows every five seconds in the first pass, later twenty times in each interval', async () => {
     const { pass, publishedAt } = setScene(numbered(1000), { everyMs: 600_000 });
     await pass();
     expect(publishedAt().slice(0, 4)).toEqual([0, 5.2, 10.4, 15.6]);
@@ -152,7 +152,7 @@ describe('schedule/project-sweep', () => {
     expect(asked()).toBe('');
   });
 
-  it('removes the series of a project as soon as a list lacks it', async () => {
+  it('removes the series of a project as soon as a list does not contain it', async () => {
     const { pass, shown, setNames, whenAsked, asked } = setScene(['a', 'b', 'c']);
     await pass();
     setNames(['a', 'c']);
@@ -314,7 +314,7 @@ describe('schedule/project-sweep', () => {
     expect(times()).toBe('0 8 16 24 32 40');
   });
 
-  it('continues with the next name if the project where it stopped is gone', async () => {
+  it('continues with the next name if the project at which it stopped is gone', async () => {
     const { pass, asked, faults, setNames } = setScene(numbered(12));
     for (const name of numbered(12)) faults.set(name, fault('network', { isOfService: false }));
     await pass();
@@ -324,7 +324,7 @@ describe('schedule/project-sweep', () => {
     expect(asked()).toBe('p0007 p0008 p0009 p0010 p0011');
   });
 
-  it('does not read the same failing projects again and again at the cost of the others', async () => {
+  it('does not read the same failing projects again and again while others wait', async () => {
     const { pass, asked, shown, faults } = setScene(numbered(9));
     for (const name of numbered(7)) faults.set(name, broken);
 
@@ -392,7 +392,7 @@ describe('schedule/project-sweep', () => {
     expect(withdrawn()).toBe(0);
   });
 
-  it('shows nothing after it is withdrawn, and starts again as fast as at the start', async () => {
+  it('publishes nothing after it is withdrawn, and starts again as fast as at the start', async () => {
     const { pass, shown, times, withdraw } = setScene(['a', 'b', 'c']);
     await pass();
     withdraw();

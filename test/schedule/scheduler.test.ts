@@ -93,7 +93,7 @@ describe('schedule/scheduler', () => {
     expect(runs).toEqual(['a begins', 'b begins', 'b ends', 'a ends', 'later begins', 'later ends']);
   });
 
-  it('delays other polls for a vital poll by one second at most, and runs none after the end', async () => {
+  it('delays other polls by at most one second for a vital poll, and runs none after the end', async () => {
     const runs: string[] = [];
     const endless = async (name: string, signal: AbortSignal): Promise<void> => {
       runs.push(name);
@@ -296,7 +296,7 @@ describe('schedule/scheduler', () => {
     expect(runs).toBe(5);
   });
 
-  it('runs no poll while its server is away, and runs all failed polls within a minute of its return', async () => {
+  it('runs no poll while its server is away, and runs all failed polls within a minute after the return of the server', async () => {
     const runs: string[] = [];
     let state: Seen['state'] = 'down';
     const noteRun = async (name: string): Promise<void> =>

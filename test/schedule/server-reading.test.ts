@@ -61,11 +61,14 @@ describe('schedule/server-reading', () => {
   it.each([
     { everyMs: 15_000, wholeMs: 30_000 },
     { everyMs: 60_000, wholeMs: 60_000 },
-  ])('allows a poll to take its interval or three slow requests: $everyMs ms', async ({ everyMs, wholeMs }) => {
-    const { scopes, read } = setUp({ everyMs });
-    expect(await read()).toEqual({ result: 'success', series: 1, complaints: [] });
-    expect(scopes).toEqual([{ lane: 'normal', forMs: 10_000, wholeMs }]);
-  });
+  ])(
+    'permits a poll to take its interval, or the time of three slow requests: $everyMs ms',
+    async ({ everyMs, wholeMs }) => {
+      const { scopes, read } = setUp({ everyMs });
+      expect(await read()).toEqual({ result: 'success', series: 1, complaints: [] });
+      expect(scopes).toEqual([{ lane: 'normal', forMs: 10_000, wholeMs }]);
+    },
+  );
 
   it('sends vital requests before all others', async () => {
     const { scopes, read } = setUp({ vital: true });

@@ -18,13 +18,13 @@ function setUp() {
 }
 
 describe('schedule/request-gap, shared', () => {
-  it('gives simultaneous callers one turn after the other', async () => {
+  it('gives simultaneous callers one gap after the other', async () => {
     const { turns, waits, signal } = setUp();
     await Promise.all([turns.take(signal), turns.take(signal), turns.take(signal)]);
     expect(waits).toEqual([200, 400]);
   });
 
-  it('gives no extra turns after a time without callers', async () => {
+  it('gives no extra gaps after a time without callers', async () => {
     const { turns, waits, later, signal } = setUp();
     await turns.take(signal);
     later(5000);

@@ -32,7 +32,7 @@ describe('schedule/vitality', () => {
     ['a denial of one item', fault('forbidden', 403), 'up', 1],
     ['refused credentials', fault('unauthorized', 403), 'refused', 0],
     ['no answer', fault('timeout'), 'down', 0],
-  ])('shows the same on pages and in metrics after %s', async (_name, ended, state, up) => {
+  ])('reports the same state on pages and in metrics after %s', async (_name, ended, state, up) => {
     const scene = setUp();
     scene.ended(ended);
     expect([scene.seen()?.state, await scene.upOf()]).toEqual([state, up]);
@@ -44,14 +44,14 @@ describe('schedule/vitality', () => {
     expect(scene.seen()).toBeUndefined();
   });
 
-  it("shows nothing about a server that was not asked because of the exporter's own limits", () => {
+  it("reports nothing about a server that was not requested because of the exporter's own limits", () => {
     const scene = setUp();
     scene.ended();
     scene.ended(new ApiError('not asked', { kind: 'timeout', apiEndpoint: 'demo', unsent: true, isOwnLimit: true }));
     expect(scene.seen()?.state).toBe('up');
   });
 
-  it('ignores an error of a poll that began before the one that was answered last', () => {
+  it('ignores an error of a poll that began before the last successful poll', () => {
     const scene = setUp();
     scene.ended(undefined, 2000);
     scene.ended(fault('server', 503), 1000);
@@ -76,7 +76,7 @@ describe('schedule/vitality', () => {
     expect(scene.seen()?.state).toBe('down');
   });
 
-  it('calls listeners when the server is up again, whether it did not answer or refused the credentials', () => {
+  it('calls listeners when the server is up again after an outage or refused credentials', () => {
     const scene = setUp();
     const before: string[] = [];
     scene.onBack(({ state }) => before.push(state));

@@ -30,7 +30,7 @@ export function describeSpool(stateNow: () => State, reopen: () => Promise<void>
       expect(await state.spool.next(all)).toEqual([toTrace('1')]);
     });
 
-    it('keeps a trace pending that could not be spooled', async () => {
+    it('keeps a trace pending if it could not be spooled', async () => {
       await state.ledger.commit('prod', { documents: [{ kind: 'pending', key: '1', body: '{}' }] });
       const broken = { ...toTrace('1'), spans: 'many' as unknown as number };
       const change = { documents: [{ kind: 'pending', key: '1', body: undefined }], spooled: [broken] };
@@ -40,7 +40,7 @@ export function describeSpool(stateNow: () => State, reopen: () => Promise<void>
       expect(await state.spool.size()).toMatchObject({ traces: 0, bytes: 0 });
     });
 
-    it('keeps the first bytes of a trace that is spooled twice', async () => {
+    it('keeps the first bytes if a trace is spooled twice', async () => {
       await spool(toTrace('1'), { ...toTrace('1'), bytes: new Uint8Array([9]) });
 
       expect((await state.spool.next(all)).map(({ bytes }) => [...bytes])).toEqual([[1, 2, 3, 4]]);

@@ -135,7 +135,7 @@ export function describeContract(open: () => Promise<Engine>): void {
       ['entries', { entries: [ended('pay', 1, 100), ended('pay', 2, Number.NaN)] }],
       ['documents', { documents: [{ kind: null as unknown as string, key: 'b', body: '1' }] }],
       ['traces', { spooled: [{ ...toTrace('1'), startedAtMs: Number.NaN }] }],
-    ])('keeps nothing of a change if one part of it fails: %s', async (_part, faulty) => {
+    ])('stores nothing of a change if one part of it fails: %s', async (_part, faulty) => {
       const entries = [ended('pay', 1, 100)];
       await expect(
         state.ledger.commit('prod', { entries, documents: [{ kind: 'cell', key: 'a', body: '1' }], ...faulty }),

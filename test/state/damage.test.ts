@@ -57,7 +57,7 @@ describe('state/damage', () => {
     await state.close();
   });
 
-  it('forgets which increases were pushed before the backup, also over a restart before the next push', async () => {
+  it('does not restore which increases were pushed before the backup, even over a restart before the next push', async () => {
     const pushed = { server: 'prod', collector: sentSumsOwner };
     const polled = { server: 'prod', collector: 'execution-mode' };
     const before = openSqliteState({ dir });
@@ -106,7 +106,7 @@ describe('state/damage', () => {
     await state.close();
   });
 
-  it('keeps the last good backup if the state is damaged in use', async () => {
+  it('keeps the last good backup if the state is damaged during use', async () => {
     await leaveState();
     let broken = 0;
     const state = openSqliteState({ dir, onBroken: () => void broken++ });
@@ -167,7 +167,7 @@ describe('state/damage', () => {
   it.each([
     ['a new file', false],
     ['a file that is older than its backup', true],
-  ])('notices that the write-ahead log of a killed process is gone, of %s', async (_, isOlder) => {
+  ])('detects that the write-ahead log of a killed process is gone, of %s', async (_, isOlder) => {
     const killed = join(dir, 'killed');
     if (isOlder) {
       const earlier = openSqliteState({ dir: killed });
@@ -209,7 +209,7 @@ describe('state/damage', () => {
     await third.close();
   });
 
-  it('notices lost commits that its backup lacks too', async () => {
+  it('detects lost commits that the backup lacks too', async () => {
     await leaveState();
     writeFileSync(join(dir, 'state.commits'), readFileSync(join(dir, 'state.commits'), 'utf8').replace('0001', '0003'));
     const state = openSqliteState({ dir }, clock);

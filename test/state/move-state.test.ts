@@ -99,7 +99,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     await state.close();
   });
 
-  it('moves the memories of cluster members to where replicas and a daemon look for them', async () => {
+  it('moves the memories of cluster members to where replicas and a daemon read them', async () => {
     const key = { server: 'prod/node-2', collector: 'execution-mode' };
     const memory = { mode: 'passive', changedAtMs: 7 };
     await move('postgres');
@@ -121,7 +121,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     await state.close();
   });
 
-  it('finishes no directory if a replica took a server from the database meanwhile', async () => {
+  it('does not complete a directory if a replica acquired a server from the database meanwhile', async () => {
     await move('postgres');
     await server.query(`
       CREATE FUNCTION ${schema}.steal() RETURNS trigger LANGUAGE plpgsql AS
@@ -218,7 +218,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     );
   });
 
-  it('does not take a wrong directory or database for a copied state', async () => {
+  it('does not accept a wrong directory or database as a copied state', async () => {
     const wrong = join(parent, `${schema}-wrong`);
     const says = `${wrong} has no state; set \`state.dir\` to the directory of the daemon`;
     await expect(move('postgres', { dir: wrong })).rejects.toThrow(says);

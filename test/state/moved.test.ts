@@ -50,7 +50,7 @@ describe('state/moved', () => {
     await again.close();
   });
 
-  it('counts nothing, and explains it, while the directory cannot be read, and continues then', async () => {
+  it('counts nothing while the directory cannot be read, explains this, and continues afterwards', async () => {
     const state = await openWithOne();
     renameSync(dir, join(parent, 'old'));
     symlinkSync(dir, dir);
@@ -64,7 +64,7 @@ describe('state/moved', () => {
     await state.close();
   });
 
-  it('renames an unused file in its place', async () => {
+  it('renames an unused file that has taken its path', async () => {
     const state = await openWithOne();
     renameSync(dir, join(parent, 'old'));
     const other = openSqliteState({ dir });
@@ -78,7 +78,7 @@ describe('state/moved', () => {
     await state.close();
   });
 
-  it('counts nothing, and explains it, if a second process has started in the same directory', async () => {
+  it('counts nothing if a second process has started in the same directory, and explains this', async () => {
     const state = await openWithOne();
     rmSync(dir, { recursive: true });
     mkdirSync(dir);

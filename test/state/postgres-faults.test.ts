@@ -191,7 +191,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     expect(await state.ledger.size('prod')).toBe(1);
   });
 
-  it('opens all connections again after one broke: the others may lead to a server that is gone', async () => {
+  it('opens all connections again after one broke, because the others may lead to a server that is gone', async () => {
     const connections = createConnections(toSettings(server, schema), systemClock);
     /** The processes of three connections that are in use at the same time. */
     const pids = async (): Promise<Set<number | undefined>> => {
@@ -231,7 +231,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     );
   });
 
-  it('leaves a server that became a standby, because a new connection may lead to the primary', async () => {
+  it('disconnects from a server that became a standby, because a new connection may lead to the primary', async () => {
     await server.query('CREATE DATABASE demoted');
     await server.query('ALTER DATABASE demoted SET default_transaction_read_only = on');
     const connections = createConnections(toSettings(server, 'public', { database: 'demoted' }), systemClock);

@@ -64,7 +64,7 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     expect(await b.leases.acquire('prod', 60_000)).toMatchObject({ isOurs: true, lease: { owner: 'b', epoch: 3 } });
   });
 
-  it('gives no epoch twice, even after the lease was deleted', async () => {
+  it('uses no epoch twice, even after the lease was deleted', async () => {
     const a = await open('a');
     const first = await a.leases.acquire('prod', 60_000);
     await server.query(`DELETE FROM ${schema}.lease`);
@@ -118,7 +118,7 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     expect(order[0]).toBe('renewed: true');
   }, 30_000);
 
-  it('renews a lease during its own long write', async () => {
+  it('renews a lease while its own long write is in progress', async () => {
     const a = await open('a');
     const { lease } = await a.leases.acquire('prod', 60_000);
     const client = new pg.Client({ host: '127.0.0.1', port: server.port, user: 'postgres', password: server.password });
@@ -226,7 +226,7 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     expect(await again.ledger.size('prod')).toBe(3);
   });
 
-  it('distinguishes a commit without an answer from a failed one, and writes nothing after it', async () => {
+  it('distinguishes a commit without a response from a failed commit, and writes nothing after it', async () => {
     const proxy = await startCutProxy(server.port);
     const a = await open('a', proxy.port);
     const owned = a.owned('prod', (await a.leases.acquire('prod', 60_000)).lease);

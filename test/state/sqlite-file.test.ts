@@ -106,7 +106,7 @@ describe('state/sqlite-file', () => {
     await roomy.close();
   });
 
-  it('backs up although a commit is in progress when it starts', async () => {
+  it('makes a backup although a commit is in progress when the backup starts', async () => {
     const opened = openStateFile({ dir, now: () => 0 });
     opened.database.exec('BEGIN IMMEDIATE; UPDATE spool_sums SET bytes = 7;');
     const backedUp = opened.backUp();

@@ -46,7 +46,7 @@ describe('state/sqlite-transaction', () => {
     expect(countNotes()).toBe(1);
   });
 
-  it('notes the number of a commit only once it has succeeded', () => {
+  it('records the number of a commit only after the commit has succeeded', () => {
     const database = connect();
     database.exec(`CREATE TABLE state_identity (id TEXT, commits INTEGER); INSERT INTO state_identity VALUES ('a', 0);
       CREATE TABLE name (id INTEGER PRIMARY KEY);
@@ -72,7 +72,7 @@ describe('state/sqlite-transaction', () => {
     expect(countNotes()).toBe(1);
   });
 
-  it('reports that it may not write', () => {
+  it('reports that it has no permission to write', () => {
     expect(() => write(connect({ readOnly: true }))).toThrow(
       'the state cannot be written: no permission; give the user of this process write access, or choose another `state.dir`',
     );

@@ -85,7 +85,7 @@ describe('status/past-execution', () => {
     expect(past && reasonOf(past)).toBe('OfAPlugin');
   });
 
-  it('knows whether lines are of the failed step, or of the whole log', () => {
+  it('distinguishes lines of the failed step from lines of the whole log', () => {
     const plan = planRecorded('failed-node');
     const { node, context = '' } = plan.failure ?? {};
     const areOfStep = (where: string | undefined) => {

@@ -150,14 +150,14 @@ describe('status/problems', () => {
     expect(kindsWith('passive', 'passive')).toEqual(['passive', 'passive']);
   });
 
-  it('reports that all is well if no problem needs a person soon', () => {
+  it('reports that there is no problem if none needs a person soon', () => {
     const notes = server('prod', { troubles: [{ kind: 'off_long', text: '1 scheduled job has been off for a week' }] });
     expect(isWell(findProblems(status(notes)))).toBe(true);
     expect(headline(notes)).toBe('No problem seen on "prod"');
     expect(isWell(findProblems(status(server('prod', { state: 'down' }))))).toBe(false);
   });
 
-  it('lists a problem last, and as no problem, only if all its alerts are off', () => {
+  it('lists a problem last, and as a note, only if all its alerts are off', () => {
     const troubles = [{ kind: 'unpunctual', text: '9 % of the scheduled runs are late or missing' }] as const;
     const collectors = [collector('tokens', { complaints: ['a token expires'] })];
     const told = status(server('prod', { troubles, collectors, hidesMembers: true }));
@@ -173,7 +173,7 @@ describe('status/problems', () => {
     expect(listOff(...burns)).toEqual([...on.slice(1), ['unpunctual', true]]);
   });
 
-  it('shows that a server was passive for ten minutes afterwards', () => {
+  it('reports for ten minutes that a server was passive', () => {
     const was = (agoMs: number) => tell(server('prod', { executionModeSinceMs: atMs - agoMs }));
     expect(was(599_000)).toEqual(['"prod" was passive. Until 03:09 UTC (9 min ago).']);
     expect(was(600_000)).toEqual([]);
@@ -199,7 +199,7 @@ describe('status/problems', () => {
     expect(tell(server('prod', { members }))).toEqual(['"prod/b" is not responding. Since 01:19 UTC (2 h ago).']);
   });
 
-  it('does not report a denial of what only an administrator may read', () => {
+  it('does not report a denial of an endpoint that only an administrator may read', () => {
     const denied = { result: 'off', reason: 'denied' } as const;
     const collectors = [collector('users', denied), collector('log-storage', denied)];
     const needsAdmin = [{ collector: 'users', right: 'system admin' }];
@@ -244,7 +244,7 @@ describe('status/problems', () => {
     ]);
   });
 
-  it('puts a server without visible projects before its earlier failures, which may have ended', () => {
+  it('puts a server without visible projects before its earlier failures, which may be over', () => {
     const troubles = [{ kind: 'common_cause', text: '9 of 9 failed jobs share project pay' }] as const;
     expect(tell(server('prod', { visibleProjects: 0, troubles }))).toEqual([
       '"prod" shows no project. It has none, or the credentials cannot read any.',

@@ -118,7 +118,7 @@ describe('status/read-status', () => {
     },
   );
 
-  it('waits for the first of its vital polls', async () => {
+  it('reports a server as waiting until its first vital poll has ended', async () => {
     const timed = poll({ collector: 'ping' }, timedOut);
     expect(await read([timed])).toMatchObject({ state: 'waiting', sinceMs: undefined, message: undefined });
   });
@@ -137,7 +137,7 @@ describe('status/read-status', () => {
     expect(server).toMatchObject({ ...told, executionMode: 'passive', executionModeSinceMs: nowMs - 60_000 });
   });
 
-  it('shows no mode that is no longer read, or cannot be loaded', async () => {
+  it('shows no mode that is no longer read, or that cannot be loaded', async () => {
     const recall = async (): Promise<Memory> => ({ mode: 'active' });
     const failing = poll({ collector: 'execution-mode' }, timedOut, vital);
     expect((await read([failing], { state: { recall } })).executionMode).toBeUndefined();
@@ -191,7 +191,7 @@ describe('status/read-status', () => {
     expect(collectors[0]?.result).toBe(result);
   });
 
-  it('reports the actual next run of a paused poll', async () => {
+  it('reports the actual next run of a poll that pauses', async () => {
     const last = {
       outcome: denied,
       endedAtMs: nowMs - 12_000,
@@ -288,7 +288,7 @@ describe('status/read-status', () => {
     ]);
   });
 
-  it('calls a cluster down from the time at which its last member went down', async () => {
+  it('reports a cluster as down from the time at which its last member went down', async () => {
     const members = ['a', 'b'].map((name) => ({ name, url: `https://${name}.example.org` }));
     const polls = members.map(({ name }) => poll({ member: name, collector: 'ping' }, timedOut, vital));
     const seen: Watched['seen'] = (member) =>

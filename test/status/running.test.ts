@@ -80,7 +80,7 @@ describe('status/running', () => {
     expect(told).toMatchObject({ running: [], runningCount: 0, waitingCount: 2 });
   });
 
-  it('leaves out what is hidden in excluded projects', () => {
+  it('omits hidden executions of excluded projects', () => {
     const toHidden = (project: string) => ({ project, counted: 2, readable: 0 });
     const sight: Sight = {
       running: 'known',

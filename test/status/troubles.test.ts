@@ -199,7 +199,7 @@ describe('status/execution-troubles', () => {
       },
       ['jobs_slow: 1 job has become slower: pay/nightly/settle'],
     ],
-  ])('reports what is wrong with %s', (_what, given, expected) => {
+  ])('reports the problem for %s', (_what, given, expected) => {
     expect(ofExecutions(given)).toEqual(expected);
   });
 });
@@ -309,7 +309,7 @@ describe('status/schedule-troubles', () => {
       },
       ['off_long: 1 scheduled job has been off for a week: pay/nightly/settle'],
     ],
-  ])('reports what is wrong with %s', (_what, given, expected) => {
+  ])('reports the problem for %s', (_what, given, expected) => {
     expect(ofSchedules(given)).toEqual(expected);
   });
 });
@@ -384,11 +384,11 @@ describe('status/server-signs', () => {
         "clock: its clock differs from the exporter's: The server clock is 20 min ahead of the exporter's: one of the two is wrong",
       ],
     ],
-  ])('reports what is wrong with %s', (_what, minutes, toInfo, expected) => {
+  ])('reports the problem for %s', (_what, minutes, toInfo, expected) => {
     expect(ofServer(minutes, toInfo)).toEqual(expected);
   });
 
-  it('reports nothing of a server or member that no longer answers', () => {
+  it('reports nothing about a server or member that no longer responds', () => {
     const toInfo = (atMs: number): object => ({ timestampMs: atMs - 90_000 });
     expect([minute, minute + 1].map((silentMs) => ofServer(5, toInfo, silentMs).length)).toEqual([1, 0]);
   });

@@ -66,7 +66,7 @@ describe('tracing/attribute-names', () => {
     ['automation.span.truncated', false],
     ['automation.span.end_inferred', false],
     ['automation.trace.degraded', false],
-  ])('uses the attribute %s, which is in the conventions: %s', (name, isKnown) => {
+  ])('uses the attribute %s, which is part of the conventions: %s', (name, isKnown) => {
     expect([...Object.values(conventional), ...Object.values(own)]).toContain(name);
     expect(known.has(name)).toBe(isKnown);
   });

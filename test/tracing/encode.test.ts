@@ -54,7 +54,7 @@ describeWithTools('tracing/encode', ['opentelemetry-proto'], (paths) => {
   });
 
   const cases = recorded.flatMap((name) => (['protobuf', 'json'] as const).map((format) => ({ name, format })));
-  it.each(cases)('takes no more bytes than estimated, and not many less ($name, $format)', ({ name, format }) => {
+  it.each(cases)('takes no more bytes than estimated, and not many fewer ($name, $format)', ({ name, format }) => {
     const { trace } = planRecorded(name, withAll);
     const bytes = encodeTrace(trace, format).length;
     const estimated = finish(estimateBytes(trace.spans, trace.resource, format));

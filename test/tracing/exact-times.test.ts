@@ -167,7 +167,7 @@ describe('tracing/times, exact durations', () => {
     ['a first step in the second in which its execution began', [900, 4000], { second: 0, duration: 500 }, [900, 1400]],
     ['a reference that is known to have taken 406 ms', [900, 1306], { second: 0, duration: 406 }, [900, 1306]],
     ['a step in the second in which its execution ended', [100, 4050], { second: 4, duration: 300 }, [3750, 4050]],
-  ] as const)('moves %s, and cuts nothing of it', (_, [startMs, endMs], { second, duration }, expected) => {
+  ] as const)('moves %s, and does not shorten it', (_, [startMs, endMs], { second, duration }, expected) => {
     const time = toSecond(birthMs + second * 1000);
     const step = { stepctx: '1', executionState: 'SUCCEEDED', startTime: time, endTime: time, duration };
     const span = byPath(planSource(record(birthMs + startMs, birthMs + endMs, [step])).trace.spans).get('1');
@@ -193,7 +193,7 @@ describe('tracing/times, exact durations', () => {
     ['only its end', { endTime: toSecond(birthMs + 6000) }, [2000, 6000]],
     ['only its duration', { duration: 3000 }, [2000, 5000]],
     ['only that it runs', { executionState: 'RUNNING' }, [2000, 9000]],
-  ] as const)('extends a step that has %s around the spans below it', (_, told, expected) => {
+  ] as const)('extends a step that has %s to contain the spans below it', (_, told, expected) => {
     const step = { stepctx: '1', executionState: 'SUCCEEDED', startTime: null, endTime: null, duration: -1, ...told };
     const state = {
       ...step,
@@ -209,7 +209,7 @@ describe('tracing/times, exact durations', () => {
     ]);
   });
 
-  it('shows a step without times around the spans below it, not around the times that the server gave them', () => {
+  it('places a step without reliable times around the spans below it, instead of using the times of the server', () => {
     const untold = { executionState: 'SUCCEEDED', startTime: null, endTime: null, duration: -1, hasSubworkflow: true };
     const inner = { ...untold, stepctx: '1/1', workflow: { steps: [partOf('1/1/1', 0, 500)] } };
     const outer = { ...untold, stepctx: '1', workflow: { steps: [inner] } };
@@ -227,7 +227,7 @@ describe('tracing/times, exact durations', () => {
     ]);
   });
 
-  it('shows a step without times for as long as a span below it still runs', () => {
+  it('shows a step without times for as long as a span below it runs', () => {
     const second = toSecond(birthMs + 2000);
     const running = { stepctx: '1/1', executionState: 'RUNNING', startTime: second, endTime: null, duration: -1 };
     const untold = { stepctx: '1', executionState: 'SUCCEEDED', startTime: null, endTime: null, duration: -1 };

@@ -50,7 +50,7 @@ describe('tracing/failure', () => {
   it.each([
     ['timed out', { status: 'timedout' }, { failureClass: 'stopped', reason: 'timeout' }],
     ['was cut off', { status: 'other', customStatus: 'incomplete' }, { failureClass: 'system', reason: undefined }],
-  ] as const)('names the step in which an execution %s, not one that had failed before', (_how, status, cause) => {
+  ] as const)('names the step in which an execution %s, not a step that had failed before', (_how, status, cause) => {
     const execution = toBareExecution({
       ...someRun({ ...status, endedAtMs: beginMs + 60_000 }),
       project: 'pay',
@@ -154,7 +154,7 @@ describe('tracing/failure', () => {
     });
   });
 
-  it('uses the reason of the log if steps have none, and has none without both', () => {
+  it('uses the reason of the log if steps have none; without both, there is no reason', () => {
     expect(classOf([], { loggedReason: 'NoMatchedNodes' })).toBe('inventory');
     expect(classOf([step('1')])).toBe('unknown');
     expect(classOf(undefined)).toBe('unread');

@@ -124,7 +124,7 @@ RUN shop/load/etl/nightly 0..199877 failure NonZeroResultCode - the execution fa
     expect(looks > 100).toBe(isLarge);
   });
 
-  it('cuts long values between characters, and marks the cut', () => {
+  it('cuts long values between characters, and marks each cut', () => {
     const source = readRecorded('no-state');
     const project = `${'x'.repeat(998)}😀${'y'.repeat(50)}`;
     const { trace } = planSource({ ...source, execution: { ...source.execution, project } });

@@ -55,7 +55,7 @@ describe('tracing/plan/log-records', () => {
     expect(uids[2]).toEqual(uids[0]);
   });
 
-  it('adds to the span of a failed step the lines of each failed node', () => {
+  it('adds the lines of each failed node to the span of a failed step', () => {
     const failure = plan.failure && { ...plan.failure, others: [{ node: 'web01', context: '1' }] };
     const own = [
       { ...lines[0], node: 'web01' },
@@ -90,7 +90,7 @@ describe('tracing/plan/log-records', () => {
     expect(toLineRecords(traced, 5000).records.map(({ span }) => span?.spanId)).toEqual([other, context]);
   });
 
-  it('gives lines to the root where a trace has no steps', () => {
+  it('adds lines to the root if a trace has no steps', () => {
     const bare = planRecorded('failed-node', { detail: 'root' });
     expect(read(encoded('protobuf', bare))[0]?.spanId).toBe(bare.trace.spans[0]?.id);
   });
@@ -183,7 +183,7 @@ describe('tracing/enrich/send-lines', () => {
     return { run, dropped, wait: (ms: number) => (ticks += ms) };
   }
 
-  it('sends no more than the limit of an hour, and counts the rest', async () => {
+  it('sends no more lines than the limit of an hour, and counts the others', async () => {
     const { run, dropped, wait } = setUp();
     expect([await run(), await run(7), await run()]).toEqual([true, true, false]);
     expect(dropped.filter((each) => !each.endsWith(' 0'))).toEqual(['execution_limit 7', 'hour_limit 2']);

@@ -145,7 +145,7 @@ describe('tracing/plan-trace', () => {
     expect(planTrace({ ...source, execution: { ...source.execution, status: 'missed' } }, settings)).toBeUndefined();
   });
 
-  it('reads the reason from the log if the state has none, and nothing else from it', () => {
+  it('reads only the reason from the log, and only if the state has none', () => {
     const failed = { status: 'failed' } as const;
     const reasonOf = (loggedReason: string) => planChanged(failed, { loggedReason }).root?.attributes['error.type'];
     expect(reasonOf('AuthenticationFailure')).toBe('AuthenticationFailure');
@@ -168,7 +168,7 @@ describe('tracing/plan-trace', () => {
     expect(workerOf(undefined, {})).toEqual([undefined, undefined]);
   });
 
-  it('reports how late a start was, and why a trace is incomplete', () => {
+  it('reports by how much a start was late, and why a trace is incomplete', () => {
     const { root } = planChanged({}, { expectedAtMs: 1716199998000, degraded: 'backlog' });
     expect(root?.attributes).toMatchObject({
       'automation.schedule.delay': 2.123,

@@ -102,7 +102,7 @@ describe('tracing/secrets', () => {
     expect(listCanaries({ withArgstring: true })).toEqual(['canary-argstring']);
   });
 
-  it('still has the steps', () => {
+  it('still contains the steps', () => {
     const { trace } = planSource(readRecording(JSON.stringify(recording)));
     expect(trace.spans.map(({ name }) => name)).toEqual([
       'RUN shop/g/nightly',

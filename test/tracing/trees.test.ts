@@ -19,7 +19,7 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
 `);
   });
 
-  it('uses the reason of the failed node, not an old one of a node that succeeded', () => {
+  it('uses the reason of the failed node, not an older reason of a node that succeeded', () => {
     expect(tree('failed-node')).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - the execution failed: first failure NonZeroResultCode
   Build (1) 0..5000 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode below
@@ -42,7 +42,7 @@ RUN shop/load/etl/nightly 0..9333 failure HostNotFound - the execution failed: f
 `);
   });
 
-  it('plans a job reference that runs for each node once, one node after the other', () => {
+  it('plans a job reference that runs for each node once, with one node after the other', () => {
     expect(tree('per-node-reference')).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed: first failure NonZeroResultCode
   Drain (1) 0..900 success [clamped] - succeeded
@@ -85,7 +85,7 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
 `);
   });
 
-  it('ignores a recovered failure for the reason of the whole', () => {
+  it('ignores a recovered failure in the reason of the whole execution', () => {
     expect(tree('recovered-then-failed')).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed: first failure NonZeroResultCode
   step 1 (1) 0..2000 failure IOFailure [clamped] - failed, IOFailure, recovered by its handler
@@ -95,7 +95,7 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution fail
 `);
   });
 
-  it('marks the nodes that a handler recovered, if it failed on others', () => {
+  it('marks the nodes that a handler recovered if the handler failed on other nodes', () => {
     const source = readRecorded('recovered-handler');
     const [step, handler, ...rest] = source.state?.steps ?? [];
     const onNodes = (one: StepState | undefined, web01: 'succeeded' | 'failed'): StepState[] => {
@@ -152,7 +152,7 @@ RUN shop/load/etl/nightly 0..60000 error incomplete [degraded seal_timeout] - th
 `);
   });
 
-  it('shows only the root if the state never came', () => {
+  it('shows only the root if the state never arrived', () => {
     expect(tree('state-never-loaded')).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure node_failure [degraded seal_timeout] - the execution failed; nodes failed and gave no reason
 `);
@@ -181,7 +181,7 @@ RUN shop/load/etl/nightly 0..9333 success - the one-time run ended without faile
 `);
   });
 
-  it('uses no names from a workflow that was edited since', () => {
+  it('uses no names from a workflow that was edited after the run', () => {
     expect(tree('edited-workflow')).toBe(`
 RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
   step 1 (1) 0..1204 success [clamped] - succeeded
@@ -204,7 +204,7 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
     expect(trace.spans.map(({ name }) => name)).toEqual(['RUN', expected]);
   });
 
-  it('names the steps of a reference that is expanded elsewhere, if they fit', () => {
+  it('names the steps of a reference by its expansion elsewhere, if they fit', () => {
     expect(tree('repeated-reference')).toBe(`
 RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
   child (1) 0..1000 success [clamped] - succeeded

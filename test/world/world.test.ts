@@ -53,7 +53,7 @@ describe('world', () => {
   });
 
   it.each([-1_200_000, 1_200_000])(
-    "makes a trace of all that ended a while ago by the clock of a server that is %i ms ahead of the exporter's",
+    "makes a trace of every execution that ended a while ago, by a server clock that is %i ms ahead of the exporter's",
     async (serverAheadMs) => {
       const plan = { ...planWorld(2, []), traces: 'root', serverAheadMs, maxTraceAgeMs: 600_000 } as const;
       const report = await playWorld(plan);

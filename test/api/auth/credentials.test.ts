@@ -100,21 +100,18 @@ describe('api/auth/token', () => {
     expect(secret.rereads()).toBe(1);
   });
 
-  it.each(refusals)(
-    'sends only one request in each poll with a token that was not replaced, after %s',
-    async (_name, refusal) => {
-      const { server, secret, api } = await meet();
-      server.guard(() => false, refusal);
+  it.each(refusals)('sends one request per poll with an unchanged token, after %s', async (_name, refusal) => {
+    const { server, secret, api } = await meet();
+    server.guard(() => false, refusal);
 
-      await expect(api.get(executionMode)).rejects.toThrow('GET execution-mode: HTTP');
-      await expect(api.get(executionMode)).rejects.toThrow('GET execution-mode: HTTP');
+    await expect(api.get(executionMode)).rejects.toThrow('GET execution-mode: HTTP');
+    await expect(api.get(executionMode)).rejects.toThrow('GET execution-mode: HTTP');
 
-      expect(server.asked.length).toBe(4);
-      expect(secret.rereads()).toBe(2);
-    },
-  );
+    expect(server.asked.length).toBe(4);
+    expect(secret.rereads()).toBe(2);
+  });
 
-  it('tries a replaced token once, and stops if it is refused too', async () => {
+  it('tries a replaced token once, and stops if that token is refused too', async () => {
     const { server, secret, api, seen } = await meet();
     server.guard(() => false);
     secret.replace('new');
@@ -215,7 +212,7 @@ describe('api/auth/bearer', () => {
     ]);
   });
 
-  it('sends only one request in each poll with a token that was not renewed', async () => {
+  it('sends one request per poll with a token that was not renewed', async () => {
     const { server, secret, api } = await connect();
     server.guard(() => false);
 

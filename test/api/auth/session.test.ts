@@ -64,7 +64,7 @@ describe('api/auth/session', () => {
     expect(logins()).toBe(2);
   });
 
-  it('keeps its session, and its pause after a failed login, across a reload; uses a changed password at once', async () => {
+  it('keeps its session and its pause after a failed login across a reload, and uses a changed password at once', async () => {
     const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
     onTestFinished(() => simulator.stop());
     simulator.control.addToken({ token: 'right', user: 'reader', kind: 'password' });
@@ -113,7 +113,7 @@ describe('api/auth/session', () => {
     await expect(api.get(executionMode)).rejects.toMatchObject({ kind: 'empty' });
   });
 
-  it('treats a 404 from outside the API as a session without access', async () => {
+  it('treats a 404 from outside the API as a session without access to the API to the API', async () => {
     const { api, simulator } = await connect();
     await api.get(executionMode);
     simulator.control.addFault({ kind: 'status', path: '^/api/', status: 404, body: '{"error":"Not found"}' });
@@ -241,7 +241,7 @@ describe('api/auth/session', () => {
     expect(logins()).toBe(2);
   });
 
-  it('keeps a new session when refusals of the old one arrive late', async () => {
+  it('keeps a new session when refusals of requests with the old session arrive late', async () => {
     const replies: (() => void)[] = [];
     const own = await startSessionServer('', undefined, (reply) => replies.push(reply));
     const { credentials, transport, pass } = connectTo(own.url, 'right');

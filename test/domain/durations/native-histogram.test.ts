@@ -60,7 +60,7 @@ describe('domain/native-histogram', () => {
     );
   });
 
-  it('leaves out what another release counted before or in between', () => {
+  it('excludes values that another release counted before or in between', () => {
     const old = { count: 2, sumSeconds: 7, buckets: [1, 1] };
     expect(toNativePart(old)).toEqual({ native: emptyNative, before: { counts: [1, 1], sum: 7, count: 2 } });
 

@@ -43,7 +43,7 @@ describe('end-to-end/delivery/enrichment', () => {
   });
 
   it.each(pickPart(troubles, 3))(
-    'counts the same in the same rounds while the steps are %s, and makes only roots',
+    'counts the same executions in the same rounds while the steps are %s, and makes only root spans',
     async (...given) => {
       const [, trouble, reasons, mostAsked] = given;
       const run = await expectSameCounters(trouble);

@@ -65,7 +65,7 @@ it('ignores a next run in the past, because the server would return the same aga
   });
 });
 
-it('lists the times of a job that starts at the moment of each request, when the server still reports this start as the next one', async () => {
+it('lists the times of a job that starts at the moment of each request, while the server still reports this start as the next one', async () => {
   const minuteMs = 60_000;
   const times = [1, 2, 3, 4].map((minutes) => birthMs + minutes * minuteMs);
   const getTimed = async ({ path }: { path: string }) => ({
@@ -85,7 +85,7 @@ it('lists the times of a job that starts at the moment of each request, when the
   expect(answers.at(-1)?.timesMs).toEqual(times);
 });
 
-it('lists two times of a daily job in one turn, also while other jobs wait', async () => {
+it('lists two times of a daily job in one turn, even while other jobs wait', async () => {
   const dayMs = 86_400_000;
   const times = [1, 2, 3].map((days) => birthMs + days * dayMs - 1);
   const getTimed = async ({ path }: { path: string }, { query }: { query?: { time: string } }) => {

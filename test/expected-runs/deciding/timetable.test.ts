@@ -41,7 +41,7 @@ const watched: WatchedJob = {
 };
 
 describe('expected-runs/deciding/timetable', () => {
-  it('limits the window of the last time before a gap to the distance of earlier times', () => {
+  it('limits the start window of the last time before a gap to the distance of earlier times', () => {
     const before = joinAnswer(undefined, answer(0, 65, tens(10, 6)), join).timetable;
     const { timetable } = joinAnswer(before, answer(6000, 6065, tens(6010, 6)), join);
     expect(timetable.timesMs.slice(4, 8)).toEqual([50_000, 60_000, 6_010_000, 6_020_000]);
@@ -107,7 +107,7 @@ describe('expected-runs/deciding/timetable', () => {
     expect(isTimedUntil(timetable, toSeconds * 1000)).toBe(times !== undefined);
   });
 
-  it('accepts a next run reported at once as the next time', () => {
+  it('accepts a next run that is reported at once as the next time', () => {
     const timetable = {
       timesMs: [3_600_000, 4_200_000],
       untilMs: 4_200_000,
@@ -116,14 +116,14 @@ describe('expected-runs/deciding/timetable', () => {
     expect(toStartWindow(timetable, 0, 600_000)).toEqual({ fromMs: 3_595_000, throughMs: 3_899_999 });
   });
 
-  it('takes an unexpected next time as a sign of another schedule, even if it is due soon', () => {
+  it('treats an unexpected next time as a sign of another schedule, even if it is due soon', () => {
     // Every ten seconds, but not before 1000.
     const before = joinAnswer(undefined, answer(0, 2000, tens(1000, 100)), join).timetable;
     const isNext = (seconds: number) => joinAnswer(before, answer(900, seconds, [seconds * 1000]), join).agreement;
     expect({ soon: isNext(910), first: isNext(1000) }).toEqual({ soon: 'edited', first: 'same' });
   });
 
-  it('does not keep earlier times if the next one breaks their distance', () => {
+  it('removes earlier times if the next time breaks their regular distance', () => {
     const before = joinAnswer(
       undefined,
       answer(
@@ -138,7 +138,7 @@ describe('expected-runs/deciding/timetable', () => {
     expect([isNext(220), isNext(225)].map(({ agreement }) => agreement)).toEqual(['same', 'unknown']);
   });
 
-  it('does not treat a schedule as the same because one time is in both answers', () => {
+  it('does not treat two schedules as the same because one time is in both responses', () => {
     const before = joinAnswer(undefined, answer(0, 1000, tens(10, 99)), join).timetable;
     const next = joinAnswer(before, answer(495, 500, [500_000]), join).timetable;
     expect(next.confirmedMs).toBe(before.confirmedMs);
@@ -146,7 +146,7 @@ describe('expected-runs/deciding/timetable', () => {
     expect(withdrawnMs).toEqual([470_000, 480_000, 490_000, 510_000, 520_000]);
   });
 
-  it('ends the window of a time half way to the next time, even if an edit removed the next one', () => {
+  it('ends the start window of a time half way to the next time, even if an edit removed the next one', () => {
     const before = joinAnswer(undefined, answer(0, 300, [60_000, 120_000, 180_000]), join).timetable;
     const { timetable } = joinAnswer(before, answer(130, 9000, [900_000]), { ...join, decidedMs: 60_000 });
     expect(timetable.timesMs).toEqual([60_000, 900_000]);
@@ -199,7 +199,7 @@ describe('expected-runs/deciding/notes', () => {
     expect(judgeGap(some, gap, seconds * 1000)).toBe(is);
   });
 
-  it('dates a switch by the last edit, if the job was edited after it was last seen switched on', () => {
+  it('dates a switch by the last edit if this edit was after the job was last seen on', () => {
     const on = noteListed(undefined, { ...listed, lastModifiedMs: 50 }, { project: 'pay', atMs: 100 }).job;
     const toSince = (lastModifiedMs: number) =>
       noteListed(on, { ...listed, isScheduleEnabled: false, lastModifiedMs }, { project: 'pay', atMs: 200 }).job.off;
@@ -246,7 +246,7 @@ describe('expected-runs/deciding/notes', () => {
     ]);
   });
 
-  it('does not treat a forgotten old period as a changed switch', () => {
+  it('does not treat the removal of an old period as a change of the switch', () => {
     const over = { ...job, off: [{ what: 'job', sinceMs: 1, seenAtMs: 1, untilMs: 2 }] } as const;
     const open = { ...job, off: [{ what: 'job', sinceMs: 1, seenAtMs: 1 }] } as const;
     expect([isSwitched(over, job), isSwitched(open, over), isSwitched(job, open)]).toEqual([false, true, true]);

@@ -17,7 +17,7 @@ describe('expected-runs/risks/find-risks', () => {
     });
   });
 
-  it('lists all runs of a passive server, from its first reading on', async () => {
+  it('lists all runs of a passive server, from the first passive reading on', async () => {
     const sources = new Map([[sourceKeys.mode(), since('passive', hourMs)]]);
     const found = await risksOf(
       [job('a', [10, 20]), job('critical', [5]), job('off', [1], { off: [{ what: 'job', sinceMs: 0, seenAtMs: 0 }] })],
@@ -62,7 +62,7 @@ describe('expected-runs/risks/find-risks', () => {
     },
   );
 
-  it('lists a job whose last three runs failed, since the first of them', async () => {
+  it('lists a job whose last three runs failed, with the time of the first of these failures', async () => {
     const failedMs = [3, 2, 1].map((hours) => nowMs - (4 - hours) * hourMs);
     const facts = (consecutiveFailures: number) => () => ({ consecutiveFailures, failedMs, lastFailedId: 7 });
     expect((await risksOf([job('a', [10])], { factsOf: facts(2) })).atRisk).toBe(0);
@@ -79,7 +79,7 @@ describe('expected-runs/risks/find-risks', () => {
     expect([trouble?.sinceMs, trouble?.evidence]).toEqual([undefined, 'its last 21 runs failed, the last is #7']);
   });
 
-  it('lists a job that runs a failing job as a step, until it has succeeded after the failure', async () => {
+  it('lists a job that runs a failing job as a step, until the job succeeds after the failure', async () => {
     const risksAfter = async (lastSuccessMs: number) => {
       const failing = { consecutiveFailures: 3, lastFailedMs: nowMs - hourMs, lastSuccessMs: nowMs - 9 * hourMs };
       const found = await risksOf([job('a', [10])], {
@@ -109,7 +109,7 @@ describe('expected-runs/risks/find-risks', () => {
       expect((await risksOf([job('a', [10])], other)).atRisk).toBe(0);
   });
 
-  it('lists a job that was refused, while nothing has changed that could allow it to log in', async () => {
+  it('lists a job that was refused, while nothing has changed that could let it log in', async () => {
     const lastFailure = { id: 7, failureClass: 'access' as const };
     const failed = { lastFailedId: 7, lastFailedMs: nowMs - hourMs, lastFailure };
     const refused = (consecutiveFailures: number, unchangedMs: number | undefined) => ({
@@ -148,7 +148,7 @@ describe('expected-runs/risks/find-risks', () => {
     expect(await risksOf(jobs)).toMatchObject({ expected: 1, untimed: { count: 1, switchedOff: 0 } });
   });
 
-  it('does not blame a node for jobs that fail together because of a child or a key', async () => {
+  it('does not name a node as the cause for jobs that fail together because of a child job or a key', async () => {
     const node: FailingNode = { node: 'db01', sinceMs: nowMs - hourMs, lastMs: nowMs, jobs: ['pay/x', 'pay/y'] };
     const riskOf = async (around: Partial<Surroundings>, failureClass: 'access' | 'work' = 'access') => {
       const lastFailure = { id: 7, failureClass };
@@ -202,7 +202,7 @@ describe('expected-runs/risks/find-risks', () => {
     ]);
   });
 
-  it('lists starts that overlap the previous run, unless several runs are allowed', async () => {
+  it('lists starts that overlap the previous run, unless the job permits several runs', async () => {
     const durationMs = () => 12 * minuteMs;
     const times = [0.5, 10, 11, 20, 23, 30, 60];
     const running = new Map([['a', [{ id: 1, startedAtMs: nowMs - minuteMs, kind: 'scheduled' as const }]]]);
@@ -240,7 +240,7 @@ describe('expected-runs/risks/find-risks', () => {
     ]);
   });
 
-  it('lists starts without a free thread once, with all reasons, the worst first', async () => {
+  it('lists starts without a free thread once, with all reasons, worst first', async () => {
     const crowds = [{ fromMs: nowMs + 10 * minuteMs, toMs: nowMs + 10 * minuteMs }];
     const factsOf = (_project: string, _group: string, name: string) => ({ consecutiveFailures: name === 'b' ? 3 : 0 });
     const found = await risksOf([job('a', [9, 10, 11]), job('b', [10, 11])], { crowds, factsOf });

@@ -50,7 +50,7 @@ describe('expected-runs/risks/find-skipped', () => {
     ]);
   });
 
-  it('names a later run that has not ended, and jobs that are no longer listed', async () => {
+  it('names a later run in progress, and jobs that are no longer listed', async () => {
     const { left, runs } = await find([
       missing('long', missed(-30), missed(-10)),
       { ...missing('gone', missed(-5)), goneAtMs: at(-1) },
@@ -137,7 +137,7 @@ describe('expected-runs/risks/find-skipped', () => {
     expect([misses?.length, misses?.at(-1)?.facts, misses?.at(-1)?.timesMs.length]).toEqual([100, [], 201]);
   });
 
-  it('lists an earlier time that is decided later in its place', async () => {
+  it('lists an earlier time that is decided later at its place', async () => {
     const misses = addMisses(addMisses(undefined, [missed(-40)], nowMs), [missed(-60)], nowMs);
     const found = await find([job('a', [], { ...(misses && { misses }) })]);
     expect(found.runs.map(({ firstMs }) => firstMs)).toEqual([at(-60), at(-40)]);

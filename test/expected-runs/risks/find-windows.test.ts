@@ -54,14 +54,14 @@ describe('expected-runs/risks/find-windows', () => {
     expect(sooner).toMatchObject({ startMs: nowMs + 6 * minuteMs, runs: 0, next: { job: { name: 'at its end' } } });
   });
 
-  it('counts the jobs whose runs may still last, because their duration is not known', async () => {
+  it('counts the jobs whose runs may still be in progress, because their duration is unknown', async () => {
     const unmeasured: Starts = { name: 'new', inMs: [2 * minuteMs], durationMs: undefined };
     const wish = { forMs: 30 * minuteMs, withinMs: 60 * minuteMs };
     expect(await find([unmeasured], wish)).toMatchObject([{ startMs: nowMs + 3 * minuteMs, runs: 0, unmeasured: 1 }]);
     expect(await find([{ ...unmeasured, durationMs: 1 }], wish)).toMatchObject([{ runs: 0, unmeasured: 0 }]);
   });
 
-  it('prefers a window in which all times are known to one that only seems to be quiet', async () => {
+  it('prefers a window in which all times are known to a window that only seems quiet', async () => {
     const often = { ...beat, inMs: [1, 2, 3, 4, 20].map((minute) => minute * minuteMs) };
     const known = { ...often, untilMs: 30 * minuteMs };
     const [first] = await find([known, beat], { forMs: 10 * minuteMs, withinMs: 60 * minuteMs });
@@ -78,7 +78,7 @@ describe('expected-runs/risks/find-windows', () => {
     expect(safe).toMatchObject({ startMs: nowMs + 6 * minuteMs, unknown: 0 });
   });
 
-  it('lists the jobs that the best possible window affects, frequent ones as one line', async () => {
+  it('lists the jobs that the best possible window affects, with frequent jobs as one line', async () => {
     const critical: Starts = { name: 'critical', inMs: [30 * minuteMs], durationMs: 60 * minuteMs };
     const windows = await find([beat, critical], { forMs: 20 * minuteMs, withinMs: 40 * minuteMs, count: 2 }, [
       7 * minuteMs,

@@ -64,7 +64,7 @@ describe('expected-runs/risks/nodes', () => {
     expect(noteAll([a, b], [{ ...well(30), status: 'aborted' }]).size).toBe(1);
   });
 
-  it('leaves out nodes that failed only now, because a success that ended before may not be read yet', () => {
+  it('omits nodes that failed only now, because a success that ended before may not be read yet', () => {
     const known = noteAll([a], [b]);
     expect([listSettled(known, 9).size, listSettled(known, 10).size]).toEqual([0, 1]);
   });

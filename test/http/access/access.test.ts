@@ -11,7 +11,7 @@ describe('http/access/client-network', () => {
     ['fe80::1%eth0', 'fe80:0:0:0'],
     ['::1', '0:0:0:0'],
     [undefined, ''],
-  ])('counts %s as %s', (address, network) => {
+  ])('counts the address %s as the client %s', (address, network) => {
     expect(toNetwork(address)).toBe(network);
   });
 });
@@ -33,7 +33,7 @@ describe('http/access/rate-limit', () => {
     expect(ask(4)).toEqual([true, true, true, false]);
   });
 
-  it('does not slow down a known client when others send many requests', () => {
+  it('does not slow down a known client while other clients send many requests', () => {
     const isAllowed = createRateLimit(() => 0);
     const ask = (client?: string): boolean[] => Array.from({ length: 4 }, () => isAllowed(limit, client));
 
@@ -125,7 +125,7 @@ describe('http/access/client-certificate', () => {
       shown: foreign,
       reason: unknown,
     },
-  ])('decides on $client if $where', ({ clientAuth, allowedSans = [], shown, reason }) => {
+  ])('decides about $client if $where', ({ clientAuth, allowedSans = [], shown, reason }) => {
     expect(refuseCertificate({ clientAuth, allowedSans }, shown)).toBe(reason);
   });
 });

@@ -103,7 +103,7 @@ describe('http/access/users', () => {
     ]);
   });
 
-  it('answers "busy" to a client that guesses, but not to a known client', async () => {
+  it('answers "busy" to a client that guesses passwords, but not to a known client', async () => {
     const { users, settle } = setUp(two);
     await settle(users.admit(basic('prometheus:right')));
     const guesses = Array.from({ length: 20 }, (_, index) =>
@@ -115,7 +115,7 @@ describe('http/access/users', () => {
     for (const guess of guesses.slice(0, 16)) expect(await settle(guess)).toBe('refused');
   });
 
-  it('keeps known users while others guess', async () => {
+  it('keeps known users known while other clients guess passwords', async () => {
     const { users, compared, settle } = setUp(two);
     await settle(users.admit(basic('prometheus:right')));
     for (let guess = 0; guess < 1100; guess += 1) await settle(users.admit(basic(`prometheus:${guess}`)));
@@ -124,7 +124,7 @@ describe('http/access/users', () => {
     expect(compared.length).toBe(before);
   });
 
-  it('is busy only for the address that guesses', async () => {
+  it('is busy only for the address that guesses passwords passwords', async () => {
     const { users, settle } = setUp(two);
     const guess = users.admit(basic('prometheus:guess'), '10.0.0.1');
     expect(users.admit(basic('prometheus:another'), '10.0.0.1')).toBe('busy');
@@ -135,7 +135,7 @@ describe('http/access/users', () => {
     expect(await settle(users.admit(basic('prometheus:another'), '10.0.0.1'))).toBe('refused');
   });
 
-  it('still admits users at once after a reload that does not change their hashes, while others guess', async () => {
+  it('still admits users at once after a reload that does not change their hashes, while others guess passwords passwords', async () => {
     const { users, compared, settle } = setUp(two);
     await settle(users.admit(basic('prometheus:right')));
     await settle(users.admit(basic('nobody:guess')));
@@ -153,7 +153,7 @@ describe('http/access/users', () => {
     expect(compared.length).toBe(before);
   });
 
-  it('checks again if a reload changed the hash of a user meanwhile', async () => {
+  it('checks a password again if a reload changed its hash meanwhile', async () => {
     const { users, settle } = setUp(two);
     const underWay = users.admit(basic('prometheus:right'));
     users.take(toUsers({ ...two, prometheus: { password: 'new', cost: 4 } }));
@@ -163,7 +163,7 @@ describe('http/access/users', () => {
     expect(await settle(users.admit(basic('prometheus:right')))).toBe('refused');
   });
 
-  it('applies other users at once', async () => {
+  it('applies changed users at once', async () => {
     const { users, settle } = setUp(two);
     await settle(users.admit(basic('prometheus:right')));
     expect(await settle(users.admit(basic('prometheus:new')))).toBe('refused');

@@ -3,7 +3,7 @@ import type { Simulator } from '../../../simulator/simulator.ts';
 import { ask, noon, settleId, startEmpty, startSmall } from '../caller.ts';
 
 describe('simulator/answers/execution-lists', () => {
-  it('lists by completion, newest first, ties by start up to 5.x and by id from 6.0', async () => {
+  it('lists by completion, newest first; ties by start up to 5.x and by id from 6.0', async () => {
     const orders = [];
     for (const apiVersion of [47, 58]) {
       const simulator = await startEmpty({ apiVersion });
@@ -26,7 +26,7 @@ describe('simulator/answers/execution-lists', () => {
     ]);
   });
 
-  it('includes begin and end of a window by completion time, as milliseconds or dates', async () => {
+  it('includes both ends of a window by completion time, given as milliseconds or dates', async () => {
     const simulator = await startSmall();
     const lists = [];
     for (const query of [

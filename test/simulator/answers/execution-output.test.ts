@@ -98,7 +98,7 @@ describe('simulator/answers/execution-output', () => {
     expect(words).toEqual(expected);
   });
 
-  it('is complete after a crash, although the mark of its end is missing', async () => {
+  it('is complete after a crash, although its end mark is missing', async () => {
     const simulator = await startSmall();
     simulator.control.runJob(settleId);
     simulator.advance(500);

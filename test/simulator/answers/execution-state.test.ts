@@ -126,7 +126,7 @@ describe('simulator/answers/execution-state', () => {
     expect(step?.nodeStates?.['a']).not.toHaveProperty('errorMessage');
   });
 
-  it('fails or closes a step that is cut off, and the workflow is failed in both cases', async () => {
+  it('fails or closes a step that is cut off; the workflow is failed in both cases', async () => {
     const seen = new Set<string>();
     for (let seed = 1; seed < 20 && seen.size < 2; seed += 1) {
       const simulator = await startWith([command('one', 10, 0)], { seed });
@@ -144,7 +144,7 @@ describe('simulator/answers/execution-state', () => {
     ]);
   });
 
-  it('fails a run whose node filter finds nothing, before any step begins', async () => {
+  it('fails a run whose node filter matches no node, before any step begins', async () => {
     const simulator = await startEmpty();
     simulator.control.createProject('p');
     simulator.control.createJob('p', { name: 'none', work: work([], [command('one', 1, 0)]) }, 'none');
@@ -179,7 +179,7 @@ describe('simulator/answers/execution-state', () => {
         '2/2 SUCCEEDED a:SUCCEEDED b:SUCCEEDED',
       ],
     ],
-  ])('puts the steps of a conditional step in its place, or below it from 6.0: %s', async (release, expected) => {
+  ])('puts the inner steps of a conditional step in its place, or below it from 6.0: %s', async (release, expected) => {
     const steps = [command('two', 1, 0), command('three', 1, 0)];
     const conditional: Step = { kind: 'conditional', text: '', nodeStep: false, seconds: 0, failureChance: 0, steps };
     const simulator = await startWith([command('one', 1, 0), conditional], { release });

@@ -88,7 +88,7 @@ describe('simulator/documents/access', () => {
     ['5.20.0', 'none none 200 200 403'],
     ['6.1.0', 'none past 200 200 403'],
     ['6.2.0', 'view past 200 200 403'],
-  ])('shows what ended by other rights than the execution itself: %s', async (release, expected) => {
+  ])('needs other rights for the history than for the execution itself: %s', async (release, expected) => {
     const simulator = await startGuarded({ release });
     simulator.control.addToken({ token: toToken('viewer'), policy: { viewedJobs: [settleId], adhoc: [] } });
     const past = { jobs: [], pastJobs: [settleId], adhoc: [] };

@@ -3,7 +3,7 @@ import { work } from '../../../simulator/scenarios/build.ts';
 import { ask, noon, oneStep, startOneJob, untilEnd } from '../caller.ts';
 
 describe('simulator/engine/finish', () => {
-  it('retries a failed job: the next attempt exists at once, and its wait counts in its duration', async () => {
+  it('retries a failed job: the next attempt exists at once, and its wait is part of its duration', async () => {
     const simulator = await startOneJob({ failing: true, retry: { attempts: 1, delayMs: 30_000 } });
     simulator.control.runJob('job-1');
     const before = untilEnd(simulator, 1);
@@ -27,7 +27,7 @@ describe('simulator/engine/finish', () => {
     expect(before).toBe('failed-with-retry');
   });
 
-  it('cannot start the next attempt while passive: failed-with-retry without a successor', async () => {
+  it('cannot start the next attempt while passive, so the run is failed-with-retry without a successor', async () => {
     const simulator = await startOneJob({ failing: true, retry: { attempts: 1, delayMs: 0 } });
     simulator.control.runJob('job-1');
     simulator.control.setExecutionMode('passive');
@@ -38,7 +38,7 @@ describe('simulator/engine/finish', () => {
     expect(json).not.toHaveProperty('retriedExecution');
   });
 
-  it('keeps the times of a run that ended at the moment at which the clock is set back', async () => {
+  it('keeps the times of a run that ended at the moment of a clock step back', async () => {
     const simulator = await startOneJob({ timeoutMs: 4000 });
     simulator.control.runJob('job-1');
     simulator.advance(4000);
@@ -51,7 +51,7 @@ describe('simulator/engine/finish', () => {
     expect(after).toEqual(before);
   });
 
-  it('ends a run at its timeout: its workflow failed, and its step too, or it was closed', async () => {
+  it('ends a run at its timeout: the workflow failed, and its step failed or was closed', async () => {
     const simulator = await startOneJob({ timeoutMs: 4000 });
     simulator.control.runJob('job-1');
     simulator.advance(5000);

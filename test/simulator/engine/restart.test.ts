@@ -40,7 +40,7 @@ describe('simulator/engine/restart', () => {
     expect(truths).toEqual([1, 1]);
   });
 
-  it('loses a member: its runs stay running for ever, another member takes its schedules', async () => {
+  it('loses a member: its runs stay running for ever, and another member takes its schedules', async () => {
     const simulator = await startOneJob({ members: 2 });
     simulator.control.createJob('p', { name: 'second', schedule: every(1, 'y'), work: oneStep() }, 'second');
     simulator.control.runJob('job-1');
@@ -54,7 +54,7 @@ describe('simulator/engine/restart', () => {
     expect(runs).toEqual(['second auto-1 succeeded', 'second auto-1 succeeded', 'one auto-2 running']);
   });
 
-  it('keeps deleted executions in the truth only', async () => {
+  it('keeps deleted executions only in the truth', async () => {
     const simulator = await startOneJob({});
     simulator.control.runJob('job-1');
     simulator.advance(60_000);

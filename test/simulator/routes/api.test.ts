@@ -38,7 +38,7 @@ describe('simulator/routes/api', () => {
     expect([reply.status, reply.headers.get('content-type')]).toEqual([400, 'text/html;charset=utf-8']);
   });
 
-  it('shows its monitoring to everybody from 6.0 on, and by the API to who may read the system', async () => {
+  it('shows its monitoring to everybody from 6.0 on, and through the API to callers that may read the system', async () => {
     const seen = [];
     for (const release of ['5.20.0', '6.0.0']) {
       const simulator = await startEmpty({ release });
@@ -53,7 +53,7 @@ describe('simulator/routes/api', () => {
     ]);
   });
 
-  it('reports its version at the address of the API alone', async () => {
+  it('reports its version at the base URL of the API', async () => {
     const simulator = await startEmpty();
     const reply = await ask(simulator, 'api/14');
     await simulator.stop();

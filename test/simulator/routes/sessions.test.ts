@@ -62,7 +62,7 @@ describe('simulator/routes/sessions', () => {
   it.each([
     ['5.20.0', 'amira'],
     ['6.0.0', 'exporter'],
-  ])('takes a token beside the cookie of a login in release %s as a request of %s', async (release, user) => {
+  ])('treats a token beside the cookie of a login in release %s as a request of %s', async (release, user) => {
     const simulator = await startWithUser({ release });
     const home = await visit(simulator, 'menu/home', (await logIn(simulator, 'open sesame')).cookie);
     const reply = await ask(simulator, 'api/47/user/info', { headers: { ...tokenOf(simulator), cookie: home.cookie } });

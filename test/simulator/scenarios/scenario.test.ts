@@ -33,7 +33,7 @@ describe('simulator/scenarios', () => {
     );
   });
 
-  it('plays the same day for the same seed and another for another', async () => {
+  it('plays the same day for the same seed, and a different day for a different seed', async () => {
     const days = [];
     for (const seed of [7, 7, 8]) {
       const simulator = await start('quiet-day', seed);
@@ -116,7 +116,7 @@ describe('simulator/scenarios', () => {
     ).toBeGreaterThan(0);
   });
 
-  it('has a thousand projects; ten run something within a few minutes', async () => {
+  it('has a thousand projects, ten of which run something within a few minutes', async () => {
     const simulator = await start('thousand-projects');
     const projects = await ask(simulator, 'api/47/projects');
     simulator.advance(3 * minute);

@@ -97,7 +97,7 @@ describe('simulator/traces/read-request', () => {
     expect(() => readRequest(bytes)).toThrow(message);
   });
 
-  it('refuses what is not a request, cut at any place', () => {
+  it('refuses bytes that are not a request, cut at any place', () => {
     const bytes = encode([root, step], { resource: { 'service.name': 'automation-service' } });
     const outcomes = Array.from({ length: bytes.length }, (_, size) => {
       try {

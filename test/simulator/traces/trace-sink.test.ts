@@ -86,7 +86,7 @@ describe('simulator/traces/trace-sink', () => {
     expect(list.text).toContain('None has come yet.');
   });
 
-  it('does not change the rest of the service', async () => {
+  it('does not change the rest of the simulated server', async () => {
     const simulator = await startEmpty();
     const { headers } = await ask(simulator, 'api/47/system/info');
     await simulator.stop();

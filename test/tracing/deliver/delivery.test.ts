@@ -44,7 +44,7 @@ describe('tracing/sender to a collector', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 0, quarantinedTraces: 0 });
   });
 
-  it('accepts a successful answer without an end', async () => {
+  it('accepts a successful response without an end', async () => {
     const sink = await start((response) => {
       response.writeHead(200).write(Buffer.alloc(200_000));
     });

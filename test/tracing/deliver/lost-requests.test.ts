@@ -173,7 +173,7 @@ describe('tracing/sender, lost requests', () => {
     expect(requests).toBeLessThan(6 * 60 * 2.2);
   });
 
-  it('delivers what fits and gives up nothing else, for any limit and any outage of the gateway', async () => {
+  it('delivers all requests that fit and gives up no others, for any limit and any outage of the gateway', async () => {
     const size = fc.oneof(
       { weight: 5, arbitrary: fc.integer({ min: 200, max: 5000 }) },
       fc.integer({ min: 5000, max: 900_000 }),

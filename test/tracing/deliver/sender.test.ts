@@ -68,7 +68,7 @@ describe('tracing/deliver/sender', () => {
     expect(waits).toEqual([500, 1000, 500]);
   });
 
-  it('does not send again after an outage what another replica took over meanwhile', async () => {
+  it('does not send traces again after an outage that another replica took over meanwhile', async () => {
     await spool(makeTraces(3));
     const { sent, events } = await runUntilIdle(
       (_, index) => {
@@ -91,7 +91,7 @@ describe('tracing/deliver/sender', () => {
     expect(sumOf(events, 'exported')).toBe(6);
   });
 
-  it('is no longer failing when another replica took over all that it could not send', async () => {
+  it('stops reporting failed deliveries when another replica took over all traces that it could not send', async () => {
     await spool(makeTraces(3));
     const idle = Promise.withResolvers<void>();
     const wait = async (forMs: number, signal: AbortSignal): Promise<void> => {
@@ -132,7 +132,7 @@ describe('tracing/deliver/sender', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 0, quarantinedTraces: 1 });
   });
 
-  it('says of log records that they are no trace, because both have the name of their execution', async () => {
+  it('describes log records as log records, not as a second trace of their execution', async () => {
     await spool([{ ...makeTrace(2), encoding: 'logs-protobuf' }]);
     const { events } = await runUntilIdle(() => answer(404), { signal: 'logs' });
     expect(await state.spool.quarantined()).toMatchObject([{ key: 'prod/2', reason: 'log records: HTTP 404' }]);
@@ -157,7 +157,7 @@ describe('tracing/deliver/sender', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 85, quarantinedTraces: 15 });
   });
 
-  it('forgets refusals after a delivery, because only many in a row suggest that all would be refused', async () => {
+  it('forgets refusals after a delivery, because only many consecutive ones suggest that all traces would be refused', async () => {
     // Eight rejected traces, one accepted, and eight more.
     await spool(
       makeTraces(17).map((trace) => ({ ...trace, encoding: Number(trace.executionId) % 2 ? 'json' : 'protobuf' })),

@@ -25,7 +25,7 @@ describe('tracing/deliver/suspects', () => {
     expect(suspects.keys()).toEqual([]);
   });
 
-  it('blames no trace while others are lost too', () => {
+  it('suspects no trace while other traces are lost too', () => {
     const suspects = createSuspects(() => 1);
     for (let times = 0; times < 100; times += 1) {
       suspects.lost(one, 'c: reset', 0);
@@ -36,13 +36,13 @@ describe('tracing/deliver/suspects', () => {
     expect(suspects.keys()).toEqual(['prod/1']);
   });
 
-  it('blames a trace once for any number of later deliveries', () => {
+  it('counts a loss once for any number of later deliveries', () => {
     const suspects = createSuspects(() => 1);
     suspects.lost(one, 'c: reset', 0);
     for (let times = 0; times < 100; times += 1) expect(suspects.otherPassed()).toBeUndefined();
   });
 
-  it('tries each trace again after growing waits, and only once others have shown the result of the last try', () => {
+  it('tries each trace again after growing waits, and only after others have shown the result of the last try', () => {
     const suspects = createSuspects(() => 1);
     suspects.lost(one, 'c: reset', 0);
     expect([suspects.due(5000), suspects.next(400), suspects.next(1000)]).toEqual([
@@ -58,7 +58,7 @@ describe('tracing/deliver/suspects', () => {
     expect([suspects.due(2499), suspects.due(2500), suspects.due(3000)]).toEqual([undefined, 'prod/2', 'prod/1']);
   });
 
-  it('no longer waits once the suspected trace was delivered', () => {
+  it('stops waiting after the suspected trace was delivered', () => {
     const suspects = createSuspects(() => 0);
     suspects.lost(one, 'c: reset', 0);
     suspects.lost(other, 'c: reset', 0);

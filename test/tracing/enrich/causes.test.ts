@@ -38,7 +38,7 @@ describe('tracing/enrich/causes', () => {
     expect(causes.of({ ...run(21), startedAtMs: 5 })).toBeUndefined();
   });
 
-  it('keeps nothing that succeeded, is too long, or was not committed', () => {
+  it('stores no cause that is of a success, too long, or not committed', () => {
     const causes = createCauses();
     expect(causes.note(run(1), undefined).documents).toEqual([]);
     expect(causes.note(run(2), cause('x'.repeat(maxCauseLength))).documents).toEqual([]);
@@ -46,7 +46,7 @@ describe('tracing/enrich/causes', () => {
     expect(causes.of(run(3))).toBeUndefined();
   });
 
-  it('returns the failure of a job that ended last, whichever began last', () => {
+  it('returns the failure of a job that ended last, even if another one began later', () => {
     const causes = createCauses();
     for (const [id, job, endedAtMs] of [
       [1, 'pay/settle', 9000],
@@ -59,7 +59,7 @@ describe('tracing/enrich/causes', () => {
     expect(causes.lastFailureOf('pay')).toBeUndefined();
   });
 
-  it('counts again, in each answer, how often a job failed in this way', () => {
+  it('counts again in each response how often a job failed in this way', () => {
     const causes = createCauses();
     const seen = { fingerprint: 'v1:0', firstMs: 9000, count: 1 };
     const failure = { id: 1, job: 'pay/settle', endedAtMs: 9000, failureClass: 'work', seen } as const;
@@ -69,7 +69,7 @@ describe('tracing/enrich/causes', () => {
     expect(lookup.lastFailureOf('pay/settle')?.seen?.count).toBe(2);
   });
 
-  it('checks no documents but its own', () => {
+  it('checks only its own documents', () => {
     expect(isSoundCause('pending-trace', undefined)).toBe(true);
     expect(isSoundCause('cause', cause('because'))).toBe(true);
     expect(isSoundCause('cause', { why: 1 })).toBe(false);

@@ -63,7 +63,7 @@ describe('tracing/enrich/commitHook', () => {
     expect(listed.map(({ argstring }) => argstring)).toEqual(Array(count).fill('-password hunter2'));
   });
 
-  it('uses the server clock, which dates the ends, to decide what is too old', () => {
+  it('uses the server clock, which dates the ends, to decide which executions are too old', () => {
     const { commitHook, keep, told } = create();
     const runs = [ended(1, 99 * hourMs), ended(2, 99 * hourMs - 1)];
     expect(keep(runs)).toEqual([{ ...runs[0], project: 'pay', epoch: 3, seenAtMs: 124 * hourMs }]);
@@ -76,7 +76,7 @@ describe('tracing/enrich/commitHook', () => {
     expect(keep([ended(1, 123 * hourMs), ended(2, 123 * hourMs - 1)]).map(({ id }) => id)).toEqual([1]);
   });
 
-  it('traces executions that a clock behind dates too early', () => {
+  it('traces executions that a clock behind the others dates too early', () => {
     const documents = create().commitHook.keep(
       'pay',
       [ended(1, 69 * hourMs), ended(2, 69 * hourMs - 1)],
@@ -86,7 +86,7 @@ describe('tracing/enrich/commitHook', () => {
     expect(readPending(documents).map(({ id }) => id)).toEqual([1]);
   });
 
-  it('accepts only as many as there is room for, and no missed runs', () => {
+  it('accepts only as many executions as there is room for, and no missed runs', () => {
     const { commitHook, keep, told } = create({ room: 2 });
     const runs = [1, 2, 3, 4].map((id) => ended(id, 100 * hourMs, id === 1 ? 'missed' : 'failed'));
     expect(keep(runs).map(({ id }) => id)).toEqual([2, 3]);
@@ -94,13 +94,13 @@ describe('tracing/enrich/commitHook', () => {
     expect(told).toEqual(['max_age 0', 'max_pending 1', 'pending 2 3']);
   });
 
-  it('awaits the class of failures with a trace only', () => {
+  it('waits for the class of failures only if they get a trace', () => {
     const { keep, classes } = create({ room: 1 });
     keep([ended(1, 100 * hourMs, 'failed'), ended(2, 100 * hourMs, 'failed'), ended(3, 99 * hourMs - 1, 'failed')]);
     expect(classes).toEqual(['1 awaited', '2 unread', '3 unread']);
   });
 
-  it('records retries, even those too old for a trace', () => {
+  it('records retries, even retries that are too old for a trace', () => {
     const { commitHook, attempts } = create();
     const runs = [{ ...ended(1, 99 * hourMs - 1), nextAttemptId: 2 }];
     expect(commitHook.keep('pay', runs, 3).map(({ kind, key }) => `${kind} ${key}`)).toEqual(['next-attempt 3 2']);
@@ -109,7 +109,7 @@ describe('tracing/enrich/commitHook', () => {
     expect(attempts.previousOf({ id: 2, epoch: 3 })).toBe(1);
   });
 
-  it('reports nothing that could not be committed', () => {
+  it('reports nothing that was not committed', () => {
     const { keep, told } = create({ room: -1 });
     expect(keep([ended(1, 100 * hourMs)])).toEqual([]);
     expect(told).toEqual([]);

@@ -104,7 +104,7 @@ describe('tracing/enrich/step-durations', () => {
     expect(kept.shifts()).toEqual([]);
   });
 
-  it('keeps the longest of many steps; a new step takes the place of one that is gone', () => {
+  it('keeps the longest of many steps; a new step replaces a step that no longer exists', () => {
     const kept = createKept();
     const toStored = () => {
       const [{ body = '[]' } = {}] = kept.documents.values();
@@ -126,7 +126,7 @@ describe('tracing/enrich/step-durations', () => {
     expect(kept.documents.size).toBe(0);
   });
 
-  it('keeps 1000 jobs; another takes the place of a job that has not run for two weeks', () => {
+  it('keeps 1000 jobs; a new job replaces a job that has not run for two weeks', () => {
     const kept = createKept();
     const steps = [step('1', 1), step('2', 1)];
     for (let job = 0; job < 1000; job += 1) kept.play(job === 0 ? 0 : 1, steps, { name: `job ${job}` });

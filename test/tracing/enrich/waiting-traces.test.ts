@@ -29,13 +29,13 @@ describe('tracing/enrich/queue-order', () => {
     ).toEqual([4, 2, 5, 3, 1]);
   });
 
-  it('treats everything except a success as something that a person may look for', () => {
+  it('treats every result except a success as one that a person may look for', () => {
     const statuses = ['aborted', 'timedout', 'other', 'succeeded', 'failed-with-retry'] as const;
     const pending = statuses.map((status, index) => ended(index + 1, 10 * (index + 1), { status }));
     expect(idsOf(pending)).toEqual([5, 3, 2, 1, 4]);
   });
 
-  it('puts a few late traces after each of the others, and the rest behind them', () => {
+  it('makes a few late traces after each of the other traces, and the rest at the end', () => {
     const lateOnes = Array.from({ length: 50 }, (_, index) => ended(100 + index, index, late));
     const ids = idsOf([...lateOnes, ended(1, 10), ended(2, 20, failed)]);
     expect([ids.indexOf(2), ids.indexOf(1), ids.length]).toEqual([0, 21, 52]);
@@ -67,7 +67,7 @@ describe('tracing/enrich/queue-order', () => {
     expect(findLate()).toEqual([2]);
   });
 
-  it('counts no time in which no request is sent, because the circuit is open', () => {
+  it('ignores time in which no request is sent because the circuit is open', () => {
     let ticks = 0;
     const clock = fakeClock({ ticks: () => ticks });
     const waiting = createWaitingTraces({ clock, sealTimeoutMs: 1000, backlogAgeMs: 3_600_000 });
