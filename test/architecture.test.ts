@@ -12,7 +12,7 @@ import { rooms } from './architecture/rooms.ts';
 import { programs, readImports, readSources, type Source } from './architecture/sources.ts';
 import { exempt, findTimeSources } from './architecture/time-sources.ts';
 
-/** The programs, and the simulator without a socket for tests. */
+/** // The entry points of the programs, and the simulator without a socket, which only tests use. */
 const entries = ['src/cli.ts', 'src/healthcheck.ts', 'simulator/direct.ts'];
 
 describe('architecture', () => {
@@ -50,7 +50,7 @@ describe('architecture', () => {
   it('has one place for timers, clocks and randomness', () => {
     const sources = readSources(programs);
     expect(findTimeSources(sources)).toEqual([]);
-    // An exemption that nothing needs must be removed.
+    // An exemption must be removed once no file needs it.
     const isUsed = (place: string) =>
       sources.some(
         ({ path, text }) => path.startsWith(place) && findTimeSources([{ path: 'src/a.ts', text }]).length > 0,

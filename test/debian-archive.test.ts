@@ -11,7 +11,7 @@ const directory = makeSharedFolder();
 
 describeWithTools('archive of the debian package', ['lintian'], ({ lintian }) => {
   it('passes lintian', async () => {
-    // A small program in the place of Node, whose 120 MB would take minutes.
+    // A small program replaces Node, whose 120 MB would take minutes to pack.
     const small = await buildDebianPackage(join(directory, 'small'), { node: '/bin/true' });
     const flags = ['--allow-root', '--fail-on', 'error,warning'];
     expect(await runCommand(lintian, [...flags, small])).toBe('');

@@ -23,7 +23,7 @@ describeWithTools('image', ['buildah'], ({ buildah }) => {
       await store.close();
     }, 60_000);
 
-    /** Runs a script inside, with Node, the only program there. */
+    /** Runs a script in the image with Node, which is the only program there. */
     const evaluate = (script: string, env = {}): Promise<string> =>
       store.run('automation-exporter', ['node', '--input-type=module', '-e', script], env);
 
@@ -87,7 +87,7 @@ describeWithTools('image', ['buildah'], ({ buildah }) => {
         });
         console.log(process.getuid(), writable.join(' '));
       `;
-      // Only what a container engine mounts in /etc may differ from machine to machine.
+      // Different machines may differ only in what a container engine mounts in /etc.
       expect((await evaluate(script)).split(' ').sort()).toEqual(['/tmp', '/var/lib/automation-exporter', '65532']);
     });
 
@@ -126,7 +126,7 @@ async function scrape(url: string): Promise<string> {
   return (await fetch(new URL('metrics', url))).text();
 }
 
-/** The health check as an engine runs it; fails as it does. */
+/** Runs the health check as an engine does; fails if the check fails. */
 async function checkHealth(store: ImageStore, url: URL): Promise<string> {
   const { Healthcheck } = (await store.inspect('automation-exporter')) as { Healthcheck: { Test: string[] } };
   return store.run('automation-exporter', Healthcheck.Test.slice(1), { HEALTH_URL: url.href });

@@ -32,7 +32,7 @@ describeWithTools('a newcomer', ['buildah', 'lintian'], ({ buildah }) => {
       await store.close();
     }, limitMs);
 
-    /** Makes a token with this policy on the server, for a user who may read it, and a configuration that names both. */
+    /** Makes a token with this policy for a user who may read the policy, and a configuration that names both. */
     function prepare(policy: string, user: string): void {
       const token = `token-${randomUUID()}`;
       simulator.control.addToken({ token, policy: strangerPolicy });
@@ -49,7 +49,7 @@ describeWithTools('a newcomer', ['buildah', 'lintian'], ({ buildah }) => {
       write('config.yaml', `servers: [${server}]\n`, 0o444);
     }
 
-    /** Waits until a daemon shows what only a token with the right policy can read, then ends it. */
+    /** Waits until a daemon shows data that only a token with the right policy can read; then ends the daemon. */
     async function seeServer(daemon: Child): Promise<void> {
       try {
         const [, url = ''] = await daemon.waitFor(/msg=serving url=(http:[^\s"]+)/, dataMs);
@@ -104,7 +104,7 @@ describeWithTools('a newcomer', ['buildah', 'lintian'], ({ buildah }) => {
           await typed.waitFor(allIsWell, limitMs);
           await seeServer(typed);
         } finally {
-          // The container ends with its shell, but the processes of npm continue.
+          // The container ends together with its shell, but the processes of npm continue.
           endWith(`AUTOMATION_EXPORTER_URL=${simulator.url}`);
         }
         expect(typed.output()).not.toMatch(/denied/);
@@ -114,13 +114,13 @@ describeWithTools('a newcomer', ['buildah', 'lintian'], ({ buildah }) => {
   });
 });
 
-/** Ends the processes with this variable in their environment. */
+/** Ends the processes that have this variable in their environment. */
 function endWith(variable: string): void {
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
       if (readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(variable)) process.kill(Number(pid));
     } catch {
-      // It ended meanwhile.
+      // The process has ended meanwhile.
     }
   }
 }

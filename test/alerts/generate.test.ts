@@ -51,7 +51,7 @@ describe('alerts/generate', () => {
 
   it.each(rules)('has a description and a next step for $alert', ({ alert, annotations }) => {
     const { summary, description, ...links } = annotations;
-    // The length with short names in place of labels.
+    // The length is computed with short names in place of labels.
     expect(summary?.replaceAll(/\{\{ with .*?\{\{ end \}\}/g, '').replaceAll(/\{\{.*?\}\}/g, 'short')).toMatch(
       /^\S.{9,79}$/,
     );

@@ -6,7 +6,7 @@ import { readContent } from '../../src/http/server/content.ts';
 import { kindsOfProblems, ofKind, type Place, type ProblemKind } from '../../src/status/problem-kinds.ts';
 import { serve } from '../http/serve.ts';
 
-/** Why these alerts have no problem on the front page. */
+/** The alerts that have no problem on the front page, each with the reason. */
 const withoutProblem: Readonly<Record<string, string>> = {
   AutomationExporterDown: 'no exporter is there to show it',
   AutomationExporterInstanceDown: 'an exporter does not know the targets of Prometheus',
@@ -40,7 +40,7 @@ describe('alerts, problems and pages', () => {
     const found = kindsOf(alert);
     expect(found.length > 0).toBe(withoutProblem[alert] === undefined);
     for (const kind of found) {
-      // The alert names the job, so its page is more exact.
+      // The page of the alert is more exact, because the alert names the job.
       expect([pages[ofKind(kind).page], pageOf.job]).toContain(page);
       expect({ kind, isNote: ofKind(kind).isNote === true }).toEqual({ kind, isNote: severity === 'info' });
     }

@@ -38,7 +38,7 @@ describe('alerts/runbooks', () => {
   it.each(['AutomationScheduleMissed.md', 'AutomationScheduleMissedCritical.md'])(
     'explains each cause of a missed run in %s',
     (page) => {
-      // AutomationScheduleOwnerGone is about these runs.
+      // These causes have their own alert, AutomationScheduleOwnerGone.
       const causes = missReasons.filter((cause) => cause !== 'orphaned');
       expect(causes.filter((cause) => !readPage(page).includes(`\`${cause}\``))).toEqual([]);
     },
@@ -60,7 +60,7 @@ describe('alerts/runbooks', () => {
   });
 
   it.each(pages)('fits on a screen: %s', (page) => {
-    // A line of the page has room for 110 characters of prose; each line of code is one line, and empty lines are thin.
+    // A line of the page has room for 110 characters of text; a line of code takes one line, and an empty line is thin.
     const rows = readPage(page)
       .split('\n')
       .map((line) => (line === '' ? 0.5 : Math.ceil(line.length / 110)));

@@ -43,7 +43,7 @@ describeWithTools('alerts, in the scenarios of the demo', ['promtool'], ({ promt
     writeFileSync(join(directory, 'rules.json'), rules);
   });
 
-  // A push plays a part of the scenarios; the alerts themselves are proven by the weathers and by `alerts/tests`.
+  // Each push plays a part of the scenarios; the cases and `alerts/tests` check the alerts themselves.
   it.each(pickPart(scenarios, 3))(
     'fires exactly the alerts that $name declares',
     async ({ name, alerts }) => {
@@ -72,7 +72,7 @@ function toSeries(scrapes: Scrapes, asked: ReadonlySet<string>): object[] {
   ];
 }
 
-/** All alerts that fired at any time, by name, with the cause if there are several. */
+/** A test of promtool that expects all alerts that fired at any time, by name, with the cause if there are several. */
 function toTest(series: readonly object[], minutes: number, alerts: readonly string[]): object {
   const toLabels = (alert: string): string => {
     const [, name = '', reason] = /^(\w+)(?: \((\w+)\))?$/.exec(alert) ?? [];
@@ -80,7 +80,7 @@ function toTest(series: readonly object[], minutes: number, alerts: readonly str
   };
   return {
     rule_files: ['rules.json'],
-    // Every other scrape, because evaluating rules takes the time here, and no alert promises half a minute.
+    // The rules read every other scrape, which halves the time of the test; every alert has a wait of more than half a minute.
     evaluation_interval: `${2 * scrapeSeconds}s`,
     group_eval_order: groupOrder,
     tests: [

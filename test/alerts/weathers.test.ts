@@ -16,7 +16,7 @@ import { serviceCases } from './cases/service.ts';
 
 const cases = [...serviceCases, ...executionCases, ...scheduleCases, ...exporterCases, ...replicaCases];
 
-/** A push plays one of this many alerts. Only the fair weather checks the texts. */
+/** The number of parts into which the alerts are divided; each push plays one part. Only the fair weather checks the texts. */
 const parts: Readonly<Record<string, number>> = { fair: 1, below: 2 };
 
 describe('alerts/weathers', () => {

@@ -40,7 +40,7 @@ describe('api/endpoints, their rights', async () => {
       const { status: after } = await ask(simulator, url, { headers });
       lines.push(`${endpoint.name} ${before} ${after}`);
     }
-    // All other endpoints are denied (metrics by the servlet, with 401), then allowed, or answer 404 for a key that is not configured.
+    // Every other endpoint answers `denied` (metrics: the servlet's 401), then `allowed`, or 404 for an unknown key.
     expect(lines.filter((line) => !/40[13] (200|404)$/.test(line)).toSorted()).toEqual([
       // The simulated service does not implement these rights of policies and keys.
       'acl-policies 403 403',
@@ -49,7 +49,7 @@ describe('api/endpoints, their rights', async () => {
       'authorizations-of-project 404 404',
       'authorizations-project 404 404',
       'authorizations-system 404 404',
-      // Lists omit what cannot be read.
+      // These lists omit the rows that the token cannot read.
       'cluster-member-jobs 200 200',
       'cluster-own-jobs 200 200',
       'executions-metrics 200 200',

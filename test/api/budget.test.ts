@@ -19,7 +19,7 @@ function create(requestsPerSecond: number, concurrency: number): Budget {
   return createBudget({ requestsPerSecond, concurrency, clock });
 }
 
-/** Requests a place and notes when it was given; the place is returned after that time, or kept. */
+/** Requests a place and notes when it was given. The place is returned after the given time, or never. */
 function ask(budget: Budget, lane: Lane, { holdMs = 0, waitMs = 1_000_000, note = (_lane: Lane): void => {} } = {}) {
   const limit = { deadlineTicks: clock.ticks() + waitMs, signal: undefined };
   return budget.enter(lane, limit).then((leave) => {
@@ -47,7 +47,7 @@ describe('api/budget', () => {
     const startsMs: number[] = [];
     const note = () => void startsMs.push(clock.ticks() - startedTicks);
     const before = createBudget({ requestsPerSecond: 3, concurrency: 10, clock, memory });
-    // Created before the other one ends, as in a reload.
+    // The new budget is created before the old one ends, as in a reload.
     const after = createBudget({ requestsPerSecond: 2, concurrency: 10, clock, memory });
     for (let count = 0; count < 2; count++) void ask(before, 'vital', { note });
     await vi.advanceTimersByTimeAsync(100);
@@ -125,7 +125,7 @@ describe('api/budget', () => {
     for (let count = 0; count < 100; count++) void ask(budget, 'normal', { note });
     for (let count = 0; count < 100; count++) void ask(budget, 'enrichment', { note });
     await vi.advanceTimersByTimeAsync(0);
-    // In the first second the order of arrival counts; later each lane has its share.
+    // In the first second, requests are sent in the order of their arrival; later each lane has its share.
     const first = { ...started };
     await vi.advanceTimersByTimeAsync(9_999);
     expect(started.enrichment - first.enrichment).toBe(27);

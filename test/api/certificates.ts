@@ -25,7 +25,7 @@ export function createCertificates() {
       const files = ['-keyout', `${name}.key`, '-out', `${name}.pem`];
       openssl(['req', '-x509', ...newKey, ...files, '-subj', subject, '-days', '2', ...names]);
     },
-    /** Makes a certificate signed by the authority `ca`; with less than a day it has expired. */
+    /** Makes a certificate signed by the authority `ca`; with less than one day of validity, it has expired already. */
     makeSigned: (name: string, altName: string, days: number) => {
       openssl(['req', ...newKey, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', `/CN=${name}`]);
       writeFileSync(join(folder, `${name}.ext`), `subjectAltName=${altName}\n`);

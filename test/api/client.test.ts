@@ -156,14 +156,14 @@ describe('api/client', () => {
     expect(seen).toEqual(['system-info 200', 'stored-keys-folder 400', 'stored-keys-folder rejected']);
     const ask = () => api.get(storedKeysBelow, { path: { folder: ['50%'] } });
     const works = { ...answers, 'storage/keys/50%25/': { body: '{"path":"keys","type":"directory","resources":[]}' } };
-    // Another release may accept the name.
+    // The version is unknown again, because another release may accept the name.
     server.answer({ ...works, ...info('rundeck', '6.1.0') });
     await api.get(systemInfo);
     expect(await ask()).toEqual({ kinds: [], keys: [], folders: [] });
     server.answer(works);
     await api.get(systemInfo);
     await expect(ask()).rejects.toThrow('not asked');
-    // The rules of a server or proxy may change without a new release.
+    // The path is requested again later, because a server or proxy may change its rules without a new release.
     wait(3_600_000);
     expect(await ask()).toEqual({ kinds: [], keys: [], folders: [] });
   });

@@ -8,7 +8,7 @@ import { readKind, samples } from './decoder-samples.ts';
 
 const folder = join(import.meta.dirname, '../../src/api/endpoints');
 
-/** All endpoints of the catalogue with the words of their files, which include those that the decoder reads. */
+/** All endpoints of the catalogue with the words of their files; these words include every key that the decoder reads. */
 const endpoints = await Promise.all(
   readdirSync(folder).map(async (file) => {
     // This cast is safe: what a module exports is its values by their names.

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createFileLook } from '../../src/api/file-look.ts';
 
-/** Watches one file whose state the test sets: new content, unchanged, or an error. */
+/** Watches one file. The test sets its state: new content, unchanged, or an error. */
 function setUp() {
   let ticks = 0;
   let looks = 0;

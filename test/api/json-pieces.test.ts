@@ -75,7 +75,7 @@ describe('api/json-pieces', () => {
     const before = process.cpuUsage();
     await parse(text);
     const { user } = process.cpuUsage(before);
-    // Read once for each level, it takes seven seconds.
+    // A reader that reads the text once for each level takes seven seconds.
     expect(user / 1e6).toBeLessThan(1.5);
   });
 });

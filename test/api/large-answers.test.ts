@@ -13,7 +13,7 @@ import { startServer } from './auth/guarded-server.ts';
 
 const systemInfoBody = JSON.stringify({ system: { rundeck: { version: '5.0.0', apiversion: 47 } } });
 
-/** A client of a server that answers every list with this. */
+/** A client of a server that answers every list with this body. */
 async function ask(body: string | Buffer | (() => string | Buffer), isGzip = false) {
   const server = await startServer((request, response) => {
     response.setHeader('content-type', 'application/json');

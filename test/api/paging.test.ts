@@ -4,7 +4,7 @@ import { fc } from '../support/property.ts';
 
 type Row = { readonly id: number; readonly endMs: number; readonly hidden: boolean };
 
-/** A list as a server has it: newest end first, cut into pages before hidden rows are removed. */
+/** A list as a server has it: rows with the newest end come first, and rows are hidden after the list was cut into pages. */
 function createList(rows: readonly Row[]) {
   const asked: PageRequest[] = [];
   let kept = [...rows];
@@ -81,7 +81,7 @@ describe('api/paging', () => {
     for await (const { items } of readWindow(list.read, { beginMs: 7000, endMs: 7999 }, options)) {
       for (const { id } of items) found.add(id);
       pages += 1;
-      // Ten rows that were read are deleted, so the rest moves up by a page.
+      // Ten rows that were already read are deleted, so later rows move to an earlier page.
       if (pages === 2) list.change(flood.slice(0, 15));
     }
 
@@ -123,7 +123,7 @@ describe('api/paging', () => {
     const options = { ...ofRows, pageSize: 10, overlap: 0 };
     for await (const _ of readWindow(restless, { beginMs: 0, endMs: 10 }, options)) pages += 1;
 
-    // Five attempts from the beginning, and then one to the end.
+    // The reader begins anew five times, and then reads to the end.
     expect(pages).toBe(16);
   });
 
@@ -203,7 +203,7 @@ describe('api/paging', () => {
     let open: readonly Window[] = [hour];
     let counted = 0;
     for (let [next] = open; next !== undefined; [next] = open) {
-      // One page at a time, as if the process restarted in between.
+      // Each call reads one page, as if the process restarted after each page.
       const part = await readOnePage(list, next);
       for (const { id } of part.items) found.add(id);
       counted += part.counted;

@@ -101,7 +101,7 @@ describe('api/project-list', () => {
   });
 
   it('waits for a slow answer instead of sending a second request', async () => {
-    // The answer to the first request could arrive after that to the second, and bring back deleted projects.
+    // The first answer could arrive after the second one, and bring back deleted projects.
     const { read, answer, later, asked, heard } = setUp();
     const first = read();
     later(20_000);

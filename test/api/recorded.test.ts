@@ -8,9 +8,9 @@ import { ApiError, type ErrorKind } from '../../src/api/errors.ts';
 type Recording = { readonly name: string; readonly path: string; readonly status: number; readonly body: string };
 
 /**
- * Answers of a server of release 5.20.1, without the requests that the exporter never sends. `exporter` has the rights of
- * `acl`, `nobody` has none; one of several equal refusals is kept. Threads are without their stacks,
- * and only the first plugins are there, without descriptions.
+ * Answers of a server of release 5.20.1 to the requests that the exporter sends. `exporter` has the rights of `acl`, `nobody`
+ * has none; one of several equal refusals is kept. Stacks of threads and descriptions of plugins are removed, and only the
+ * first plugins are kept.
  */
 // This cast is safe: the file contains nothing else.
 const recordings = JSON.parse(
@@ -105,7 +105,7 @@ const toStep = (step: Json): object => ({
   workflow: step['workflow'] === undefined ? undefined : [...(step['workflow']['steps'] ?? [])].map(toStep),
 });
 
-/** This exit code belongs to a command that the server stopped. */
+/** // A server that stops a command reports this exit code for it. */
 function toReason(meta: Json | undefined): unknown {
   return JSON.stringify(meta?.['resultCode']) === '2147483647' ? 'Interrupted' : meta?.['failureReason'];
 }
@@ -193,7 +193,7 @@ const expected: Readonly<Record<string, (body: Json, recording: Recording) => un
     serverNode: 'node0',
     steps: [...(state['steps'] ?? [])].map(toStep),
   }),
-  // Every output has a failure by its exit code, except one that finds no node.
+  // The exit code of every output shows a failure, except if no node was found.
   'execution-output': (_log, { name, body }) => {
     const isStopped = body.includes('Result code was 2147483647');
     const byExit = isStopped ? 'Interrupted' : 'NonZeroResultCode';
@@ -210,7 +210,7 @@ const expected: Readonly<Record<string, (body: Json, recording: Recording) => un
   'stored-keys-folder': () => ({ kinds: [], folders: [] }),
 };
 
-/** By status and code. Without rights, a log answers 500. */
+/** The expected refusals by status and code. A log without rights answers 500. */
 const refusals: Readonly<Record<string, ErrorKind>> = {
   '401 api.error.execution.project.notfound': 'forbidden',
   '401 ': 'forbidden',
@@ -224,7 +224,7 @@ const refusals: Readonly<Record<string, ErrorKind>> = {
 
 function parse(body: string): Json {
   try {
-    // This cast is safe: what is not there reads as undefined.
+    // This cast is safe: missing parts read as undefined.
     return JSON.parse(body) as Json;
   } catch {
     return body as unknown as Json;

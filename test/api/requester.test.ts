@@ -16,7 +16,7 @@ afterEach(() => void vi.useRealTimers());
 type Reply = Partial<TransportAnswer> | ErrorKind;
 const active: Reply = { body: '{"executionMode":"active"}' };
 
-/** A requester whose server gives these replies in turn, the last one repeatedly, each after its time. */
+/** A requester whose server gives these replies in turn, and then the last one again; each reply takes its own time. */
 function setUp(
   replies: readonly Reply[],
   {

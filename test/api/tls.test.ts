@@ -148,7 +148,7 @@ function pem(name: string): string {
   return certificates.pem(name);
 }
 
-/** The server of openssl, which sends an alert that Node's server omits. */
+/** The server of openssl, which sends a TLS alert that Node's server omits. */
 async function startStrictServer(): Promise<string> {
   const flags = ['-cert', 'good.pem', '-key', 'good.key', '-CAfile', 'ca.pem', '-Verify', '1', '-verify_return_error'];
   const server = spawn('openssl', ['s_server', '-accept', '127.0.0.1:0', '-www', ...flags], {

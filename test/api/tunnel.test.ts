@@ -147,7 +147,7 @@ async function startTunnel() {
   return { url: `http://127.0.0.1:${await listen(server)}`, lines, head: () => head, passed: () => passed };
 }
 
-/** It answers every request with this status. */
+/** Starts a proxy that answers every request with this status. */
 async function startRefusingProxy(status: number) {
   const server = createHttpServer((_request, response) => {
     response.writeHead(status, { 'content-type': 'text/html' }).end('<html>no</html>');

@@ -1,12 +1,12 @@
-/** All that the files of a room may import, in addition to the types of rooms above: nothing else of ours, and no other package. */
+/** Everything that the files of a room may import, in addition to types of the rooms above. */
 export type Room = {
   /** A path below `src/`, or beside it: a folder, or a file without its ending. The longest that fits a file is its room. */
   readonly room: string;
   /** Rooms whose values it may use; a name includes everything below it, and a room may always use itself. */
   readonly knows?: readonly string[];
-  /** Packages, and rooms below it, whose types alone it may import. */
+  /** The packages and the rooms below it of which a file may import only types. */
   readonly types?: readonly string[];
-  /** Packages, and what of Node reaches out of the process. `name/*` stands for every package of that scope. */
+  /** Packages, and modules of Node that reach out of the process. `name/*` stands for every package of that scope. */
   readonly packages?: readonly string[];
   /** No clock, no file, no network: not even a harmless module of Node. */
   readonly pure?: true;
@@ -14,9 +14,9 @@ export type Room = {
   readonly apart?: true;
 };
 
-/** All rooms: pure ones first, the wiring room last. A room may use the types of every room above it. */
+/** All rooms: pure rooms first, and the room that wires the others last. A room may use the types of every room above it. */
 export const rooms: readonly Room[] = [
-  // It interprets the API a second time, so it shares no code with `src/`.
+  // It interprets the API independently, so it shares no code with `src/`.
   { room: 'simulator', apart: true, types: ['node:net'], packages: ['express', 'yaml', 'zod', 'node:http'] },
 
   { room: 'domain', pure: true },
@@ -138,8 +138,8 @@ export const rooms: readonly Room[] = [
   { room: 'diagnosis', knows: ['domain', 'metrics/family', 'metrics/new-series', 'api/endpoints', 'api/errors'] },
 
   { room: 'tracing/plan', knows: ['domain'] },
-  // It uses the types of secrets and complaints, because the variables of OpenTelemetry contain both; and HTTP with its
-  // header Retry-After.
+  // It uses the types of secrets and complaints, because OpenTelemetry's variables contain secrets and may be wrong; and of
+  // HTTP the header Retry-After.
   {
     room: 'tracing/deliver',
     knows: ['tracing/plan', 'domain', 'api/retry', 'api/wire'],
@@ -150,7 +150,7 @@ export const rooms: readonly Room[] = [
     knows: ['tracing/plan', 'tracing/deliver/encode', 'domain', 'api/endpoints', 'api/errors'],
   },
 
-  // The same settings and way as traces.
+  // Metrics are pushed with the same settings and in the same way as traces.
   {
     room: 'push',
     knows: ['domain', 'tracing/deliver/encode', 'tracing/deliver/observer', 'tracing/deliver/verdict'],
@@ -174,7 +174,7 @@ export const rooms: readonly Room[] = [
     types: ['executions'],
   },
 
-  // The rules, built again with the thresholds of a configuration. The folder is beside `src/`, as are the dashboards that share its words.
+  // It builds the rules again with the thresholds of a configuration.
   { room: 'alerts' },
 
   // It reads Authorization headers and certificates, and computes bcrypt; no secret leaves it.

@@ -33,7 +33,7 @@ describe('collectors/app-metrics', () => {
     ['seconds', '0.0125'],
     ['milliseconds', '12.5'],
     ['microseconds', '12500'],
-    // Release 6.
+    // Release 6 answers with nanoseconds.
     ['nanoseconds', '12500000'],
   ])('reads a timer in %s', async (unit, p50) => {
     const body = `{"version":"4.0.0","timers":{"t":{"count":2,"p50":${p50},"duration_units":"${unit}","rate_units":"calls/second"}}}`;
@@ -123,11 +123,11 @@ describe('collectors/app-metrics', () => {
   });
 
   it.each<readonly [string, CannedAnswer]>([
-    // Off by default since release 6.
+    // The endpoint is off by default since release 6.
     ['not_found', { status: 404, body: '{"error":true,"errorCode":"api.error.invalid.request","message":"refused"}' }],
     ['not_found', { status: 404, body: '{"error":"disabled","enable":"set the property"}' }],
     ['forbidden', { status: 401, body: '{"error":true,"message":"Unauthorized"}' }],
-    // In release 6 one gauge that throws is the end of the whole answer.
+    // In release 6, one gauge that throws makes the whole answer fail.
     ['server', { status: 500, body: '{"error":"A server error occurred"}' }],
     ['decode', { body: '{"error":"pending"}' }],
     ['decode', { body: '[]' }],

@@ -7,7 +7,7 @@ import { createSelf } from '../../src/metrics/self.ts';
 /** Executions and schedules have their own folders of tests. */
 const testedElsewhere = ['executions', 'schedule', 'changes'];
 
-/** The collector `executions` reports averages; if it is off, `job-info` does. */
+/** The metric of averages comes from the collector `executions`, or from `job-info` if the former is off. */
 const ofTwoCollectors = ['automation_job_average_duration_seconds'];
 
 const states = `

@@ -19,10 +19,10 @@ describe('collectors/execution-mode', () => {
     ['47 says active', 47, { body: '{"executionMode":"active"}' }, ACTIVE],
     ['47 says passive', 47, { body: '{"executionMode":"passive"}' }, PASSIVE],
     ['36 says passive with 200', 36, { body: '{"executionMode":"passive"}' }, PASSIVE],
-    // API reference, "States and transitions": below 36 passive is 503; the body makes it an answer.
+    // API reference, "States and transitions": below 36 a passive server answers 503 with this body, which is no error.
     ['35 says passive with 503', 35, { status: 503, body: '{"executionMode":"passive"}' }, PASSIVE],
     ['32 says active', 32, { body: '{"executionMode":"active"}' }, ACTIVE],
-    // A proxy may add passiveAs503=true: the same answer, on any version.
+    // A proxy may add passiveAs503=true, and then the server answers like this on any version.
     ['47 says passive with 503', 47, { status: 503, body: '{"executionMode":"passive"}' }, PASSIVE],
   ])('reads the mode when version %s', async (_name, apiVersion, answer, text) => {
     expect(await scrape({ apiVersion, answers: { [STATUS]: answer } })).toEqual({ outcome: 'success', text });
@@ -34,10 +34,10 @@ describe('collectors/execution-mode', () => {
   });
 
   it.each<readonly [string, number, string, string]>([
-    // API reference, "Versioning": the status endpoint exists since 32; before, system/info has the mode.
+    // API reference, "Versioning": the status endpoint exists since version 32; before, system/info contains the mode.
     ['31 says active', 31, '{"active":true,"executionMode":"active"}', ACTIVE],
     ['31 says passive', 31, '{"active":false,"executionMode":"passive"}', PASSIVE],
-    // `active` was text in some releases of that time.
+    // Some releases with version 30 wrote `active` as text.
     ['30 writes "true" as text', 30, '{"active":"true","executionMode":"active"}', ACTIVE],
     ['29 writes "false" as text', 29, '{"active":"false","executionMode":"passive"}', PASSIVE],
     ['14 says active', 14, '{"active":true,"executionMode":"active"}', ACTIVE],
@@ -50,13 +50,13 @@ describe('collectors/execution-mode', () => {
   });
 
   it('shows no mode for an unknown word', async () => {
-    // A state set has exactly one 1: two zeros would say "neither", and a third series would be invented.
+    // A state set has exactly one 1: two zeros would say "neither", and the set must not have a third series.
     const answers = { [STATUS]: { body: '{"executionMode":"draining"}' } };
     expect(await scrape({ answers })).toEqual({ outcome: 'success', text: '' });
   });
 
   it.each<readonly [string, CannedAnswer]>([
-    // A 503 without `passive` in its body is from a starting server, or is the page of a proxy.
+    // A 503 without `passive` in its body comes from a server that starts, or from a proxy.
     ['server', { status: 503, body: '' }],
     [
       'server',
@@ -98,7 +98,7 @@ describe('collectors/execution-mode', () => {
       PASSIVE,
     ],
     [
-      // The earlier mode is unknown, so no change was observed.
+      // The mode before the failed poll is unknown, so no change was observed.
       'dates nothing after a failed poll',
       { earlier: { status: 503, body: '' }, now: { body: '{"executionMode":"passive"}' } },
       PASSIVE,

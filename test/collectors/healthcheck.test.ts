@@ -28,7 +28,7 @@ describe('collectors/healthcheck', () => {
         automation_healthcheck_healthy{server="prod",check="quartz.scheduler.threadPool"} 1`,
     ],
     [
-      // 3.x to 5.x answer 500 as soon as one check fails; the body is still the answer.
+      // Releases 3.x to 5.x answer 500 as soon as one check fails, with the same body as otherwise.
       'reads the body of a 500 when a check is unhealthy',
       {
         status: 500,
@@ -40,7 +40,7 @@ describe('collectors/healthcheck', () => {
         automation_healthcheck_healthy{server="prod",check="quartz.scheduler.threadPool"} 0`,
     ],
     [
-      // 5.x adds how long a check took, and when, in the server's own zone.
+      // Release 5.x adds the duration and the time of each check, in the server's own zone.
       'reads the entries of 5.x',
       {
         status: 500,
@@ -70,21 +70,21 @@ describe('collectors/healthcheck', () => {
         automation_healthcheck_healthy{server="prod",check="constructor"} 1`,
     ],
     [
-      // Its health is unknown: the check is absent, and the others are still shown.
+      // The health of this check is unknown, so it has no series; the others still have one.
       'leaves out a check without a verdict',
       { body: '{"first":{"message":"starting"},"second":{"healthy":true}}' },
       golden`
         # TYPE automation_healthcheck_healthy gauge
         automation_healthcheck_healthy{server="prod",check="second"} 1`,
     ],
-    // 501 is the answer of a server with no check registered: nothing to show, nothing wrong.
+    // A server without registered checks answers 501, which is no error.
     ['shows nothing when no check is registered', { status: 501, body: '{}' }, ''],
     ['shows nothing for an empty list of checks', { body: '{}' }, ''],
   ])('%s', async (_name, answer, text) => {
     expect(await scrape({ answers: { [HEALTHCHECK]: answer } })).toEqual({ outcome: 'success', text });
   });
 
-  // A meaningless answer is not an error of the poll.
+  // An answer without meaning is not an error of the poll.
   it('shows nothing for 6.x, whose checks are always healthy', async () => {
     const upstream = {
       apiVersion: 58,
@@ -97,7 +97,7 @@ describe('collectors/healthcheck', () => {
   });
 
   it('shows nothing for 6.x if gauges replace checks', async () => {
-    // With a gauge that has "health" in its name, 6.x lists that instead: healthy whatever its value.
+    // If a gauge has "health" in its name, 6.x lists the gauge as a healthy check, whatever its value is.
     const upstream = {
       apiVersion: 59,
       answers: {
@@ -124,15 +124,15 @@ describe('collectors/healthcheck', () => {
   });
 
   it.each<readonly [string, CannedAnswer]>([
-    // Switched off by configuration, in each generation's words.
+    // The configuration of the server switched the endpoint off; releases say that in different words.
     ['not_found', refusal(404, 'api.error.invalid.request')],
     ['not_found', { status: 404, body: '{"error":true,"message":"Not Found"}' }],
     ['not_found', { status: 404, body: '{"error":"disabled","enable":"set the property"}' }],
-    // The servlet's 401 has no error code: a right is missing, the token is good.
+    // A 401 of the servlet has no error code: the token is valid but lacks a right.
     ['forbidden', { status: 401, body: '{"error":true,"message":"Unauthorized"}' }],
     ['forbidden', refusal(403, 'api.error.item.unauthorized')],
     ['unauthorized', refusal(403, 'unauthorized')],
-    // A 500 is an answer only when its body holds checks: `error` is a word of the server here, not a check's name.
+    // A 500 is an answer only if its body holds checks: here `error` is a word of the server, not the name of a check.
     ['server', { status: 500, body: '{"error":"A server error occurred"}' }],
     ['server', refusal(500, 'api.error.unknown')],
     ['server', { status: 500, headers: HTML, body: '<html><body>Error</body></html>' }],

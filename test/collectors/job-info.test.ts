@@ -8,7 +8,7 @@ const backup =
 
 describe('collectors/job-info', () => {
   it('reads the jobs of 5.3 and their average durations', async () => {
-    // The average is only in the info, in ms, and absent where a job has not run.
+    // Only the info of a job has its average, in ms; it is absent if the job has not run.
     const answers = {
       'project/pay/jobs': { body: `[${settle},${backup}]` },
       'job/aa-1/info': {
@@ -44,7 +44,7 @@ describe('collectors/job-info', () => {
       { answers: { 'job/aa-1/info': { body: settle.replace('}', ',"averageDuration":0}') } } },
       'scheduled="true",enabled="true",schedule_enabled="true"',
     ],
-    // Deleted after the list was read.
+    // The job was deleted after the list was read.
     [
       '47 that is gone',
       { answers: { 'job/aa-1/info': refusal(404, 'api.error.item.doesnotexist') } },
@@ -105,7 +105,7 @@ describe('collectors/job-info', () => {
       'project/pay/jobs': { body: jobs('a/a', 'x/a', 'x/b', 'x/c') },
     };
     const before = isLater ? { before: answers } : {};
-    // Jobs that configuration leaves out need no part of the limit.
+    // Jobs that the configuration excludes do not count towards the limit.
     const watch = { jobs: { isWanted: (path: string) => !path.startsWith('pay/x/'), detail } };
     const { text } = await scrape({ apiVersion: 17, answers, ...before, watch });
 

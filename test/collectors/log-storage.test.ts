@@ -60,7 +60,7 @@ describe('collectors/log-storage', () => {
   });
 
   it('reads a server without a storage plugin', async () => {
-    // No plugin: `pluginName` is null although API reference, "Log storage info" declares text, and the counts are true zeros.
+    // Without a plugin `pluginName` is null, although API reference, "Log storage info" says text; the counts are true zeros.
     const body =
       '{"enabled":false,"pluginName":null,"succeededCount":0,"failedCount":0,"queuedCount":0,"queuedRequestCount":0,"queuedRetriesCount":0,"queuedIncompleteCount":0,"totalCount":0,"incompleteCount":0,"missingCount":0,"retriesCount":0}';
     expect(await scrape({ body })).toEqual(shown`
@@ -87,7 +87,7 @@ describe('collectors/log-storage', () => {
       '{"enabled":true,"pluginName":"object-store","succeededCount":349,"failedCount":2,"queuedCount":3,"queuedRequestCount":91,"queuedRetriesCount":92,"queuedIncompleteCount":93,"totalCount":354,"incompleteCount":5,"missingCount":7,"retriesCount":94}',
     ],
     [
-      // API reference, "Log storage info" names only these eight members.
+      // API reference, "Log storage info" names only these eight fields.
       'reads the documented members of the neutral dialect',
       { dialect: 'service' },
       '{"enabled":true,"pluginName":"object-store","succeededCount":349,"failedCount":2,"queuedCount":3,"totalCount":354,"incompleteCount":5,"missingCount":7}',
@@ -98,7 +98,7 @@ describe('collectors/log-storage', () => {
       '{"enabled":true,"pluginName":"object-store","succeededCount":349,"failedCount":2,"queuedCount":3,"totalCount":354,"incompleteCount":5,"missingCount":7}',
     ],
     [
-      // Other numbers of this API turn into text from one release to the next: these would be read alike.
+      // Other numbers of this API are text in some releases, so texts are read as numbers here too.
       'reads numbers that arrive as text',
       {},
       '{"enabled":"true","pluginName":"object-store","succeededCount":"349","failedCount":"2","queuedCount":"3","totalCount":"354","incompleteCount":"5","missingCount":"7"}',
@@ -167,7 +167,7 @@ describe('collectors/log-storage', () => {
   });
 
   it('shows the present counts after a restart has reset them', async () => {
-    // The counts live in the member's memory: a counter may fall, and Prometheus sees the reset.
+    // The counts live in the memory of the member: after its restart they fall, and Prometheus sees a reset.
     const earlier = { body: '{"enabled":true,"pluginName":"object-store","succeededCount":349,"failedCount":2}' };
     const answers = { 'system/logstorage': { body: '{"enabled":true,"succeededCount":1}' } };
     const before = { 'system/logstorage': earlier };
@@ -197,7 +197,7 @@ describe('collectors/log-storage', () => {
 });
 
 async function poll(counts: object, before: Memory, minutes: number) {
-  // Only these two are used.
+  // The collector uses only these two functions.
   const api = { get: async () => counts, server: () => ({ hidesMembers: false }) } as unknown as Api;
   const { watch } = createTestWatch(fakeClock({}));
   const collected = await logStorageCollector.collect(api, watch, before, () => minutes * 60_000);

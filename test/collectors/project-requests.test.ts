@@ -37,15 +37,15 @@ describe('collectors, what they ask of a project', () => {
     ],
     [projectJobsCollector, 47, ['project/pay/jobs']],
     [projectJobsCollector, 41, ['project/pay/jobs']],
-    // Releases 3 cut the list at the size of their own pages.
+    // Releases 3 return only one page of the list without this parameter.
     [projectJobsCollector, 40, ['project/pay/jobs?max=100000']],
-    // Whatever an id holds, it stays one segment.
+    // An id stays one segment of the path, whatever characters it holds.
     [jobInfoCollector, 47, ['project/pay/jobs', 'job/a%2F..%2Fx/info', 'job/b/info']],
     [jobInfoCollector, 17, ['project/pay/jobs?max=100000']],
     // Below API 23, servers answer with XML unless JSON is requested.
     [projectNodesCollector, 22, ['project/pay/resources?format=json']],
     [projectNodesCollector, 47, ['project/pay/resources?format=json']],
-    // `d` is a day; `m` would be a month, and what is not understood all of history.
+    // `d` is a day, but `m` is a month; with a filter that the server does not understand, it counts all executions ever.
     [executionMetricsCollector, 47, ['project/pay/executions/metrics?recentFilter=1d']],
   ])('$0.name on version %i requests %j', async (collector, apiVersion, asked) => {
     expect(await ask(collector, apiVersion, 'pay')).toEqual(asked);
@@ -84,7 +84,7 @@ async function connect(apiVersion: number) {
     api,
     clock,
     ...createTestWatch(clock, { jobs: { isWanted: () => true, detail: 200, asksForAverages: true } }),
-    /** What was asked below the version, but for the first contact. */
+    /** The requests below that version, without the first contact. */
     requests: () =>
       canned.requests
         .map((request) => request.replace(/^GET \/api\/\d+\//, ''))

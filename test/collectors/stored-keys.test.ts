@@ -54,7 +54,7 @@ describe('collectors/stored-keys', () => {
     expect(await scrape({ answers: { [ROOT]: none('') } })).toEqual(nothing);
     const answers = { [ROOT]: folder('{"path":"keys/gone","type":"directory"}'), 'storage/keys/gone/': none('gone') };
     expect(await scrape({ answers })).toEqual(nothing);
-    // A 404 of a gateway is not an answer of the server.
+    // A 404 of a gateway is not an answer of the server, so it does not mean that the key is missing.
     const gateway = { [ROOT]: { status: 404, body: '{"error":"Not Found"}' } };
     expect(await scrape({ answers: gateway })).toMatchObject({ text: '' });
   });
@@ -102,7 +102,7 @@ describe('collectors/stored-keys', () => {
         'storage/keys/closed/': { status: 403, body: '{"error":true,"errorCode":"api.error.item.unauthorized"}' },
       },
     ],
-    // The name does not fit into a path (release 6 of the rundeck dialect), and a missing answer is not a key.
+    // The name of this key does not fit into a path (rundeck dialect, release 6); an error does not mean that it is missing.
     [
       'not_found',
       {

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => simulator.stop());
 
-/** The whole policy without a configuration. */
+/** The whole policy that `acl` prints without a configuration. */
 const everything = `# The minimal rights of automation-exporter on the server default,
 # with what is enabled in this configuration. It only allows reading: no change, run or deletion.
 # Give the user of the token, or the token itself, the role automation-exporter.
@@ -94,7 +94,7 @@ async function run(command: typeof acl, argv: readonly string[], env: Readonly<R
   return { code: await command(context), stdout, stderr };
 }
 
-/** What a token with this policy cannot do. */
+/** The endpoints that a token with this policy cannot read. */
 async function findDenied(token: string, policy: string): Promise<readonly string[]> {
   simulator.control.addToken({ token, policy: strangerPolicy });
   simulator.control.addAccessRules(token, policy);
@@ -115,7 +115,7 @@ async function findDenied(token: string, policy: string): Promise<readonly strin
 type Rules = Record<string, unknown[]>;
 type Document = { readonly for: Rules };
 
-/** The policy once without each of its rules. */
+/** Returns the policy several times, each time without one of its rules. */
 function leaveOutEach(policy: string): readonly { readonly without: string; readonly policy: string }[] {
   const documents = (): Document[] => parseAllDocuments(policy).map((document) => document.toJS() as Document);
   return documents().flatMap((document, index) =>

@@ -141,7 +141,7 @@ describe('cli: process', () => {
     expect(child.output()).toBe('automation-exporter ended: an unexpected error: something odd: deep down\n');
   });
 
-  /** A daemon on a known port, whose log the test may read, or not. */
+  /** Starts a daemon on a known port; the test reads its log if asked. */
   async function startWithPipes(): Promise<{ child: ChildProcess; url: string; configFile: string }> {
     const port = await freePort();
     const configFile = join(home, 'config.yaml');

@@ -64,7 +64,7 @@ function importsOf(...files: readonly string[]): string[] {
     process.stdout.write(JSON.stringify(seen));
     process.exit(0);
   `;
-  // This cast is safe: it is what the script writes.
+  // This cast is safe: the script writes these fields.
   return JSON.parse(
     execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' }),
   ) as string[];

@@ -5,7 +5,7 @@ import { createAccess } from '../../src/http/access/access.ts';
 import { serve } from '../http/serve.ts';
 import { runHere } from './run-cli.ts';
 
-/** A daemon that admits only the user night, with a hash from a C library. */
+/** Starts a daemon that admits only the user night, whose hash a C library made. */
 async function startGuarded() {
   const hash = parseBcryptHash('$2y$04$abcdefghijklmnopqrstuuQqp2ijbqy7RhfpDwOmcLbiuAc8Qiwiy');
   const users = new Map(hash === undefined ? [] : [['night', hash]]);

@@ -53,14 +53,14 @@ metrics: { automation_executions_total: { drop_labels: [status] }, automation_no
       status,
       type: 'scheduled',
     });
-  // Ids grow with time, as they do unless executions are imported.
+  // Ids grow with time, unless executions are imported.
   const runs: Parameters<typeof add>[] = [
     ...Array.from(
       { length: 12 },
       (_, at): Parameters<typeof add> => ['pay', settle, sinceMs + (1 + 6 * at) * hourMs + 90_000],
     ),
     ['pay', settle, sinceMs + 30 * hourMs, 'failed'],
-    // Several pages, and several runs within a second.
+    // The runs fill several pages, and several of them begin within one second.
     ...Array.from({ length: 1200 }, (_, at): Parameters<typeof add> => {
       return ['shop', sync, sinceMs + 1 + Math.floor(at / 3) * 200_000, at % 7 === 0 ? 'failed' : 'succeeded'];
     }),
@@ -159,7 +159,7 @@ describe('commands/history', () => {
         for (const family of ['executions_total', 'project_executions_total', 'execution_duration_seconds_count']) {
           const matches = new RegExp(`^automation_${family}\\{.*project="${project}".*status="${status}"`);
           const counted = valueAt(samples, matches, toMs) - valueAt(samples, matches, fromMs);
-          // The daemon counts executions at the very end.
+          // Executions that end at the very end of the span are counted by the daemon.
           expect([family, project, status, day, counted]).toEqual([
             family,
             project,
@@ -233,7 +233,7 @@ collectors: { executions: { every: 2s } }
       const lines = (await daemon.metrics()).split('\n').filter((line) => families.test(line));
       const total = lines.flatMap((line) => /^automation_executions_total.* (\d+)$/.exec(line)?.[1] ?? []);
       expect(total.reduce((sum, count) => sum + Number(count), 0)).toBe(1215);
-      // A new series shows its first value a moment later.
+      // A new series shows its first value one round later.
       expect(lines.map((line) => rounded(line)).sort()).toEqual(written.sort());
     });
     expect((await run(['prod', '--since=90h', `--url=${daemon.url}`])).stdout).toContain(` to ${toIso(sinceMs + 1)}`);

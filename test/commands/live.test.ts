@@ -21,7 +21,7 @@ async function start(): Promise<Simulator> {
   return simulator;
 }
 
-/** A trace backend that answers everything with this status and the credentials, and what it received. */
+/** A trace backend that answers every request with this status and the received credentials, and notes what it received. */
 async function startBackend(status: number) {
   const paths: string[] = [];
   const server = createServer((request, response) => {

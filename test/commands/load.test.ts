@@ -21,7 +21,7 @@ function inEnvironment(title: string, env: Readonly<Record<string, string>>, std
   return { title, args: ['serve'], env, stderr };
 }
 
-/** The server of the file with one change. */
+/** The configuration of the server with another line in place of the token file. */
 function server(change: string): string {
   return good.replace('token_file: ./token', change);
 }
@@ -202,7 +202,7 @@ const cases: readonly Case[] = [
   ),
 ];
 
-/** Relative paths begin in the folder in which the command runs. */
+/** Replaces the folder of the command in messages: relative paths begin there. */
 function withoutFolder<Ended extends { readonly stderr: string }>(ended: Ended): Ended {
   return { ...ended, stderr: ended.stderr.replaceAll(/"[^"\n]*automation-exporter-commands-\w+/g, '"<folder>') };
 }

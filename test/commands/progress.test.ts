@@ -5,7 +5,7 @@ import { provideCli } from '../support/built.ts';
 import { runCommand } from '../support/process.ts';
 import { toEnvironment } from './run-cli.ts';
 
-/** Everything that is written to a terminal of 20 columns, or to something else. */
+/** Returns what is written to a terminal of 20 columns, or to an output that is no terminal. */
 function draw(terminal: { isTTY?: boolean }, env: Readonly<Record<string, string>>, ...texts: (string | undefined)[]) {
   let written = '';
   const progress = createProgress({ ...terminal, columns: 20, write: (text) => (written += text) }, env);

@@ -105,7 +105,7 @@ describe.concurrent('commands/run-app', () => {
     try {
       const [, url] = await daemon.waitFor(/msg=serving url=(\S+)/);
       const read = async (path: string) => (await fetch(`${url}${path}`)).text();
-      // The exporter's own metrics are read at most once in a while, however often they are scraped.
+      // The exporter updates its own metrics at most once a second, however often it is scraped.
       const shows = (value: string) =>
         eventually(async () => {
           expect(await read('/metrics')).toContain(`\nautomation_exporter_config_last_reload_successful ${value}\n`);
@@ -140,7 +140,7 @@ describe.concurrent('commands/run-app', () => {
       expect(await reload()).toEqual({ status: 200, text: 'reloaded\n' });
       expect(await read('/config')).toContain('name: three\n');
       await shows('1');
-      // At this level, the last one is not logged.
+      // At this log level, the last of these messages is not logged.
       expect(daemon.output().match(/configuration reloaded/g)).toHaveLength(1);
     } finally {
       await daemon.stop();
@@ -160,7 +160,7 @@ describe.concurrent('commands/run-app', () => {
     });
     onTestFinished(() => daemon.stop());
     await eventually(async () => {
-      // The first bit of this mask stands for the signal.
+      // The lowest bit of this mask stands for the signal.
       expect(readFileSync(`/proc/${daemon.pid}/status`, 'utf8')).toMatch(/SigCgt:\t.*[13579bdf]$/m);
     });
     daemon.kill('SIGHUP');

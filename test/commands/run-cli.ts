@@ -11,7 +11,7 @@ export type CliRun = {
   readonly code: number | undefined;
   readonly stdout: string;
   readonly stderr: string;
-  /** New entries of the directory after the run. */
+  /** The files that the run added to its directory. */
   readonly left: readonly string[];
 };
 
@@ -21,7 +21,7 @@ export type CliOptions = {
   readonly files?: Readonly<Record<string, string>>;
 };
 
-/** The variables of a server with a large budget; with the default budget, each check would wait for seconds. */
+/** The variables of a server with a large budget; with the default budget, each check would take seconds. */
 export function toEnvironment({ url, token }: { readonly url: string; readonly token: string }) {
   return {
     AUTOMATION_EXPORTER_URL: url,
@@ -35,7 +35,7 @@ export async function runCli(args: readonly string[], { env = {}, files = {} }: 
   return withFiles(files, (directory) => run(directory, args, env));
 }
 
-/** The same in this process, one run at a time, for commands that end by themselves and tests that are not about the start. */
+/** Runs the command line in this process, one run at a time: for commands that end by themselves and are not tested at start. */
 export async function runHere(args: readonly string[], { env = {}, files = {} }: CliOptions = {}): Promise<CliRun> {
   const ran = before.then(() => withFiles(files, (directory) => runIn(directory, args, env)));
   before = ran.catch(() => undefined);

@@ -66,7 +66,7 @@ describe.concurrent('commands/simulation', () => {
 
   it('starts the simulated service without a command and without a server', async () => {
     const holder = createServer();
-    // The port may be held by any process; so the test shows what would start, without starting it.
+    // Any process may hold the port, so the test only shows what would start.
     const isHeld = await new Promise<boolean>((resolve) => {
       holder.once('error', () => resolve(false));
       holder.listen(9721, '127.0.0.1', () => resolve(true));

@@ -26,7 +26,7 @@ function start() {
     lines,
     stop,
     isWaiting: () => next !== undefined,
-    /** The next check, this much later than due. */
+    /** Runs the next check this much later than it is due. */
     look: (lateMs = 0) => {
       if (next === undefined) throw new Error('nothing waits');
       ticks = next.atTicks + lateMs;

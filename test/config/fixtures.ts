@@ -56,7 +56,7 @@ export function loadIn({ yaml, files = {}, argv = [], env = {}, ...options }: Wo
   });
 }
 
-/** The complaints as text for people. */
+/** The complaints about a configuration, as text for people. */
 export async function complain(world: World): Promise<readonly string[]> {
   const loaded = await loadIn(world);
   return loaded.ok ? [] : loaded.complaints.map((complaint) => formatComplaint(complaint));

@@ -5,7 +5,7 @@ describe('config/value-type', () => {
   it.each([
     ['traces: { enabled: off }', 'off', 'link'],
     ['traces: { enabled: on }', 'on', 'link'],
-    // The two words above as read by programs that know only YAML 1.1.
+    // Programs that know only YAML 1.1 read `off` and `on` as false and true.
     ['traces: { enabled: false }', 'off', 'link'],
     ['traces: { enabled: true }', 'on', 'link'],
     ['traces: { upstream: { mode: false } }', 'auto', 'off'],

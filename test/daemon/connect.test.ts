@@ -31,7 +31,7 @@ beforeEach(() => {
   folder = makeFolder();
 });
 
-/** Replaces a file as a whole, as tools that rotate secrets do; a file that is written in place may be read in part. */
+/** Replaces a whole file, as tools that rotate secrets do: a file that is written in place may be read half-written. */
 function write(name: string, text: string): string {
   const fresh = join(folder, `${name}.new`);
   writeFileSync(fresh, text, { mode: 0o600 });
@@ -39,7 +39,7 @@ function write(name: string, text: string): string {
   return join(folder, name);
 }
 
-/** As in the daemon: a configuration file, and secrets in their own files. */
+/** Connects as the daemon does: with a configuration file, and with secrets in their own files. */
 async function connect(url: string, credentials: string, hands = { aheadMs: 0 }) {
   const file = write('config.yaml', `servers: [{ name: prod, url: '${url}', ${credentials} }]\n`);
   const loaded = await loadConfig({
@@ -92,7 +92,7 @@ describe('daemon/connect', () => {
       expect(server.asked.map(({ headers }) => headers[header])).toEqual(
         ['first', 'first', 'first', 'second'].map((secret) => scheme + secret),
       );
-      // The log must know both secrets before they are sent.
+      // The log must know both secrets before the client sends them, so that it can hide them.
       expect(secrets).toEqual(['first', 'second']);
     },
   );

@@ -26,7 +26,7 @@ it('explains a failure by the changes since the last success of the same job', (
   const explainer = createExplainer('prod', { ended, changes: { explain }, traces: undefined });
   explainer.explain(failed);
   expect(asked).toEqual([2000]);
-  // The last success was before the job was renamed; another job has its old name.
+  // The last success was before the job was renamed; its old name belongs to another job now.
   const renamed = run(9, { job: 'settle all', jobId: 'j1', ending: 'failed' });
   const runs = [renamed, run(8, { job: 'settle all', jobId: 'j2' }), run(7, { jobId: 'j1' })];
   createExplainer('prod', { ended: () => runs, changes: { explain }, traces: undefined }).explain(renamed);

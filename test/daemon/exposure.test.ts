@@ -5,7 +5,7 @@ import type { WebTls } from '../../src/domain/web-config.ts';
 
 type Given = Parameters<typeof listExposures>[0];
 
-// These casts are safe: nothing else of these is read.
+// These casts are safe: the tests read only these fields.
 const base: Given = {
   url: 'https://prod',
   members: [],
@@ -109,7 +109,7 @@ describe('daemon/exposure', () => {
     ({ expected, users = 0, tls, host, systemdSocket = false, enableLifecycle = false, userNames = false }) => {
       const hash = { cost: 10, salt: new Uint8Array(16), digest: new Uint8Array(23) };
       const named = new Map(users === 0 ? [] : [['prometheus', hash]]);
-      // This cast is safe: nothing else of these is read.
+      // This cast is safe: the tests read only these fields.
       const web = { listenAddress: { host, port: 9720 }, systemdSocket, enableLifecycle } as Parameters<
         typeof describeOpenness
       >[0]['web'];
@@ -127,7 +127,7 @@ describe('daemon/exposure', () => {
     { name: 'an address is configured', externalUrl: 'http://monitor01.corp.example:9720' },
     { name: 'nobody else can ask', host: 'localhost' },
   ])('describes under which names browsers may open the pages, if $name', ({ expected, externalUrl, host }) => {
-    // This cast is safe: nothing else of these is read.
+    // This cast is safe: the tests read only these fields.
     const web = { listenAddress: { host, port: 9720 }, externalUrl } as Parameters<typeof describeNames>[0];
     expect(describeNames(web)).toBe(expected);
   });

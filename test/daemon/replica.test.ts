@@ -57,7 +57,7 @@ function createShared() {
   const take = (): void => {
     isTaken = true;
   };
-  /** An earlier owner committed more than the database still has. */
+  /** Simulates an earlier owner that committed more than the database still has. */
   const loseCommits = (): void => {
     held.set('prod', { ...lease('prod'), owner: 'other', remainingMs: -1, commits: 5 });
   };
@@ -171,10 +171,10 @@ describe('daemon/replica', () => {
     expect((await shared.leases.list()).map(({ unit }) => unit)).toEqual(['other']);
     expect(replica.watching()).toMatchObject({ config: next });
     expect([...replica.watching().watched.keys()]).toEqual(['other']);
-    // An alert would wait for an owner of the removed server for ever.
+    // The alert about a missing owner would fire for ever for a server that was removed from the configuration.
     const shown = (await self.leaseOwned.get()).values.map(({ labels, value }) => `${labels.server} ${value}`);
     expect(shown).toEqual(['other 1']);
-    // Delivery ends before the kept traces are compared, and begins again for the new servers.
+    // The delivery ends before the kept traces are compared, and starts again with the new servers.
     expect(told.slice(2)).toEqual(['stop', config, next, 'start', 'wake']);
   });
 

@@ -36,7 +36,7 @@ it('finds the successes of a job by its id, not those of another job that has it
   const recent = [
     { ...names, id: 3, jobId: 'j2', startedAtMs: 30, endedAtMs: 31 },
     { ...names, id: 2, jobId: 'j1', name: 'old', startedAtMs: 20, endedAtMs: 21 },
-    // A run that an earlier release stored.
+    // An earlier release stored this run.
     { ...names, id: 1, startedAtMs: 10, endedAtMs: 11 },
   ];
   // This cast is safe, because only these fields are read.

@@ -86,7 +86,7 @@ describe('daemon/state-backup', () => {
 
     const [first, second = 0, ...others] = waits;
     expect([first, others]).toEqual([5000, []]);
-    // A fifth of a second for each mebibyte, twice, because another backup may be in progress.
+    // A backup takes 0.2 s for each mebibyte; the limit is twice as long, because another backup may be in progress.
     expect(second).toBeGreaterThanOrEqual(8200);
     expect(second).toBeLessThan(8400);
   });

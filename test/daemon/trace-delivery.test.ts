@@ -10,7 +10,7 @@ import { eventually } from '../support/eventually.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { createDisk, openMemoryState } from '../world/memory-state.ts';
 
-/** The delivery of a spool to an endpoint that refuses every request, and the endpoints to which it has ended. */
+/** Starts the delivery of a spool to an endpoint that refuses every request; also lists the endpoints whose delivery has ended. */
 async function start() {
   const yaml = "servers: [{ url: 'http://127.0.0.1:9', token_file: /run/token }]\ndiagnosis: { events: true }";
   const { config } = await load({ yaml });

@@ -16,10 +16,10 @@ export const allFamilies = [
   })),
 ];
 
-/** What every series may carry besides the labels of its family. */
+/** The labels that every series may have in addition to the labels of its family. */
 const commonLabels = ['server', 'member', 'job', 'instance', 'cluster'];
 
-/** Series of other programs: Prometheus itself, and the runtime of the exporter. */
+/** Series of other sources: Prometheus itself, and the runtime of the exporter. */
 const foreign: Readonly<Record<string, readonly string[]>> = {
   up: [],
   ALERTS: ['alertname', 'alertstate', 'severity', 'project', 'job_group', 'job_name'],

@@ -109,7 +109,7 @@ describe('dashboards/families', () => {
 
   it('has no dashboard query whose number of series grows with projects, jobs or nodes', () => {
     const growing = /\b(?:project|job_name|node|name|api_endpoint)\b/;
-    // Facts about a server: one row for each.
+    // A fact about a server is a row of a table, with one row for each server.
     const isFact = (expr: string): boolean => /\((?:automation_server_info|automation_server_jvm_info)\{/.test(expr);
     const unbounded = dashboardQueries.filter(
       ({ expr }) =>

@@ -155,7 +155,7 @@ describe('deploy/grafana', () => {
   });
 });
 
-/** The faults of a link to a dashboard: its target, or a variable that it sets. */
+/** Returns the faults of a link to a dashboard, in its target or in the variables that it sets. */
 function listFaults(link: string): string[] {
   const [, uid = '', query = ''] = /^\/d\/([\w-]+)(?:\?(.*))?$/.exec(link) ?? [];
   const target = dashboardNames.find((name) => `automation-${name}` === uid);

@@ -67,13 +67,13 @@ describe('diagnosis/common-cause', () => {
     };
     expect(toText(ofJob('0'))).toContain('Shared cause\n10 of 10 failed jobs share node db03.');
     expect(ofJob('1').commonCause).toBeUndefined();
-    // Only a job whose last run failed shares the cause.
+    // A job shares the cause only if its last run failed.
     expect(ofJob('0', -60_000).commonCause).toBeUndefined();
-    // A reload or another replica has the same knowledge.
+    // The state holds everything that is needed after a reload, or in another replica.
     away(0);
     await minutes(1);
     expect(commonCause()).toMatchObject({ subject: 'db03', covered: 10, succeeded: 10, spared: 0 });
-    // The numbers cover the last minutes.
+    // The shown numbers cover the last minutes.
     await minutes(9);
     control.runJob(ids[0] ?? '');
     await minutes(5);

@@ -1,4 +1,4 @@
-/** A secret, and a line of a program that writes it. */
+/** A secret, and a line of output that contains it. */
 type SecretForm = {
   readonly form: string;
   readonly make: (seed: number) => string;
@@ -7,7 +7,7 @@ type SecretForm = {
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** A random word that a seed always gives; `alphabet` are its characters. */
+/** A random word of these characters; the same seed always gives the same word. */
 function toWord(seed: number, length: number, alphabet = letters): string {
   let state = (seed * 2_654_435_761) >>> 0;
   let word = '';
@@ -27,7 +27,7 @@ const ofLength =
   (seed: number): string =>
     `${before}${toWord(seed, length, alphabet)}`;
 
-/** Lines in which programs write a chosen password. */
+/** Lines of output that contain a password chosen by a person. */
 const written: readonly string[] = [
   String.raw`body: "{\"api_key\":\"SECRET\"}"`,
   '<property><dbPassword>SECRET</dbPassword></property>',

@@ -50,7 +50,7 @@ describe('diagnosis/lines/diagnoses', () => {
       'pay/nightly/settle failed at 04:04 UTC on db03: access (AuthenticationFailure), 2nd since 02:04 UTC, the previous one 2 h earlier.',
     );
     expect((await later('sync', 'key 9 refused', 3))?.alsoIn).toBe('pay/nightly/settle');
-    // One that becomes known late was the first.
+    // This failure becomes known late, but it was the first one.
     expect(say(await later('settle', 'key 5 refused', -1), -1)).toContain(', for the first time, also in');
     expect(say(await later('settle', 'key 6 refused', 5), 5)).toContain(
       '4th since 01:04 UTC, the previous one 3 h earlier',
@@ -65,7 +65,7 @@ describe('diagnosis/lines/diagnoses', () => {
     const later = await open();
     expect(await later('settle-all', 'key 4 refused', 2, 'j1')).toMatchObject({ count: 3, alsoIn: undefined });
     expect((await ledger.load('prod')).some(({ key }) => key === 'pay/nightly/settle')).toBe(false);
-    // A job with a new id, such as one that was imported again, continues the past of its name; a new name has none.
+    // A job with a new id, for example after an import, continues the history of its name; a new name has no history.
     expect(await later('settle-all', 'key 4 refused', 3, 'j2')).toMatchObject({ count: 4 });
     expect(await later('settle', 'key 4 refused', 4, 'j3')).toMatchObject({
       count: 1,
@@ -95,10 +95,10 @@ describe('diagnosis/lines/diagnoses', () => {
     const bodies = (await ledger.load('prod')).map(({ body = '' }) => body).join('\n');
     expect(bodies).not.toContain('canary');
     expect(bodies.match(/v1:/g)).toHaveLength(50);
-    // The latest fingerprints are kept.
+    // The newest fingerprints are kept.
     expect((await note('settle', 'ORA-159: canary', 160))?.count).toBe(2);
     expect((await note('settle', 'ORA-109: canary', 161))?.count).toBe(1);
-    // One that returns is kept, although fifty others began after it.
+    // A fingerprint that returns is kept, although fifty others appeared after it.
     expect((await note('settle', 'disk full', 162))?.count).toBe(4);
   });
 

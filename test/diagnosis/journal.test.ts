@@ -48,7 +48,7 @@ it('counts the changes that it drops, but not those that are too old', () => {
   expect([later.dropped, listChanges(later, maxAgeMs + 1).length, later.totals.get('key pay')?.count]).toEqual([
     0, 1, 20_001,
   ]);
-  // A new change is kept, although the others of its sheet are too old.
+  // A new change is kept even if all others on its sheet are too old.
   const mixed = add(add(emptyJournal, 10, 0), 1, maxAgeMs + 1);
   expect(listChanges(mixed, maxAgeMs + 1)).toHaveLength(1);
 });
@@ -154,7 +154,7 @@ describe('diagnosis/journal', () => {
     await read('jobs pay', 40, 'a', 'b');
     const told = listChanges(kept.journal(), 50).map(({ subject, what }) => `${subject} ${what}`);
     expect(told).toEqual(['pay/b listed again', 'pay/b no longer listed', 'pay/b created']);
-    // What was read of an edit is forgotten like its job.
+    // When a job is forgotten, so is what was read of its edits.
     nowMs += maxAgeMs;
     await read('edit b', 45, '');
     await read('jobs pay', nowMs, 'a');

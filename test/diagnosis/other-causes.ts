@@ -13,7 +13,7 @@ type Plan = {
   readonly everyMinutes: (random: Random) => number;
   /** The probability that a run fails without a cause. */
   readonly noise: number;
-  /** The share of the runs with the cause that it makes fail; the cause covers this share of the jobs. */
+  /** The share of runs with the cause that fail because of it while the trouble lasts. */
   readonly harm: number;
   readonly share: number;
   readonly kind: Factor['kind'] | undefined;
@@ -79,7 +79,7 @@ function play(plan: Plan, seed: number) {
   return { planted, named };
 }
 
-/** How often the planted factor is named last, how often another one is named at any time, and how late the right one is. */
+/** Counts how often the planted factor is named, how often another one is named, and how late the planted one is. */
 export function countPlan(plan: Plan, worlds: number) {
   const counts = { right: 0, wrongEver: 0, medianMinutes: 0 };
   const minutes: number[] = [];

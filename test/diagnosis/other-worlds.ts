@@ -18,7 +18,7 @@ const failure: Failure = {
   children: new Set(['pay/parts']),
 };
 
-/** A change of which only the readings around it are known, or whose time the server gives. */
+/** A change whose time the server reports, or of which only the readings before and after it are known. */
 function changed(what: Pick<Change, 'kind' | 'project' | 'subject' | 'what'>, atMs: number, spanMs: number): Change {
   if (spanMs === 0) return { ...what, atMs, afterMs: atMs - 60 * minuteMs, beforeMs: atMs + 60 * minuteMs };
   return { ...what, afterMs: atMs - spanMs / 2, beforeMs: atMs + spanMs / 2 };
@@ -131,7 +131,7 @@ export const suspectShapes: Readonly<Record<string, Shape>> = {
   }),
 };
 
-/** How often the cause is first, among the first three, or (without one) how often anything fits. */
+/** Counts how often the cause comes first, how often it is among the first three, and how often something fits without a cause. */
 export function countShape(shape: Shape, worlds: number) {
   const counts = { first: 0, firstThree: 0, fitsWithout: 0 };
   for (let seed = 1; seed <= worlds; seed += 1) {

@@ -37,7 +37,7 @@ function playCommonCause(seed: number, hasCause: boolean): CauseWorld {
   return { planted, named };
 }
 
-/** Of the nodes of a failed run, only those on which it failed are known. */
+/** The nodes of a failed run that a server reports are only those on which it failed. */
 function toSeen({ factors }: Job, planted: Factor | undefined): readonly Factor[] {
   if (planted === undefined || !factors.some((own) => isSame(own, planted))) return factors;
   return factors.filter((own) => own.kind !== 'node' || isSame(own, planted));

@@ -111,7 +111,7 @@ function playSuspects(seed: number, hasCause: boolean): SuspectWorld {
   };
 }
 
-/** What is named first, what is among the first three, what fits without a cause, and what lies outside. */
+/** Counts causes named first or among the first three, worlds without a cause in which something fits, and suspects outside. */
 export function countSuspects(worlds: number): Record<'first' | 'firstThree' | 'fitsWithout' | 'outside', number> {
   const counts = { first: 0, firstThree: 0, fitsWithout: 0, outside: 0 };
   for (let seed = 1; seed <= worlds; seed += 1) {

@@ -11,16 +11,16 @@ import { planRecorded } from '../tracing/recorded.ts';
 import { secretForms } from './corpus.ts';
 
 type Proof = {
-  /** The share of pairs of the same failure, with other values, that have one fingerprint; and the templates that do not. */
+  /** The share of pairs of one failure with different values that get one fingerprint; and the templates of the other pairs. */
   readonly stable: number;
   readonly unstable: readonly string[];
-  /** The share of pairs of different failures that have one fingerprint; and these pairs. */
+  /** The share of pairs of different failures that get the same fingerprint; and these pairs. */
   readonly colliding: number;
   readonly collisions: readonly string[];
   readonly logs: number;
-  /** Secrets that are left, with their form. */
+  /** Secrets that were not removed, each with its form. */
   readonly leaks: readonly string[];
-  /** The share of lines without a secret that stay unchanged; and some of the others. */
+  /** The share of lines without a secret that stay unchanged; and some of the changed lines. */
   readonly unharmed: number;
   readonly harmed: readonly string[];
 };
@@ -67,7 +67,7 @@ function proveFingerprints(seed: number, pairs: number) {
   };
 }
 
-/** The part of such a log that a trace backend and a page get. */
+/** The part of a log that a trace backend and a page get. */
 function toSent(texts: readonly string[]): string {
   const all = texts.map((text) => ({ level: 'WARN', text, node: 'db03', context: '1', atMs: 0 }) as const);
   const { lines } = keepLines(all, { node: 'db03', context: '1' }, scrub);

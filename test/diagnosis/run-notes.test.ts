@@ -34,7 +34,7 @@ it('removes the jobs with the oldest last run, also from the state, if new jobs 
   count('a');
   count('d', 'e');
   expect([...runs.keys()]).toEqual(['pay/a', 'pay/d', 'pay/e']);
-  // A renamed job has its former place.
+  // A renamed job keeps its place in the list.
   count('a is now b');
   expect([...runs.keys()]).toEqual(['pay/d', 'pay/e', 'pay/b']);
   expect(stored).toEqual(new Set(runs.keys()));

@@ -160,7 +160,7 @@ export function createScene({ settings = {}, token, ...options }: Options = {}) 
     minutes: async (count: number, act: () => void = () => undefined): Promise<void> => {
       for (let left = count; left > 0; left -= 1) await minute(act);
     },
-    /** Makes changes impossible to store, as a full disk does; during each attempt, `act` and a read of the job lists follow. */
+    /** Makes changes impossible to store, as a full disk does. During each attempt, `act` runs and the job lists are read. */
     fill: (isFullNow: boolean, act?: () => void): void => {
       isFull = isFullNow;
       meanwhile =
@@ -184,14 +184,14 @@ export function createScene({ settings = {}, token, ...options }: Options = {}) 
     },
     commonCause: () => daemon.changes.commonCause(),
     surroundings: () => daemon.changes.surroundings(),
-    /** Its parts. */
+    /** The daemon under test. */
     daemon: () => daemon,
     /** The watched job with this id. */
     watched: (id: string) => daemon.expected.jobs().get(id),
     /** The runs at risk within 12 hours. */
     risks: () => daemon.expected.outlook.risks(12, noPause),
     changes: () => daemon.changes.list(),
-    /** Each change in one line, newest first, with the minutes since the start between which it happened. */
+    /** Each change in one line, newest first, with the minutes (since the start) between which it happened. */
     told: (): string[] =>
       daemon.changes.list().map(({ kind, subject, what, by, afterMs, beforeMs }) => {
         const [after, before] = [afterMs, beforeMs].map((ms) => (ms - birthMs) / 60_000);

@@ -85,7 +85,7 @@ it('keeps no lines of a workflow run for another node, whose steps may run on th
   const first = { node: 'server', context: '2@node=db03/1' };
   const { lines } = keepLines([...of('db03'), ...of('ape')], first, createScrub());
   expect(lines.map(({ text }) => text)).toEqual(['db03 1', 'db03 2']);
-  // The error handler of the step, and a name that ends like one.
+  // The line is of the error handler, and the name of its node ends like a context.
   const handled = line('handled', { node: 'server', context: '2e@node=ape/1e' });
   const ape = { node: 'server', context: '2@node=ape/1' };
   expect(keepLines([...of('db03'), handled], ape, createScrub()).lines).toEqual([handled]);

@@ -140,7 +140,7 @@ describe('diagnosis/sources', () => {
     'watches definitions, jobs, keys, nodes, projects and the server with API %d',
     async (apiVersion) => {
       const { control, minutes, explain, id, truth } = await begin({ apiVersion });
-      // Keys are read each hour; of old servers, jobs are read once one ran.
+      // Keys are read each hour; on old servers, jobs are read only after a run of theirs.
       control.runJob(id);
       await minutes(65);
       control.runJob(id);

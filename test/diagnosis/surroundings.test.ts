@@ -123,7 +123,7 @@ describe('diagnosis/surroundings, of coming runs', () => {
     await scene.minutes(1);
     control.setConditions({ downNodes: ['db03'] });
     await runAll();
-    // A success that ended at the same time may be read a little later.
+    // A success that ended at the same time may be read a little later than the failure.
     expect(await reasons()).not.toContain('node_failing');
     await scene.minutes(1);
     const { troubles } = await scene.risks();

@@ -112,7 +112,7 @@ describe('diagnosis/suspects', () => {
   });
 
   it.each([
-    // The success began at 10.4 s, and the failure at 20 s; the server cuts its times to seconds.
+    // The success began at 10.4 s and the failure at 20 s; the server reports whole seconds.
     ['in the second of the success', { atMs: 10_000 }, true],
     ['in the second before it', { atMs: 9_000 }, false],
     ['with the failure', { atMs: 20_000 }, true],
@@ -139,7 +139,7 @@ describe('diagnosis/suspects', () => {
       [71, true],
     ];
     expect(find(undefined)).toEqual(both);
-    // It failed in the same way only before its last success.
+    // Since its last success the job has not failed in this way; it did so before.
     expect(find({ firstMs: at(60), beforeMs: at(61) })).toEqual(both);
     for (const seen of [{ firstMs: at(75) }, { firstMs: at(60), beforeMs: at(75) }])
       expect(find(seen)).toEqual([
@@ -155,7 +155,7 @@ describe('diagnosis/suspects', () => {
     const startedAtMs = 100 * minuteMs;
     const about = { project: 'pay', job: 'pay/settle', startedAtMs, successMs: 0, failureClass: 'system' } as const;
     const failure = { ...about, failedNodes: [], keys: undefined, children: new Set<string>() };
-    // It was noticed only after the failure.
+    // The exporter noticed the change only after the failure.
     const times = { atMs: startedAtMs - minutes * minuteMs, afterMs: 0, beforeMs: startedAtMs + minuteMs };
     const restart = { kind: 'restart', project: '', subject: '', what: 'restarted', ...times } as const;
     expect(findSuspects(failure, [restart])).toMatchObject([{ scope: 'server', fits }]);

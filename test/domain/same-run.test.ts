@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isSameRun, type RunTimes } from '../../src/domain/execution.ts';
 
 const hourMs = 3_600_000;
-/** Two days before clocks go forward in Europe, and a time without clock changes anywhere. */
+/** Times two days before clocks go forward in Europe, and on a day far from every clock change. */
 const change = Date.UTC(2026, 2, 27, 12);
 const july = Date.UTC(2026, 6, 10, 12);
 const end = change + 60_000;

@@ -5,7 +5,7 @@ import { readSecretFile, Secret, SecretError, toEnvironmentSecret } from '../../
 const canary = 'canary-4711';
 const secret = new Secret(canary, { file: '/run/token' });
 
-// What careless code would do if compiler and linter did not stop it.
+// Careless code could do this if the compiler and the linter did not stop it.
 const asText = secret as unknown as string;
 const asObject: object = secret;
 

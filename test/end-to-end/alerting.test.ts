@@ -100,7 +100,7 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
     expect(rules.filter(({ health }) => health !== 'ok').map(({ name, lastError }) => `${name}: ${lastError}`)).toEqual(
       [],
     );
-    // On a busy machine the start may cause a short problem, whose alert is pending for ten minutes and then ends.
+    // A busy machine may cause a short problem at the start, whose alert is pending for ten minutes and then ends.
     const isFiring = ({ state }: { readonly state: string }): boolean => state === 'firing';
     const loud = rules.filter(
       ({ name, alerts = [] }) => name.startsWith('AutomationExporter') && alerts.some(isFiring),

@@ -106,7 +106,7 @@ const inside = [
 describe('end-to-end, bundle', () => {
   it('serves and traces like the sources, with all files that ship with it', async () => {
     await whileServing(async (url, { pid }) => {
-      // These variables are set without a request.
+      // The exporter sets these variables itself, without being asked.
       expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).toContain('MALLOC_TRIM_THRESHOLD_=131072');
       const text = await (await fetch(`${url}/metrics`)).text();
       expect(text).toContain('automation_up{server="prod"} 1\n');
@@ -174,7 +174,7 @@ describe('end-to-end, bundle', () => {
   it.each(isAll ? ['npx'] : [])(
     'runs with %s from its archive',
     async () => {
-      // Without the Node of the package and with an empty cache, because neither is needed.
+      // The PATH has no Node and the cache is empty, because the package needs neither.
       const env = {
         npm_config_cache: join(directory, 'npm-cache'),
         npm_config_offline: 'true',

@@ -8,7 +8,7 @@ import { makeFolder } from '../support/folder.ts';
 import { failingWork } from './failing-work.ts';
 import { watchExecutions } from './watch-executions.ts';
 
-/** Secrets in the output of simulated programs, in definitions and in runs. */
+/** Secrets in the output of simulated programs, in job definitions and in the options of runs. */
 const canaries = ['Simulated-', 'canary-default', 'canary-argument', 'canary-step'];
 
 const pages =
@@ -47,7 +47,7 @@ it('neither shows nor stores secrets from logs, options, arguments and definitio
   for (const id of jobs) run(id);
   simulator.advance(60_000);
   await eventually(async () => expect(await daemon.metrics()).toMatch(/status="succeeded"\} [1-9]/));
-  // Only a difference from the first reading is a change.
+  // The first reading shows no change; only a later reading that differs does.
   const isRead = (id: string): boolean => simulator.requests().some(({ path }) => path.endsWith(`/job/${id}`));
   await eventually(async () => expect(jobs.filter((id) => !isRead(id))).toEqual([]));
   const ids = jobs.map((id, at) => {

@@ -51,12 +51,12 @@ async function countModes({ metrics }: Daemon): Promise<number> {
 
 describe('end-to-end, a wall clock that jumps', () => {
   it('serves at once, polls in time and counts every execution once, with any time zone and clock', async () => {
-    // Ten years behind, as a machine without a battery starts.
+    // A machine without a battery starts with a clock that is ten years behind.
     const { daemon, hands, finish } = await watch(-3653 * day);
     await eventually(async () => expect(await countModes(daemon)).toBeGreaterThan(2));
     finish();
     await scrapeUntil(daemon, 0);
-    // New counters are shown as 0 for a minute.
+    // New counters show 0 for a minute before they show their value.
     hands.aheadMs += 61_000;
     await scrapeUntil(daemon, 1);
 

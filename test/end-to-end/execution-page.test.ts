@@ -41,7 +41,7 @@ describe('end-to-end/execution-page', () => {
     const page = await readPage(address);
 
     expect(toText(page)).toMatch(new RegExp(`^✓nightly/settle #${id}: succeeded\\nServer: `));
-    // By the clock of the server, which is months behind.
+    // The end has the time of the server, whose clock is months behind.
     expect(toText(page)).toMatch(/\nEnded: 2026-01-15 .* \((?:just now|\d+ (?:s|min) ago)\)\n/);
     expect(toText(page)).toMatch(
       /\nRUN pay\/nightly\/settle \| {2}\| 0 \| .* \| ✓ succeeded \(the execution succeeded\)\n/,

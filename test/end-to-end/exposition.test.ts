@@ -296,7 +296,7 @@ describeWithTools('end-to-end/exposition, read by others', ['promtool', 'prometh
       const before = await get('/metrics');
       const between = await get('/metrics', { headers: { accept: likePrometheus } });
       const after = await get('/metrics');
-      // A poll in between would change values.
+      // A poll between the two scrapes would change values.
       expect(toOwnLines(after.body)).toEqual(toOwnLines(before.body));
       return { text: before.body, openMetrics: between.body };
     });

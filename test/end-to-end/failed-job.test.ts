@@ -135,7 +135,7 @@ describe('end-to-end/failed-job', { timeout: 60_000 }, () => {
       return text;
     });
     expect(metrics).toContain('automation_exporter_log_redactions_total{server="prod"} 1');
-    // Traces did not wait for log records.
+    // The traces were sent without waiting for log records.
     expect(sink.requests).toHaveLength(1);
     const bodies = logs.requests.map(({ body }) => body.toString('utf8'));
     expect(bodies).toHaveLength(4);
@@ -184,7 +184,7 @@ type SentAttribute = {
   };
 };
 
-/** The resource of a request (there is only one), and its log records. */
+/** Reads the log records of a request with their resource; each request has one resource. */
 function readRecords(body: string) {
   const { resourceLogs } = JSON.parse(body) as {
     resourceLogs: { resource: { attributes: SentAttribute[] }; scopeLogs: { logRecords: SentRecord[] }[] }[];

@@ -50,7 +50,7 @@ describeWithTools('end-to-end/failing-night', ['prometheus'], (tools) => {
       expect(await prometheus.query('automation_exporter_execution_lag_seconds < 60')).toHaveLength(1),
     );
 
-    // The speed of the night does not shorten runs, so they are made short.
+    // The speed of the night does not shorten runs, so their conditions do.
     simulator.control.setConditions({ failureFactor: 6, durationFactor: 0.02 });
     simulator.control.setExecutionMode('active');
     await eventually(async () => expect(readTruth(simulator).size).toBeGreaterThan(15));
@@ -70,7 +70,7 @@ describeWithTools('end-to-end/failing-night', ['prometheus'], (tools) => {
       if (endedAtMs === undefined) simulator.control.abort(id);
 
     const truth = readTruth(simulator);
-    // If a scrape missed the 0, the increase would be too small.
+    // The increase would be too small if no scrape had seen the 0.
     expect((await readStored('automation_executions_total')).filter(beginsAboveZero)).toEqual([]);
     for (const name of ['automation_executions_total', 'automation_execution_duration_seconds_count'])
       await eventually(async () => expect(rise(await readStored(name))).toEqual(truth), { limitMs: 60_000 });
@@ -80,7 +80,7 @@ describeWithTools('end-to-end/failing-night', ['prometheus'], (tools) => {
   }, 240_000);
 
   async function readStored(name: string): Promise<Stored[]> {
-    // This cast is safe: a range in an instant query gives a matrix.
+    // This cast is safe: an instant query for a range returns a matrix.
     return (await prometheus.query(`${name}[10m]`)) as Stored[];
   }
 });
@@ -122,7 +122,7 @@ function beginsAboveZero({ values }: Stored): boolean {
   return Number(values[0]?.[1]) > 0;
 }
 
-/** Samples that are lower than their predecessors. */
+/** Finds samples that are lower than the sample before them. */
 function findFalls(stored: readonly Stored[]): string[] {
   expect(stored.length).toBeGreaterThan(0);
   return stored.flatMap(({ metric, values }) =>

@@ -24,7 +24,7 @@ export type Watch = {
   readonly clockShift: { nowMs: number; ticks: number };
   /** Scrapes, checks the series of the healthy server, and returns those of the faulty one. */
   readonly scrape: () => Promise<Series>;
-  /** Waits until both servers have all their series from polls after this call. */
+  /** Waits until both servers have new values of all their series. */
   readonly isWell: () => Promise<void>;
   /** The number of polls of the healthy server. */
   readonly healthyRounds: () => number;
@@ -46,8 +46,8 @@ type WatchOptions = {
 const watched = ['system-info', 'execution-mode', 'healthcheck', 'log-storage'] as const;
 
 /**
- * Runs a daemon with a faulty and a healthy server; everything ends with the test. It has no hook for that: vitest refuses one
- * when it repeats a concurrent test.
+ * Runs a daemon with a faulty and a healthy server until the test ends. This needs no hook, which vitest refuses when it
+ * repeats a concurrent test.
  */
 export async function watchFaults(options: WatchOptions, test: (watch: Watch) => Promise<void>): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-'));
@@ -72,7 +72,7 @@ export async function watchFaults(options: WatchOptions, test: (watch: Watch) =>
   try {
     const { url: daemonUrl } = await app.start();
     const scrapeBoth = async () => {
-      // A scrape without a fast response is a failure too.
+      // A scrape without a fast response counts as failed.
       const answer = await fetch(`${daemonUrl}/metrics`, { signal: AbortSignal.timeout(3000) });
       const text = await answer.text();
       return { faulty: toSeries(text, 'faulty'), healthy: toSeries(text, 'healthy') };
@@ -105,9 +105,9 @@ export async function watchFaults(options: WatchOptions, test: (watch: Watch) =>
 export type PlayedFault = {
   readonly begin: () => unknown;
   readonly end: () => unknown;
-  /** The expected series of the faulty server during the fault; undefined for missing ones. */
+  /** The expected series of the faulty server during the fault; undefined stands for a series that must be missing. */
   readonly shows: Series;
-  /** The maximum number of attempted requests during the fault: at first, and then in each second. */
+  /** The maximum number of attempted requests during the fault: a first number, and more for each second. */
   readonly atMost: { readonly first: number; readonly perSecond: number };
   /** Whether the server works before the fault; true by default. */
   readonly wellBefore?: boolean;
@@ -127,7 +127,7 @@ export async function playFault(watch: Watch, fault: PlayedFault): Promise<reado
     return series;
   };
   await soon(look);
-  // Two healthy rounds later, nothing has changed and no memory or connection has accumulated.
+  // Two rounds of the healthy server later, the series must be the same, and memory and connections must not have grown.
   const rounds = watch.healthyRounds();
   await soon(async () => expect(watch.healthyRounds()).toBeGreaterThanOrEqual(rounds + 2));
   const after = await look();
@@ -136,7 +136,7 @@ export async function playFault(watch: Watch, fault: PlayedFault): Promise<reado
   expect(complaints.length).toBeLessThanOrEqual(12);
   const seconds = (performance.now() - beganTicks) / 1000;
   const { first, perSecond } = fault.atMost;
-  // The exporter's own metrics may be a second old, so requests that had arrived by then do not count.
+  // The exporter's own metrics may be a second old, so requests that had arrived by then are not compared.
   const triedBefore = Math.max(requests, sumOf(before, requested));
   const tries = sumOf(after, requested) - triedBefore;
   expect(Math.max(tries, upstream.requests.length - requests)).toBeLessThanOrEqual(first + perSecond * seconds);
@@ -147,7 +147,7 @@ export async function playFault(watch: Watch, fault: PlayedFault): Promise<reado
   return newKinds(before, after);
 }
 
-/** Retries for a few poll rounds, also on a busy machine. */
+/** Retries for the time of a few poll rounds, which suffices on a busy machine. */
 export function soon<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   return eventually(ask, { limitMs: 20_000 });
 }
@@ -161,7 +161,7 @@ export function sumOf(series: Series, name: RegExp): number {
   return sum;
 }
 
-/** For all tests of a file, which run concurrently because they mostly wait: the file fails if a socket, server or timer is left open. */
+/** Makes a test file fail if it leaves a socket, server or timer open; its tests run concurrently. */
 export function watchResources(): void {
   let before: readonly string[] = [];
   vi.setConfig({ maxConcurrency: 14 });

@@ -6,7 +6,7 @@ import { say } from './faulty-upstream.ts';
 
 watchResources();
 
-/** Four polls a second, and one request for the version. */
+/** The first value is four polls a second and one request for the version. */
 const allPolls = { first: 10, perSecond: 6 };
 
 /** The server returns unexpected content. This is not an outage, so the circuit stays closed. */
@@ -66,7 +66,7 @@ describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
   ])('%s: is not accepted as an answer, and recovers', async (_row, handler, kind) => {
     await watchFaults({}, async (watch) => {
       const { upstream } = watch;
-      // Only the endpoints that decide whether the server is up, because a wrong shape means something else for each endpoint.
+      // Only endpoints that decide whether the server is up: a wrong shape means something else for each endpoint.
       const paths = kind === 'decode' ? /system\/(info|executions)/ : /^/;
       const others = kind === 'decode' ? 1 : 0;
       const kinds = await playFault(watch, {
@@ -103,7 +103,7 @@ describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
         atMost: allPolls,
       });
       expect(kinds).toEqual(['too_large']);
-      // 16 MiB are read; the rest was already in the sockets, and is discarded.
+      // The client reads 16 MiB; what was already in the sockets is discarded.
       expect((upstream.sentBytes() - before) / asked).toBeLessThan(24 * MiB);
     });
   });
@@ -156,7 +156,7 @@ describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
         },
         end: () => {
           const asked = watch.upstream.requests.filter((path) => path.endsWith('metrics/healthcheck'));
-          // Endpoints that are off are requested again after five minutes, which the clock skips now.
+          // Endpoints that are off are requested again after five minutes, and the clock skips this time.
           expect(asked.length).toBeLessThanOrEqual(askedBefore + 2);
           watch.simulator.control.switchMetrics(true);
           watch.clockShift.ticks += 300_000;

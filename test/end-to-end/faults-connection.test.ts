@@ -40,11 +40,11 @@ const down: Series = {
   'automation_exporter_collector_success{collector="system-info"}': 0,
   'automation_exporter_collector_success{collector="log-storage"}': 0,
   'automation_exporter_collector_enabled{collector="log-storage",reason=""}': 1,
-  // The last values are still shown, because they are not too old yet.
+  // The last values stay visible until they are too old.
   automation_scheduler_thread_pool_size: 10,
 };
 
-/** A fault of the simulator that ends when it is cleared. */
+/** A fault of the simulator that lasts until it is cleared. */
 function ofSimulator({ simulator }: Watch, fault: Parameters<Watch['simulator']['control']['addFault']>[0]) {
   return {
     begin: () => simulator.control.addFault(fault),
@@ -84,7 +84,7 @@ describe.concurrent('end-to-end/faults of the connection', { timeout: 45_000 }, 
         const { requests } = watch.upstream;
         const [asked, rounds] = [requests.length, watch.healthyRounds()];
         await soon(async () => expect(watch.healthyRounds()).toBeGreaterThanOrEqual(rounds + 4));
-        // Other requests are occasional probes.
+        // All other requests are probes, which are rare.
         const others = requests.slice(asked).filter((path) => !/\/system\/(info|executions)/.test(path));
         expect(others.length).toBeLessThanOrEqual(3);
         end();
@@ -141,7 +141,7 @@ describe.concurrent('end-to-end/faults of the connection', { timeout: 45_000 }, 
         const after = await watch.scrape();
         const errors = new RegExp(`^automation_exporter_api_errors_total\\{.*kind="${kind}"`);
         expect(sumOf(after, errors) - sumOf(before, errors)).toBeGreaterThanOrEqual(2);
-        // At most the budget: 10 requests a second.
+        // The budget allows at most 10 requests a second.
         const most = 10 * (watch.healthyRounds() - rounds + 2);
         expect(watch.upstream.requests.length - requests).toBeLessThanOrEqual(most);
 
@@ -186,13 +186,13 @@ describe.concurrent('end-to-end/faults of the connection', { timeout: 45_000 }, 
   });
 });
 
-/** A local name that can stop resolving; other names are resolved as usual. */
+/** A local name that can stop resolving; all other names are resolved as usual. */
 function watchName(name: string): { isKnown: boolean } {
   const state = { isKnown: true };
   const lookUp = dns.lookup;
   type LookUp = (hostname: string, options: object, done: (...results: readonly unknown[]) => void) => void;
   const replaced: LookUp = (hostname, options, done) => {
-    // These casts are safe: a socket looks up with options and a callback.
+    // These casts are safe: a socket calls the resolver with options and a callback.
     if (hostname !== name) (lookUp as unknown as LookUp)(hostname, options, done);
     else if (state.isKnown) setImmediate(done, null, [{ address: '127.0.0.1', family: 4 }], 4);
     else setImmediate(done, Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), { code: 'ENOTFOUND' }));

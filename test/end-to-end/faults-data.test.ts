@@ -41,7 +41,7 @@ ${more}`,
   return { simulator, daemon };
 }
 
-/** A trace backend that accepts everything; called with the size of each request. */
+/** A trace backend that accepts everything and reports the size of each request. */
 async function startTraceBackend(tell: (bytes: number) => void): Promise<string> {
   const server = createServer((request, response) => {
     let bytes = 0;
@@ -100,7 +100,7 @@ describe('end-to-end/faults of data', { timeout: 240_000 }, () => {
     const { daemon } = await setUp(({ control }) => {
       control.createProject('pay');
       const nowMs = Date.now();
-      // Label sets that become equal when joined.
+      // These sets of labels become equal when joined.
       const pairs = [
         ...hostile.map((name) => ['group', name]),
         ['x', 'y,z'],
@@ -119,7 +119,7 @@ describe('end-to-end/faults of data', { timeout: 240_000 }, () => {
       const succeeded = [...values].filter(([labels, value]) => labels.includes('status="succeeded"') && value > 0);
       const names = succeeded.map(([labels]) => unescape(/job_name="((?:[^"\\]|\\.)*)"/.exec(labels)?.[1] ?? ''));
       expect(names.toSorted()).toEqual([...hostile, 'y,z', 'z', 'y', '"y'].toSorted());
-      // Each job has run once more than the previous one.
+      // Each job has run once more than the job before it.
       expect(succeeded.map(([, value]) => value).sort((one, other) => one - other)).toEqual(
         names.map((_name, index) => index + 1),
       );
@@ -196,7 +196,7 @@ describe('end-to-end/faults of data', { timeout: 240_000 }, () => {
     await eventually(async () => expect(sum((await read(daemon, 'automation_executions_total')).values())).toBe(runs), {
       limitMs: 200_000,
     });
-    // The round that counts them ends a moment later.
+    // The round that counts these executions ends a moment later.
     await eventually(async () => {
       const [lag] = (await read(daemon, 'automation_exporter_execution_lag_seconds')).values();
       expect(lag).toBeLessThan(60);

@@ -33,7 +33,7 @@ describe.concurrent('end-to-end/faults of limits, credentials and time', { timeo
           clockShift.ticks += 300_000;
         },
         shows: { ...refused, automation_credentials_accepted: 1 },
-        // At most the requests that were in progress at once.
+        // No more requests than those that were in progress at once.
         atMost: { first: 4, perSecond: 0 },
       });
       expect(kinds).toEqual(['busy']);
@@ -127,12 +127,12 @@ describe.concurrent('end-to-end/faults of limits, credentials and time', { timeo
       );
       for await (const { items } of pages) {
         for (const { id } of items) found.add(id);
-        // Rows that were read are deleted, so all older rows move up.
+        // Rows that were read are deleted, so all older rows move to an earlier page.
         if (how === 'shrink') simulator.control.deleteExecutions(items.slice(0, 3).map(({ id }) => id));
       }
 
       expect(ids.filter((id) => !found.has(id))).toEqual([]);
-      // The window is read again when its total changes, but not without end.
+      // The window is read again when its total changes, but not for ever.
       expect(seen.filter((line) => line === 'project-executions 200').length).toBeLessThanOrEqual(60);
       await close();
       await simulator.stop();

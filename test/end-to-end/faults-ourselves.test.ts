@@ -22,10 +22,10 @@ import { type Child, startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeMemoryFolder } from '../support/memory-folder.ts';
 
-/** Only root may mount, and not in every container. */
+/** Only root may mount a file system, and not in every container. */
 const canMount = mayMount();
 
-/** Enough for a busy machine. */
+/** Limits that suffice on a busy machine. */
 const patience = { limitMs: 60_000 };
 
 type Own = Awaited<ReturnType<typeof setUp>>;
@@ -73,7 +73,7 @@ const counted =
   'automation_executions_total{server="default",project="pay",job_group="",job_name="",status="succeeded"}';
 const resets = 'automation_exporter_state_resets_total';
 
-/** Ends runs one by one until this number is counted. */
+/** Ends runs one by one until the daemon has counted this many. */
 async function countTo(many: number, { simulator }: Own, { read }: Running): Promise<void> {
   const have = (await read(counted)) ?? 0;
   for (let more = have; more < many; more += 1) {
@@ -87,7 +87,7 @@ async function isReady({ url }: Running): Promise<void> {
   await eventually(async () => expect((await fetch(`${url}/-/ready`)).status).toBe(200), patience);
 }
 
-/** Starts the daemon and lets it count this number of runs. */
+/** Starts the daemon and waits until it has counted this many runs. */
 async function startCounting(many: number, own: Own, env?: Parameters<Own['start']>[0]): Promise<Running> {
   const running = await own.start(env);
   await isReady(running);
@@ -145,7 +145,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
     rmSync(own.state, { recursive: true });
     await countTo(5, own, running);
     await running.child.waitFor(/level=error msg="state directory removed or replaced: writing it again"/);
-    // A scrape may be a second old.
+    // The answer of a scrape may be a second old.
     await eventually(async () => expect(await running.read(resets)).toBe(1), patience);
     await running.child.stop();
     const again = await own.start();
@@ -170,7 +170,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
     );
     running.child.kill('SIGTERM');
     expect(await running.child.ended).toEqual({ code: 0, signal: null });
-    // Each response is complete or missing.
+    // No response may be cut off.
     for (const text of await Promise.all(scrapes)) expect(text).toMatch(/^#[\s\S]*\n$|fetch failed/);
 
     const again = await own.start({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
@@ -248,7 +248,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
   });
 });
 
-/** Flips a bit in each place with a result. Several places, because a split page keeps unused copies of its former content. */
+/** Flips a bit at each place of the file with a result: pages that were split keep unused copies of their earlier content. */
 function flip(file: string): void {
   const bytes = readFileSync(file);
   let flipped = 0;

@@ -1,7 +1,7 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type SecureContextOptions, type Server as TlsServer } from 'node:tls';
 
-/** Responds instead of the server; it may also stay silent or close the connection. */
+/** Responds in place of the server; the handler may also stay silent or close the connection. */
 type CannedHandler = (socket: Socket, path: string) => void;
 
 export type FaultyUpstream = Awaited<ReturnType<typeof startFaultyUpstream>>;
@@ -40,7 +40,7 @@ export async function startFaultyUpstream(serverUrl: string, certificate?: Secur
 
   const server: Server = certificate === undefined ? createServer(serve) : createTlsServer(certificate, serve);
   server.on('tlsClientError', () => {});
-  // Plain and TLS servers both report a connection before its first bytes.
+  // Plain and TLS servers both report a connection before its first bytes arrive.
   server.on('connection', (socket: Socket) => {
     socket.on('error', () => {});
     sockets.add(socket);
@@ -63,7 +63,7 @@ export async function startFaultyUpstream(serverUrl: string, certificate?: Secur
     url: `${certificate === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
     /** The requested paths, in order. */
     requests,
-    /** The number of open connections; then the highest number at once. */
+    /** The current and the highest number of open connections. */
     open: () => sockets.size,
     maxOpen: () => most,
     /** The bytes that have left this process. */
@@ -73,14 +73,14 @@ export async function startFaultyUpstream(serverUrl: string, certificate?: Secur
       handler = next;
       handled = paths;
     },
-    /** Replaces the server behind, and closes all connections. */
+    /** Replaces the server behind the proxy, and closes all connections. */
     replace: (next: string) => {
       target = new URL(next);
       hangUp();
     },
     /** Presents another certificate from now on, and closes all connections. */
     present: (next: SecureContextOptions) => {
-      // This cast is safe: only a server that was given a certificate can be asked for another.
+      // This cast is safe: the function is called only for a server with TLS.
       (server as TlsServer).setSecureContext(next);
       hangUp();
     },

@@ -53,7 +53,7 @@ done
   }, 120_000);
 });
 
-/** The same commands with shorter intervals and waits of rules. */
+/** The same commands with shorter intervals, and with shorter waits of rules. */
 function hasten(block: string): string {
   const short = block.replaceAll(/\b(?:15|30)s\b/g, '1s');
   return short.replace(

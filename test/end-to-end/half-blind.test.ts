@@ -59,7 +59,7 @@ metrics: { hold_new_series: 0s }
     expect(await read()).not.toContain('does not show all executions');
     await eventually(async () => expect(await counted(daemon)).toEqual({ pay: 5, warehouse: 100, 'web-shop': 14 }));
 
-    // The policy changes again: the next hidden run is a problem at once, before its alert fires.
+    // The policy changes again: the next hidden run is a problem on the page before its alert fires.
     simulator.control.addToken({ token, policy: { jobs: seen, adhoc: seen } });
     const endedAtMs = Date.now();
     simulator.control.addFinished('warehouse', { startedAtMs: endedAtMs - 1000, endedAtMs });
@@ -75,7 +75,7 @@ metrics: { hold_new_series: 0s }
   }, 120_000);
 });
 
-/** The problems of `/api/status`, as kind and text; without the clock problem, because the test moves only the monotonic clock. */
+/** The problems of `/api/status` as kind and text, without the clock problem: the test moves only the monotonic clock. */
 async function problems({ url }: Daemon): Promise<readonly string[]> {
   const status = (await (await fetch(`${url}/api/status`)).json()) as {
     readonly problems: readonly { readonly kind: string; readonly text: string }[];

@@ -91,7 +91,7 @@ describe('end-to-end/many-projects', () => {
       expect([countNodes(text, 'hanging'), countNodes(text, 'denied')]).toEqual([0, 0]);
     }, patient);
 
-    // From now on the healthy server must keep all its series while its projects are read again.
+    // The healthy server must keep all its series while the projects of the other servers are read again.
     const passes = (): number => countOf(healthy, '/api/47/project/team-001/resources');
     const before = passes();
     const counts = new Set<number>();
@@ -100,11 +100,11 @@ describe('end-to-end/many-projects', () => {
       expect(passes()).toBeGreaterThan(before + 1);
     }, patient);
     expect([...counts]).toEqual([400]);
-    // No project is read less often than the others.
+    // All projects are read equally often.
     const reads = projects.map((project) => countOf(healthy, `/api/47/project/${project}/resources`));
     expect(Math.max(...reads) - Math.min(...reads)).toBeLessThanOrEqual(1);
 
-    // Hanging or denied endpoints are requested rarely; vital polls never wait for the many projects.
+    // Endpoints that hang or are denied are requested rarely, and vital polls never wait for the many projects.
     expect(countOf(denied, '/api/47/project/team-001/resources')).toBe(1);
     const hung = hanging.requests().filter(({ path }) => path.endsWith('/resources'));
     expect(hung.length).toBeLessThan((projects.length * passes()) / 20);

@@ -102,7 +102,7 @@ describe('end-to-end/members', () => {
         expect(common).toContain(family);
       for (const family of ['automation_executions_running', 'automation_job_info', 'automation_executions_recent'])
         expect(common).toContain(family);
-      // Executions are read from the whole cluster, and are vital.
+      // Executions are read from the whole cluster and are vital, so these two families are common.
       const both = ['automation_credentials_accepted', 'automation_up'];
       expect(common.filter((name) => ofMembers.includes(`\n${name}\n`))).toEqual(both);
     });
@@ -131,7 +131,7 @@ describe('end-to-end/members', () => {
 
     simulator.control.restart({ memberIndex: 2, downForMs: 3_600_000 });
     await eventually(async () => expect((await series()).get(up('c'))).toBe(0));
-    // Until its last values are too old.
+    // The series stay until their last values are too old.
     forward(61_000);
     await eventually(async () => {
       const all = await series();
@@ -154,7 +154,7 @@ describe('end-to-end/members', () => {
       `automation_exporter_series_dropped_total{server="prod",collector="${collector}",reason="several_members"}`;
 
     await eventually(async () => {
-      // Another client sends requests too; otherwise the load balancer would send every poll to the same member.
+      // A request of another client keeps the load balancer from sending every poll to the same member.
       await fetch(`${simulator.url}/api/47/system/info`);
       const all = await series();
       expect(all.get(dropped('log-storage'))).toBeGreaterThanOrEqual(2);
@@ -172,12 +172,12 @@ describe('end-to-end/members', () => {
     const readStatus = async () => (await (await fetch(`${daemon.url}/api/status`)).json()) as Status;
     const status = await readStatus();
     expect(status.servers.map(({ hides_members }) => hides_members)).toEqual([true]);
-    // The start and the failures of one member are not those of another; all are passive.
+    // Starts and failures differ between members, and all of them are passive.
     expect(seriesWith(all, 'automation_server_start_time_seconds')).toEqual([]);
     expect(all.get('automation_execution_mode{server="prod",mode="passive"}')).toBe(1);
     const kinds = new Set<string>();
 
-    // Logged once, although it is seen many times.
+    // The log has one line, although the problem is seen many times.
     const said = (): number => daemon.logged.filter((line) => line.includes('several members answer')).length;
     const seen = all.get(dropped('log-storage')) ?? 0;
     await eventually(async () => {
@@ -196,7 +196,7 @@ type Status = {
 
 /** Reports whether series of this name come and go with the runs of a cluster. */
 function isVolatile(name: string): boolean {
-  // When our clock is moved ahead, the frozen server clock looks set back, so executions that had just ended are counted then.
+  // While our clock is ahead, the server's frozen clock looks set back: executions that have just ended are counted only then.
   const counted =
     /^automation_(executions_total|execution_|job_(last|consecutive|average)_|project_executions_|node_failures_)/;
   return counted.test(name) || /^automation_(executions_running|executions_queued|app_value|app_threads)/.test(name);

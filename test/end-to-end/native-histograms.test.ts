@@ -35,13 +35,13 @@ const durations = Array.from({ length: 3000 }, () => {
   return Math.round(60_000 * Math.exp(0.6 * normal)) / 1000;
 });
 
-/** A release without native histograms counted the first thousand durations. */
+/** The state of a release without native histograms, which counted the first thousand durations. */
 const { native: _native, ...older } = observeAll(durations.slice(0, 1000));
 const counted: Readonly<Record<string, StoredHistogram>> = {
   all: observeAll(durations),
   grown: observeAll(durations.slice(1000), older),
   older,
-  // More distinct values than buckets, from a millisecond to years.
+  // The durations have more distinct values than there are buckets, from a millisecond to years.
   wide: observeAll([0, ...Array.from({ length: 400 }, (_, index) => Math.round(1.06 ** index) / 1000)]),
 };
 
@@ -112,7 +112,7 @@ describeWithTools('end-to-end/native-histograms', ['prometheus'], ({ prometheus 
 
   async function valueOf(expr: string, of = server): Promise<number> {
     const rows = await of.query(expr);
-    // This cast is safe: that is what an instant query answers.
+    // This cast is safe: an instant query answers with such rows.
     return Number((rows[0] as { readonly value: readonly [number, string] } | undefined)?.value[1]);
   }
 
@@ -183,7 +183,7 @@ describeWithTools('end-to-end/native-histograms', ['prometheus'], ({ prometheus 
 const job = { project: 'pay', job_group: '', job_name: 'all' };
 const ofHistograms = /(automation_execution_duration|automation_schedule_delay|api_request_duration)_seconds/;
 
-/** Queries over histograms; heatmaps are omitted, because their buckets differ between the two forms. */
+/** Queries of histograms; heatmaps are omitted, because their buckets differ between the two forms. */
 function listQueries(): readonly string[] {
   const { errors, total, count } = punctuality;
   const panels = readdirSync('dashboards').flatMap((file) =>
@@ -216,7 +216,7 @@ function seriesOf(name: string): string {
   return `automation_execution_duration_seconds{job_name="${name}"}`;
 }
 
-/** As stored in the state, which is read after a restart. */
+/** The value as the state stores it, which a restart reads. */
 function toCell(name: string, stored: StoredHistogram): Cell {
   const labels = ['pay', '', name, 'succeeded'];
   return JSON.parse(

@@ -23,7 +23,7 @@ type Delivery = {
   }[];
 };
 
-/** How people reach the exporter: name, path, and a proxy between. */
+/** A way in which people reach the exporter: its name, its path, and a proxy. */
 type Way = {
   readonly way: string;
   readonly host: string;
@@ -134,9 +134,9 @@ describeWithTools('end-to-end/notification-links', ['prometheus', 'alertmanager'
   );
 });
 
-/** Makes a job fail three times and its logs unstorable, then makes the server passive. */
+/** Makes a job fail three times with logs that cannot be stored; then makes the server passive. */
 async function causeTroubles(simulator: Simulator, seen: () => Promise<number>): Promise<void> {
-  // A counter must be scraped before it rises.
+  // A counter must be scraped before it rises, otherwise the increase is missing.
   await eventually(async () => expect(await seen()).toBe(1));
   const { control } = simulator;
   control.failLogStorage(true);
@@ -252,7 +252,7 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Opens a link as a browser whose host names all resolve to this machine. */
+/** Opens a link as a browser in which all host names lead to this machine. */
 async function open(link: string): Promise<{ readonly status: number; readonly text: string }> {
   const { host, port, pathname, search } = new URL(link);
   const headers = { host, accept: 'text/html', 'accept-language': 'en', 'sec-fetch-site': 'none' };

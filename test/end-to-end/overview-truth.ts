@@ -25,7 +25,7 @@ export async function compareOverview(prometheus: Prometheus, simulator: Simulat
     expect({ panel, numbers: await numbers(panel) }).toEqual({ panel, numbers: [1] });
   for (const panel of ['Executions running', 'Executions overdue', 'Executions waiting', 'Scheduler threads in use'])
     expect({ panel, sum: sum(await numbers(panel)) }).toEqual({ panel, sum: 0 });
-  // `increase` extrapolates by up to the time between two samples.
+  // `increase` extrapolates by up to the time between two samples, so numbers are not exact.
   expect(near((await numbers('Executions in the last hour'))[0], ended.length)).toBe(ended.length);
   expect(near((await numbers('Executions failed in the last hour'))[0], failed)).toBe(failed);
   expect((await numbers('Success ratio of the last hour'))[0]).toBeCloseTo(succeeded / (succeeded + failed), 1);
@@ -48,7 +48,7 @@ export async function compareOverview(prometheus: Prometheus, simulator: Simulat
 
 type JobTruth = { readonly inARow: number; readonly status: string; readonly lastFailedId: number };
 
-/** By job: the failures since its last success, and its last run. Failures with a later retry do not count. */
+/** For each job: its failures since its last success, and its last run. Failures that were retried later do not count. */
 function readJobs(ended: readonly TrueExecution[]): Map<string, JobTruth> {
   const jobs = new Map<string, JobTruth>();
   const inOrder = ended.toSorted((one, other) => (one.endedAtMs ?? 0) - (other.endedAtMs ?? 0));
@@ -77,7 +77,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, each) => total + each, 0);
 }
 
-/** The true number if the found number is close enough to it. */
+/** Returns the true number if the found number is close to it. */
 function near(found: number | undefined, truth: number): number {
   const value = found ?? Number.NaN;
   return Math.abs(value - truth) <= Math.max(1, truth * 0.05) ? truth : value;

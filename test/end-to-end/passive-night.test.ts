@@ -9,7 +9,7 @@ import { eventually } from '../support/eventually.ts';
 import { type Prometheus, startPrometheus } from '../support/prometheus.ts';
 import { describeWithTools } from '../support/tools.ts';
 
-/** Jobs start in the first half of each ten seconds; the mode changes in the second half. */
+/** Jobs start in the first half of each ten seconds; the test changes the mode in the second half. */
 const everyMs = 10_000;
 const offsetsMs = [0, 1000, 2000, 3000, 4000, 4500];
 
@@ -53,7 +53,7 @@ describeWithTools('end-to-end/passive-night', ['prometheus'], (tools) => {
     return Number((row as { readonly value: readonly [number, string] } | undefined)?.value[1] ?? Number.NaN);
   };
 
-  /** Changes the mode while no job starts; returns the time of the change. */
+  /** Changes the mode at a moment at which no job starts; returns the time of the change. */
   async function setMode(mode: 'active' | 'passive'): Promise<number> {
     return eventually(
       async () => {
@@ -90,7 +90,7 @@ describeWithTools('end-to-end/passive-night', ['prometheus'], (tools) => {
     const each = Math.floor(untilMs / everyMs) - Math.floor(fromMs / everyMs);
     const lines = offsetsMs.map(() => `reason="passive"} ${each}`);
     await eventually(async () => expect(await readDecided(url)).toEqual(lines), { limitMs: 420_000 });
-    // Later runs that happened, and that were decided after the last miss.
+    // Runs after the last miss must also be decided.
     await eventually(
       async () =>
         expect(
@@ -110,7 +110,7 @@ describeWithTools('end-to-end/passive-night', ['prometheus'], (tools) => {
   }, 900_000);
 });
 
-/** Returns the last label and the value of each series of missed or undecided runs. */
+/** Returns each series of missed or undecided runs, as its last label and its value. */
 async function readDecided(url: string): Promise<string[]> {
   const text = await (await fetch(`${url}/metrics`)).text();
   const lines = text.split('\n').filter((line) => /^automation_schedule_(missed|undecided)_total\{/.test(line));

@@ -52,7 +52,7 @@ async function watch(policy: Policy): Promise<Watching> {
 const enabled = (collector: string, reason: string): string =>
   `automation_exporter_collector_enabled{server="prod",collector="${collector}",reason="${reason}"}`;
 
-/** The families with series of a project, without application metrics, which the server keeps. */
+/** The families with series of a project. Application metrics are left out, because the server keeps them. */
 function familiesOf(all: ReadonlyMap<string, number>, project: string): string[] {
   const names = seriesWith(all, `project="${project}"`).map((name) => name.slice(0, name.indexOf('{')));
   return [...new Set(names)].filter((name) => !name.startsWith('automation_app_')).toSorted();
@@ -128,7 +128,7 @@ describe('end-to-end/permissions', () => {
     expect(status.servers[0]?.missing_policy).toContain('resource:');
     expect(await (await fetch(`${daemon.url}/`)).text()).toContain('kind: system');
 
-    // Requested rarely until something is known to have changed.
+    // The request is rare until something is known to have changed.
     const polls = asked('/api/47/system/info');
     await eventually(async () => {
       await series();
@@ -151,9 +151,9 @@ describe('end-to-end/permissions', () => {
     await settled(watching);
 
     watching.simulator.control.addToken({ token, policy: { projects: ['pay'], events: ['pay'], nodes: ['pay'] } });
-    // The list is cached, and executions need it once a minute; by default it stays valid for longer.
+    // By default the list is cached for longer than a minute, but executions need a fresh one.
     watching.forward(61_000);
-    // The project may come back, so its counters stay.
+    // The project may be visible again later, so its counters stay.
     const left = { pay: namesOf(ofProject), hr: namesOf(counted) };
     await eventually(async () => expect(await leftOf(watching)).toEqual(left));
   });

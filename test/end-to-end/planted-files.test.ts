@@ -53,7 +53,7 @@ function startDaemon() {
   });
 }
 
-/** Runs the daemon until every part has been used; returns its log. */
+/** Runs the daemon until every part of it has been used; returns its log. */
 async function playOnce(): Promise<string> {
   const daemon = startDaemon();
   try {

@@ -122,7 +122,7 @@ describeWithTools('end-to-end/prometheus-scrape', ['prometheus'], ({ prometheus 
     const scraped = 'scrape_samples_scraped - scrape_samples_post_metric_relabeling';
     expect(await valueOf(server, `max_over_time((${scraped})[5m:1s])`)).toBe(0);
     expect(await valueOf(server, 'min_over_time(scrape_samples_scraped[5m])')).toBeGreaterThan(100);
-    // Prometheus stores a duplicate series once, but counts it as two scraped samples.
+    // Prometheus stores a duplicate series once, but counts two scraped samples.
     const kept = 'scalar(count({job="demo", __name__!~"up|scrape_.+"})) - scrape_samples_scraped';
     expect(await valueOf(server, `max_over_time((${kept})[5m:1s])`)).toBe(0);
     expect(await valueOf(server, `min_over_time((${kept})[5m:1s])`)).toBe(0);
@@ -133,7 +133,7 @@ describeWithTools('end-to-end/prometheus-scrape', ['prometheus'], ({ prometheus 
   });
 });
 
-/** Forwards scrapes as a Prometheus that accepts only the text format, because not every release can be configured so. */
+/** Forwards scrapes as a Prometheus that accepts only the text format: not every release can be configured so. */
 async function forwardAsText(url: string, onAnswer: (contentType: string) => void): Promise<Server> {
   const server = createServer((request, response) => {
     void fetch(new URL(request.url ?? '/', url), { headers: { accept: 'text/plain;version=0.0.4' } }).then(
@@ -149,7 +149,7 @@ async function forwardAsText(url: string, onAnswer: (contentType: string) => voi
   return server;
 }
 
-/** Families that are on by default, with the sample that each family has whenever it has any. */
+/** Families that are on by default, each with the name of a sample that it always has. */
 function defaultNames(): { readonly family: string; readonly sample: string }[] {
   const own = toOwnFamilies(createSelf({ version: '', nodeVersion: '' }).registry);
   const families = [...collectors.filter(({ on }) => on).flatMap(({ metrics }) => Object.values(metrics)), ...own];

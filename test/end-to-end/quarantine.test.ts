@@ -14,7 +14,7 @@ async function setUp() {
     jobs: ['settle', 'poisoned'],
     answer: (response, request, index) => {
       const isRefused = !isMended && request.body.includes('nightly/poisoned');
-      // A collector that returns the secrets of the request.
+      // The collector returns the secrets of the request in its answer.
       const says = `attribute too\nlong, ${request.headers.authorization}`;
       (isRefused ? say(400, says) : accept)(response, request, index);
     },
@@ -81,7 +81,7 @@ describe('end-to-end/quarantine', { timeout: 60_000 }, () => {
     expect(told.filter((text) => text.includes(secret))).toEqual([]);
 
     expect(await run('retry', trace.key)).toMatchObject({ code: 0, stdout: '1 trace is queued again\n' });
-    // Rejected again.
+    // The trace is rejected once more.
     await eventually(async () =>
       expect(await daemon.metrics()).toContain(`rejected_total{reason="refused"} ${2 * trace.spans}\n`),
     );
@@ -128,7 +128,7 @@ describe('end-to-end/quarantine', { timeout: 60_000 }, () => {
     expect(await ask(daemon.url, '/traces')).toContain(
       '1 trace from an earlier run is kept until traces are on again.',
     );
-    // Traces that are switched off cause no alert.
+    // While traces are switched off, they cause no alert.
     await eventually(async () => expect(await daemon.metrics()).not.toMatch(/\nautomation_exporter_(spool|traces)_/));
 
     await daemon.app.reload(await daemon.load('web: { enable_lifecycle: false }\n'));

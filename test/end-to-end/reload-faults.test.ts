@@ -95,7 +95,7 @@ describe('end-to-end, reloads in a row', () => {
       await daemon.metrics();
     }
     await eventually(async () => expect(simulator.requests().length).toBeGreaterThan(5));
-    // A request may arrive late but never early, so this is the maximum by then.
+    // A request may be late but never early, so no more requests can have arrived at that time.
     const allowed = (atMs: number): number => 5 * (Math.floor((atMs - startedAtMs) / 1000) + 1);
     expect(simulator.requests().filter(({ atMs }, before) => before + 1 > allowed(atMs))).toEqual([]);
   });
@@ -111,11 +111,11 @@ describe('end-to-end, reloads in a row', () => {
     simulator.control.clearFaults();
     simulator.control.addFault({ kind: 'hang', path: '.*' });
     await daemon.app.reload(await daemon.load(yaml));
-    // The reload ended the current probe.
+    // The reload ended the probe that was in progress.
     const reloadedAtMs = Date.now();
     const probes = () => simulator.requests().filter(({ atMs }) => atMs >= reloadedAtMs);
     await eventually(async () => expect(probes().length).toBeGreaterThan(1));
-    // While the circuit is open, one request at a time is sent; this one times out after at least 3 s.
+    // While the circuit is open, only one request is sent at a time; this one times out after at least 3 s.
     const [first, second] = probes();
     expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThan(1500);
     expect(await isOpen()).toBe('1');

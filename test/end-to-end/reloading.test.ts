@@ -141,11 +141,11 @@ describe('end-to-end/reloading', () => {
     await watching.reload({ servers, collectors: without });
     await eventually(async () => expect(await averages()).toBe(20));
 
-    // Values that were read before stay visible while they cannot be read again. Throws if a series is there twice.
+    // Values stay visible while they cannot be read again. `series` throws if a series is there twice.
     simulator.control.addFault({ kind: 'hang', path: '/jobs$' });
     const work = async (): Promise<void> => {
       await watching.reload({ servers, collectors: withExecutions });
-      // Requests that hang occupy their slots for ten seconds.
+      // A request that hangs occupies its slot for ten seconds.
       await eventually(
         async () => expect(seriesWith(await watching.series(), 'automation_executions_running{').length).toBe(20),
         { limitMs: 40_000 },

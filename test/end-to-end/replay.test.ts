@@ -22,7 +22,7 @@ traces: { detail: steps, user_names: true, options_allow: [region], upstream: { 
 `;
 }
 
-/** A job that fails, is retried at once and fails again, and a daemon that traced both attempts. */
+/** A job that fails, is retried and fails again, and a daemon that traces both attempts. */
 async function setUp() {
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
   onTestFinished(() => simulator.stop());
@@ -71,8 +71,8 @@ async function replayJson(simulator: Simulator, id: number): Promise<string> {
 type Sent = { readonly resourceSpans: readonly object[] };
 
 function readSent(bodies: readonly string[]): readonly object[] {
-  // This cast is safe: it is a request of OTLP in JSON.
-  // Fingerprints need the secret of the daemon's state, which replay does not have.
+  // This cast is safe: the body is a request of OTLP in JSON. Fingerprints are removed: replay has no secret of the daemon's
+  // state to compute them.
   const ofState = /\{"key":"automation\.failure\.(?:fingerprint|first_seen)","value":\{[^}]*\}\},?/g;
   return bodies.flatMap(
     (body) => (JSON.parse(body.replaceAll(ofState, '').replaceAll(',]', ']')) as Sent).resourceSpans,

@@ -14,7 +14,7 @@ const counter =
 
 type Replica = { readonly child: Child; readonly url: string };
 
-/** The longest time until a fault has ended: the database releases rows of a stopped process, and leases expire. */
+/** The longest time until a fault has ended: the database releases the rows of a stopped process, and leases expire. */
 const takeoverMs = 30_000;
 
 describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], ({ postgresql }) => {
@@ -61,7 +61,7 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
     finished += runs;
   }
 
-  /** The replicas that show the counter, with its value; there must be exactly one. */
+  /** Returns the replica that shows the counter, with its value; exactly one replica must show it. */
   async function readShown(): Promise<readonly { readonly replica: Replica; readonly value: number }[]> {
     const shown = await Promise.all(
       replicas.map(async (replica) => {
@@ -76,7 +76,7 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
     return shown.flat();
   }
 
-  /** Waits until one replica shows that every ended execution was counted once. */
+  /** Waits until one replica shows that every ended execution was counted, each of them once. */
   async function readOwner(): Promise<Replica> {
     return eventually(
       async () => {
@@ -89,7 +89,7 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
     );
   }
 
-  /** Requests pages of the server from another replica: each leads to the owner, and none reports that all is well. */
+  /** Requests pages of the server from another replica: each page leads to the owner, and none reports that all is well. */
   async function leadsToOwner({ url }: Replica): Promise<void> {
     for (const other of replicas.filter((replica) => replica.url !== url)) {
       for (const path of [
@@ -109,7 +109,7 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
     }
   }
 
-  /** Waits until the lost database is the worst problem; then no server has "not answered yet". */
+  /** Waits until the lost database is shown as the worst problem; after that no server has "not answered yet". */
   async function showsLostDatabase({ url }: Replica): Promise<void> {
     const problems = await eventually(
       async () => {
@@ -167,7 +167,7 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
     await startReplica();
     owner.child.kill('SIGTERM');
     await owner.child.ended;
-    // Without a release, the lease would last some seconds more.
+    // A lease that the owner does not release lasts some seconds longer.
     expect(await readLease()).toEqual([]);
     finish(6);
     expect(await readOwner()).not.toBe(owner);

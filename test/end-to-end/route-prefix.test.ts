@@ -32,7 +32,7 @@ describe('end-to-end/route-prefix', () => {
     expect(response.url).toBe(`${demo.url}/`);
 
     const links = [...(await response.text()).matchAll(/<a href="([^"#]*)"/g)].map(([, link = '']) => link);
-    // The page of an execution may or may not exist yet.
+    // The page of an execution may be missing at this moment.
     const pages = sections.map(({ path }) => `./${path}`).filter((path) => !path.startsWith('./executions'));
     expect(new Set(links.filter((link) => !link.startsWith('./executions')))).toEqual(
       new Set([...pages, '?refresh', './metrics', './alerts/rules.yaml', './api/status']),

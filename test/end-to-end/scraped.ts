@@ -16,7 +16,7 @@ export function seriesWith(series: ReadonlyMap<string, number>, ...texts: readon
   return [...series.keys()].filter((name) => texts.every((text) => name.includes(text)));
 }
 
-/** Scrapes repeatedly until other work ends. */
+/** Scrapes repeatedly until the given work ends. */
 export async function scrapeDuring(scrape: () => Promise<string>, work: Promise<unknown>): Promise<string[]> {
   const over = new AbortController();
   const end = work.finally(() => over.abort());

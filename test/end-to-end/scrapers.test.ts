@@ -8,10 +8,10 @@ import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
-/** All collectors are on, but poll only when the test reloads. */
+/** // All collectors are on, but poll only after a reload. */
 const everything = collectors.map(({ name }) => `  ${name}: { enabled: true, every: 6h }`).join('\n');
 
-/** The requests to the service since its start, after three polls of every collector, with this number of scrapers. */
+/** The number of requests to the service, from its start to the third poll of every collector, with this number of scrapers. */
 async function asked(scrapers: number) {
   const simulator = await startSimulator({ scenario: 'failing-night', frozen: true });
   onTestFinished(() => simulator.stop());
@@ -36,7 +36,7 @@ async function asked(scrapers: number) {
     while (!over.signal.aborted) {
       const answer = await fetch(`${daemon.url}/metrics`, { headers });
       expect(answer.status).toBe(200);
-      // One of the two formats has an end marker; the other must not have it.
+      // One of the two formats ends with a mark; the other one must not have it.
       expect((await answer.text()).endsWith('# EOF\n')).toBe(index % 2 === 1);
       scrapes += 1;
     }
@@ -54,13 +54,13 @@ async function asked(scrapers: number) {
   await Promise.all(crowd);
   const requests = (): readonly string[] => {
     const all = simulator.requests().map(({ method, path, query }) => `${method} ${path}?${toPlain(query)}`);
-    // Definitions are read in the time that a poll has left, so their number depends on the machine.
+    // Definitions are read in the time that a poll has left, so their number depends on the machine and is not compared.
     return all.filter((request) => !request.endsWith('?format=json')).toSorted();
   };
   return { requests, scrapes };
 }
 
-/** Makes spans since the start of counting comparable, because counting begins up to a second before the frozen time of the server. */
+/** Replaces spans since the start of counting, which begins up to a second before the frozen time of the server. */
 function toPlain(query: string): string {
   return query.replace(/begin=17684783\d{5}\b/, 'begin=START').replace(/time=\d+n/, 'time=SPAN');
 }
@@ -85,7 +85,7 @@ describe('end-to-end/scrapers', () => {
     const before = readRssMb(daemon.pid);
     const readers = Array.from({ length: 50 }, () => {
       const socket = connect({ host: '127.0.0.1', port: Number(port) }).on('error', () => undefined);
-      // As many requests as allowed without reading a response; each response is some hundred kB.
+      // The client sends as many requests as are allowed and reads no response; each response has some hundred kB.
       socket.write('GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(8));
       return socket.pause();
     });

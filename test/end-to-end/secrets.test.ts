@@ -13,7 +13,7 @@ import { answer, echoes } from './echoes.ts';
 const canary = 'kP7/vX+q9"Zt&4=wLm<8>J';
 /** A session is as valuable as a password while it lasts. */
 const sessionCanary = 'node0s3ss10nQxZ7vK';
-/** Real servers echo the beginning of a token in their refusals. */
+/** // Real servers return the beginning of a token in their refusals. */
 const beginning = canary.slice(0, 6);
 
 const forms: readonly string[] = [canary, beginning, sessionCanary].flatMap((secret) => [
@@ -23,7 +23,7 @@ const forms: readonly string[] = [canary, beginning, sessionCanary].flatMap((sec
   JSON.stringify(secret).slice(1, -1),
   secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;'),
   Buffer.from(secret).toString('hex'),
-  // The text before it shifts base64 by one or two characters; the first and last characters depend on neighbours, and are cut.
+  // Text before the secret shifts its base64 by one or two characters; its first and last characters depend on other text.
   ...['', 'a', 'ab'].map((before) =>
     Buffer.from(before + secret)
       .toString('base64')
@@ -31,7 +31,7 @@ const forms: readonly string[] = [canary, beginning, sessionCanary].flatMap((sec
   ),
 ]);
 
-/** Describes where a text contains the secret, without repeating the secret. */
+/** Describes where a text contains the secret; the description does not contain it. */
 function findCanary(text: string): readonly string[] {
   return forms.flatMap((form, index) =>
     form.length >= 6 && text.includes(form)
@@ -70,7 +70,7 @@ function writeConfig(kind: string, url: string, names: readonly string[], creden
 
 type Search = { readonly daemon: Child; readonly stateDirectory: string; readonly servers: readonly string[] };
 
-/** Waits until every server was polled, ends the daemon, and returns all places that contain the secret. */
+/** Waits until every server was polled, ends the daemon, and returns every place that contains the secret. */
 async function searchEverywhere({ daemon, stateDirectory, servers }: Search): Promise<readonly string[]> {
   const places: [place: string, text: string][] = [];
   try {

@@ -80,7 +80,7 @@ describe('end-to-end/self-tracing', () => {
     for (const secret of [simulator.token, new URL(simulator.url).host]) expect(all).not.toContain(secret);
   });
 
-  it('has the kind of an error on the span of a failed request on the span of a failed request', async () => {
+  it('has the kind of an error on the span of a failed request', async () => {
     const { simulator, sink } = await setUp({ OTEL_TRACES_EXPORTER: 'otlp', OTEL_SERVICE_NAME: 'watcher' });
     await simulator.stop();
     const failed = (): Sent | undefined =>

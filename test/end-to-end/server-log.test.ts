@@ -19,7 +19,7 @@ collectors: { execution-mode: { every: 1s }, system-info: { every: 1s }, ping: {
     const ofServer = (): readonly string[] =>
       daemon.logged.flatMap((line) => {
         const [, level = '', said = ''] = /level=(info|warn|error) msg=(?:"([^"]*)"|\S+) server=prod/.exec(line) ?? [];
-        // A busy machine may skip a poll; the log of the server does not show that.
+        // A busy machine may skip a poll; this says nothing about the server, so such lines are left out.
         return said === '' || said.startsWith('poll skipped') ? [] : [`${level} ${said}`];
       });
     await eventually(async () => expect(ofServer()).toContain('info server is up'));

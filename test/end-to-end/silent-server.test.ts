@@ -18,13 +18,13 @@ const often = ['system-info', 'execution-mode', 'executions', 'schedule', 'proje
   .map((name) => `${name}: { every: 1s }`)
   .join(', ');
 
-/** A server with a job every ten minutes and a long one, and a daemon whose clock can be moved ahead. */
+/** A server with a job that runs every ten minutes and a job that runs long, and a daemon whose clock the test moves. */
 async function watch() {
   const simulator = await startSimulator({ scenario: 'empty', token: 'a-token' });
   endings.push(() => simulator.stop());
   const { control } = simulator;
   control.createProject('shop');
-  // It starts five minutes from now, so that none of its own runs comes between.
+  // The next run starts five minutes from now, so that no run starts earlier.
   const schedule = { everyMs: 10 * minute, offsetMs: (Date.now() + 5 * minute) % (10 * minute) };
   control.createJob('shop', { name: 'settle', group: 'nightly', schedule }, 's');
   control.createJob('shop', { name: 'long' }, 'l');
@@ -86,7 +86,7 @@ describe('end-to-end, pages of a server that does not answer', () => {
     await isSeen(daemon, 'down');
     hands.aheadMs = 25 * minute;
 
-    // 25 minutes of the clock, and the real time of a slow machine.
+    // The text has 25 minutes of the clock and the real time of a slow machine.
     const silent = /^✗ No answer from "prod" since .* \(2[5-9] min ago\)\./;
     for (const page of pages) expect(await read(daemon, page)).toMatch(silent);
     expect(await why(daemon)).toMatch(
@@ -97,7 +97,7 @@ describe('end-to-end, pages of a server that does not answer', () => {
     expect(running).toMatch(/Duration when last seen: \d+ (m?s|min)$/m);
     expect(await read(daemon, 'jobs/prod/shop/long')).toMatch(/^Last seen running .*: #\d+ since/m);
     const job = await read(daemon, 'jobs/prod/shop/nightly/settle');
-    // The known next run may have passed by now; a time in the past is never shown.
+    // A next run that has passed by now is not shown.
     expect(job).toMatch(/Next run: (.* \(in \d+ (s|min)\)$|unknown)/m);
     expect(job).toContain('| … checked once the server shows them');
     expect(await read(daemon, 'schedule/prod')).toMatch(/ missed, [123] checked once the server shows them$/m);
@@ -128,7 +128,7 @@ describe('end-to-end, pages of a server that does not answer', () => {
     await eventually(async () => expect(await read(daemon, 'tonight')).toContain(what));
     hands.aheadMs += 25 * minute;
     const line = new RegExp(`^✗ "prod" has ${what} since .* \\(2[5-9] min ago\\)\\.`);
-    // Of a project that is not shown, nothing runs.
+    // The page of a project that is not shown lists no running execution.
     const lasting = pages.filter((page) => !/\/(1|long)$/.test(page));
     for (const page of what === 'shown no project' ? lasting : pages) expect(await read(daemon, page)).toMatch(line);
   });

@@ -30,7 +30,7 @@ async function ask(url: string): Promise<Told> {
   return (await (await fetch(`${url}/api/status`)).json()) as Told;
 }
 
-/** The problems of the server itself; some jobs of the demo fail too. */
+/** The problems of the server; problems of jobs are left out, because some jobs of the demo fail. */
 async function complaints(url: string): Promise<readonly string[]> {
   const { problems } = await ask(url);
   const ofServer = problems.filter(({ kind }) => /passive|unwell/.test(kind));

@@ -35,7 +35,7 @@ const withUsers = `basic_auth_users: { prometheus: '${hash}' }\n`;
 type Served = Daemon & {
   /** Writes the web configuration, as an operator would. */
   readonly write: (web: string) => void;
-  /** Lets the daemon look at its files again. */
+  /** Makes the daemon read its files again now. */
   readonly lookAgain: () => void;
 };
 
@@ -56,7 +56,7 @@ async function start(web: string): Promise<Served> {
     clock: {
       ...own,
       ticks: () => performance.now() + aheadMs,
-      // Files are checked every few milliseconds instead of seconds.
+      // Files are checked every few milliseconds, because seconds would be too slow for the test.
       after: (ms, run) => own.after(ms === 5000 ? 10 : ms, run),
     },
   });
@@ -97,7 +97,7 @@ function ask(
   return new Promise((resolve, reject) => {
     const options = { ca: certificates.pem('ca.pem'), agent: false, method, headers, ...shown, ...version } as const;
     const asked = request(`${url}${path}`, options, (response) => {
-      // This cast is safe: the request went over TLS.
+      // This cast is safe: the request used TLS.
       const { subject } = (response.socket as TLSSocket).getPeerCertificate();
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));

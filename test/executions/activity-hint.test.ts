@@ -156,7 +156,7 @@ const minuteMs = 60_000;
 
 type Given = {
   readonly total?: number;
-  /** How many unknown executions ended before the search began; all if absent. */
+  /** The number of unknown executions that ended before the search began; if absent, all of them. */
   readonly before?: number;
   readonly known?: number;
   readonly refused?: ErrorKind;
@@ -193,7 +193,7 @@ function createScene(projects = ['pay', 'stock']) {
     read,
     readAll,
     check,
-    /** They are read in the next round before the hint is requested. */
+    /** The next round reads these executions before the hint is requested. */
     readNext: () => {
       for (const project of projects) activities.note(project, { readAtMs: nowMs + roundMs }, nowMs);
     },

@@ -28,7 +28,7 @@ describe('executions/catch-up', () => {
   });
 });
 
-/** Projects with the number of turns that their backlog needs. */
+/** Creates projects, each with the number of turns that its backlog needs. */
 function createScene(turns: Readonly<Record<string, number>>, { isStuck = false } = {}) {
   const states = new Map(Object.entries(turns).map(([project, left]) => [project, toBehind(project, left)]));
   const activities = createActivities();
@@ -50,7 +50,7 @@ function createScene(turns: Readonly<Record<string, number>>, { isStuck = false 
     round: async (room: number) => {
       left = room;
       await readPast({
-        // This cast is safe: nothing is asked.
+        // This cast is safe: this test sends no request.
         api: () => ({}) as Api,
         nowMs: 1000,
         mayGoOn: () => left > 0,
@@ -61,7 +61,7 @@ function createScene(turns: Readonly<Record<string, number>>, { isStuck = false 
   };
 }
 
-/** A larger rest begins further back. */
+/** The state of a project whose backlog needs this many turns; a longer backlog begins earlier. */
 function toBehind(project: string, left: number): ProjectState {
   const state = { ...toNewProject(project, 0), scannedThroughMs: 900 };
   if (left <= 0) return state;

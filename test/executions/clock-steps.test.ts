@@ -300,7 +300,7 @@ describe('executions when the clock of the server steps', () => {
     await rounds(60);
     asked = 0;
     await rounds(20);
-    // Idle projects are read in turn: 40 within two minutes; active ones in each round.
+    // Idle projects are read in turn, 40 of them in two minutes; active projects are read in each round.
     expect(asked / 20).toBeLessThan(9);
     control.addFinished('p7', { startedAtMs: nowMs() - 2000, endedAtMs: nowMs() });
     finish('pay');
@@ -319,7 +319,7 @@ describe('executions when the clock of the server steps', () => {
     const scene = createTimedScene({ answerMs: () => 20, ends: new Map([['pay', ends]]), active: ['pay'] });
     scene.setDates(offMs);
     await scene.rounds(20);
-    // The last one ended eight seconds before the last round.
+    // The newest execution ended eight seconds before the last round.
     expect(await scene.known('pay')).toBe(19);
     scene.setDates(thenMs);
     await scene.rounds(20);
@@ -331,7 +331,7 @@ describe('executions when the clock of the server steps', () => {
   });
 });
 
-/** Stored future times, except the time that the clock had reached, because executions up to it may still be found. */
+/** Stored times in the future, except the time that the clock had reached: executions up to it may still be found. */
 async function toAhead(ledger: Played['ledger']): Promise<string[]> {
   const nextYear = /"(?!reachedMs)\w+Ms":17(69|[7-9]\d)\d{9}/g;
   const documents = await ledger.load('upstream');

@@ -162,11 +162,11 @@ describe('executions/counting', () => {
   it('reports the number of its series, equal to the number in a scrape', async () => {
     const { finish, rounds, series } = await play();
     await rounds(1);
-    // Running executions: three series without the start of a job, and two for waiting ones.
+    // Running executions have three series without the start of a job, and two for waiting ones.
     expect(series()).toBe(4);
     finish('pay');
     await rounds(10);
-    // And seven counters, five samples of a histogram, a counter of nodes, 14 facts of the job, and seven counters of what started runs.
+    // Also seven counters, five samples of a histogram, a counter of nodes, 14 facts of the job, seven counters of triggers.
     expect(series()).toBe(4 + 7 + 5 + 1 + 14 + 7);
   });
 
@@ -212,7 +212,7 @@ describe('executions/counting', () => {
     await rounds(10);
     finish('pay', { agoMs: hourMs });
     control.addFinished('pay', { startedAtMs: nowMs() - 26 * hourMs, endedAtMs: nowMs() - 20 * hourMs });
-    // If something runs continuously, the past is compared hour by hour.
+    // While something always runs, the past is compared hour by hour.
     for (let count = 0; count < 65; count += 1) {
       finish('pay');
       await rounds(1, 60_000);

@@ -8,7 +8,7 @@ export type Question = {
   readonly query: Readonly<Record<string, number>>;
 };
 
-/** An API that a function answers, and its requests. */
+/** An API whose answers come from a function, and the requests that it received. */
 export function createFakeApi(answer: (question: Question) => unknown) {
   const asked: string[] = [];
   const ask = async (endpoint: { readonly name: string }, input: Input = {}): Promise<unknown> => {
@@ -28,7 +28,7 @@ export function createFakeApi(answer: (question: Question) => unknown) {
     }),
     supports: async () => true,
   };
-  // This cast is safe as far as the rooms under test go: they ask nothing else.
+  // This cast is safe: the rooms under test ask nothing else.
   return { api: api as unknown as Api, asked };
 }
 

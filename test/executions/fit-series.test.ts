@@ -103,7 +103,7 @@ describe('executions/fit-series', () => {
     expect(shown('automation_executions_total', 'status="succeeded"').map(shorten)).toEqual(['a 1', 'b 1']);
   });
 
-  it('removes the durations of the job with the oldest last run first, and then counts them together with others with others', async () => {
+  it('removes the durations of the job with the oldest last run first, and then counts them together with others', async () => {
     const { take, shown, restart } = await setUp(defaults);
     await take([run('a', 1), run('b', 2)]);
     await restart({ ...defaults, detail: 1 });
@@ -215,7 +215,7 @@ async function setUp(first: SeriesRules, keepBy = (ledger: Ledger): Ledger => le
       await room.fit();
       known = undefined;
     },
-    /** The list of jobs lacks it. */
+    /** Removes the job from the list of jobs. */
     leave: (name: string) =>
       cache.update(async () => ({
         jobs: [...cache.totals.jobs.values()].flatMap((job) => (job.name === name ? [{ ...job, goneSinceMs: 1 }] : [])),
@@ -226,7 +226,7 @@ async function setUp(first: SeriesRules, keepBy = (ledger: Ledger): Ledger => le
       await open();
     },
     bounded,
-    /** Sorted samples of a family that hold a text. */
+    /** The sorted samples of a family that contain a text. */
     shown: (family: string, text = '') =>
       renderSamples(bounded().rows.filter((row) => row.family.name === family))
         .split('\n')

@@ -21,10 +21,10 @@ describe('executions/id-hours', () => {
     const slowByMs = [90 * hourMs, 30 * hourMs];
     const judge = (id: number, hour: number): boolean =>
       isOfSlowClock({ id, startedAtMs: hour * hourMs, endedAtMs: hour * hourMs + 5000 }, slowByMs);
-    // The hour in which the id was assigned, and the next one.
+    // Both the hour in which the id was assigned and the next hour count.
     expect([9, 10, 11, 12, 13, 14].map((hour) => judge(65, hour))).toEqual([false, true, true, true, false, false]);
     expect([70, 71, 72].map((hour) => judge(65, hour))).toEqual([true, true, true]);
-    // With such a clock, it would end after now.
+    // A run with such a clock would end in the future, so it is not dated.
     expect([12, 13, 14, 15].map((hour) => judge(90, hour))).toEqual([true, true, false, false]);
     expect(isOfSlowClock({ id: 65, startedAtMs: 0, endedAtMs: 0 }, [])).toBe(false);
   });

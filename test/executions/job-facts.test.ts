@@ -61,7 +61,7 @@ describe('executions/job-facts', () => {
         const mixed = runs.toSorted(() => ((random.next().value ?? 0) % 3) - 1);
         const unlike = new Set(given.map(({ end }) => end)).size < given.length;
         fc.pre(!unlike);
-        // Changes of durations or results are found in the order of ends, so late runs are ignored.
+        // Changes of durations or results are found in the order of ends, so runs that become visible late are ignored.
         const toOthers = (facts: JobFacts | undefined) => ({ ...facts, drift: undefined, flakiness: undefined });
         const inOrder = factsOf(runs.toSorted((one, other) => one.endedAtMs - other.endedAtMs));
         expect(toOthers(factsOf(mixed))).toEqual(toOthers(inOrder));
@@ -69,7 +69,7 @@ describe('executions/job-facts', () => {
     );
   });
 
-  it('keeps failures without a known end until a success is newer than all failures failures', () => {
+  it('keeps failures without a known end until a success is newer than all failures', () => {
     const before: JobFacts = {
       ...labels,
       jobId: 'a-1',
@@ -148,7 +148,7 @@ it('is the duration that 75 % of the last twenty successes did not exceed, becau
   const quick = Array.from({ length: 100 }, () => 60);
   expect(toDuration(quick)).toBe(60_000);
   expect(toDuration([...quick, ...Array.from({ length: 20 }, (_, index) => 100 + index)])).toBe(114_000);
-  // Too small a change to be lasting, which would drop the earlier durations.
+  // The change is too small to be lasting; a lasting change would drop the earlier durations.
   expect(toDuration([...quick, ...Array.from({ length: 20 }, (_, index) => 61 + index / 10)])).toBe(62_400);
   expect(toDuration([60, 60, 60], 90_000)).toBe(90_000);
 });
@@ -173,7 +173,7 @@ describe('executions/counting/flaky', () => {
     ['ffffffss', false],
     ['rsrsr', true],
     ['srsrs', false],
-    // Aborted and retried runs prove nothing.
+    // Aborted and retried runs are no evidence.
     ['sasasasas', false],
     ['swswswsws', false],
     ['sfsfsssssssss', true],

@@ -125,7 +125,7 @@ describe('executions/job-lists', () => {
         ],
       }));
     await end('old', 999_000);
-    // A clock that was ahead dated its last run.
+    // The last run has the time of a clock that was ahead.
     await end('ahead', 2_000_000);
     const { api } = createFakeApi(async () => {
       await end('new', 1_000_000);
@@ -235,7 +235,7 @@ describe('executions/job-lists', () => {
   });
 });
 
-/** The lists of a ledger with one project, before a server whose lists are empty. */
+/** Opens the lists of a ledger with one project, for a server whose lists are empty. */
 async function openLists() {
   const cache = await openLedgerCache(createMemoryLedger(), 'prod');
   let nowTicks = 0;

@@ -13,7 +13,7 @@ function toCache(...states: readonly ProjectState[]) {
   return { states: new Map(states.map((state) => [state.project, state])) };
 }
 
-/** Nothing is shown of these. */
+/** Activities in which none of these projects is shown. */
 function unshown(...projects: readonly string[]) {
   const activities = createActivities();
   for (const project of projects) activities.note(project, { unshownSinceMs: nowMs }, nowMs);

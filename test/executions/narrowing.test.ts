@@ -20,7 +20,7 @@ describe('executions/narrowing', () => {
   it('stops once all missing executions are located', async () => {
     const { find, asked } = createScene({ ends: { p0: 1 } });
     expect(await find()).toContain('p0');
-    // One of a group of 75, and one for each half: 38, 19, 10, 5 and 3 projects.
+    // One request is for a group of 75, and one for each half: 38, 19, 10, 5 and 3 projects.
     expect(asked).toHaveLength(6);
   });
 

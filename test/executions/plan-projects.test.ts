@@ -90,7 +90,7 @@ describe('executions/plan-projects', () => {
     expect(plan([excluded])).toBeUndefined();
     expect(list({ names: [], known: [excluded], nowMs: 9500, isWanted }).states).toEqual([]);
     expect(plan([excluded], { isWanted: () => true })).toEqual([toNewProject('pay', 8500)]);
-    // After a restore, what was counted since the copy is read first.
+    // After a restore, executions that were counted since the copy was made are read first.
     expect(plan([pay], { facts: { ...facts, gapUntilMs: 1 } })).toBeUndefined();
   });
 });

@@ -21,7 +21,7 @@ describe('executions/plan-reads', () => {
 
   it('reads idle projects in turn, the one that was read longest ago first, all within the delay', () => {
     const states = Array.from({ length: 120 }, (_, index) => scanned(`p${index}`, -index * 1000));
-    // 120 projects, 15 s a round and 15 minutes: two a round.
+    // With 120 projects, rounds of 15 s and a limit of 15 minutes, two projects are read in each round.
     expect(plan({ states })).toEqual(['rotation p119 -239 s … 0 s', 'rotation p118 -238 s … 0 s']);
   });
 

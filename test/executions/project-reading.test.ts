@@ -62,7 +62,7 @@ describe('executions/project-reading', () => {
     expect(scene.counted).toHaveLength(5000);
     expect(new Set(scene.counted.map(({ id }) => id)).size).toBe(5000);
     expect(scene.state()).toEqual({ ...toNewProject('pay', 0), scannedThroughMs: nowMs });
-    // Ten full pages, one more for the cut rows, and the failed request.
+    // These are ten full pages, one more page for the cut rows, and the failed request.
     expect(scene.asked).toHaveLength(12);
   });
 
@@ -181,7 +181,7 @@ describe('executions/project-reading', () => {
     ['not_found', 'api.error.project.missing', 'missing'],
     ['not_found', 'api.error.item.doesnotexist', 'missing'],
     ['forbidden', undefined, 'hidden'],
-    // The name of the project does not fit into a path.
+    // The name of the project does not fit into a path, so no request is sent.
     ['rejected', undefined, 'hidden'],
   ] as const)('after %s %s, puts a project on hold as %s', async (kind, errorCode, hold) => {
     const answer = (): never => {
@@ -190,7 +190,7 @@ describe('executions/project-reading', () => {
     const scene = createScene({ answer });
     expect(await scene.read('live')).toMatchObject({ counted: 0, isDenied: hold === 'hidden' });
     expect(scene.state()).toEqual({ ...toNewProject('pay', 0), hold, heldSinceMs: nowMs });
-    // Thirty days after a project was first missing, it is forgotten: earlier holds do not count.
+    // A project is forgotten thirty days after it was first missing; earlier absences do not count.
     const held = createScene({ answer, hold: hold === 'disabled' ? 'hidden' : 'disabled', heldSinceMs: 7 });
     await held.read('live');
     expect(held.state()).toMatchObject({ hold, heldSinceMs: hold === 'missing' ? nowMs : 7 });
@@ -292,7 +292,7 @@ describe('executions/project-reading', () => {
   });
 });
 
-/** This number of runs, spread over the window, the last one at its end. */
+/** This many runs, spread over the window; the last one is at its end. */
 function runs(count: number): Finished[] {
   return Array.from({ length: count }, (_, index) => {
     const endedAtMs = Math.floor((nowMs * (index + 1)) / count);
@@ -313,7 +313,7 @@ function createScene({ answer, catchUpLimitMs = 1e12, gapUntilMs, ...fields }: G
   const counted: Finished[] = [];
   const lateBefore: (number | undefined)[] = [];
   const known = new Set<number>();
-  // Only these parts of a cache are used.
+  // The test uses only these parts of a cache.
   const cache = {
     states,
     facts: () => ({ epoch: 1, epochStartedAtMs: 0, gapUntilMs }),
@@ -355,7 +355,7 @@ function createScene({ answer, catchUpLimitMs = 1e12, gapUntilMs, ...fields }: G
     state: () => states.get('pay') ?? toNewProject('gone', 0),
     read: (purpose: PlannedRead['purpose'], window: Partial<Window> = {}, sinceMs = 0) =>
       reading.read(api, { project: 'pay', window: { beginMs: 0, endMs: nowMs, ...window }, sinceMs, purpose }, nowMs),
-    /** The maximum number of pages of the backlog. */
+    /** Reads the past, with at most this many pages of the backlog. */
     readPast: (pages: number) => {
       let left = pages;
       return reading.readPast(api, 'pay', nowMs, () => {

@@ -81,7 +81,7 @@ describe('executions/project-state', () => {
     });
     expect(rewindUnseen({ ...ahead, prunedThroughMs: 9 * dayMs }, 11 * dayMs).countedFromMs).toBe(9 * dayMs);
     const old = { ...toNewProject('pay', 2 * dayMs), scannedThroughMs: 11 * dayMs + 600_000 };
-    // The clock may have been an hour ahead; ten minutes of that are left.
+    // The stored time becomes an hour less: the clock may have been an hour ahead when it was stored.
     expect(rewindUnseen(old, 11 * dayMs)).toMatchObject({
       countedFromMs: 2 * dayMs,
       scannedThroughMs: 11 * dayMs - 3_000_000,

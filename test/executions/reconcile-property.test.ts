@@ -47,15 +47,15 @@ describe('executions/reconcile', () => {
   });
 });
 
-/** Enough for every kind of error, and few enough to shrink a failure. */
+/** The maximum length of lists: long enough for every kind of error, and short enough to shrink a failure. */
 const few = { maxLength: 6 };
 
 const apart = fc.oneof(fc.integer({ min: -5000, max: 5000 }), fc.constantFrom(-2000, -1999, 1999, 2000));
 
 type Run = Pick<Execution, 'id' | 'startedAtMs'> & { readonly endedAtMs: number };
-/** `turn` counts how often ids have restarted. */
+/** `turn` is the number of times that ids have restarted. */
 type Named = { readonly id: number; readonly turn: number };
-/** A row with or without milliseconds, before or after its end. */
+/** A row as lists have it: with or without milliseconds, and before or after its end. */
 type Listed = Named & { readonly cutMs: number; readonly hasEnd: boolean };
 
 const named = { id: fc.integer({ min: 1, max: 3 }), turn: fc.integer({ min: 0, max: 3 }) };
@@ -94,12 +94,12 @@ function countAll(listed: readonly (readonly Listed[])[], countedFromMs: number)
   return readAll(rows, countedFromMs).map(toKey).sort();
 }
 
-/** Whole seconds, as some answers have them. */
+/** The start is in whole seconds, as in some answers. */
 function toKey({ id, startedAtMs }: Pick<Execution, 'id' | 'startedAtMs'>): string {
   return `${id} at ${Math.floor(startedAtMs / 1000)} s`;
 }
 
-/** Plays the calls in order; each call knows the results of the previous ones. */
+/** Plays the calls in order; each call knows what the calls before it returned. */
 function readAll(calls: readonly (readonly Execution[])[], countedFromMs: number): Execution[] {
   const known = new Map<number, Entry[]>();
   let ids = new Map<number, IdHour>();

@@ -72,11 +72,11 @@ describe('executions/reconcile', () => {
     expect(reconcile(input(again)).newEpochAtMs).toBe(9 * hourMs);
     expect(reconcile(input({ ...again, formerThroughMs: 8 * hourMs - 1 })).newEpochAtMs).toBe(9 * hourMs);
     expect(reconcile(input({ ...again, formerThroughMs: 8 * hourMs })).newEpochAtMs).toBeUndefined();
-    // A later id than those of the previous epoch.
+    // This id is higher than those of the previous epoch.
     expect(reconcile(input({ ...again, formerThroughMs: 8 * hourMs, formerThroughId: 6 })).newEpochAtMs).toBe(
       9 * hourMs,
     );
-    // It was aborted before its start.
+    // The execution was aborted before its start.
     const known = new Map([[7, [{ startedAtMs: 80 * hourMs, endedAtMs: 8 * hourMs }]]]);
     expect(reconcile(input({ ...again, known, formerThroughMs: 8 * hourMs })).newEpochAtMs).toBeUndefined();
   });
@@ -92,7 +92,7 @@ describe('executions/reconcile', () => {
     const found = reconcile(input({ rows, ids: hours([100, 50, 60]), seenAtMs: 50 * hourMs, latestMs: 101 * hourMs }));
     expect(found.imported).toBe(1);
     expect(found.counted.map(({ id }) => id)).toEqual([71, 72]);
-    // The run with a smaller id is in the same answer.
+    // The run with the smaller id is in the same answer.
     const atOnce = [...rows, at({ id: 50, hour: 100 })];
     expect(counted({ rows: atOnce, seenAtMs: 50 * hourMs, latestMs: 101 * hourMs })).toEqual([71, 72, 50]);
   });
@@ -204,7 +204,7 @@ describe('executions/reconcile', () => {
     const toBefore = (formerEpochs: number) =>
       [...reconcile(input({ ...given, ...now, formerEpochs })).ofEpochBefore].map(({ id }) => id);
     expect([toBefore(1), toBefore(2)]).toEqual([[990], [990, 4]]);
-    // The clock was set back to before those runs.
+    // The clock was set back to a time before those runs.
     Object.assign(given, { known: knownAs([4, 135 * hourMs]), formerThroughMs: 135 * hourMs });
     expect(toBefore(1)).toEqual([990]);
   });
@@ -248,7 +248,7 @@ describe('executions/reconcile', () => {
       return found;
     };
     const behind = note([at({ id: 81, hour: 100 })], 100.5 * hourMs);
-    // It started before the clock was set back, and ended when the clock was right again.
+    // This run started before the clock was set back, and ended when the clock was right again.
     const longer = note([at({ id: 80, hour: 172 })], 173 * hourMs);
     for (const found of [behind, longer]) {
       expect(found).toMatchObject({ imported: 0, newEpochAtMs: undefined });
@@ -293,7 +293,7 @@ function at({ id, hour }: { readonly id: number; readonly hour: number }) {
   return someRun({ id, startedAtMs: hour * hourMs, endedAtMs: hour * hourMs + 5000 });
 }
 
-/** Runs of five seconds by id and start. */
+/** Known runs of five seconds, by id and start. */
 function knownAs(...runs: readonly (readonly [id: number, startedAtMs: number])[]): KnownRuns {
   return Map.groupBy(
     runs.map(([id, startedAtMs]) => ({ id, startedAtMs, endedAtMs: startedAtMs + 5000 })),

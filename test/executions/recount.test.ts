@@ -201,7 +201,7 @@ type Given = {
   readonly requestsPerSecond?: number;
 };
 
-/** Executions by their age in hours: those of the server, and those that are known. */
+/** A recount of executions by their age in hours: those that the server has, and those that the ledger has. */
 async function createScene({ ended, known, projects = usualProjects, countedFromMs = 0, ...given }: Given) {
   const { ledger } = openSqliteState({ memory: true });
   let isHidden = given.isHidden === true;
@@ -283,7 +283,7 @@ async function createScene({ ended, known, projects = usualProjects, countedFrom
     complaints: () => recount.complaints(),
     setComparedWeek: (comparedWeekAtMs: number | undefined) => change({ comparedWeekAtMs }),
     comparedWeekAtMs: () => cache.states.get('pay')?.comparedWeekAtMs,
-    /** All projects have been read up to now. */
+    /** Notes that all projects have been read up to now. */
     look: async (project: string, changed: Parameters<typeof activities.note>[1], mayGoOn = (): boolean => true) => {
       note(project, changed);
       await cache.update(async () => ({

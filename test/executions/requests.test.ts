@@ -12,10 +12,10 @@ describe('executions/requests', () => {
     );
     process.stdout.write(`active within ${activeRounds} rounds, idle within ${idleMs / 1000} s\n`);
     expect(missing).toEqual([]);
-    // Because some cannot be read, running executions are read by project, 25 in a round.
+    // Some executions cannot be read, so running executions are read by project, 25 projects in a round.
     expect(perRound).toBeLessThanOrEqual(55);
     expect(activeRounds).toBeLessThanOrEqual(2);
-    // Each round searches an eighth of the projects.
+    // Each round looks for activity in an eighth of the projects.
     expect(idleMs).toBeLessThanOrEqual(2 * minuteMs);
   }, 240_000);
 
@@ -44,7 +44,7 @@ describe('executions/requests', () => {
     for (const { project, jobId } of jobs) {
       control.addFinished(project, { jobId, startedAtMs: nowMs() - 2000, endedAtMs: nowMs() - 1000 });
     }
-    // The runs are found, their projects are idle again, and their jobs are listed.
+    // After these rounds the runs have been found, their projects are idle again, and their jobs are listed.
     await scene.rounds(40);
     const id = control.addFinished('p40', {
       jobId: jobs[40]?.jobId ?? '',
@@ -70,7 +70,7 @@ describe('executions/requests', () => {
     control.changeProject('away', { disabled: true });
     asked = 0;
     await scene.rounds(120);
-    // Half an hour, because the waits double up to five minutes.
+    // This is half an hour, and waits double until they reach five minutes.
     expect(asked).toBeLessThanOrEqual(11);
     asked = 0;
     await scene.rounds(20);
@@ -118,7 +118,7 @@ const active = 10;
 
 type Run = { readonly project: string; readonly endedAtMs: number; readonly round: number; readonly isIdle: boolean };
 
-/** Rounds over many projects: few are active, some cannot be read, and now and then an idle one has a run. */
+/** Plays rounds over many projects: a few are active, some cannot be read, and now and then a run ends in an idle project. */
 async function watch({ rounds, ...options }: SceneOptions & { readonly rounds: number }) {
   let asked = 0;
   const onRequest = (): void => {
@@ -165,7 +165,7 @@ async function watch({ rounds, ...options }: SceneOptions & { readonly rounds: n
       const found = open.get(id);
       open.delete(id);
       if (found?.isIdle === true) idleMs = Math.max(idleMs, nowMs() - found.endedAtMs);
-      // In its first turn the project is found to be active.
+      // In its first turn a project is found to be active.
       else if (found !== undefined && foundBefore.has(found.project))
         activeRounds = Math.max(activeRounds, round - found.round + 1);
       if (found !== undefined) foundNow.add(found.project);
@@ -176,7 +176,7 @@ async function watch({ rounds, ...options }: SceneOptions & { readonly rounds: n
   return { perRound, searchRounds: rounds - quietRounds, activeRounds, idleMs, missing: [...open.keys()] };
 }
 
-/** Only a search sends more requests than this. */
+/** The number of requests that only a search exceeds. */
 const most = 60;
 
 function finish({ control }: Scene, project: string, endedAtMs: number): number {

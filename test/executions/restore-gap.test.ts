@@ -94,7 +94,7 @@ describe('executions/restore-gap', () => {
       await state.backUp();
     });
     truncateSync(join(dir, 'state.sqlite'), 0);
-    // For example, waiting traces are sent while the server does not respond.
+    // This process reads no executions: for example, it only sends waiting traces while the server does not respond.
     expect(await live(({ remember }) => remember({ server: 'prod', collector: 'system' }, {}))).toMatchObject({
       kind: 'restored',
     });

@@ -130,7 +130,7 @@ describe('executions/rewind', () => {
       ['new', nowMs - 710_000],
       ['ahead', nowMs - 160_000],
     ]);
-    // The rewind is stored, so a later one changes nothing.
+    // The rewind is stored, so a second rewind changes nothing.
     await cache.update(async () => ({ states }));
     await rewindTo(usual);
     expect(cache.states.get('new')?.countedFromMs).toBe(nowMs - 50_000);

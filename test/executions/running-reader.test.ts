@@ -39,7 +39,7 @@ describe('executions/running-reader', () => {
     const names = Array.from({ length: 40 }, (_, index) => `p${index}`);
     const { read, asked, pass } = setUp((project) => (project === 'p12' ? [someRunning({ id: 7, project })] : []));
 
-    // Some projects have not been read yet.
+    // Some of the projects have not been read yet.
     expect((await read(names)).executions).toBeUndefined();
     expect(asked.splice(0)).toEqual(['*', ...names.slice(0, 25)]);
     expect((await read(names)).executions?.map(({ id }) => id)).toEqual([7]);
@@ -234,7 +234,7 @@ function setUp(
   );
   return {
     asked,
-    // This cast is safe as far as the reader goes: it asks nothing else.
+    // This cast is safe: the reader asks nothing else of an API.
     read: (projects: readonly string[]) => reader(() => api as unknown as Api, projects),
     pass: (ms: number) => {
       nowTicks += ms;

@@ -16,9 +16,9 @@ export type Scene = Awaited<ReturnType<typeof createScene>>;
 export type SceneOptions = DirectOptions & {
   readonly settings?: Partial<ExecutionSettings>;
   readonly clientVersion?: number;
-  /** Wraps the storage of the daemon. */
+  /** Wraps the ledger of the daemon. */
   readonly keepBy?: (ledger: Ledger) => Ledger;
-  /** How far the monotonic clock moves with each read, because requests take time, and ticks are not whole numbers. */
+  /** How far the monotonic clock moves at each reading: requests take time, and ticks are not whole numbers. */
   readonly tickMs?: number;
 };
 
@@ -124,20 +124,20 @@ export async function createScene({
     },
     /** The samples of a family that a scrape would show. */
     shown: (family: string) => toLines(rows.filter((row) => row.family.name === family)),
-    /** The names and labels of all samples, without those of some families. */
+    /** The names and labels of all samples, except those of some families. */
     names: (but: readonly string[]) => {
       const left = rows.filter((row) => !but.includes(row.family.name));
       return left.map(({ family: { name }, labels, suffix, extra }) => [name, suffix, ...labels, extra].join());
     },
     publishes: () => publishes,
-    /** Reads the shared project list, as another poll does. */
+    /** Reads the shared project list, as other polls do. */
     listProjects: async () => {
       await list.read(client.within({ lane: 'normal', forMs: 10_000 }));
     },
     /** The number of series that the last round reported. */
     series: () => series,
     complaints: () => complaints,
-    /** What the rounds reported: `late 2`, `skipped disabled 3`. */
+    /** What the rounds reported, for example `late 2` or `skipped disabled 3`. */
     told,
     lag: () => lag,
     averages: () => executions.averages,
@@ -148,7 +148,7 @@ export async function createScene({
     isShownProject: (project: string) => executions.status().isShownProject(project),
     /** The finished executions that pages list, by id. */
     recent: () => executions.status().recent.map(({ id }) => id),
-    /** Restarts the daemon with its stored data. */
+    /** Restarts the daemon with its stored data and with changed settings. */
     restart: (changed: Partial<ExecutionSettings> = {}, isRestored = false) => {
       executions = start(changed, isRestored);
     },

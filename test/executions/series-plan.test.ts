@@ -54,7 +54,7 @@ describe('executions/series-plan', () => {
   it("reserves the series under OpenTelemetry's names if they are on", () => {
     const cicd = { ...defaults, cicd: true };
     expect(seriesOfJob(cicd)).toBe(32);
-    // 56 more of a project than without, and 96 of a job with durations.
+    // A project has 56 more series than without these names, and a job with durations has 96 more.
     expect(planRoom({ ...cicd, maxSeries: 10_000 }, onePlain)).toEqual({ jobs: 194, durations: 15, nodes: 491 });
     expect(planRoom(cicd, { projects: 100, projectHistograms: 0 })).toEqual({
       jobs: 5000,

@@ -124,7 +124,7 @@ function claimed(slots: SeriesSlots, key: string) {
   return claims;
 }
 
-/** Asks for a place as a change that is committed does. */
+/** Asks for a place in the same way as a change that is committed. */
 function take(slots: SeriesSlots, name: string, project = 'pay'): boolean {
   const key = toJobKey(project, '', name);
   slots.settle(claimed(slots, key));

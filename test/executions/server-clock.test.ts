@@ -165,12 +165,12 @@ describe('executions/server-clock', () => {
     pass(60_000);
     await read(1_075_000);
     expect(rewindTo()).toBe(1_015_000);
-    // Its dates may be cut to the second.
+    // The dates of the server may be cut to whole seconds.
     expect(reached()).toBe(1_676_000);
     pass(15_000);
     await read(1_045_000);
     expect(rewindTo()).toBe(1_030_000);
-    // Whole seconds and slow answers are not a clock change.
+    // Whole seconds and slow answers do not look like a clock change.
     pass(15_000);
     await read(1_031_000);
     expect(rewindTo()).toBeUndefined();
@@ -248,10 +248,10 @@ function createScene(
   };
   const serverClock = createServerClock({ now: () => nowMs, ticks: () => nowMs }, known);
   return {
-    /** An error of the request affects only the request. */
+    /** An error of this request must not become an error of the round. */
     read: async (answeredAtMs: number | undefined) => {
       const isAsked = serverClock.isOld(answeredAtMs);
-      // This cast is safe: it asks nothing else.
+      // This cast is safe: the clock asks nothing else.
       if (isAsked) await serverClock.ask(api as unknown as Api).catch(() => undefined);
       const time = serverClock.now(answeredAtMs);
       latest = time;

@@ -89,7 +89,7 @@ describe('executions/skips', () => {
   });
 });
 
-/** From the beginning of one day of the month to that of another. */
+/** The span from the start of one day of the month to the start of another. */
 function toSkip(fromDay: number, toDay: number, reason = 'disabled'): Skip {
   return { beginMs: firstMs + fromDay * dayMs, endMs: firstMs + toDay * dayMs - 1, reason };
 }

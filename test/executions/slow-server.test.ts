@@ -21,7 +21,7 @@ describe('executions on a slow server', () => {
     expect(all.filter(({ outcome }) => !outcome.startsWith('success'))).toEqual([]);
     expect(all.filter(({ publishes }) => publishes === 0)).toEqual([]);
     expect(all.at(-1)?.lagSeconds).toBeLessThan(30);
-    // The pages of the past, and one page in each round for new executions.
+    // A round reads pages of the past, and one page for new executions.
     expect(reads).toBeLessThanOrEqual(1.3 * (rows / 500 + caughtUp + 1));
     expect(await known('pay')).toBe(20_146);
   }, 60_000);
@@ -85,7 +85,7 @@ describe('executions on a slow server', () => {
     expect(await known('pay')).toBe(10_000);
     takeFrom(() => 1500);
     const late = startMs - 5 * hourMs - 1;
-    // One execution that became visible late, and from now on one every five minutes.
+    // One execution becomes visible late, and from now on one ends every five minutes.
     change('pay', (ends) => [
       ...ends,
       late,
@@ -93,7 +93,7 @@ describe('executions on a slow server', () => {
     ]);
     const all = await rounds(480);
     expect(all.filter(({ outcome }) => !outcome.startsWith('success'))).toEqual([]);
-    // After two hours: the executions that ended by then, and those that the comparison of the day found.
+    // After two hours, these are the executions that had ended by then, and those that the comparison of the day found.
     expect(await known('pay')).toBe(10_001 + 25);
     expect(Math.max(...all.map(({ tookMs }) => tookMs))).toBeLessThan(45_000);
   }, 60_000);
@@ -117,7 +117,7 @@ describe('executions on a slow server', () => {
     const all = await rounds(200);
     expect(all.filter(({ outcome, isUp }) => !isUp || !outcome.startsWith('success'))).toEqual([]);
     expect(all.slice(3).filter(({ lagSeconds }) => lagSeconds > 30)).toEqual([]);
-    // Each hour of these days is read once, and its total is requested at least three times.
+    // Each hour of these days is read once; its total is requested at least three times.
     expect(asked.filter((path) => path.includes('max=1')).length).toBeGreaterThan(250);
     expect(await known('pay')).toBe(1007 + 55);
   }, 60_000);
@@ -133,7 +133,7 @@ describe('executions on a slow server', () => {
       return before !== undefined && before.atMs + before.validForMs < atMs;
     });
     expect(gone).toEqual([]);
-    // Meanwhile values are at most about an interval old.
+    // During this time, values are at most about one interval old.
     const gapsMs = publishes.slice(1).map(({ atMs }, index) => atMs - (publishes[index]?.atMs ?? 0));
     expect(Math.max(...gapsMs)).toBeLessThan(32_000);
   }, 60_000);
@@ -151,7 +151,7 @@ describe('executions on a slow server', () => {
       active: ['pay'],
     });
     await rounds(4);
-    // Timers here fire only between two answers: in the first round after 14.5 s, later after up to 28.5 s.
+    // Timers of the test fire only between two answers: in the first round after 14.5 s, later after up to 28.5 s.
     expect(new Set(publishes.map(({ validForMs }) => validForMs / 3000 - 10))).toEqual(new Set([14.5, 28.5]));
   });
 

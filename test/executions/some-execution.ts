@@ -1,6 +1,6 @@
 import type { Execution, Finished } from '../../src/domain/execution.ts';
 
-/** A run of `nightly/settle` that took five seconds, with what a test changes of it. */
+/** A run of `nightly/settle` that took five seconds, with the fields that a test changes. */
 export function someRun(fields: Partial<Finished> = {}): Finished {
   return {
     id: 1,
@@ -23,7 +23,7 @@ export function someRunning(fields: Partial<Execution> = {}): Execution {
   return { ...someRun(), status: 'running', endedAtMs: undefined, ...fields };
 }
 
-/** The fields that only the trace of an execution needs, without a value. */
+/** The fields that only the trace of an execution needs, each without a value. */
 export const untracedFields = {
   permalink: undefined,
   user: undefined,

@@ -1,7 +1,7 @@
 import type { Row } from '../../src/metrics/family.ts';
 import { renderSamples } from '../../src/metrics/render.ts';
 
-/** Rows as samples without what all names begin with, one a line. */
+/** Writes rows as samples, one a line, without the common prefix of their names. */
 export function toLines(rows: readonly Row[]): string[] {
   return rows.map((row) => renderSamples([row]).trimEnd().replace('automation_', ''));
 }

@@ -12,7 +12,7 @@ import { toObserver, usual } from './scene.ts';
 type TimedOptions = {
   /** The time that the server takes to answer. */
   readonly answerMs: (path: string) => number;
-  /** The ends of each project, in any order. */
+  /** The times at which executions of each project ended, in any order. */
   readonly ends: ReadonlyMap<string, readonly number[]>;
   readonly settings?: Partial<ExecutionSettings>;
   readonly requestsPerSecond?: number;
@@ -36,8 +36,8 @@ export const startMs = Date.UTC(2026, 0, 15, 12);
 const everyMs = 15_000;
 
 /**
- * Rounds against a server whose answers take their time: the real client, budget, circuit and ledger, and no socket. Time is
- * vitest's, and continues while requests are under way.
+ * Rounds with the real client, budget, circuit and ledger against a server whose answers take time, without a socket. Vitest's
+ * clock continues while requests are in progress.
  */
 export function createTimedScene({ answerMs, settings, requestsPerSecond = 10, active = [], ...given }: TimedOptions) {
   vi.useFakeTimers({ now: startMs });
@@ -144,7 +144,7 @@ export function createTimedScene({ answerMs, settings, requestsPerSecond = 10, a
     answerBy: (next: (path: string) => Partial<TransportAnswer> | undefined) => {
       answer = next;
     },
-    /** Makes a proxy write its own dates. */
+    /** Makes a proxy write its own dates, which are off by this time. */
     setDates: (offMs: number) => {
       dateOffMs = offMs;
     },
@@ -160,7 +160,7 @@ export function createTimedScene({ answerMs, settings, requestsPerSecond = 10, a
 
 type Row = { readonly id: number; readonly endedAtMs: number };
 
-/** Newest first; each end has its own id. */
+/** Rows with the newest first; each end has its own id. */
 function toRows(ends: readonly number[]): Row[] {
   return ends
     .toSorted((one, other) => other - one)

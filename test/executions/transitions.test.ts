@@ -49,7 +49,7 @@ describe('executions/transitions', () => {
   });
 
   it('keeps the last executions of a renamed project, under its new name', async () => {
-    // Without totals, runs of idle projects are found later.
+    // Without totals, runs of idle projects are found only by reading the projects in turn.
     const old = { apiVersion: 14, clientVersion: 14 };
     const { control, finish, counted, rounds } = await play({ settings: { maxDelayMs: 15 * 60_000 }, ...old });
     for (let count = 0; count < 20; count += 1) control.createProject(`idle-${count}`);
@@ -58,7 +58,7 @@ describe('executions/transitions', () => {
     await rounds(40);
     expect(counted()).toEqual(['pay settle succeeded 1']);
     finish('pay');
-    // Long enough for the list of projects to be read again.
+    // After these rounds, the list of projects has been read again.
     await rounds(6);
     expect(counted()).toEqual(['pay settle succeeded 1']);
     control.renameProject('pay', 'payments');
@@ -129,7 +129,7 @@ describe('executions/transitions', () => {
     for (const project of projects) control.createProject(project);
     await rounds(130);
     for (const project of ['p3', 'p23', 'p43']) finish(project, { isAdHoc: true });
-    // The total of all executions shows it once it is older than the overlap.
+    // The total of all executions includes the run only after it is older than the overlap.
     await rounds(16);
     expect(counted().toSorted()).toEqual(['p23  succeeded 1', 'p3  succeeded 1', 'p43  succeeded 1']);
   });
@@ -183,7 +183,7 @@ describe('executions/transitions', () => {
     expect(await ledger.size('upstream')).toBe(1);
     const documents = await ledger.load('upstream');
     const { body = '{}' } = documents.find(({ kind, key }) => kind === 'project' && key === 'pay') ?? {};
-    // This cast is safe: it is kept as JSON with these fields.
+    // This cast is safe: the state keeps JSON with these fields.
     const { countedFromMs, prunedThroughMs } = JSON.parse(body) as Record<string, number>;
     expect(prunedThroughMs).toBe(countedFromMs);
   });
@@ -196,7 +196,7 @@ describe('executions/transitions', () => {
       return path.endsWith('/pay/executions') && begin !== undefined ? [(Number(end) - Number(begin)) / hourMs] : [];
     });
     expect(lengths.length).toBeGreaterThan(100);
-    // Counting has just begun, so the first window reaches back to that time.
+    // Counting has just begun, so the first window starts at that time.
     expect(lengths.filter((length) => length > 0.1).map(Math.round)).toEqual([1, 2]);
   });
 

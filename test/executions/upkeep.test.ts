@@ -131,7 +131,7 @@ describe('executions/slow-clocks', () => {
         { hour: 997, leastId: 76, greatestId: 90 },
       ],
     }));
-    // A run of a member that is 80 hours behind; it began five hours ago.
+    // This run belongs to a member whose clock is 80 hours behind; it began five hours ago.
     const late = someRunning({ id: 75, startedAtMs: nowMs - 85 * hourMs });
     for (let round = 0; round < 12; round += 1) {
       await noteSlowClocks(cache, { running: [late], nowMs: nowMs + round * 15_000 });
@@ -150,7 +150,7 @@ describe('executions/slow-clocks', () => {
     const seen: (readonly [number, number])[] = [];
     for (let hours = 0; hours < 20 * 24; hours += 1) {
       const atMs = nowMs + hours * hourMs;
-      // It began half an hour ago, by a clock that is 60 hours behind.
+      // This run began half an hour ago by a clock that is 60 hours behind.
       const young = someRunning({ id: 73 + 2 * hours, startedAtMs: atMs - 60.5 * hourMs });
       await cache.update(async () => ({
         idHours: [{ hour: 1000 + hours, leastId: 72 + 2 * hours, greatestId: 72 + 2 * hours }],

@@ -49,7 +49,7 @@ describe('executions/visibility', () => {
     await rounds(2);
     const history = [{ project: 'pay', counted: 2, readable: 1 }];
     expect(visibility()).toMatchObject({ history });
-    // Short windows show all executions that end meanwhile, and none once the project is idle.
+    // Short windows return all executions that end meanwhile, and no execution of an idle project.
     finish('pay');
     await rounds(100);
     expect(visibility()).toMatchObject({ history: [{ project: 'pay', counted: 3, readable: 2 }] });
@@ -109,7 +109,7 @@ describe('executions/visibility', () => {
     control.createProject('stock');
     await rounds(2);
     control.addToken({ token: simulator.token, policy: { projects: ['stock'], events: ['stock'] } });
-    // Servers check no right on the project here, but a proxy may.
+    // Servers of this release check no right on the project, but a proxy may.
     const body = '{"error":true,"errorCode":"api.error.item.unauthorized","message":"denied"}';
     control.addFault({ kind: 'status', status: 403, path: '/project/pay/executions$', body });
     await rounds(10, 60_000);
@@ -225,7 +225,7 @@ function createScene(projects: readonly string[], { total = 0 } = {}) {
     pass: (ms: number) => {
       nowTicks += ms;
     },
-    /** Plays this number of rounds; returns their requests. */
+    /** Plays this many rounds; returns their requests. */
     looks: async (count: number) => {
       asked.length = 0;
       const states = new Map(names.map((name) => [name, toNewProject(name, 0)]));

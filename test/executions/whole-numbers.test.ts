@@ -59,7 +59,7 @@ describe('executions/whole-numbers', () => {
   });
 });
 
-/** Texts that look like numbers with fractions. */
+/** Finds texts that look like numbers with fractions. */
 function toFractions(texts: readonly (string | undefined)[]): string[] {
   return texts.flatMap((text) => text?.match(/\d{9,}\.\d+/g) ?? []);
 }

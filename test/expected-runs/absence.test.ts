@@ -4,8 +4,8 @@ import { createStopping } from './hourly.ts';
 import type { createScene } from './scene.ts';
 
 /**
- * Three groups of ten jobs start every minute, every five minutes and every hour, each group at once; four threads run them one after the
- * other.
+ * Thirty jobs in groups of ten, which start every minute, every five minutes and every hour, all jobs of a group at once; four
+ * threads run them one after the other.
  */
 function createBusy(options: Parameters<typeof createScene>[0] = {}) {
   const scene = createStopping({ threadPoolSize: 4, ...options });
@@ -25,7 +25,7 @@ function createBusy(options: Parameters<typeof createScene>[0] = {}) {
   return { ...scene, total };
 }
 
-/** The number of scheduled times of the thirty jobs from 12:30 to a minute of the same day. */
+/** The number of scheduled times of the thirty jobs between 12:30 and this minute of the same day. */
 const timesUntil = (minute: number): number =>
   10 * (minute - 750 + (Math.floor(minute / 5) - 150) + (Math.floor(minute / 60) - 12));
 
@@ -39,7 +39,7 @@ describe('expected-runs, six hours without an exporter', () => {
     await minutes(15);
     expect(total('schedule_missed_total')).toBe(0);
     expect(total('schedule_undecided_total')).toBe(0);
-    // 12:30 to 18:45; the last minute has not ended yet.
+    // Runs from 12:30 to 18:45 are counted; the last minute is not decided yet.
     const runs = total('schedule_delay_seconds', '_count') - before;
     expect(runs).toBe(timesUntil(1125));
     const delays = starts()
@@ -77,9 +77,9 @@ describe('expected-runs, six hours without an exporter', () => {
     const runs = total('schedule_delay_seconds', '_count') - before;
     const undecided = total('schedule_undecided_total');
     expect(runs + undecided).toBe(timesUntil(1125));
-    // The times before 16:32: the exporter is back at 18:31, and knows everything up to then at 18:32.
+    // These are the times before 16:32: the exporter is back at 18:31, and at 18:32 it knows everything up to then.
     expect(undecided).toBe(timesUntil(992));
-    // A job keeps only its last decisions.
+    // A job keeps only its newest decisions.
     expect((await skipped(nowMs() - 7 * 60 * minuteMs)).undecided).toBe(undecided);
   });
 });
@@ -126,7 +126,7 @@ describe('expected-runs, an absence longer than the known times', () => {
     await minutes(30);
     const after = ends();
     expect(after).toMatchObject({ missed: 240, undecided: 0 });
-    // 20 hours and 29 minutes; the last minute has not ended yet.
+    // The job ran for 20 hours and 29 minutes; the last minute is not decided yet.
     expect(after.ran - ran).toBe(20 * 60 + 30 - 240);
     expect(pasts().length).toBeLessThanOrEqual(3);
     expect(Math.max(...requests().map(({ listed = 0 }) => listed))).toBeLessThanOrEqual(3660);
@@ -150,7 +150,7 @@ describe('expected-runs, an absence longer than the known times', () => {
       const after = ends();
       expect(pasts()).toHaveLength(asked);
       expect(after.undecided - before.undecided).toBeCloseTo(gapMs / schedule.everyMs, -1);
-      // Half an hour before the absence, the known times, and half an hour after it.
+      // These are half an hour before the absence, the known times, and half an hour after the absence.
       const all = after.undecided + after.missed - before.undecided - before.missed;
       expect(all).toBeGreaterThan((20.3 * 3_600_000) / schedule.everyMs);
       expect(jobs()[0]?.verdicts.some((verdict) => verdict.is === 'undecided')).toBe(false);
@@ -204,7 +204,7 @@ describe('expected-runs, an absence longer than the known times', () => {
       await minutes(30);
       const after = ends();
       expect({ missed: after.missed, pasts: pasts() }).toEqual({ missed: 0, pasts: [] });
-      // Older servers report only one time, so the other times are unknown.
+      // Older servers report only the next time, so the later times are unknown.
       const isCounted = apiVersion >= 31;
       expect(after.ran - ran + after.undecided > 20 * 60).toBe(isCounted);
     },
@@ -224,7 +224,7 @@ describe('expected-runs, an absence longer than the known times', () => {
       away(20 * 60);
       control.setExecutionMode('active');
       await minutes(30);
-      // The missed runs of a night, also at times that the clock change skips or repeats.
+      // All runs of a night are missed, also at times that a clock change skips or repeats.
       expect(ends()).toEqual({ ran: 0, missed, undecided: 0 });
     },
   );
@@ -234,7 +234,7 @@ describe('expected-runs, an absence longer than the known times', () => {
     await minutes(30);
     away(16 * 60);
     control.restart({ downForMs: 240 * minuteMs });
-    // A simulated server continues to start runs while it is down.
+    // A simulated server continues to start runs while it is unreachable, so it is made passive.
     control.setExecutionMode('passive');
     away(4 * 60);
     control.setExecutionMode('active');

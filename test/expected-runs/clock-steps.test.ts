@@ -41,9 +41,9 @@ describe('expected-runs, clocks that are set', () => {
     control.setClockSkew(0);
     await minutes(60);
     expect(misses()).toEqual([]);
-    // The runs of at least an hour and a half, without those in the time that the clock repeats.
+    // These runs cover at least an hour and a half, without the time that the clock repeats.
     expect(count('schedule_delay_seconds')).toBeGreaterThan(80);
-    // The skipped times, and those of the minute in which the change was noticed.
+    // These are the skipped times, and the times of the minute in which the change was noticed.
     const leaptMinutes = Math.abs(byMinutes);
     expect(count('schedule_undecided_total')).toBeLessThanOrEqual(leaptMinutes + 2 + Math.ceil(leaptMinutes / 15) * 2);
   });

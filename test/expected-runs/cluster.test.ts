@@ -36,7 +36,7 @@ describe('expected-runs, of a cluster behind one address', () => {
       await plan(noPause);
       return ahead()?.crowds.map(({ ownerUuid }) => ownerUuid);
     };
-    // Each member has two threads: `one` needs them for two starts, before the run in progress has ended.
+    // Each member has two threads, and `one` needs both for two starts that come before the end of the run in progress.
     expect([await crowdsWith('c'), await crowdsWith('d')]).toEqual([[], ['one']]);
   });
 

@@ -4,7 +4,7 @@ import { createStopping } from './hourly.ts';
 const utc = (cron: string) => ({ cron, zone: 'UTC' });
 const every = (seconds: number, fromMs = 0) => ({ everyMs: seconds * 1000, offsetMs: 0, fromMs });
 
-/** Every kind of schedule that people write, intended or not; the scene begins on a Thursday at noon. */
+/** All kinds of schedules that people write, on purpose or not; the scene begins on a Thursday at noon. */
 const kinds = {
   'every second': every(1),
   'every 20 seconds': every(20),
@@ -18,7 +18,7 @@ const kinds = {
   yearly: utc('0 0 1 1 *'),
 };
 
-/** A service that starts nothing, whatever is scheduled: only requests count. */
+/** A service that starts no scheduled run, because only requests count. */
 function createAsked(
   schedules: Readonly<Record<string, ReturnType<typeof every> | ReturnType<typeof utc>>>,
   each: number,
@@ -43,9 +43,9 @@ describe('expected-runs, the cost of requests for a server', () => {
     const { minutes, listed, sum, shown, requests } = createAsked(kinds, 55);
     await minutes(8);
     expect(shown('job_next_run_timestamp_seconds')).toHaveLength(496);
-    // At most an hour of one time a second is listed without prior knowledge: 11 ms of the server's time.
+    // Without knowledge of the schedule, at most an hour with one time a second is listed: 11 ms of the server's time.
     expect(Math.max(...listed())).toBeLessThanOrEqual(61 * 60 + 1);
-    // All lists cost the server 2 s over eight minutes.
+    // In eight minutes, all lists cost less than 2 s of the server's time.
     expect(sum(listed())).toBeLessThan(650_000);
     expect(requests().filter(({ path }) => /info$|forecast$/.test(path)).length).toBeLessThan(2000);
   });
@@ -61,7 +61,7 @@ describe('expected-runs, the cost of requests for a server', () => {
     const before = [asked(), sum(listed())] as const;
     away(1);
     await minutes(30);
-    // 200 jobs in half an hour: by then 40 of them are requested again.
+    // Of the 200 jobs, 40 are requested again within half an hour.
     expect(asked() - before[0]).toBeLessThan(80);
     expect(sum(listed()) - before[1]).toBeLessThan(20_000);
   });
@@ -104,7 +104,7 @@ describe('expected-runs, the cost of requests for a server', () => {
       const most = (): number => Math.max(...listed());
       for (let left = 200; left > 0 && most() < 300; left -= 1) await polls(1, left > 190 ? 60_000 : 3_600_000);
       await polls(2, 60_000);
-      // The times are listed, but at first for a shorter span than before.
+      // The times are listed, but at first for a shorter span than before the change.
       expect(most()).toBeGreaterThanOrEqual(300);
       expect(most()).toBeLessThanOrEqual(62 * 60);
     },
@@ -216,7 +216,7 @@ describe('expected-runs, a server that cannot list the times of a job', () => {
     );
     control.addFault({ kind: 'hang', path: 'forecast' });
     await minutes(5);
-    // The request that hangs, and for ten minutes none about any job, because the server may still be working on it.
+    // After the request that hangs, none about any job is sent for ten minutes: the server may still work on the first one.
     expect(forecasts().map(({ query }) => query)).toEqual(['time=61n&max=500']);
     expect(outcome()).toMatchObject({
       result: 'success',
@@ -229,7 +229,7 @@ describe('expected-runs, a server that cannot list the times of a job', () => {
     const asked = ofFirst.map(({ query }) => Number(/time=(\d+)n/.exec(query)?.[1]));
     expect(asked.every((minutes, index) => index === 0 || minutes <= (asked[index - 1] ?? 0) / 3)).toBe(true);
     expect(asked.length).toBeLessThanOrEqual(3);
-    // The next run of both is known without this request, and shown.
+    // The next run of both jobs is known without this request, and shown.
     expect(shown('job_next_run_timestamp_seconds')).toHaveLength(2);
   });
 

@@ -2,13 +2,13 @@ import { nextCronTime } from '../../simulator/engine/schedule.ts';
 import { hourMs, minuteMs } from '../support/durations.ts';
 import type { Dice } from '../world/dice.ts';
 
-/** When a schedule starts its job; `everyMs` is the shortest distance between two times. */
+/** The rule by which a schedule starts its job; `everyMs` is the shortest time between two starts. */
 export type Rule = { readonly everyMs: number } & (
   | { readonly offsetMs: number }
   | { readonly cron: string; readonly zone: string }
 );
 
-/** The midnights at which days begin: before a weekend, a month, a year, and both changes of daylight saving. */
+/** The midnights at which days begin: before a weekend, a month, a year, and each change of daylight saving time. */
 export const origins = [
   Date.UTC(2026, 0, 16),
   Date.UTC(2026, 1, 1),
@@ -37,7 +37,7 @@ export function toQuietRules(dice: Dice): { readonly rule: Rule; readonly edited
   return { rule: { everyMs, cron, zone }, edited: { everyMs, cron: edited, zone } };
 }
 
-/** The scheduled times in a window, which excludes its start. The day begins at a midnight. */
+/** The scheduled times in a window whose start is excluded. The day begins at a midnight. */
 export function timesWithin(rule: Rule, originMs: number, { fromMs, toMs }: Window): number[] {
   if ('cron' in rule) {
     const known = extend(rule, originMs, (lastMs) => lastMs <= toMs);
@@ -68,7 +68,7 @@ function extend(
   const key = `${originMs} ${rule.zone} ${rule.cron}`;
   const times = knownTimes.get(key) ?? [];
   knownTimes.set(key, times);
-  // Requests about the past reach back before the day.
+  // Requests about the past reach back to times before the day.
   const beginMs = -2 * 24 * hourMs;
   while (isShort(times.at(-1) ?? beginMs))
     times.push(nextCronTime(rule, originMs + (times.at(-1) ?? beginMs)) - originMs);

@@ -8,7 +8,7 @@ export const marginMs = 10 * minuteMs;
 /** A span of time, which excludes its end. */
 export type Span = { readonly fromMs: number; readonly untilMs: number };
 
-/** Its schedule and runs use the clock of the member that runs it; everything else uses the clock of the first member. */
+/** A job. Its schedule and its runs have the time of the member that runs it; everything else has the time of the first member. */
 export type DayJob = {
   readonly id: string;
   readonly rule: Rule;
@@ -38,7 +38,7 @@ export type DayRun = {
 
 export type Day = {
   readonly originMs: number;
-  /** The last hour gives open decisions time to end. */
+  /** The length of the day; its last hour lets open decisions end. */
   readonly lengthMs: number;
   readonly jobs: readonly DayJob[];
   readonly down: Span | undefined;
@@ -51,7 +51,7 @@ export type Day = {
   /** The time without an exporter. */
   readonly absence: Span | undefined;
   readonly tellsEdits: boolean;
-  /** How far the clock of the second member is ahead of that of the first. */
+  /** The time by which the clock of the second member is ahead of that of the first. */
   readonly aheadMs: number;
   readonly truth: ReadonlyMap<string, ReadonlyMap<number, TrueEnd>>;
   readonly runs: readonly DayRun[];
@@ -61,7 +61,7 @@ export function isIn(span: Span | undefined, atMs: number): boolean {
   return span !== undefined && atMs >= span.fromMs && atMs < span.untilMs;
 }
 
-/** How far the clock of the member that runs a job is ahead. */
+/** The time by which the clock of the member that runs a job is ahead. */
 export function aheadOf({ aheadMs }: Pick<Day, 'aheadMs'>, { ownerUuid }: DayJob): number {
   return ownerUuid === 'm2' ? aheadMs : 0;
 }
@@ -71,16 +71,16 @@ export function ruleAt({ rule, edit }: DayJob, atMs: number): Rule {
   return edit !== undefined && atMs >= edit.atMs ? edit.to : rule;
 }
 
-/** How late a run may start and still belong to a scheduled time. */
+/** The maximum delay of a run that still belongs to a scheduled time. */
 export function marginOf({ originMs, aheadMs }: Pick<Day, 'originMs' | 'aheadMs'>, job: DayJob, time: number): number {
   const rule = ruleAt(job, time - aheadOf({ aheadMs }, job));
   return Math.min(marginMs, (timeAfter(rule, originMs, time) - time) / 2);
 }
 
-/** A day of a service, with what truly happened. */
+/** Draws a day of a service, together with what truly happened. */
 export function createDay(seed: number): Day {
   const dice = createDice(seed);
-  // A few days must contain each event that can happen.
+  // Every event that is possible must occur within a few days.
   const isLong = seed % 4 === 1;
   const share = (turn: number): number => (seed % 4 === turn ? 1 : 0.2);
   const calm: Calm = {
@@ -116,7 +116,7 @@ type Calm = Omit<Day, 'jobs' | 'truth' | 'runs'>;
 
 function createJobs(dice: Dice, { absence, aheadMs }: Calm, isLong: boolean): DayJob[] {
   const cadences = [10_000, minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs, 3 * hourMs];
-  // The dense schedule takes most of the time of a test.
+  // Most of the time of a test is spent on the dense schedule.
   const grids = cadences.slice(!isLong && dice.chance(0.1) ? 0 : 1).map((everyMs) => {
     // No time coincides with a reading.
     const offsetMs = everyMs < minuteMs ? 1700 : 1700 + 15_000 * Math.floor((dice.next() * everyMs) / 15_000);
@@ -142,7 +142,7 @@ function createJobs(dice: Dice, { absence, aheadMs }: Calm, isLong: boolean): Da
   });
 }
 
-/** Starts scheduled runs as the service does, and records why a run does not start. */
+/** Starts scheduled runs as the service does, and records why a run did not start. */
 function play(dice: Dice, calm: Calm, jobs: readonly DayJob[]): Day {
   const truth = new Map<string, Map<number, TrueEnd>>();
   const runs: DayRun[] = [];
@@ -160,7 +160,7 @@ function play(dice: Dice, calm: Calm, jobs: readonly DayJob[]): Day {
       else if (reason !== undefined) ends.set(time, { is: 'missed', reason });
       else if (dice.chance(0.02)) {
         ends.set(time, { is: 'missed', reason: 'unknown' });
-        // A record of the server, or a start at that moment that the schedule did not cause.
+        // At that moment the server also records a missed run, or something else than the schedule starts the job.
         const also = dice.pick(['nothing', 'missed', 'person', 'retry', 'one-time'] as const);
         if (also === 'missed') start(time, also, 0);
         else if (also !== 'nothing') start(time + 2000, also, 1000);
@@ -170,7 +170,7 @@ function play(dice: Dice, calm: Calm, jobs: readonly DayJob[]): Day {
         ends.set(time, { is: 'ran', delayMs });
         start(time + delayMs, 'schedule');
         runsUntilMs = time + delayMs + job.durationMs;
-        // A retry is not a run of its own.
+        // A retry does not count as a run of the schedule.
         if (dice.chance(0.02)) {
           start(runsUntilMs, 'retry', 100);
           runsUntilMs += 100;
@@ -216,7 +216,7 @@ function toProjectReason({ project }: Calm): string {
   return project?.mode === 'schedule_disabled' ? 'schedule_disabled' : 'executions_disabled';
 }
 
-/** A span within the day of some minutes. */
+/** A span of some minutes within the day. */
 function toSpan(dice: Dice, minMinutes: number, maxMinutes: number): Span {
   const lastsMs = (minMinutes + dice.next() * (maxMinutes - minMinutes)) * minuteMs;
   const fromMs = Math.floor(hourMs + dice.next() * 16 * hourMs);

@@ -6,7 +6,7 @@ import { createDay } from './day-world.ts';
 import { judgeDay as judgeWatched } from './judge-day.ts';
 import { type Parts, soundParts, watchDay } from './watch-day.ts';
 
-/** More of them find rarer faults: `EXPECTED_RUNS_DAYS=1000 npm exec -- vitest run test/expected-runs/days.test.ts`. */
+/** More days find rarer faults: `EXPECTED_RUNS_DAYS=1000 npm exec -- vitest run test/expected-runs/days.test.ts`. */
 const days = Number(process.env['EXPECTED_RUNS_DAYS'] ?? 40);
 
 async function judgeDay(seed: number, parts: Parts = soundParts) {
@@ -27,7 +27,7 @@ const causes = [
   'unknown',
 ];
 
-/** Treats the last reading as if it had always been true. */
+/** A faulty part that treats the newest reading as if it had always been true. */
 function toLastReading(timeline: Timeline): Timeline {
   const last = timeline.at(-1);
   return last === undefined ? [] : [{ ...last, fromMs: Number.NEGATIVE_INFINITY }];

@@ -164,7 +164,7 @@ describe('expected-runs', () => {
     away(300);
     await minutes(60);
     expect(shown('schedule_missed_total')).toEqual([`automation_schedule_missed_total{${job},reason="unknown"} 0`]);
-    // The times of 14:00 to 18:00: the job ran at 13:00, and was seen disabled at 19:00.
+    // These are the times from 14:00 to 18:00: the job ran at 13:00 and was seen disabled at 19:00.
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 5']);
     expect(shown('schedule_delay_seconds').filter((line) => line.includes('_count'))).toEqual([
       'automation_schedule_delay_seconds_count{project="pay"} 1',
@@ -268,12 +268,12 @@ describe('expected-runs', () => {
     await minutes(30);
     expect(shown('schedule_missed_total')).toEqual([
       `automation_schedule_missed_total{${job},reason="unknown"} 0`,
-      // The times of the first minute too: the passive mode was read when that minute was over.
+      // The times of the first minute count too: the passive mode was read at the end of that minute.
       `automation_schedule_missed_total{${job},reason="passive"} 30`,
     ]);
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 0']);
     expect(shown('schedule_delay_seconds').filter((line) => line.includes('_count'))).toEqual([
-      // From the first minute to the last start.
+      // These are the runs from the first minute to the last start.
       `automation_schedule_delay_seconds_count{project="pay"} ${(29 + 30) * 6}`,
     ]);
   });
@@ -296,7 +296,7 @@ describe('expected-runs', () => {
     const asked = requests()
       .slice(before)
       .filter(({ path }) => path.endsWith('forecast'));
-    // At most every six hours.
+    // The schedules are requested every six hours at most.
     expect(asked.length).toBeLessThanOrEqual(100 * 4);
   });
 
@@ -359,7 +359,7 @@ describe('expected-runs', () => {
     commits = 0;
     await minutes(1);
     expect(commits).toBeGreaterThan(100 / 9);
-    // Every job is decided.
+    // Every job has a decision.
     expect(jobs().filter(({ verdicts }) => verdicts.length === 0)).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { createStopping } from './hourly.ts';
 const missed = (name: string, count: number): string =>
   `automation_schedule_missed_total{project="pay",job_group="nightly",job_name="${name}",reason="unknown"} ${count}`;
 
-/** Two jobs whose runs begin and end between two polls, because the list of running executions ignores rights on jobs. */
+/** Two jobs whose runs begin and end between two polls; longer runs would be listed whatever the rights on their jobs are. */
 function createShort() {
   const scene = createStopping();
   scene.control.createProject('pay');
@@ -20,7 +20,7 @@ describe('expected-runs, a job that can be viewed but not read', () => {
     await minutes(70);
     control.addToken({ token, policy: { viewedJobs: [id] } });
     await minutes(190);
-    // The first time after the change may be a hidden run or a missed one: the run before it was visible.
+    // The first time after the change may be a hidden run or a missed run, because the run before it was visible.
     expect(shown('schedule_missed_total')).toEqual([missed('settle', 1), missed('index', 0)]);
     expect(find('pay/nightly/settle')?.why.sentence).toContain(
       'Its runs are hidden from the credentials, so missed runs are not reported (seen 15:',

@@ -206,7 +206,7 @@ describe('expected-runs/showing/server-schedule', () => {
       confirmedMs: at(6),
     };
     const open = job({ timetable: { source: 'forecast', ...times } });
-    // Before it was watched, no start was expected of it.
+    // No start of the job was expected before it was watched.
     const young = { ...open, id: 'j2', sinceMs: at(11) };
     const jobs = [open, young];
     const of = { server: 'prod', jobs, hours: [], nowMs: at(11, 30), ahead: undefined, sources: new Map() };
@@ -266,7 +266,7 @@ describe('expected-runs/showing/server-schedule', () => {
     const jobs = times.map((time) => job({ timetable: { ...timetable, timesMs: [time] } }));
     const input = { server: 'prod', jobs, hours: [], nowMs: at(7), ahead: undefined, sources: new Map() };
     const { next, untimedCount } = await toServerSchedule(input, noPause);
-    // They are known for less than a day.
+    // The times of these jobs are known for less than a day.
     expect(untimedCount).toBe(501);
     expect(next.map(({ atMs }) => atMs)).toEqual(times.slice(-50).toReversed());
   });

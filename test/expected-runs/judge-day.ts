@@ -13,7 +13,7 @@ import {
 } from './day-world.ts';
 import type { WatchedDay } from './watch-day.ts';
 
-/** The wrong decisions of a watched day, and the number of right decisions for each cause. */
+/** The wrong decisions of a watched day, and for each cause the number of right decisions. */
 type DayReport = { readonly wrong: readonly string[]; readonly right: ReadonlyMap<string, number> };
 
 export function judgeDay(day: Day, { verdicts, asked }: WatchedDay): DayReport {
@@ -51,15 +51,15 @@ export function judgeDay(day: Day, { verdicts, asked }: WatchedDay): DayReport {
 type About = {
   readonly day: Day;
   readonly job: DayJob;
-  /** The times for which it is unknown whether they belong to the old or the new schedule. */
+  /** The span whose times may belong to the old or to the new schedule. */
   readonly unsure: Span | undefined;
-  /** The times that no answer contains. */
+  /** The spans whose times no answer contains. */
   readonly blind: readonly Span[];
-  /** When the schedule was requested. */
+  /** The times at which the schedule was requested. */
   readonly asked: readonly number[];
 };
 
-/** Of a regular schedule without an edit, all times are counted; of those that no answer contains, at most an hour's are lost. */
+/** All times of a regular schedule without an edit are counted; of the times in no answer, at most an hour may be lost. */
 function countLost({ day, job, blind }: About, owed: number, verdicts: readonly Verdict[]): number {
   const isSwitched = job.edit !== undefined || job.off !== undefined || day.project !== undefined;
   if (isSwitched || 'cron' in job.rule) return 0;
@@ -68,7 +68,7 @@ function countLost({ day, job, blind }: About, owed: number, verdicts: readonly 
   return Math.max(0, owed - counted - (hours > 0 ? Math.ceil(hours) + 2 : 0));
 }
 
-/** From the last answer before an edit to the first answer after it; times during a request are uncertain too. */
+/** The span from the last answer before an edit to the first answer after it; times during a request are uncertain too. */
 function toUnsure({ aheadMs }: Day, { edit }: DayJob, asked: readonly number[]): Span | undefined {
   if (edit === undefined) return undefined;
   const slackMs = 30_000 + Math.abs(aheadMs);
@@ -78,8 +78,8 @@ function toUnsure({ aheadMs }: Day, { edit }: DayJob, asked: readonly number[]):
 }
 
 /**
- * While nothing can be requested, times are known for at least half of the span of one answer. Afterwards the server lists the others, if
- * the job list shows no edit and they are not too many.
+ * The spans without known times. If no request is possible, times are known for at least half of the span of one answer; later
+ * the server lists the missed ones, if the job list shows no edit and they are not too many.
  */
 function toBlind(day: Day, job: DayJob, asked: readonly number[]): readonly Span[] {
   const knownMs = toKnownMs(job);
@@ -88,7 +88,7 @@ function toBlind(day: Day, job: DayJob, asked: readonly number[]): readonly Span
     .map(({ fromMs, untilMs }) => ({ fromMs: fromMs + knownMs, untilMs: untilMs + 75_000 + Math.abs(day.aheadMs) }));
 }
 
-/** The spans in which the schedule of a job cannot be requested. */
+/** The spans in which no request for the schedule of a job is possible. */
 function toUnaskable({ project, down, absence }: Day, { off }: DayJob): readonly Span[] {
   const spans = [project, off, down, absence]
     .filter((span) => span !== undefined)
@@ -96,7 +96,7 @@ function toUnaskable({ project, down, absence }: Day, { off }: DayJob): readonly
   const joined: Span[] = [];
   for (const span of spans) {
     const last = joined.at(-1);
-    // Between two spans there may be time for one request, or for none.
+    // The time between two spans may suffice for one request or for none.
     if (last === undefined || span.fromMs > last.untilMs + 75_000) joined.push(span);
     else joined[joined.length - 1] = { fromMs: last.fromMs, untilMs: Math.max(last.untilMs, span.untilMs) };
   }
@@ -126,7 +126,7 @@ function judgeOne(about: About, verdict: Verdict, truth: TrueEnd | undefined): s
   const atMs = time - aheadOf(day, job);
   const told = `${JSON.stringify(verdict)}, truly ${JSON.stringify(truth)}`;
   if (verdict.is === 'undecided') {
-    // While a job or its project is off, no run is expected.
+    // No run is expected while a job or its project is off.
     const isExpected = ![job.off, day.project].some((span) => isIn(inner(span), atMs));
     const isUntold = verdict.why === 'unasked' && isExpected && blind.some((span) => isIn(span, atMs));
     return isUntold || isUnconfirmed(about, atMs) || isIn(unsure, time) || isUnseen(about, atMs)
@@ -135,7 +135,7 @@ function judgeOne(about: About, verdict: Verdict, truth: TrueEnd | undefined): s
   }
   if (verdict.is === 'ran' && truth?.is !== 'ran') return isOfOtherSchedule(about, verdict) ? '' : told;
   if (truth === undefined) {
-    // While a project is off, it is unknown whether a schedule was edited.
+    // Edits of a schedule are unknown while its project is off.
     const isUnknowable = verdict.is === 'missed' && isIn(day.project, atMs) && isIn(unsure, time) && !day.tellsEdits;
     return isUnknowable ? '' : told;
   }
@@ -148,7 +148,7 @@ function judgeOne(about: About, verdict: Verdict, truth: TrueEnd | undefined): s
   return isRightInAbsence(about, time, said) ? 'right in our absence' : told;
 }
 
-/** A run of one schedule fits a time of the other one; a late run of the old schedule may start after the edit. */
+/** A run of one schedule that fits a time of the other one: a late run of the old schedule may start after the edit. */
 function isOfOtherSchedule({ day, job, unsure }: About, { expectedMs, delayMs }: Ran): boolean {
   const mixed = unsure && { ...unsure, untilMs: unsure.untilMs + marginMs };
   const starts = day.runs.filter(({ jobId, trigger }) => jobId === job.id && trigger === 'schedule');
@@ -166,13 +166,13 @@ function inner(span: Span | undefined): Span | undefined {
 
 type Ran = Extract<Verdict, { is: 'ran' }>;
 
-/** The next request was sent later than the known times reach, so it is unknown whether an edit came first. */
+/** The known times end before the next request, so an edit between the two stays unknown. */
 function isUnconfirmed({ day, job, asked }: About, atMs: number): boolean {
   const nextMs = asked.find((each) => each > atMs + 30_000 + 2 * Math.abs(day.aheadMs)) ?? Number.POSITIVE_INFINITY;
   const lastMs = asked.findLast((each) => each < nextMs) ?? 0;
-  // A switch is a change as well.
+  // A switch counts as a change too.
   const isEditTold = day.tellsEdits && !isIn({ fromMs: lastMs, untilMs: nextMs }, job.off?.fromMs ?? nextMs);
-  // A missing request is excused only by what prevents requests.
+  // A missing request needs a reason that made requests impossible.
   const preventedMs = toUnaskable(day, job).reduce(
     (sum, { fromMs, untilMs }) => sum + Math.max(0, Math.min(untilMs, nextMs) - Math.max(fromMs, lastMs)),
     0,
@@ -180,7 +180,7 @@ function isUnconfirmed({ day, job, asked }: About, atMs: number): boolean {
   return !isEditTold && preventedMs > toKnownMs(job) / 2;
 }
 
-/** A switch of the job changed unseen, so its time is unknown, and also whether the schedule was edited. */
+/** A change of the job's switch that no reading showed: neither its time is known, nor whether the schedule was edited. */
 function isUnseen({ day, job: { off } }: About, time: number): boolean {
   return [day.down, day.absence].some((span) => {
     const unread = span && { fromMs: span.fromMs - listMs, untilMs: span.untilMs + listMs };
@@ -188,12 +188,12 @@ function isUnseen({ day, job: { off } }: About, time: number): boolean {
   });
 }
 
-/** The reported or the true cause changed between two readings, so the earlier state was read last. */
+/** The reported or the true cause changed between two readings, so the reading before showed the earlier state. */
 function isOfBorder({ day, job }: About, expectedMs: number, reasons: readonly string[]): boolean {
   const minMs = marginOf(day, job, expectedMs);
   const aheadMs = aheadOf(day, job);
   const time = expectedMs - aheadMs;
-  // The list of jobs has one clock for all members.
+  // The list of jobs is read by one clock for all members.
   const switchMs = listMs + Math.abs(aheadMs);
   const sources: readonly (readonly [reasons: readonly string[], span: Span | undefined, everyMs: number])[] = [
     [['down'], day.down, readMs],
@@ -202,7 +202,7 @@ function isOfBorder({ day, job }: About, expectedMs: number, reasons: readonly s
     [['orphaned'], day.deadMember, readMs],
     [['saturated'], day.full, readMs],
     [['job_disabled', 'off'], job.off, switchMs],
-    // For the exporter, it was switched off when the list showed that.
+    // The exporter sees the time of the switch only in the list of jobs.
     [['job_disabled', 'off'], job.off && { ...job.off, fromMs: job.off.fromMs + minMs }, switchMs],
   ];
   return sources.some(
@@ -213,7 +213,7 @@ function isOfBorder({ day, job }: About, expectedMs: number, reasons: readonly s
   );
 }
 
-/** Failed or skipped readings delay the end of a cause until the next reading. */
+/** A failed or skipped reading delays the end of a cause until the next reading. */
 function isNear(day: Day, { border, time, everyMs }: { border: number; time: number; everyMs: number }): boolean {
   if (Math.abs(border - time) <= everyMs) return true;
   return [day.down, day.absence].some((span) => {
@@ -222,7 +222,7 @@ function isNear(day: Day, { border, time, everyMs }: { border: number; time: num
   });
 }
 
-/** Threads became free or the owner responded again within the margin: by definition there is no cause then. */
+/** Threads became free or the owner responded again within the margin, so by definition the cause did not exist. */
 function isAcrossMargin({ day, job }: About, time: number, { said, truly }: { said: string; truly: string }): boolean {
   const isLaterCause =
     said === 'unknown' ||
@@ -239,11 +239,11 @@ function isAcrossMargin({ day, job }: About, time: number, { said, truly }: { sa
   return truly === 'orphaned' && deadMember !== undefined && deadMember.untilMs <= untilMs;
 }
 
-/** An absence leaves no traces except runs and a restart. */
+/** During an absence, only runs and restarts leave traces. */
 function isRightInAbsence({ day, job }: About, time: number, said: string): boolean {
   const { absence } = day;
   const atMs = time - aheadOf(day, job);
-  // Readings are stored once a minute, and are valid for two minutes.
+  // Readings are stored once a minute, and stay valid for two minutes.
   if (!isIn(absence && { fromMs: absence.fromMs - minuteMs, untilMs: absence.untilMs + readMs }, atMs)) return false;
   if (said === 'overlap') return isRunning(day, job, time);
   if (said !== 'restart') return said === 'unknown';
@@ -257,6 +257,6 @@ function isRunning({ runs }: Day, { id }: DayJob, time: number): boolean {
   );
 }
 
-/** Modes, threads and members are read every 15 s, and the list of jobs once a minute. */
+/** // Modes, threads and members are read every 15 s; the list of jobs is read once a minute. */
 const readMs = 15_000;
 const listMs = 75_000;

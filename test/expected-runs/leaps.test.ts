@@ -61,7 +61,7 @@ describe('expected-runs, a clock that was set ahead and back', () => {
       await ahead(dayAndMoreMs, forMinutes);
       const before = undecided();
       await minutes(45);
-      // Soon, and not only when the clock reaches the times to which it was set.
+      // The counter rises soon: it does not wait until the clock reaches the times to which it was set.
       expect(missed('reason="clock"')).toBeGreaterThanOrEqual(3);
       expect(find('pay/every 15 min')?.why.sentence).toMatch(
         /^Did not run at \d\d:\d\d UTC: the clock of the server was set ahead to 2026-01-\d\d \d\d:\d\d UTC and back, .* Fix: restart the server/s,
@@ -70,7 +70,7 @@ describe('expected-runs, a clock that was set ahead and back', () => {
       expect(hours.reduce((total, count) => total + count, 0)).toBeGreaterThanOrEqual(3);
       await quickly(30);
       expect(missed()).toBe(missed('reason="clock"'));
-      // Five times an hour; after it was set back, the clock no longer showed those that had passed.
+      // The job starts five times an hour; a clock that was set back does not show again the times that have passed.
       const shownAgain = (26 - forMinutes / 60) * 5;
       expect(Math.abs(missed() - shownAgain)).toBeLessThanOrEqual(2);
       expect(undecided() - before).toBeLessThanOrEqual(1);
@@ -117,7 +117,7 @@ describe('expected-runs, a clock that was set ahead and back', () => {
       if (name !== 'ahead') scene.away(1);
       await minutes(180);
       expect(missed()).toBeGreaterThanOrEqual(12);
-      // Times that were skipped unseen count as undecided at first.
+      // Skipped times that nobody saw count as undecided at first.
       expect(undecided()).toBeLessThanOrEqual(name === 'ahead' ? 135 : 3);
     },
   );
@@ -145,7 +145,7 @@ describe('expected-runs, a clock that was set ahead and back', () => {
     control.setExecutionMode('active');
     await minutes(120);
     expect(missed('reason="passive"')).toBe(7);
-    // 20 minutes of the skipped hour had passed when the clock was set back.
+    // The clock was set back when 20 minutes of the skipped hour had passed.
     expect(missed('reason="clock"')).toBe(40);
     expect(missed()).toBe(47);
   });

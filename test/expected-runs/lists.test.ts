@@ -99,7 +99,7 @@ describe('expected-runs/lists', () => {
     expect(shown('schedule_missed_total').filter((line) => line.includes('often'))).toEqual([
       'automation_schedule_missed_total{project="pay",job_group="",job_name="often",reason="unknown"} 0',
     ]);
-    // Two times while it was off, and three after it, which may belong to another schedule.
+    // Two times were while the job was off, and three after it, which may belong to another schedule.
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 5']);
   });
 
@@ -174,7 +174,7 @@ describe('expected-runs/lists', () => {
     await minutes(10);
     const before = timesOf(ids[0]);
     control.changeJob(ids[0] ?? '', { schedule: { everyMs: 7_200_000, offsetMs: 0 } });
-    // Two commits succeed: the results of other polls, and the first piece.
+    // Two commits succeed: one with the results of other polls, and one with the first piece.
     left = 2;
     await expect(minutes(1)).rejects.toThrow('the disk is full');
     expect(timesOf(ids[0])).toBe(before);
@@ -202,7 +202,7 @@ describe('expected-runs/lists', () => {
     const [copy] = jobs().filter(({ name }) => name === 'copy');
     control.deleteJob(copy?.id ?? '');
     await minutes(2);
-    // The number of removed jobs that are kept equals the maximum of watched jobs: those removed last.
+    // At most as many removed jobs are kept as jobs may be watched: those that were removed last.
     expect(jobs().map(({ name }) => name)).toEqual(['copy']);
   });
 
@@ -224,7 +224,7 @@ describe('expected-runs/lists', () => {
     await scene.minutes(5);
     expect({ first: lastOf('pay/second'), second: lastOf('pay/first') }).toEqual(before);
     expect(scene.find('pay/second')?.job.lastRun?.id).toBe(scene.find('pay/second')?.why.last_run?.id);
-    // One of them has run under its new name.
+    // One of the jobs has run under its new name.
     await scene.minutes(15);
     expect({ first: lastOf('pay/second'), second: lastOf('pay/first') }).toEqual({ first: '13:10', second: '12:30' });
     scene.control.changeJob(second, { name: 'third', group: 'moved' });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { work } from '../../simulator/scenarios/build.ts';
 import { createStopping } from './hourly.ts';
 
-/** A job whose runs take longer than the distance between its times. */
+/** A job whose runs take longer than the time between two starts. */
 function createSlow({ apiVersion = 47 }: { readonly apiVersion?: number } = {}) {
   const scene = createStopping({ apiVersion });
   scene.control.createProject('pay');

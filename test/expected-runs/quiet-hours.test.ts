@@ -17,7 +17,7 @@ function createQuiet(cron: string, options: Parameters<typeof createStopping>[0]
   return {
     ...scene,
     id,
-    /** Polls up to a time: rarely while nothing is due. */
+    /** Polls up to a time, with long pauses while nothing is due. */
     until: async (iso: string, apartMs = 5 * minuteMs): Promise<void> => {
       const left = (): number => Date.parse(iso) - nowMs();
       await scene.polls(Math.floor(left() / apartMs), apartMs);
@@ -149,7 +149,7 @@ describe('expected-runs, servers that report only the next run', () => {
     async (cron, least) => {
       const { minutes, until, ends } = createQuiet(cron, { apiVersion: 30 });
       await minutes(9 * 60);
-      // The night is quiet.
+      // Nothing happens in the night.
       if (cron.startsWith('*/20')) await until('2026-01-16T07:55:00Z', 30 * minuteMs).then(() => minutes(50));
       expect(ends()).toMatchObject({ missed: 0, undecided: 0 });
       expect(ends().ran).toBeGreaterThanOrEqual(least);

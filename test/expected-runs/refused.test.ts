@@ -24,7 +24,7 @@ describe('expected-runs, jobs whose schedule is refused', () => {
         .slice(before)
         .filter(({ path }) => /refused.*(info|forecast)$/.test(path)).length;
     };
-    // After 10, 20, 40, 80 minutes and so on.
+    // The requests come after 10, 20, 40, 80 minutes and so on.
     expect([await asked(), await asked(), await asked()]).toEqual([1200, 0, 600]);
     create('new');
     await minutes(2);

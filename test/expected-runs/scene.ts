@@ -65,7 +65,7 @@ export function createScene({
     clock,
   });
 
-  /** Each request waits in the exporter first. */
+  /** Makes each request wait in the exporter before it is sent. */
   function queue(api: Api): Api {
     const getTimed: Api['getTimed'] = async (endpoint, ...input) => {
       queuedMs += queueMs;
@@ -161,11 +161,11 @@ export function createScene({
     minutes: async (count: number): Promise<void> => {
       for (let left = count; left > 0; left -= 1) await minute();
     },
-    /** Polls half an hour apart, for days in which nothing matters. */
+    /** Polls every half hour, for days in which nothing matters. */
     quickly: async (hours: number): Promise<void> => {
       for (let left = hours * 2; left > 0; left -= 1) await minute(1_800_000);
     },
-    /** A number of polls at this distance, for months. */
+    /** Polls this many times, this far apart, for months. */
     polls: async (count: number, apartMs: number): Promise<void> => {
       for (let left = count; left > 0; left -= 1) await minute(apartMs);
     },
@@ -184,7 +184,7 @@ export function createScene({
         .split('\n')
         .filter((line) => line !== ''),
     jobs: () => [...daemon.expected.jobs().values()],
-    /** What another collector requests. */
+    /** Reads the list of jobs, as another collector does. */
     readJobs: async (project: string) =>
       void (await daemon.client.within({ lane: 'normal', forMs: 10_000 }).get(projectJobs, { path: { project } })),
     /** The result of the last run of the collector. */
@@ -216,7 +216,7 @@ type SceneOptions = DirectOptions & {
   readonly connectMs?: number;
   /** By how much an answer is late, by the number of requests before it. */
   readonly lagMs?: (requests: number) => number;
-  /** Reports whether a request waited for too long, so that it is never sent. */
+  /** Reports whether a request waited for so long that it is never sent. */
   readonly isRefused?: (endpoint: string) => boolean;
   /** Called before each commit, which fails if it throws. */
   readonly onCommit?: () => void;

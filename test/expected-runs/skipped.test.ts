@@ -72,7 +72,7 @@ it('counts an overdue run as in progress, because a restart would end it', async
   await minutes(10);
   const { windows: found, overdue, running } = await windows(5 * 60_000);
   expect({ overdue, running: running.length }).toEqual({ overdue: 1, running: 1 });
-  // It is ten minutes late, and may be as late again.
+  // The run is ten minutes late, and may be ten minutes later still.
   const [best] = found;
   expect(best?.runs).toBe(0);
   expect((best?.startMs ?? 0) - Date.parse('2026-01-15T12:35:00Z')).toBeGreaterThanOrEqual(9 * 60_000);

@@ -20,7 +20,7 @@ import { someRun } from '../executions/some-execution.ts';
 import { timeAfter, timesWithin } from './day-schedules.ts';
 import { aheadOf, type Day, type DayJob, type DayRun, hourMs, isIn, marginMs, minuteMs, ruleAt } from './day-world.ts';
 
-/** Functions that a test replaces by faulty ones, to prove that the faults are detected. */
+/** Functions that a test replaces by faulty ones, to prove that it finds the faults. */
 export type Parts = {
   readonly decide: typeof decide;
   readonly marginMs: number;
@@ -32,11 +32,11 @@ export const soundParts: Parts = { decide, marginMs, toKind: (kind) => kind, joi
 
 export type WatchedDay = {
   readonly verdicts: ReadonlyMap<string, readonly Verdict[]>;
-  /** When the schedule of each job was requested. */
+  /** The times at which the schedule of each job was requested. */
   readonly asked: ReadonlyMap<string, readonly number[]>;
 };
 
-/** Watches a day as the daemon does: readings every 15 s, decisions once a minute, nothing during an absence. */
+/** Watches a day as the daemon does: readings every 15 s and decisions once a minute, but nothing during an absence. */
 export async function watchDay(day: Day, parts: Parts = soundParts): Promise<WatchedDay> {
   const verdicts = new Map<string, Verdict[]>(day.jobs.map(({ id }) => [id, []]));
   const asked = new Map<string, number[]>(day.jobs.map(({ id }) => [id, []]));
@@ -77,7 +77,7 @@ export async function watchDay(day: Day, parts: Parts = soundParts): Promise<Wat
 
   /** The end of a run, by the clock of the first member. */
   const endOf = ({ jobId, endedAtMs }: DayRun): number => endedAtMs - (aheads.get(jobId) ?? 0);
-  /** Runs in the order of their starts: those before `begun` have started, and those in `open` may still run. */
+  /** Runs in the order of their starts: runs before the index `begun` have started, and runs in `open` may be in progress. */
   const spans = day.runs
     .map((run) => ({ run, fromMs: run.startedAtMs - (aheads.get(run.jobId) ?? 0), toMs: endOf(run) }))
     .toSorted((one, other) => one.fromMs - other.fromMs);
@@ -152,7 +152,7 @@ export async function watchDay(day: Day, parts: Parts = soundParts): Promise<Wat
 
   for (; nowMs < day.lengthMs; nowMs += 15_000) {
     if (isIn(day.absence, nowMs)) {
-      // Data that was not stored is lost.
+      // A restart loses data that was not stored.
       if (wasThere) sources = new Map(keptSources);
       wasThere = false;
       continue;
@@ -171,7 +171,7 @@ export async function watchDay(day: Day, parts: Parts = soundParts): Promise<Wat
     note(sourceKeys.threads(), isIn(day.full, nowMs) ? 'full' : 'free');
     note(sourceKeys.start(), String(startedAt(day, nowMs)));
     note(sourceKeys.project('pay'), isIn(day.project, nowMs) ? (day.project?.mode ?? '') : 'active');
-    // Every end up to now.
+    // Notes every run that has ended by now.
     for (let run = day.runs[counted]; run !== undefined && endOf(run) <= nowMs; run = day.runs[counted]) {
       const job = jobs.get(run.jobId);
       if (job !== undefined) jobs.set(job.id, noteRuns(job, toSeen(run, true)));
@@ -219,7 +219,7 @@ function toExecution({ id, jobId, startedAtMs, endedAtMs, trigger }: DayRun) {
   });
 }
 
-/** Whether the job list shows a change, so that the schedule is requested again. */
+/** Reports whether the job list shows a change, after which the schedule is requested again. */
 function isListedOtherwise(before: WatchedJob | undefined, after: WatchedJob): boolean {
   if (before === undefined) return false;
   return before.lastModifiedMs !== after.lastModifiedMs || isSwitched(before, after);
@@ -244,9 +244,7 @@ function startedAt({ down, restart }: Day, nowMs: number): number {
   return Math.max(-1, ...starts.map((time) => time ?? 0));
 }
 
-/**
- * Returns the answers about the jobs of a day, by the schedules at that moment. All runs are visible, and no job allows several at once.
- */
+/** Returns the answers about the jobs of a day by the schedules of that moment; no run is hidden, and none overlaps another. */
 function answerFor({ jobs, originMs }: Day, nowMs: () => number): Api {
   const told: unknown[] = [{ total: 0, items: [], oddRows: [] }, { allowsSeveral: false }];
   const get = async (endpoint: { readonly name: string }, input: Input): Promise<unknown> => {

@@ -3,9 +3,7 @@ import { fc } from '../support/property.ts';
 const seconds = Number(process.env['FUZZ_SECONDS'] ?? 2);
 const firstSeed = Number(process.env['FUZZ_SEED'] ?? 1);
 
-/**
- * Checks a property with one seed after the other for two seconds, or FUZZ_SECONDS. A failure reports its seed; FUZZ_SEED starts with it.
- */
+/** Checks a property with one seed after the other for two seconds, or for FUZZ_SECONDS; FUZZ_SEED sets the first seed. */
 export async function forAsLong(check: (parameters: { readonly seed: number; readonly numRuns: number }) => unknown) {
   const untilMs = performance.now() + seconds * 1000;
   for (let seed = firstSeed; performance.now() < untilMs; seed += 1) await check({ seed, numRuns: 20 });
@@ -13,7 +11,7 @@ export async function forAsLong(check: (parameters: { readonly seed: number; rea
 
 export const limitMs = seconds * 1000 + 60_000;
 
-/** The text with some characters removed, doubled, replaced, or inserted from elsewhere. */
+/** The text after some characters were removed, doubled or replaced, or inserted from elsewhere. */
 export function mutated(
   samples: readonly [string, ...string[]],
   inserts: readonly [string, ...string[]],

@@ -10,7 +10,7 @@ const texts = [
 const bytes = fc.oneof(
   fc.uint8Array({ maxLength: 200 }),
   mutated(texts, ['{', '}', '"', '-1', '1e99', 'null', '[]']).map((text) => new TextEncoder().encode(text)),
-  // A partial success as protobuf writes it, and what may become of that.
+  // A partial success in protobuf, and damaged forms of it.
   fc.uint8Array({ maxLength: 30 }).map((rest) => new Uint8Array([10, 4 + rest.length, 8, 3, 18, rest.length, ...rest])),
 );
 

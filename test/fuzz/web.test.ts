@@ -54,7 +54,7 @@ describe('fuzz/web', () => {
   );
 });
 
-/** Resolves with the start of an answer, or without one: an incomplete request waits longer than this test. */
+/** Sends a request; resolves with the start of the answer, or after 50 ms, because the daemon waits for incomplete requests. */
 function send(daemon: Daemon, text: string): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(daemon.url).port) });

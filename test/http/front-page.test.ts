@@ -212,7 +212,7 @@ All 4 finished executions, failures only
       'from 02:00 UTC: 1 ended, 1 failed',
       'from 03:00 UTC: 1 ended, 0 failed',
     ]);
-    // An hour is known if one of two servers has data for it.
+    // The page knows an hour if one of two servers has data for it.
     const later = server('later', { executions: executions({ ended: over.slice(0, 2) }) });
     const both = await readPage([server('prod', { executions: executions({ ended: over }) }), later]);
     expect(both).toContain('<title>from 01:18 UTC: 1 ended, 0 failed');
@@ -230,7 +230,7 @@ Job | Project | Since | For
 nightly/settle #4711 | pay | 03:16 UTC | 2 min (average 2 min)
 `);
     expect(toText(await readPage([server('prod')]))).not.toContain('Runs now');
-    // In the table of servers, no old value is shown as current.
+    // The table of servers shows no old value as current.
     const collectors = [collector('ping', { result: 'failed', message: 'no answer' })];
     const away = server('away', { state: 'down', executions: seen, collectors });
     expect(toText(await readPage([away, server('prod')]))).toContain(`

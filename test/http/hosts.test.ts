@@ -47,7 +47,7 @@ describe('http/hosts', () => {
     const { ask, url } = await serve([config(), echo], { externalUrl });
     await fetch(`${url}/echo`);
     const { connection: _own, ...headers } = sent;
-    // Only strings are sent.
+    // The code may send only strings.
     const told = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
     expect(told['accept-language']).toBe('*');
     expect((await ask('/config', { headers: { ...told, host: 'rebound.example.com' } })).status).toBe(200);

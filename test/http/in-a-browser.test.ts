@@ -211,7 +211,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     const onError = (error: unknown): never => {
       throw error;
     };
-    // Below a prefix, so that a link outside it fails.
+    // The pages are below a prefix, so that a link to a path outside of it fails.
     httpServer = createHttpServer({ host: '127.0.0.1', port: 0, routePrefix: '/here/too', routes, onError });
     url = `http://127.0.0.1:${await httpServer.listen()}/here/too`;
     browser = await startBrowser(chromium);

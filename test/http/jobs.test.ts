@@ -156,7 +156,7 @@ describe('http/jobs', () => {
     };
     const { ask } = await serve([jobPageRoute({ find, silence })]);
     const { body } = await ask('/jobs/prod/pay/a%20b/index');
-    // As a browser requests the links.
+    // A browser requests the links like this.
     for (const path of ['pay/..', 'pay/./index'])
       await ask(new URL(toJobAddress('prod', path), 'http://exporter/').pathname);
     expect(asked).toEqual(['prod pay/a b/index', 'prod pay/..', 'prod pay/./index']);
@@ -236,7 +236,7 @@ describe('http/jobs', () => {
       ]),
     );
     expect(toText(body)).toContain('Owner: payments');
-    // The change was seen between two runs.
+    // The change was noticed between two runs.
     expect(body.match(/; before it: definition steps changed<\/title><rect class="place marked"/g)).toHaveLength(1);
     expect(body).toContain('<a href="../../../../executions/prod/4710">#4710</a>');
     expect(body).toContain('executions?server=prod&#38;project=pay&#38;text=%22nightly%2Fsettle%22">60 runs kept</a>');

@@ -246,7 +246,7 @@ describe('http/metrics, at once', () => {
         end: body.endsWith('\n# EOF\n'),
         header: /^# TYPE demo_stored(_total)? counter$/m.exec(body)?.[0],
         info: /^# TYPE automation_exporter_build(_info)? \w+$/m.exec(body)?.[0],
-        // All values of one snapshot, and only of that one.
+        // A body contains all values of one snapshot, and no value of another.
         values: new Set(body.match(/(?<=^demo_stored_total\{.*\} )\d+$/gm)).size,
         samples: body.match(/^demo_stored_total\{/gm)?.length,
       };

@@ -79,7 +79,7 @@ describe('http/page-turns', () => {
 
   it('uses no place for clients that do not read their page or have disconnected', async () => {
     const { gate, turns } = createTurns();
-    // More than all buffers between two local sockets hold.
+    // The body is larger than all buffers between two local sockets.
     const body = Buffer.alloc(20_000_000);
     const pages = createRoutes()
       .get('/large', (_request, response) => void response.send(body))
@@ -165,7 +165,7 @@ describe('http/page-turns', () => {
       }
     });
     await Promise.all([read(), read(), read()]);
-    // Every second piece is followed by a turn, and so are the three readers.
+    // A turn follows every second piece, and each of the three readers.
     expect(turns()).toBe(5 + 3);
   });
 

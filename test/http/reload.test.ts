@@ -79,7 +79,7 @@ describe('http/reload', () => {
     { origin: 'null' },
     { origin: 'http://127.0.0.1:1' },
     { 'sec-fetch-site': 'cross-site', origin: 'https://exporter.example.org' },
-    // A host name that now leads here, and belonged to another page a moment ago.
+    // This host name belonged to another page a moment ago, and leads here now.
     { 'sec-fetch-site': 'same-origin', host: 'rebound.example.org:9720', origin: 'http://rebound.example.org:9720' },
   ])('refuses a page of another site: %o', async (headers) => {
     const served = await start();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { chooseRows } from '../../src/http/pages/execution/waterfall.ts';
 import { span } from './some-execution.ts';
 
-/** A tree as indented lines, with `!` before failed ones; returns the chosen rows in the same form. */
+/** Reads a tree as indented lines, with `!` before failed ones; returns the chosen rows in the same form. */
 function choose(tree: string, limits: { readonly first: number; readonly failed: number }) {
   const spans = tree.split('\n').map((line) => {
     const [, indent = '', failed = '', name = ''] = /^( *)(!?)(.*)$/.exec(line) ?? [];

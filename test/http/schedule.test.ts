@@ -62,7 +62,7 @@ describe('http/schedule', () => {
     expect(lines).toContain(
       '07:00 UTC | ✗ 14 | 07:00 UTC | pay/nightly/settle, search/index, pay (ad hoc) and 11 more',
     );
-    // Not every 0 of the coming hours is known.
+    // The zeros of the coming hours are not all known.
     expect(lines).toContain(
       'Computed at 03:19 UTC, with the usual duration of each job. Not included: manual runs, and starts of 2 jobs whose scheduled times are not all known.',
     );
@@ -82,7 +82,7 @@ describe('http/schedule', () => {
     expect(body).toContain('<a href="./schedule/a%2Fb">');
     expect(toText((await read('/schedule/a%2Fb', schedules)).body)).toContain('Its schedules are not watched');
     expect((await read('/schedule/other', schedules)).status).toBe(404);
-    // The runs that a silent server missed are unknown, and so are those of a server that is new here.
+    // Runs that a silent server missed are unknown, and so are runs of a server that was added a moment ago.
     const idle = { ...someSchedule(), hours: someSchedule().hours.slice(-2, -1), ahead: undefined };
     const fresh = { ...idle, hours: [], next: [] };
     const silent = { prod: { server: 'prod', state: 'down', sinceMs: atMs, nowMs: atMs } } as const;

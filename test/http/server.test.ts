@@ -9,7 +9,7 @@ import { toLimits, usualLimits } from '../../src/http/server/limits.ts';
 import { eventually } from '../support/eventually.ts';
 import { serve } from './serve.ts';
 
-/** More than all buffers between two local sockets hold. */
+/** The body is larger than all buffers between two local sockets. */
 const much = Buffer.alloc(20_000_000, 'much\n');
 
 function routes(): Router[] {
@@ -22,7 +22,7 @@ function routes(): Router[] {
   return [router];
 }
 
-/** The exposition, by at most five scrapes at once. */
+/** The metrics page, for at most five scrapes at once. */
 function toMetrics(read: () => readonly Buffer[]): Router {
   return metricsRoute({
     path: '/exposition',
@@ -33,7 +33,7 @@ function toMetrics(read: () => readonly Buffer[]): Router {
   });
 }
 
-/** A connection that sends this and reads nothing. */
+/** A connection that sends this text and reads nothing. */
 function say(port: number, text: string): Socket {
   const socket = connect({ host: '127.0.0.1', port });
   socket.on('error', () => {});
@@ -84,7 +84,7 @@ describe('http/server', () => {
 
     for (let scrape = 0; scrape < 50; scrape++) expect((await ask('/metrics')).body).toBe('up 1\n');
     expect(readers.filter(({ destroyed }) => destroyed)).toEqual([]);
-    // A copy of one answer for each would be 1000 MB.
+    // Copies of one answer for each connection would take 1000 MB.
     expect((process.memoryUsage().arrayBuffers - before) / 1e6).toBeLessThan(100);
   });
 
@@ -213,7 +213,7 @@ describe('http/server', () => {
     const { port } = await serve(routes(), { limits: { ...usualLimits, connections: 40 } });
     const kept: Socket[] = [];
     for (let count = 0; count < 25; count += 1) kept.push(await keep(port));
-    // In turn, as scrapers do: the next one has been idle the longest.
+    // Scrapers take turns: the next one has been idle the longest.
     for (let round = 0; round < 4; round += 1) {
       for (const socket of kept) await askOn(socket);
     }
@@ -230,7 +230,7 @@ describe('http/server', () => {
     for (let count = 0; count < 6; count += 1) kept.push(await keep(port));
     const news = [say(port, '').resume(), say(port, '').resume()];
     await Promise.all(news.map((socket) => once(socket, 'connect')));
-    // A later connection with an answer shows that the server has accepted the earlier ones.
+    // An answer to a later connection shows that the server has accepted the earlier ones.
     await keep(port);
     for (const socket of news) await askOn(socket);
     expect(news.filter(({ destroyed }) => destroyed)).toEqual([]);

@@ -2,7 +2,7 @@ import type { PastExecution, SpanRow } from '../../src/status/past-execution.ts'
 
 export const startMs = Date.parse('2024-05-20T03:17:55Z');
 
-/** A step that succeeded within the first second, except for what is given. */
+/** A step that succeeded within its first second; the given values replace others. */
 export function span(name: string, given: Partial<SpanRow> = {}): SpanRow {
   const ending = { isFitted: false, result: 'success', hasFailed: false, why: 'succeeded', remarks: [] };
   return { name, path: undefined, depth: 1, startMs, endMs: startMs + 1000, ...ending, ...given };
@@ -10,7 +10,7 @@ export function span(name: string, given: Partial<SpanRow> = {}): SpanRow {
 
 export const failure = { result: 'failure', hasFailed: true, why: 'failed, NonZeroResultCode' } as const;
 
-/** A nightly job of two minutes that failed on one of two nodes, except for what is given. */
+/** A nightly job of two minutes that failed on one of two nodes; the given values replace others. */
 export function pastExecution(given: Partial<PastExecution> = {}): PastExecution {
   const at = (from: number, to: number) => ({ startMs: startMs + from * 1000, endMs: startMs + to * 1000 });
   const why = 'the execution failed: first failure NonZeroResultCode';
@@ -48,7 +48,7 @@ export function pastExecution(given: Partial<PastExecution> = {}): PastExecution
   };
 }
 
-/** An execution with that many spans; every hundredth failed. */
+/** An execution with this many spans; every hundredth failed. */
 export function largeExecution(count: number, name = 'web'): PastExecution {
   const { spans, ...rest } = pastExecution();
   const nodes = Array.from({ length: count - 2 }, (_, index) => {

@@ -21,7 +21,7 @@ const verdicts: readonly Verdict[] = [
   { is: 'missed', expectedMs: atMs - 3_600_000, reason: 'passive', facts },
 ];
 
-/** Every server answers. */
+/** Reports that every server answers. */
 export const silence = (): undefined => undefined;
 
 /** The pages of a job that missed a run, and of one with a long name. */

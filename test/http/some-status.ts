@@ -12,7 +12,7 @@ import type {
 
 export const atMs = Date.parse('2024-05-20T03:19:40Z');
 
-/** A collector that succeeded 12 s ago, except for what is given. */
+/** A collector that succeeded 12 s ago; the given values replace others. */
 export function collector(name: string, given: Partial<CollectorStatus> = {}): CollectorStatus {
   return {
     name,
@@ -32,7 +32,7 @@ export function collector(name: string, given: Partial<CollectorStatus> = {}): C
   };
 }
 
-/** A server that is well, except for what is given. */
+/** A server that is well; the given values replace others. */
 export function server(name: string, given: Partial<ServerStatus> = {}): ServerStatus {
   return {
     name,
@@ -57,19 +57,19 @@ export function server(name: string, given: Partial<ServerStatus> = {}): ServerS
   };
 }
 
-/** An execution of a nightly job that has run for 3 min of usually 2 min, except for what is given. */
+/** An execution of a nightly job that has run for 3 min instead of the usual 2 min; the given values replace others. */
 export function running(given: Partial<RunningStatus> = {}): RunningStatus {
   const times = { startedAtMs: atMs - 180_000, averageMs: 120_000, isOverdue: false };
   return { id: 4711, project: 'pay', job: 'nightly/settle', ...times, ...given };
 }
 
-/** An execution that succeeded a minute ago, except for what is given. */
+/** An execution that succeeded a minute ago; the given values replace others. */
 export function ended(given: Partial<EndedStatus> = {}): EndedStatus {
   const times = { startedAtMs: atMs - 105_000, endedAtMs: atMs - 60_000 };
   return { id: 4710, project: 'pay', job: 'nightly/settle', ending: 'succeeded', ...times, ...given };
 }
 
-/** What was read a moment ago: these and no other. */
+/** Executions that were read a moment ago, only the given ones. */
 export function executions(given: Partial<ExecutionsOfServer> = {}): ExecutionsOfServer {
   const { running: runs = [], ended: over = [] } = given;
   const counts = { runningCount: runs.length, overdueCount: runs.filter(({ isOverdue }) => isOverdue).length };
@@ -88,7 +88,7 @@ export function executions(given: Partial<ExecutionsOfServer> = {}): ExecutionsO
   };
 }
 
-/** Traces that were all delivered, the last one 12 s ago, except for what is given. */
+/** Traces that were all delivered, the last one 12 s ago; the given values replace others. */
 export function traces(given: Partial<TracesStatus> = {}): TracesStatus {
   const delivery = {
     collector: 'collector.example.org:4318',
@@ -101,7 +101,7 @@ export function traces(given: Partial<TracesStatus> = {}): TracesStatus {
   return { delivery, waiting: 0, waitingBytes: 0, oldestMs: undefined, quarantine: 0, quarantinedBytes: 0, ...given };
 }
 
-/** Traces that cannot be delivered since 10 min, some in line, some quarantined. */
+/** Traces that could not be delivered for 10 min: some wait, and some are quarantined. */
 export function stuckTraces(): TracesStatus {
   const reason = 'collector.example.org:4318: the connection was refused; is the trace backend running? (ECONNREFUSED)';
   const { delivery } = traces();
@@ -123,14 +123,14 @@ export function stuckLogs(): TracesStatus {
   return traces({ delivery: delivery && { ...delivery, failing } });
 }
 
-/** A trace that was quarantined 12 min ago, except for what is given. */
+/** A trace that was quarantined 12 min ago; the given values replace others. */
 export function quarantine(given: Partial<QuarantineStatus> = {}): QuarantineStatus {
   const { server: of = 'prod', executionId = '4711' } = given;
   const facts = { spans: 12, size: 3400, atMs: atMs - 720_000, reason: 'HTTP 400: bad span' };
   return { name: `${of}/${executionId}`, server: of, executionId, ...facts, ...given };
 }
 
-/** These servers, and no traces. */
+/** A status with these servers and without traces. */
 export function status(...servers: readonly ServerStatus[]): Status {
   const { delivery: _, ...nothing } = traces();
   return {

@@ -18,10 +18,10 @@ describe('http/server/systemd-socket', () => {
     const held = createServer();
     held.listen(0, '127.0.0.1');
     await once(held, 'listening');
-    // These casts are safe: a TCP server has such an address, and its handle a descriptor.
+    // These casts are safe: a TCP server has such an address, and its handle has a descriptor.
     const { port } = held.address() as AddressInfo;
     const { fd } = (held as unknown as { readonly _handle: { readonly fd: number } })._handle;
-    // As with systemd: only the process that becomes the daemon has this pid.
+    // As with systemd, only the process that becomes the daemon has this pid.
     const script = 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" "$@"';
     const flags = ['serve', '--web.systemd-socket', '--web.listen-address=127.0.0.1:1', '--state.memory'];
     const env = { ...process.env, AUTOMATION_EXPORTER_URL: 'http://127.0.0.1:9', AUTOMATION_EXPORTER_TOKEN: 'a-token' };

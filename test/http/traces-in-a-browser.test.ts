@@ -48,7 +48,7 @@ describeWithTools('http/traces-page, in a browser', ['chromium'], ({ chromium })
       return { traces: names.length };
     };
     const quarantined = { list: async () => refused, retry: act('retry'), drop: act('drop') };
-    // The proxy has another name.
+    // The proxy has a name of its own.
     const lifecycle = { isEnabled: () => isEnabled, externalUrl: () => 'https://exporter.example.org' };
     const hasPage = (): boolean => false;
     const routes = [

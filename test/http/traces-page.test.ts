@@ -123,7 +123,7 @@ Sending again and dropping require --web.enable-lifecycle, or web: { enable_life
     expect(body).toContain('<button name="all" value="true" aria-label="Send all again">');
     expect(text).not.toContain('--web.enable-lifecycle');
     expect(headers['content-security-policy']).toContain("form-action 'self'");
-    // Otherwise a browser sends forms with the origin `null`, which is refused.
+    // Without this header a browser sends forms with the origin `null`, which is refused.
     expect(headers['referrer-policy']).toBe('same-origin');
   });
 
@@ -155,7 +155,7 @@ or write into the configuration, to send them to http://localhost:4318:
         collector: text,
         failing: { sinceMs: 0, reason: text },
       };
-      // This cast is safe: only texts were changed.
+      // This cast is safe: only texts have changed.
       const shown = { ...refused, delivery: delivery as TracesStatus['delivery'] };
       const quarantined = [quarantine({ server: text, reason: text, name: text })];
       return (await readPage({ shown, quarantined, isEnabled: true })).body;

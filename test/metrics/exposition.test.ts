@@ -24,7 +24,7 @@ function textOf(snapshots: Snapshots, format: Format = 'text'): string {
   return Buffer.concat(snapshots.show(format).text).toString('utf8');
 }
 
-/** What a scrape shows of rows of several sources, each with its base labels. */
+/** The scrape of rows of several sources, each with its own base labels. */
 async function show(format: Format, ...sources: readonly (readonly [readonly Row[], ...LabelPair[]])[]) {
   const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
   for (const [index, [rowsOfSource, ...baseLabels]] of sources.entries()) {

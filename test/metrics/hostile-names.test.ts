@@ -47,7 +47,7 @@ json.dump([[s.labels['project'], s.labels['job'], s.value] for f in parse(body) 
 `;
 
 describeWithTools('metrics/hostile-names', ['promtool', 'prometheus-client'], (tools) => {
-  // Each pair of names, so that some look the same when joined.
+  // Names are combined in pairs, and some pairs look the same when joined.
   const rows = names.flatMap((project, first) =>
     names.flatMap((job, second) => age.rows(first * 100 + second, { project, job })),
   );

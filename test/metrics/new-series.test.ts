@@ -8,7 +8,7 @@ describe('metrics/new-series', () => {
     hold.noteShown(['a', 'b'], 30_000);
     expect(hold.due(59_999)).toEqual([]);
     expect(hold.due(60_000)).toEqual(['a']);
-    // A value that could not be stored is due again.
+    // A value that could not be stored is due once more.
     expect(hold.due(90_000)).toEqual(['a', 'b']);
     hold.noteShown(['b'], 90_000);
     expect(hold.due(90_000)).toEqual(['b']);

@@ -112,7 +112,7 @@ describe('metrics/protobuf', () => {
       { labels: 'server="prod",project="a"', ...every },
       { labels: 'server="prod",project="b"', ...every },
     ]);
-    // None of its parts includes counts from before the native histogram.
+    // No bucket, sum or count includes values from before the native histogram.
     const values = ['_bucket le="1.0" 2', '_bucket le="10.0" 4', '_bucket le="+Inf" 4', '_sum  9', '_count  4'];
     expect(ofSpread?.samples.map((line) => line.replace(/.*(_[a-z]+)\{.*?(le=".*")?\}/, '$1 $2'))).toEqual([
       ...values,
@@ -136,7 +136,7 @@ describe('metrics/protobuf', () => {
     await publish(snapshots, stored.rows(2, { project: 'a' }));
     expect(translated.length).toBe(4);
     await read(snapshots);
-    // Unchanged rows are neither rendered nor translated again.
+    // Unchanged rows are not rendered or translated again.
     await publish(snapshots, stored.rows(2, { project: 'a' }));
     expect(translated.length).toBe(4);
     nowTicks = 600_001;

@@ -7,7 +7,7 @@ const size = gauge('demo_size_bytes', 'Size.', 'project');
 
 describe('metrics/segment', () => {
   it('compresses text a megabyte at a time', async () => {
-    // 100 characters a line.
+    // Each line has 100 characters.
     const rows = Array.from({ length: 15_000 }, (_, index) => size.rows(1, { project: `${index}`.padStart(70, '0') }));
     const lengths: number[] = [];
     const [segment] = await renderSegments(rows.flat(), [], {
@@ -54,7 +54,7 @@ describe('metrics/segment', () => {
 
     expect(await render([1, 2], 5, first)).toEqual(first);
     expect(deflated).toEqual([]);
-    // Shorter, longer and different content than before.
+    // The content is shorter, longer or different.
     for (const sizes of [[1], [1, 2, 3], [1, 4]]) {
       const expected = await render(sizes, 5);
       deflated.length = 0;

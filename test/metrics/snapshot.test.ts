@@ -23,12 +23,12 @@ function samplesOf(snapshots: Snapshots, selection?: Selection): readonly string
   return text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 }
 
-/** Many rows take several turns. */
+/** So many rows that they take several turns. */
 function manyRows(value: number): readonly Row[] {
   return Array.from({ length: 9000 }, (_, index) => size.rows(value, { project: `p${index}`, job: 'j' })).flat();
 }
 
-/** Looks once in each round of the event loop until all is done. */
+/** Looks once in each turn of the event loop until all promises have settled. */
 async function onEveryTurn(all: Promise<unknown>, look: () => void): Promise<void> {
   const state = { isDone: false };
   const ended = all.finally(() => {
@@ -46,7 +46,7 @@ describe('metrics/snapshot', () => {
     const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
     const exemplar = { traceId: 'cafe', spanId: 'beef', value: 3.5, atMs: 1_700_000_000_250 };
     const given = { bounds: [1, 10], counts: [1, 1, 0], sum: 4, count: 2, exemplars: [undefined, exemplar] };
-    // Some of it is deflated before the first exemplar comes, and some of it afterwards.
+    // Some rows are deflated before the first exemplar appears, and some after it.
     const rows = Array.from({ length: 9000 }, (_, index) => {
       const { exemplars, ...plain } = given;
       return spread.rows(index === 4500 ? { ...plain, exemplars } : plain, { project: `p${index}` });
@@ -118,7 +118,7 @@ describe('metrics/snapshot', () => {
       rendered = 0;
     });
 
-    // A slice is 128 KiB of text, in which there are fewer than 4000 of these lines.
+    // A slice is 128 KiB of text, which has fewer than 4000 of these lines.
     expect(Math.max(...perTurn)).toBeLessThan(4000);
     expect(perTurn.reduce((sum, one) => sum + one)).toBe(36_000);
   });

@@ -33,7 +33,7 @@ describe('ownership/owned-states', () => {
     }
 
     expect(keys.toSorted()).toEqual(['a 1', 'a 2', 'a 3', 'a 4', 'a 5', 'b 1']);
-    // Not behind the whole backlog of the first server.
+    // The second server does not wait until the whole backlog of the first one is done.
     expect(keys.indexOf('b 1')).toBeLessThan(4);
     expect(await state.spool.size()).toMatchObject({ traces: 0, bytes: 0 });
   });

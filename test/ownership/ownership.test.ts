@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createOwnership } from '../../src/ownership/ownership.ts';
 import { type Lease, type Leases, UnfinishedCopyError } from '../../src/state/shared-state.ts';
 
-/** Leases in memory: whoever requests one gets it, and each request is recorded. */
+/** Leases in memory: each request gets its lease, and is recorded. */
 function createScene(units: readonly string[], copied: readonly string[] = [], waitsMs = 500) {
   const happened: string[] = [];
   const listed: Lease[] = [];
@@ -51,14 +51,14 @@ function createScene(units: readonly string[], copied: readonly string[] = [], w
   return { ownership, happened, listed, most: () => most, looks: () => looks };
 }
 
-/** A database with a pending request for leases. */
+/** A database that does not answer a request for leases. */
 function createSilent(hands = { nowTicks: 0 }) {
   const reached: string[] = [];
   const answer = Promise.withResolvers<[]>();
   const ignore = (): void => undefined;
   const ownership = createOwnership({
     units: ['a'],
-    // This cast is safe: nothing else of it is asked before there is a list.
+    // This cast is safe: until there is a list, only the list is requested.
     leases: { list: () => answer.promise } as unknown as Leases,
     clock: { ticks: () => hands.nowTicks, after: () => ignore, random: () => 0 },
     begin: ignore,

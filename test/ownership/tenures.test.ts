@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createTenures } from '../../src/ownership/tenures.ts';
 
-/** The first renewals get these answers, which are undefined for an error; the others get none. */
+/** Answers the first renewals after these times, or with an error if the time is undefined; later renewals get no answer. */
 function setScene(answersAfterMs: number, answers: readonly (true | undefined)[]) {
   let nowTicks = 0;
   const ends: number[] = [];
@@ -15,7 +15,7 @@ function setScene(answersAfterMs: number, answers: readonly (true | undefined)[]
   const reach = <Answer>() =>
     new Promise<Answer | undefined>((resolve) => {
       const isAnswered = left.length > 0;
-      // This cast is safe: only renewals are asked for.
+      // This cast is safe: only renewals are requested.
       const answer = left.shift() as Answer | undefined;
       if (isAnswered) after(answersAfterMs, () => resolve(answer));
     });
@@ -32,7 +32,7 @@ function setScene(answersAfterMs: number, answers: readonly (true | undefined)[]
     const lease = { unit: 'a', owner: 'me', address: '', epoch, commits: 0, remainingMs: 10_000 };
     tenures.begin('a', lease, nowTicks);
   };
-  /** Plays all timers; returns the times at which the lease ended. */
+  /** Plays all timers; returns the times at which the lease has ended. */
   async function play(): Promise<readonly number[]> {
     for (let step = 0; step < 50 && timers.size > 0; step += 1) {
       const [next] = [...timers].toSorted((one, other) => one.atTicks - other.atTicks);

@@ -15,7 +15,7 @@ afterEach(() => receiver.stop());
 const delta = { OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: 'delta' };
 const exponential = { OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION: 'base2_exponential_bucket_histogram' };
 
-/** The lines that a scrape would have, without their order. */
+/** The lines of a scrape, in any order. */
 function toLines(points: readonly SunkPoint[]): string[] {
   const lines: string[] = [];
   for (const { name, labels, value, counts = [], bounds = [], sum, count } of points) {
@@ -117,7 +117,7 @@ describe('push/pusher', () => {
     const point = receiver.points.find(({ name }) => name === 'automation_execution_duration_seconds');
     expect(point).toMatchObject({ kind: 'exponential', count: 7, scale: 3, zeros: 1 });
     const { offset = 0, counts = [] } = point ?? {};
-    // A bucket holds values above the power of its index, up to the next power.
+    // A bucket contains values above the power of its index, up to the next power.
     const ends = counts.flatMap((count, at) => (count === 0 ? [] : [[2 ** ((offset + at + 1) / 8), count]]));
     expect(ends).toEqual([
       [0.5, 1],
@@ -194,7 +194,7 @@ describe('push/pusher', () => {
     const port = await listen(silent);
     onTestFinished(() => void silent.close());
 
-    // It accepts connections, and never answers the TLS handshake.
+    // This endpoint accepts connections, but never answers the TLS handshake.
     const scene = createScene(`https://127.0.0.1:${port}`, { ...delta, OTEL_EXPORTER_OTLP_TIMEOUT: '100' });
     const pusher = scene.createPusher();
     scene.run('pay', 4);
@@ -208,7 +208,7 @@ describe('push/pusher', () => {
   it('sends each series from its last sent point, also after a partly failed push and a restart', async () => {
     const scene = createScene(receiver.url, delta);
     for (const pusher of [scene.createPusher(), scene.createPusher()]) {
-      // More than fit into one request.
+      // These points do not fit into one request.
       for (let project = 0; project < 600; project += 1) scene.run(`p${project}`, 4);
       await scene.publish();
       receiver.answers.push((response) => response.writeHead(503).end());
@@ -354,7 +354,7 @@ describe('push/pusher', () => {
     const pusher = scene.createPusher();
     scene.run('pay', 4);
     await scene.publish();
-    // A response with a partial success (field 1): three rejected points (field 1), and a message (field 2).
+    // The response is a partial success (field 1) with three rejected points (field 1) and a message (field 2).
     const body = Buffer.from([0x0a, 6, 0x08, 3, 0x12, 2, 0x6e, 0x6f]);
     receiver.answers.push((response) => response.setHeader('content-type', 'application/x-protobuf').end(body));
     await pusher.push();
@@ -375,7 +375,7 @@ describe('push/pusher', () => {
     scene.later(60_000);
     scene.run('pay', 4, 3);
     await scene.publish();
-    // The process ends right after the endpoint received the request, before its answer.
+    // The process ends after the endpoint has received the request and before it answers.
     let seen: ReadonlyMap<string, unknown> = new Map();
     receiver.answers.push((response) => {
       seen = new Map(scene.memories);
@@ -450,7 +450,7 @@ describe('push/pusher', () => {
       scene.run('pay', 4);
       scene.run('shop', 4, 2);
       scene.relabel(...labels);
-      // What was published before has its labels until the next poll.
+      // Values that were published before keep their labels until the next poll.
       await pusher.push();
       await scene.publish();
       await pusher.push();
@@ -458,7 +458,7 @@ describe('push/pusher', () => {
     await reload();
     await reload(['site', 'eu']);
     await reload(['site', 'us'], ['team', 'x']);
-    // A restart, after which nothing has the earlier labels.
+    // After a restart, no value has the earlier labels.
     pusher = scene.createPusher();
     scene.relabel(['team', 'y']);
     await scene.publish();
@@ -511,7 +511,7 @@ describe('push/pusher', () => {
   it("sends the exporter's own counters from the start of the process", async () => {
     const scene = createScene(receiver.url, delta);
     scene.fail();
-    // The state was opened meanwhile.
+    // The state has been opened meanwhile.
     scene.later(5000);
     const pusher = scene.createPusher();
     for (let minute = 0; minute < 2; minute += 1) {

@@ -18,12 +18,12 @@ export type Receiver = {
   readonly url: string;
   readonly points: SunkPoint[];
   readonly bodies: Buffer[];
-  /** How the next requests are answered; 200 if the list is empty. */
+  /** The answers to the next requests; with an empty list the answer is 200. */
   readonly answers: (((response: ServerResponse) => void) | undefined)[];
   readonly stop: () => Promise<void>;
 };
 
-/** An OTLP endpoint on a port that is free while it is stopped. */
+/** An OTLP endpoint; its port is free while the endpoint is stopped. */
 export async function startReceiver(port = 0): Promise<Receiver> {
   const points: SunkPoint[] = [];
   const bodies: Buffer[] = [];
@@ -127,7 +127,7 @@ export function createScene(url: string, env: Readonly<Record<string, string>> =
     await snapshots.publish({ source: 'all', server: 'prod', collector: 'all', baseLabels, rows, validForMs: 1e12 });
   }
 
-  /** In states of earlier releases, the labels that configuration adds are part of the keys of series. */
+  /** Creates a pusher. If `isEarlier`, keys of series contain configured labels, as in states of earlier releases. */
   function createOne({ isEarlier = false } = {}) {
     const settings = readPushSettings({ OTEL_METRICS_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_ENDPOINT: url, ...env });
     return createPusher({
@@ -167,7 +167,7 @@ export function createScene(url: string, env: Readonly<Record<string, string>> =
     isFull: (is: boolean) => {
       isFull = is;
     },
-    /** Another replica acquires the server, or this one acquires it again. */
+    /** Another replica acquires the server, or the same replica acquires it again. */
     acquire: () => {
       epoch += 1;
     },
@@ -180,7 +180,7 @@ export function createScene(url: string, env: Readonly<Record<string, string>> =
       for (let each = 0; each < count; each += 1) stored = observe(stored, seconds, bounds);
     },
     endProjects: () => runs.clear(),
-    /** The projects are hidden for a while, for example by an access policy; returns a function that shows them again. */
+    /** Hides the projects for a while, for example by an access policy; returns a function that shows them again. */
     hideProjects: () => {
       const hidden = [...runs];
       runs.clear();
@@ -188,13 +188,13 @@ export function createScene(url: string, env: Readonly<Record<string, string>> =
         for (const [project, run] of hidden) runs.set(project, run);
       };
     },
-    /** An error of a request, which the exporter counts itself. */
+    /** Counts an error of a request, which the exporter counts itself. */
     fail: () => apiErrors.inc({ server: 'prod', api_endpoint: 'projects', kind: 'network' }),
-    /** A reload drops the label of the project. */
+    /** Reloads without the label of the project. */
     dropProject: () => {
       dropsProject = true;
     },
-    /** A reload changes the labels of the server. */
+    /** Reloads with other labels of the server. */
     relabel: (...next: (readonly [string, string])[]) => {
       labels = next;
     },

@@ -22,7 +22,7 @@ it("sends no whole total of the exporter's own counters that vanished with their
     await sums.store(nowMs);
     return sum;
   }
-  // One server after the other belongs to this replica.
+  // The servers belong to this replica one after the other.
   for (let server = 0; server < 6; server += 1) expect(await push(server, 5)).toBe(5000);
   expect(await push(0, 5)).toBe(0);
   expect(await push(0, 6)).toBe(1000);

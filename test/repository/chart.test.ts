@@ -25,7 +25,7 @@ networkPolicy: { enabled: true, ingressFrom: [{ namespaceSelector: { matchLabels
 podDisruptionBudget: { enabled: true }
 `;
 
-/** Ways to run the chart, by name. */
+/** // Each name stands for a way to run the chart. */
 const valueSets = {
   'nothing configured': image,
   'one server': server,
@@ -98,7 +98,7 @@ type Pod = {
 function find(objects: readonly KubernetesObject[], kind: string): KubernetesObject & { readonly spec: unknown } {
   const found = objects.filter((object) => object.kind === kind);
   expect(found.map(({ metadata }) => metadata.name)).toHaveLength(1);
-  // This cast is safe: all kinds that are looked for have one.
+  // This cast is safe: every kind of object that is searched for has a `spec`.
   return found[0] as KubernetesObject & { readonly spec: unknown };
 }
 
@@ -109,7 +109,7 @@ function podOf(objects: readonly KubernetesObject[]): Pod {
 
 const rendered = new Map<string, readonly KubernetesObject[]>();
 
-/** The objects of the chart with these values; made once. */
+/** Renders the objects of the chart with these values, once for all tests. */
 function render(helm: string, values: string): readonly KubernetesObject[] {
   const objects = rendered.get(values) ?? renderChart(helm, values);
   rendered.set(values, objects);
@@ -250,7 +250,7 @@ describeWithTools('deploy/helm', ['helm'], ({ helm }) => {
       'http://prod-automation-exporter.monitoring.svc:9720',
     );
     const named = (parse(served) as { readonly groups: readonly { readonly name: string }[] }).groups;
-    // The chart keeps the names of alerts that are off in a list of what cannot fire.
+    // The chart writes disabled alerts into a list of alerts that cannot fire.
     const isCompared = ({ name }: { readonly name: string }): boolean => name !== 'automation-silent-alerts';
     expect((groups as typeof named).filter(isCompared)).toEqual(named.filter(isCompared));
   });
@@ -269,7 +269,7 @@ describeWithTools('deploy/helm', ['helm'], ({ helm }) => {
       ],
       tls: [{ hosts: ['exporter.example.org'], secretName: 'exporter-tls' }],
     });
-    // If the path is not removed by the proxy, the exporter serves under it.
+    // The exporter serves under the path if the proxy does not remove it.
     expect(JSON.stringify(objects)).toContain('\\n  route_prefix: /watch\\n');
     expect(JSON.stringify(find(objects, 'StatefulSet').spec)).toContain('"path":"/watch/-/ready"');
     const linked = JSON.stringify(objects.filter(({ kind }) => kind !== 'Pod'));
@@ -399,7 +399,7 @@ describeWithTools('deploy/helm', ['helm'], ({ helm }) => {
 
   it('mounts a token in the plain manifests readable for its owner and group, and writable for nobody', () => {
     const path = new URL('../../deploy/kubernetes/statefulset.yaml', import.meta.url);
-    // As Kubernetes reads it.
+    // The pod as Kubernetes reads it.
     const pod = podOf([parse(readFileSync(path, 'utf8'), { version: '1.1' }) as KubernetesObject]);
     expect(pod.volumes.flatMap(({ secret }) => secret?.defaultMode ?? [])).toEqual([0o440]);
   });

@@ -32,7 +32,7 @@ describe('repository/ci', () => {
       readonly scripts: Readonly<Record<string, string>>;
     };
     const runs = ['ci', 'nightly', 'release'].flatMap((name) => {
-      // The cast has only the fields that are used of the workflows in this repository.
+      // The cast has only the fields of workflows that the test uses.
       const { jobs } = parse(readLines(`.github/workflows/${name}.yaml`).join('\n')) as Workflow;
       return Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ run }) => run ?? []));
     });
@@ -80,7 +80,7 @@ describe('repository/ci', () => {
   });
 
   it('names the image of a release as the chart requests it, and as a package is named', () => {
-    // The cast has only the fields that are used of the workflows in this repository.
+    // The cast has only the fields of workflows that the test uses.
     const { jobs } = parse(readLines('.github/workflows/release.yaml').join('\n')) as Workflow;
     const steps = jobs['image']?.steps ?? [];
     const script = steps.find(({ id }) => id === 'release')?.run ?? '';

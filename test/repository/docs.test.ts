@@ -67,7 +67,7 @@ describe('repository/docs', () => {
       [...text.matchAll(/\bautomation_[a-z_]+[a-z]\b(?!_)/g)].map(([name]) => ({ path, name })),
     );
     const families = new Set([...metrics.matchAll(/`(automation_[a-z_]+)`/g)].map(([, name = '']) => name));
-    // The name of the database of replicas, its user and its schema.
+    // This is the name of the database of replicas, of its user and of its schema.
     families.add('automation_exporter');
     expect(named.length).toBeGreaterThan(15);
     expect(named.filter(({ name }) => !families.has(name.replace(/_(bucket|sum|count)$/, '')))).toEqual([]);

@@ -12,7 +12,7 @@ describeWithTools('systemd unit', ['systemd-analyze'], ({ 'systemd-analyze': ana
       'utf8',
     );
     const folder = makeFolder();
-    // The program and its manual are not installed where this test runs.
+    // The machine of the test has neither the program nor its manual.
     const path = join(folder, 'automation-exporter.service');
     writeFileSync(path, unit.replace('/usr/bin/automation-exporter', '/bin/true').replace(/^Documentation=.*\n/m, ''));
     expect(await runCommand(analyze, ['verify', path])).toBe('');

@@ -15,7 +15,7 @@ beforeAll(() => {
   writeFileSync(join(directory, 'manual.1'), renderManual('1.2.3'));
 });
 
-/** The proposals of bash for the last of these words. */
+/** The completions that bash proposes for the last of these words. */
 async function complete(...words: readonly string[]): Promise<readonly string[]> {
   const quoted = ['automation-exporter', ...words].map((word) => `'${word}'`).join(' ');
   const script = `source ./bash; COMP_WORDS=(${quoted}); COMP_CWORD=${words.length}; _automation_exporter; echo "\${COMPREPLY[@]}"`;
@@ -37,14 +37,14 @@ describe('repository/terminal', () => {
     expect(await complete('quarantine', 're')).toEqual(['retry']);
     expect(await complete('migrate', '')).toEqual(['postgres', 'directory']);
     expect(await complete('migrate', 'postgres', '')).toEqual([]);
-    // Files are proposed by bash itself.
+    // Bash itself proposes files.
     expect(await complete('serve', '--config.file', '=', 'con')).toEqual([]);
   });
 });
 
 describeWithTools('repository/terminal, zsh', ['zsh'], ({ zsh }) => {
   it('completes commands and flags with their help', async () => {
-    // Completion needs a terminal, which zsh provides; it is dumb, so that only words are drawn.
+    // Completion needs a terminal, which zsh provides; a dumb terminal draws only words.
     const script = `
       zmodload zsh/zpty
       zpty work "TERM=dumb PS1='>' zsh -f -i"

@@ -32,7 +32,7 @@ describe('schedule/poll-log', () => {
   it('logs neither the failure nor the recovery of a poll that fails with its server', () => {
     const { lines, succeed, fail, goAway } = setUp();
     succeed();
-    // The next vital poll finds the same.
+    // The next vital poll has the same problem.
     fail('network');
     goAway(true);
     fail('network');

@@ -9,10 +9,10 @@ const hour = 60 * minute;
 const day = 24 * hour;
 const startMs = Date.UTC(2024, 4, 20, 10, 0, 0, 500);
 
-/** The time of a run, by true time since the start and by the wall clock. */
+/** A run with its true time since the start, and its time by the wall clock. */
 type Run = { readonly trueMs: number; readonly wallMs: number };
 
-/** Entries of one interval in virtual time, with a wall clock that a test sets. */
+/** Entries that are due at one interval in virtual time; the test sets the wall clock. */
 function open({ everyMs = 15 * second, entries = 1, wallMs = startMs } = {}) {
   const time = createVirtualTime(startMs);
   const hands = { wallOffsetMs: wallMs - startMs, drift: 0, lateMs: 0 };
@@ -65,7 +65,7 @@ describe('schedule/poll-times', () => {
       await run(setMs + 8 * everyMs);
       const found = after(setMs);
       expect(found[0]?.trueMs).toBeLessThanOrEqual(setMs + everyMs + 2);
-      // The whole intervals are the times of its first entry.
+      // The times of the first entry are whole intervals.
       const settled = found.filter(({ trueMs }) => trueMs > setMs + 2 * everyMs);
       expect(settled.filter(({ wallMs }) => wallMs % everyMs > 10)).toEqual([]);
       expect(settled).toHaveLength(6);
@@ -74,7 +74,7 @@ describe('schedule/poll-times', () => {
 
     it('runs once at each due time while the clock is slewed', async () => {
       const { hands, time, run, runs } = open({ everyMs });
-      // Half a thousandth, as adjtime does; first ahead, then back.
+      // The clock is adjusted by half a thousandth, as adjtime does: first ahead, then back.
       const stepMs = everyMs / 10;
       for (let step = 1; step <= 120; step += 1) {
         time.after(step * stepMs, () => void (hands.wallOffsetMs += step <= 60 ? stepMs / 2000 : -stepMs / 2000));

@@ -27,7 +27,7 @@ function fault(kind: ErrorKind, errorCode?: string): ApiError {
   });
 }
 
-/** A poll of a collector whose answers the test sets; everything around it is real, except the clock. */
+/** A poll of a collector whose answers the test sets; everything else is real, except the clock. */
 function setUp({ vital = true, everyMs = 15_000 } = {}) {
   let answer: Answer = 1;
   let clockMs = 1_000_000;

@@ -56,7 +56,7 @@ describe('schedule/project-sweep', () => {
       expect(await pass()).toBe('success');
       const atSeconds = times().split(' ').map(Number);
       expect(atSeconds.length).toBe(1000);
-      // Five a second and no two closer together: longer than the interval, which is left to the budget.
+      // Five projects a second, evenly spread, take longer than the interval; only the budget limits the sweep.
       expect(atSeconds.at(-1)).toBeCloseTo(199.8);
       expect(Math.min(...atSeconds.slice(1).map((second, index) => second - (atSeconds[index] ?? 0)))).toBeCloseTo(0.2);
       expect(maxTogether()).toBe(1);

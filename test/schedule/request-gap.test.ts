@@ -15,7 +15,7 @@ function setUp({ waits = true } = {}) {
     run();
     return () => {};
   }
-  // This cast is safe: nobody looks at the answers.
+  // This cast is safe: the answers are not read.
   const api = {
     get: ask('get'),
     getTimed: ask('getTimed'),

@@ -55,7 +55,7 @@ function setUp(
   };
 }
 
-/** Ends a stop at once, however long running polls still take. */
+/** Ends a stop at once, even if running polls take long. */
 async function stopAtOnce(scheduler: ReturnType<typeof createScheduler>): Promise<void> {
   const stopped = scheduler.stop();
   await vi.advanceTimersByTimeAsync(10_000);
@@ -248,7 +248,7 @@ describe('schedule/scheduler', () => {
     await scheduler.stop();
 
     expect(runs - before).toBeGreaterThanOrEqual(5);
-    // None of its times went by.
+    // None of the poll times was skipped.
     expect(skipped).toEqual([]);
   });
 

@@ -38,7 +38,7 @@ function setUp({ vital = false, everyMs = 15_000, remember = (before: Memory): M
     client: {
       within: ({ signal: _signal, ...scope }) => {
         scopes.push(scope);
-        // This cast is safe: the collector asks nothing.
+        // This cast is safe: the collector sends no request.
         return {} as ReturnType<Client['within']>;
       },
       facts: () => ({ dialect: undefined, apiVersion: undefined, release: undefined, hidesMembers: false }),

@@ -19,7 +19,7 @@ type SceneOptions = DemoDefinition & {
   readonly tookMs?: number;
 };
 
-/** A sweep over projects whose answers the test sets, on a clock that only its waits and answers move. */
+/** A sweep over projects whose answers the test sets; only its waits and answers move the clock. */
 export function setScene(initial: readonly string[], options: SceneOptions = {}) {
   const { everyMs = 60_000, requestsPerSecond = 10, tookMs = 0, ...definition } = options;
   let names = initial;
@@ -52,7 +52,7 @@ export function setScene(initial: readonly string[], options: SceneOptions = {})
 
   const get = async (endpoint: { readonly name: string }, input?: { readonly path?: { readonly project: string } }) =>
     endpoint.name === 'projects' ? list() : answer(input?.path?.project ?? '');
-  // This cast is safe for the two endpoints that are asked here.
+  // This cast is safe: a sweep requests only these two endpoints.
   const api = { get, getTimed: get, supports: async () => false, server: () => ({}) } as unknown as Api;
   const clock = fakeClock({ now: () => nowMs, ticks: () => nowMs, after });
   function after(ms: number, run: () => void): () => void {
@@ -77,7 +77,7 @@ export function setScene(initial: readonly string[], options: SceneOptions = {})
     everyMs,
     timeoutMs: 10_000,
     requestsPerSecond,
-    // This cast is safe: a sweep uses nothing else of it.
+    // This cast is safe: a sweep uses nothing else of a server.
     client: { within: () => api } as unknown as Client,
     watch,
     projectList,
@@ -105,7 +105,7 @@ export function setScene(initial: readonly string[], options: SceneOptions = {})
     setNames: (next: readonly string[]) => {
       names = next;
     },
-    /** Reads the shared list, as another poll does. */
+    /** Reads the shared project list, as other polls do. */
     readList: () => projectList.read(api),
     failList: (fault: Error | undefined) => {
       listFault = fault;
@@ -113,7 +113,7 @@ export function setScene(initial: readonly string[], options: SceneOptions = {})
     whenAsked: (act: typeof onAsk) => {
       onAsk = act;
     },
-    /** One pass, this long after the start of the previous one; returns its result, and which project was read at which second. */
+    /** Plays one pass, this long after the previous start; returns its result, and the second at which each project was read. */
     pass: async (signal = new AbortController().signal) => {
       const startedMs = nowMs;
       asked.length = 0;
@@ -132,9 +132,9 @@ export function setScene(initial: readonly string[], options: SceneOptions = {})
       const [first] = asked;
       return asked.map(({ atMs }) => (atMs - (first?.atMs ?? 0)) / 1000).join(' ');
     },
-    /** The seconds of the last pass in which something was published. */
+    /** The seconds of the last pass at which values were published. */
     publishedAt: () => publishedMs.map((atMs) => (atMs - (asked[0]?.atMs ?? 0)) / 1000),
-    /** Delays the time between publishing and showing. */
+    /** Delays the time between publishing and showing values. */
     whenPublished: (act: typeof beforeShown) => {
       beforeShown = act;
     },

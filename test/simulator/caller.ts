@@ -9,7 +9,7 @@ export const backupId = '22222222-2222-4222-a222-222222222222';
 type Reply = {
   readonly status: number;
   readonly headers: Headers;
-  /** The body with the service's address written as `{base}`. */
+  /** The body, in which `{base}` stands for the address of the service. */
   readonly text: string;
   readonly json: unknown;
 };
@@ -21,7 +21,7 @@ type Ask = {
   readonly body?: string;
 };
 
-/** An installation with nothing in it and a clock that stands at noon. */
+/** An installation without content, whose clock stands at noon. */
 export function startEmpty(options: SimulatorOptions = {}): Promise<Simulator> {
   return startSimulator({ scenario: 'empty', clock: 'free', token: 'secret-token', retained: Infinity, ...options });
 }
@@ -68,7 +68,7 @@ export async function ask(simulator: Simulator, path: string, options: Ask = {})
   return { status: response.status, headers: response.headers, text, json: toJson(text) };
 }
 
-/** The neutral dialect's header for the same token. */
+/** The header that carries the same token in the neutral dialect. */
 export function asService(simulator: Simulator): Ask {
   return { headers: { 'X-Service-Auth-Token': simulator.token } };
 }
@@ -95,7 +95,7 @@ export async function startOneJob({ failing = false, timeoutMs, retry, ...option
   return simulator;
 }
 
-/** Lets time pass until an execution has ended, and gives its status. */
+/** Lets time pass until an execution has ended; returns its status. */
 export function untilEnd(simulator: Simulator, id: number): string | undefined {
   for (let count = 0; count < 100; count += 1) {
     const found = simulator.truth().executions.find((execution) => execution.id === id);

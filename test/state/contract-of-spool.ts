@@ -131,7 +131,7 @@ export function describeSpool(stateNow: () => State, reopen: () => Promise<void>
 
       expect(await state.spool.retry(['1', '3'])).toBe(1);
       expect(await keys(all)).toEqual(['1', '3']);
-      // Only quarantined traces can be dropped.
+      // Traces that are not quarantined cannot be dropped.
       expect(await state.spool.drop(['2', '3'])).toBe(1);
       expect(await state.spool.size()).toMatchObject({
         traces: 2,

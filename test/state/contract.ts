@@ -3,11 +3,11 @@ import type { LedgerChange, LedgerEntry } from '../../src/state/ledger.ts';
 import type { State } from '../../src/state/state.ts';
 import { describeSpool, toTrace } from './contract-of-spool.ts';
 
-/** An empty engine with the states of two servers, the first of which is `prod`. */
+/** An engine without content, with the states of two servers, of which the first is `prod`. */
 export type Engine = {
   readonly prod: State;
   readonly other: State;
-  /** Opens the same two states again from the stored data. */
+  /** Opens the same two states again, with the data that they stored. */
   readonly reopen: () => Promise<Engine>;
   readonly close: () => Promise<void>;
 };
@@ -130,7 +130,7 @@ export function describeContract(open: () => Promise<Engine>): void {
       expect((await state.ledger.find('prod', [0]))[0]?.project).toBe('Zahlung für €');
     });
 
-    // These casts are safe: the database refuses a missing value.
+    // These casts are safe: the database refuses a row without the missing value.
     it.each<[string, LedgerChange]>([
       ['entries', { entries: [ended('pay', 1, 100), ended('pay', 2, Number.NaN)] }],
       ['documents', { documents: [{ kind: null as unknown as string, key: 'b', body: '1' }] }],
@@ -143,7 +143,7 @@ export function describeContract(open: () => Promise<Engine>): void {
       expect(await state.ledger.size('prod')).toBe(0);
       expect(await state.ledger.find('prod', [1])).toEqual([]);
       expect(await state.ledger.load('prod')).toEqual([]);
-      // The next change does not include it.
+      // The next change does not include the failed one.
       await state.ledger.commit('prod', { entries: [ended('pay', 1, 100)] });
       expect(await state.ledger.size('prod')).toBe(1);
     });

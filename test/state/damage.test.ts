@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-/** More than SQLite keeps in memory. */
+/** // The data is larger than SQLite's cache. */
 const entries = Array.from({ length: 40_000 }, (_, id) => ({ project: 'pay', id, startedAtMs: id, endedAtMs: id }));
 
 const manyEntries = Array.from({ length: 200_000 }, (_, id) => ({
@@ -89,7 +89,7 @@ describe('state/damage', () => {
     const state = openSqliteState({ dir }, clock);
 
     expect(await state.ledger.load('prod', ['server'])).toEqual([document]);
-    // No file is there to be examined.
+    // Without a file, there is nothing to examine.
     expect(state.origin).toEqual({ kind: 'restored', damaged: undefined });
     await state.close();
   });
@@ -129,7 +129,7 @@ describe('state/damage', () => {
     const state = openSqliteState({ dir, onBroken: () => void broken++ });
     writeFileSync(file, readFileSync(file).fill(0xa5, 8192));
 
-    // Spread over the file, so that SQLite cannot keep all pages in memory.
+    // The rows are spread over the file, so that SQLite cannot keep all pages in memory.
     const more = entries.filter(({ id }) => id % 100 === 0).map((entry) => ({ ...entry, startedAtMs: entry.id + 1 }));
     for (let tries = 0; tries < 2; tries += 1)
       await expect(state.ledger.commit('prod', { entries: more })).rejects.toThrow('it is damaged; restart to restore');

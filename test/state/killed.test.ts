@@ -19,12 +19,12 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-/** The last line of the process before its death. */
+/** The words of the process; the last one before its death shows what it did. */
 const phases = ['opening', 'committed', 'backing up', 'closing'];
 
 type Life = { readonly died: string; readonly opened: readonly string[]; readonly committed: number };
 
-/** Starts a process that uses the state, and kills it some time after a line has come for the n-th time. */
+/** Starts a process that uses the state, and kills the process some time after it printed a line for the n-th time. */
 async function killAfter(line: string, { nth, turns }: { nth: number; turns: number }): Promise<Life> {
   const child = startChild(process.execPath, [worker, dir]);
   await child.waitFor(new RegExp(`(^${line}\\n[^]*?){${nth}}`, 'm'));
@@ -48,7 +48,7 @@ describe('state/killed', () => {
     const isDone = () => phases.every((phase) => deaths.has(phase));
     for (let kill = 0; kill < kills || (kill < 80 && !isDone()); kill += 1) {
       const line = random.pick(['opening', 'committed \\d+', 'backing up', 'closing', 'closing']);
-      // The very first start, without a file, is killed too.
+      // The first start without a file is killed too.
       const nth = kill === 0 ? 1 : random.between(1, 3);
       const { died, opened, committed } = await killAfter(line, {
         nth,
@@ -60,7 +60,7 @@ describe('state/killed', () => {
         expect({ kill, origin, total }).toEqual({ kill, origin: 'usual', total: entries });
       }
       const first = Number(opened[0]?.split(' ')[2] ?? least);
-      // The last commit may be complete although its line is missing.
+      // The last commit may be complete although the process did not print its line.
       expect([least, least + 1], `kill ${kill}`).toContain(first);
       least = Math.max(first, committed);
     }
@@ -92,7 +92,7 @@ describe('state/killed', () => {
   }, 300_000);
 });
 
-/** Changes the state into one from before checksums, unless it is one already. */
+/** Changes the state into one without checksums, unless it has none already. */
 function takeBack(): void {
   const database = new DatabaseSync(join(dir, 'state.sqlite'));
   const version = database.prepare('PRAGMA user_version').get()?.['user_version'];

@@ -12,7 +12,7 @@ import { type PostgresServer, startPostgres, toSettings } from '../support/postg
 import { describeWithTools } from '../support/tools.ts';
 
 const all = { maxBytes: 1e6, maxTraces: 1000 };
-/** More traces than are copied at once. */
+/** // There are more traces than a copy handles at once. */
 const keys = Array.from({ length: 250 }, (_, index) => String(index + 1));
 
 describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) => {
@@ -66,7 +66,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     });
   }
 
-  /** Opens the database as a replica of this server does. */
+  /** Opens the database as a replica of the server `unit` does. */
   function open(unit = 'prod') {
     const replica = { owner: 'replica-1', address: '' };
     return openPostgresState({ settings: toSettings(server, schema), replica, clock: systemClock, units: [unit] });

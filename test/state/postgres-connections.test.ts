@@ -59,7 +59,7 @@ it.each([
   );
 });
 
-/** Accepts a connection and ends the session in the same packet, like a database whose main process was killed. */
+/** Accepts a connection and ends the session in the same packet, as a database does whose main process was killed. */
 function startEnding(): Promise<Started> {
   return start((socket) => {
     const fields = 'SFATAL\0VFATAL\0C57P01\0Mterminating connection due to unexpected postmaster exit\0\0';
@@ -72,7 +72,7 @@ const ready = toMessage('Z', Buffer.from('I'));
 
 type Started = { readonly port: number; readonly stop: () => Promise<void> };
 
-/** A database that does this with each connection. */
+/** A database that handles each connection in this way. */
 async function start(onConnect: (socket: Socket) => void): Promise<Started> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

@@ -15,7 +15,7 @@ import { eventually } from '../support/eventually.ts';
 import { type PostgresServer, startPostgres, toSettings } from '../support/postgres.ts';
 import { describeWithTools } from '../support/tools.ts';
 
-/** Changed settings, and a changed address or user. */
+/** Settings that a test changes, including the address or the user. */
 type Changes = Partial<PostgresSettings> & { readonly at?: Partial<Login> };
 
 describeWithTools('state/postgres, and what can go wrong with its database', ['postgresql'], ({ postgresql }) => {
@@ -193,7 +193,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
 
   it('opens all connections again after one broke, because the others may lead to a server that is gone', async () => {
     const connections = createConnections(toSettings(server, schema), systemClock);
-    /** The processes of three connections that are in use at the same time. */
+    /** Returns the pids of the processes that serve three connections in use at the same time. */
     const pids = async (): Promise<Set<number | undefined>> => {
       const { promise: allBegan, resolve } = Promise.withResolvers<void>();
       let began = 0;

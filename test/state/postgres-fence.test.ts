@@ -214,7 +214,7 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     const owned = a.owned('prod', lease);
     await owned.ledger.commit('prod', { entries: [entry(1)] });
     await owned.ledger.commit('prod', { entries: [entry(2)] });
-    // As with a standby that was behind: the lease exists, but the last commit is missing.
+    // A standby that was behind looks like this: it has the lease, but the last commit is missing.
     await server.query(`UPDATE ${schema}.unit SET commits = 1; DELETE FROM ${schema}.ledger_entry WHERE id = 2`);
 
     const fenced = 'the database has 1 commits of prod instead of 2: nothing was written';

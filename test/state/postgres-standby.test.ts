@@ -32,7 +32,7 @@ describeWithTools('state/postgres, with a standby', ['postgresql'], ({ postgresq
     await primary.stop();
   }, 120_000);
 
-  /** Kills the primary; the standby takes over its address. */
+  /** Kills the primary; the standby gets its address. */
   async function failOver(): Promise<void> {
     await primary.crash();
     await standby.query('SELECT pg_promote()');
@@ -83,7 +83,7 @@ describeWithTools('state/postgres, with a standby', ['postgresql'], ({ postgresq
   }, 120_000);
 });
 
-/** The message of a fenced write; other errors, such as a lost connection, are thrown. */
+/** Returns the message of a fenced write; throws other errors, such as a lost connection. */
 async function refusal(write: Promise<void>): Promise<string> {
   const message = await write.then(
     () => 'none',

@@ -6,7 +6,7 @@ import type { SharedState } from '../../src/state/shared-state.ts';
 import { type PostgresServer, startPostgres, toSettings } from '../support/postgres.ts';
 import { describeWithTools } from '../support/tools.ts';
 
-/** The schema of the first release, as far as its statements below need it. */
+/** The schema of the first release, reduced to the parts that the statements below need. */
 const firstSchema = `
   DROP TABLE unfinished_copy;
   ALTER TABLE lease DROP COLUMN owner_configuration;
@@ -56,7 +56,7 @@ describeWithTools('state/postgres, upgraded while it is in use', ['postgresql'],
     return openPostgresState({ settings, replica: { owner: 'new', address: '' }, clock: systemClock, units: ['prod'] });
   }
 
-  /** Commits as the first release does; false if it was fenced. */
+  /** Commits as the first release does; returns false if the write was fenced. */
   async function commit(epoch: number, id: number): Promise<boolean> {
     await old.query('BEGIN');
     const fenced = (await old.query(fence, [epoch])).rowCount === 0;
@@ -81,7 +81,7 @@ describeWithTools('state/postgres, upgraded while it is in use', ['postgresql'],
       isUpgraded = true;
     });
     let last = 0;
-    // While the tables change, and once after.
+    // Commits are tried while the tables change, and once after that.
     for (let isLast = false; !isLast && last < 100_000; ) {
       isLast = isUpgraded;
       last += 1;

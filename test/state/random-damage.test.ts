@@ -13,7 +13,7 @@ const projects = ['pay', 'shop', 'warehouse'];
 /** Each kind of damage comes up equally often. */
 const seeds = isAll ? 300 : 90;
 let template: string;
-/** The content after each commit, the last one at the end. */
+/** The content after each commit; the newest one is last. */
 const kept: string[] = [];
 
 beforeAll(async () => {
@@ -28,7 +28,7 @@ beforeAll(async () => {
     await state.close();
     state = openSqliteState({ dir });
   }
-  // As after a kill: the last commits are only in the write-ahead log.
+  // The folder looks like that of a killed process: the last commits are only in the write-ahead log.
   for (const name of readdirSync(dir)) copyFileSync(join(dir, name), join(template, name));
   await state.close();
   rmSync(dir, { recursive: true });
@@ -72,7 +72,7 @@ async function contentOf({ ledger, spool }: State): Promise<string> {
   });
 }
 
-/** Random numbers from a seed, so that a failing round can be repeated. */
+/** Random numbers from a seed, with which a failing round can be repeated. */
 function createRandom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -81,7 +81,7 @@ function createRandom(seed: number): (below: number) => number {
   };
 }
 
-/** Returns whether it changed anything, because a random byte may equal the old one. */
+/** Returns whether the damage changed anything, because a random byte may equal the old one. */
 type Damage = readonly [name: string, apply: (dir: string, random: (below: number) => number) => boolean];
 
 function toBytesDamage(change: (bytes: Buffer, random: (below: number) => number) => Buffer): Damage[1] {
@@ -149,7 +149,7 @@ async function play(seed: number): Promise<string> {
   }
 }
 
-/** The result for a damaged state: complete, or the content of an earlier commit, with a log message. */
+/** Returns the result for a damaged state: complete, or the content of an earlier commit and a log message. */
 async function judge(dir: string): Promise<string> {
   const damagedTraces: string[] = [];
   const state = openSqliteState({ dir, onDamage: (what) => damagedTraces.push(what) }, clock);
@@ -163,14 +163,14 @@ async function judge(dir: string): Promise<string> {
   if (!isKept) return 'what is committed afterwards is not kept';
   if (content === kept.at(-1)) return 'healed';
   if (state.origin.kind === 'usual') return damagedTraces.length > 0 ? judgeTraces(content) : 'not noticed';
-  // A good copy lies beside it.
+  // A good copy is beside it, so the state must not begin anew.
   if (state.origin.kind === 'anew') return 'begun from nothing';
   return kept.includes(content) ? 'said' : 'said, but it never was like this';
 }
 
-/** Everything except some traces equals the last content. */
+/** Everything except some traces must equal the last content. */
 function judgeTraces(content: string): string {
-  // These casts are safe: it is what `contentOf` wrote.
+  // These casts are safe: `contentOf` wrote the text.
   const { traces, ...found } = JSON.parse(content) as { readonly traces: readonly unknown[] };
   const { traces: allTraces, ...last } = JSON.parse(kept.at(-1) ?? '') as { readonly traces: readonly unknown[] };
   const all = new Set(allTraces.map((trace) => JSON.stringify(trace)));

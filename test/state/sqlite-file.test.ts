@@ -18,7 +18,7 @@ beforeEach(() => {
   file = join(dir, 'state.sqlite');
 });
 
-/** A state of some size with a copy that is one change old. */
+/** A state of some size, whose copy is one change old. */
 async function leaveState({ hasCopy = true } = {}): Promise<void> {
   const state = openSqliteState({ dir });
   const entries = Array.from({ length: 5000 }, (_, id) => ({ project: 'pay', id, startedAtMs: id, endedAtMs: id }));

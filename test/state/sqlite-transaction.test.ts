@@ -53,7 +53,7 @@ describe('state/sqlite-transaction', () => {
       CREATE TABLE line (name REFERENCES name DEFERRABLE INITIALLY DEFERRED)`);
     const noted: number[] = [];
     const commit = createCommit(database, { note: ({ commits }) => noted.push(commits) });
-    // The statement succeeds, and COMMIT fails.
+    // The statement succeeds, but COMMIT fails.
     expect(() => commit(() => database.exec('INSERT INTO line VALUES (1)'))).toThrow('FOREIGN KEY constraint failed');
     expect(noted).toEqual([]);
     commit(() => database.exec('INSERT INTO name VALUES (1)'));

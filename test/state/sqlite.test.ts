@@ -107,7 +107,7 @@ describe('state/sqlite', () => {
     writeFileSync(join(dir, 'state.sqlite'), '');
     symlinkSync('elsewhere', join(dir, 'not-of-the-state'));
     const [user, other, root] = [4711, 4712, 0];
-    // Only root can give a file away.
+    // Only root can change the owner of a file.
     const owner = process.getuid?.() === root ? other : process.getuid?.();
     const give = (path: string, to = root): void => chownSync(path, to, to);
     give(join(dir, 'state.sqlite'), owner);

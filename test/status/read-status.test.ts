@@ -16,7 +16,7 @@ const success: Outcome = { result: 'success', series: 14 };
 const timedOut: Outcome = { result: 'failed', kind: 'timeout', message: 'no answer within 10 s' };
 const denied: Outcome = { result: 'off', reason: 'denied', message: 'HTTP 403' };
 
-/** A poll that ended 12 s ago, and has ended that way for 10 min. */
+/** A poll that ended 12 s ago with this result, which polls have had for 10 min. */
 function poll(key: Omit<PollKey, 'server'>, outcome?: Outcome, given: Partial<PollStatus> = {}): PollStatus {
   const taken = { endedAtMs: nowMs - 12_000, tookMs: 23, succeededAtMs: nowMs - 12_000, restsForMs: 0 };
   return {
@@ -49,7 +49,7 @@ function readAll(polls: readonly PollStatus[], given: Given = {}) {
     version: '0.1.0',
     servers: [{ name: 'prod', url: 'https://prod.example.org' }],
     config: { collectors: {} },
-    // Only the name and the rules of a collector matter here.
+    // The test uses only the name and the rules of a collector.
     collectors: [
       { name: 'log-storage', reads: [{ allowedBy: rule }] },
       { name: 'project-jobs', reads: [{ allowedBy: [{ type: 'job', allow: 'view' }] }] },

@@ -32,7 +32,7 @@ describe('status/shown-job', () => {
     const own = [
       ended({ id: 3, project: 'pay', job: 'settle', jobId: 'j1' }),
       ended({ id: 2, project: 'pay', job: 'old/name', jobId: 'j1' }),
-      // A run that an earlier release stored.
+      // An earlier release stored this run.
       ended({ id: 1, project: 'pay', job: 'settle' }),
     ];
     const other = ended({ id: 4, project: 'pay', job: 'settle', jobId: 'j2', ending: 'failed' });
@@ -41,7 +41,7 @@ describe('status/shown-job', () => {
     const current = [running({ id: 6, project: 'pay', job: 'settle', jobId: 'j2' })];
     const shown = toShownJob({ ...input, running: current, factsOf: () => ({ jobId: 'j1' }) });
     expect(shown).toMatchObject({ runs: own, running: [], lastFailure: undefined });
-    // The list of jobs shows that the name belongs to another job now.
+    // The list of jobs shows that another job has the name now.
     expect(toShownJob({ ...input, jobId: 'j2', factsOf: () => undefined })).toMatchObject({
       runs: [other, own[2]],
       lastFailure,
@@ -56,7 +56,7 @@ describe('status/shown-job', () => {
       overdueMs: 300_000,
     });
     expect(toShownJob({ ...input, factsOf: () => undefined })).toBeUndefined();
-    // The server has an average of a job that runs for the first time since the exporter started.
+    // The server reports an average although the job runs for the first time since the exporter started.
     const first = [running({ project: 'pay', job: 'settle', averageMs: 200_000 })];
     expect(toShownJob({ ...input, factsOf: () => undefined, running: first })).toMatchObject({ overdueMs: 600_000 });
   });

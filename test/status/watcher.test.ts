@@ -20,7 +20,7 @@ describe('status/watcher', () => {
   ])('does not link to %s', (_, address, ours) => {
     const watcher = toWatcher({ ...lease, owner: address }, ours);
     expect(watcher).toEqual({ is: 'other', address, page: undefined });
-    // This cast is safe: it was compared.
+    // This cast is safe: the comparison has checked it.
     expect(toWatcherText({ server: 'prod', watcher: watcher as Exclude<typeof watcher, { is: 'us' }> })).toBe(
       `"prod" is watched by another exporter: ${address}, which has no web.external_url of its own`,
     );

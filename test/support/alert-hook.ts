@@ -10,7 +10,7 @@ type Delivered = {
 
 export type AlertHook = Awaited<ReturnType<typeof startAlertHook>>;
 
-/** A webhook that keeps what Alertmanager delivers. */
+/** A webhook that stores what Alertmanager delivers. */
 export async function startAlertHook() {
   const all: Delivered[] = [];
   const server = createServer((request, response) => {

@@ -9,7 +9,7 @@ export type CannedAnswer = {
 
 type CannedOptions = { readonly apiVersion: number; readonly dialect: 'service' | 'rundeck' };
 
-/** A server with literal answers by the path after `api/{version}/`, as a server of that version and dialect would give them. */
+/** A server that answers each path after `api/{version}/` with a literal answer, as a server of that version and dialect would. */
 export async function startCannedServer({ apiVersion, dialect }: CannedOptions) {
   const token = 'canned-token-3f9c';
   const requests: string[] = [];
@@ -32,7 +32,7 @@ export async function startCannedServer({ apiVersion, dialect }: CannedOptions) 
   return {
     url: `http://127.0.0.1:${port}`,
     token,
-    /** `GET /api/47/system/info`, in order of arrival. */
+    /** The requests in order of their arrival, such as `GET /api/47/system/info`. */
     requests,
     answer: (next: Readonly<Record<string, CannedAnswer>>) => {
       answers = next;

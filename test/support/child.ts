@@ -5,31 +5,31 @@ import { provideCli } from './built.ts';
 
 export type Child = {
   readonly pid: number;
-  /** Everything written so far, to standard output and to standard error. */
+  /** Everything that the process has written so far, to standard output and to standard error. */
   readonly output: () => string;
-  /** The first match in the output, now or later; rejects when the process ends without one, or after the limit. */
+  /** Resolves with the first match in the output, now or later; rejects if the process ends without one, or after the limit. */
   readonly waitFor: (pattern: RegExp, limitMs?: number) => Promise<RegExpExecArray>;
   readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
   readonly kill: (signal: NodeJS.Signals) => void;
-  /** Ends the process by its own pid, if necessary by force. */
+  /** Ends the process by its own pid; if it does not end, kills it. */
   readonly stop: () => Promise<void>;
 };
 
 type ChildOptions = {
   readonly env?: Variables;
   readonly cwd?: string;
-  /** Makes it the leader of a process group, so that its children end with it. */
+  /** Makes the process the leader of a process group, so that its children end with it. */
   readonly isGroup?: boolean;
 };
 
 type Variables = Readonly<Record<string, string>>;
 
-/** Not the working directory of this process, because another test may change it and delete the directory. */
+/** The top of the repository. The working directory is not used, because another test may change it and delete the directory. */
 const top = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The command line of the built package, as its own process. */
+/** Starts the command line of the built package in its own process. */
 export function startCli(args: readonly string[], options: ChildOptions = {}): Child {
-  // With this setting of the allocator the process does not restart itself; the test of the bundle proves the restart.
+  // This setting of the allocator keeps the process from restarting itself; the test of the bundle checks the restart.
   return startChild(process.execPath, [provideCli(), ...args], {
     ...options,
     env: { MALLOC_ARENA_MAX: '1', ...options.env },
@@ -85,7 +85,7 @@ export function startChild(command: string, args: readonly string[], options: Ch
   };
 }
 
-/** The environment of child processes: PATH and compiled code; a test with its own home directory compiles for itself. */
+/** The environment of child processes: PATH and compiled code. A test with its own home directory does not share compiled code. */
 export function toChildEnvironment(env: Variables = {}): NodeJS.ProcessEnv {
   const { PATH = '', NODE_COMPILE_CACHE } = process.env;
   return { PATH, ...('HOME' in env ? {} : { NODE_COMPILE_CACHE }), ...env };

@@ -9,7 +9,7 @@ type TestClientOptions = Partial<Omit<ClientOptions, 'observe'>> & {
   readonly token?: SecretSource;
 };
 
-/** The real client with a loopback server, a budget that never limits it, and retries without a pause. */
+/** The real client for a loopback server, with a budget that never limits it and retries without a pause. */
 export function createTestClient({ url, token = fixedSecret('none'), ...options }: TestClientOptions) {
   const transport = options.transport ?? createTransport({ url, timeoutMs: 5000, clock: systemClock });
   const seen: string[] = [];
@@ -33,7 +33,7 @@ export function createTestClient({ url, token = fixedSecret('none'), ...options 
   return {
     client,
     api: client.within({ lane: 'normal', forMs: 10_000 }),
-    /** Requests and their results, in order: `system-info 200`, `system-info unauthorized`. */
+    /** The requests with their results, in order: `system-info 200`, `system-info unauthorized`. */
     seen,
     close: transport.close,
   };

@@ -12,7 +12,7 @@ export async function startCutProxy(target: number | (() => number)) {
   let slowestMs = 0;
   let waiting = 0;
 
-  /** Data never overtakes earlier data, even if the delay ends. */
+  /** Passes data on in its order, even after the delay has ended. */
   function passOn(upstream: Socket, bytes: Buffer): void {
     if (delayMs === 0 && waiting === 0) {
       upstream.write(bytes);
@@ -55,7 +55,7 @@ export async function startCutProxy(target: number | (() => number)) {
   const port = await listen(server);
   return {
     port,
-    /** Cuts the next connection right after a message with this text was passed on: its answer never arrives. */
+    /** Cuts the next connection after a message with this text was passed on, so that its answer never arrives. */
     cutAfter: (text: string) => {
       fatal = text;
     },

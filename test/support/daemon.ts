@@ -17,14 +17,14 @@ export type Daemon = {
   readonly app: App;
   readonly directory: string;
   readonly logged: readonly string[];
-  /** Loads a configuration from this text. */
+  /** Loads a configuration with this text. */
   readonly load: (yaml: string) => Promise<Config>;
   readonly metrics: (query?: string) => Promise<string>;
   readonly stop: () => Promise<void>;
 };
 
 export type DaemonOptions = {
-  /** The configuration; `TOKEN` in it stands for the file with the token. */
+  /** The text of the configuration, in which `TOKEN` stands for the path of the token's file. */
   readonly yaml: string;
   readonly token: string;
   readonly flags?: readonly string[];
@@ -32,11 +32,11 @@ export type DaemonOptions = {
   /** Variables of OpenTelemetry. */
   readonly env?: OtlpEnvironment;
   readonly selfTracing?: SelfTracing;
-  /** Where the state is kept; in memory if absent. */
+  /** The directory of the state; if absent, the state is kept in memory. */
   readonly stateDirectory?: string;
 };
 
-/** A daemon in this process with a configuration file, on a free port. */
+/** Starts a daemon in this process, with a configuration file and on a free port. */
 export async function startDaemon({
   yaml,
   token,

@@ -10,9 +10,9 @@ import { ApiError } from '../../src/api/errors.ts';
 import type { Transport } from '../../src/api/wire/transport.ts';
 
 export type DirectSimulator = Pick<Simulator, 'token' | 'control' | 'advance' | 'truth'> & {
-  /** The requests: paths and queries. */
+  /** The paths and queries of all requests. */
   readonly requests: () => readonly Asked[];
-  /** How long a real server would have worked for these requests. */
+  /** The time that a real server would have needed for these requests. */
   readonly spentMs: () => number;
   /** A transport to the service that takes no time. */
   readonly transport: Transport;
@@ -24,7 +24,7 @@ export type DirectOptions = Omit<SimulatorOptions, 'onRequest'> & {
 
 type Asked = { readonly path: string; readonly query: string; listed?: number; costMs?: number };
 
-/** A simulated service with a frozen clock and without a socket, so that thousands of requests are cheap. */
+/** A simulated service with a frozen clock and without a socket, which handles thousands of requests quickly. */
 export function createDirectSimulator({ onRequest, ...options }: DirectOptions): DirectSimulator {
   const clock = createClock(undefined, 'free');
   const { world, faults, control, token, play } = createService(options, clock);
@@ -32,7 +32,7 @@ export function createDirectSimulator({ onRequest, ...options }: DirectOptions):
   let spentMs = 0;
   let turn = 0;
 
-  /** Each living member in turn, as a load balancer does. */
+  /** Takes the living members in turn, as a load balancer does. */
   function nextMember(): Member {
     const alive = world.members.filter((member) => member.alive);
     const member = alive[turn++ % Math.max(1, alive.length)] ?? world.members[0];

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Retries until the function succeeds; after the limit it throws the last error. */
+/** Calls the function until it succeeds; after the limit it throws the last error. */
 export async function eventually<Answer>(
   ask: () => Promise<Answer>,
   { limitMs = 30_000, everyMs = 50 }: { readonly limitMs?: number; readonly everyMs?: number } = {},

@@ -10,7 +10,7 @@ export function makeFolder(): string {
   return folder;
 }
 
-/** Makes an empty folder for all tests of a file or of a `describe`; it is removed after them. */
+/** Makes an empty folder for all tests of a file or of a `describe`, and removes it after them. */
 export function makeSharedFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -10,8 +10,8 @@ import { runCommand } from './process.ts';
 export const baseName = 'docker.io/library/node:24-slim';
 
 /**
- * A store of images with a stand-in for the base: this machine's Debian release, Node and npm. Made once for each set of versions and kept,
- * because that takes a minute.
+ * A store of images with a stand-in for the base: Debian, Node and npm in the versions of this machine. It is kept for each set
+ * of versions, because making it takes a minute.
  */
 export async function provideBaseStore(buildah: string): Promise<string> {
   const npm = dirname(dirname(realpathSync(await runCommand('sh', ['-c', 'command -v npm']))));
@@ -25,7 +25,7 @@ export async function provideBaseStore(buildah: string): Promise<string> {
   const tree = await mkdtemp(join(tmpdir(), 'image-base-'));
   try {
     const words = ['--variant=minbase', codename, tree, await findMirror(codename)];
-    // A killed debootstrap would leave a file system mounted.
+    // If debootstrap were killed, a file system would stay mounted.
     await runCommand('debootstrap', words, { timeoutMs: 570_000 });
     await addNode(tree, npm);
     await commitTree(buildah, options, tree);
@@ -35,7 +35,7 @@ export async function provideBaseStore(buildah: string): Promise<string> {
   return store;
 }
 
-/** The mirror that apt uses, so that this repository needs no address. */
+/** Returns the mirror that apt uses, so that this repository needs no address. */
 async function findMirror(codename: string): Promise<string> {
   const format = '$(REPO_URI) $(RELEASE) $(COMPONENT)';
   const lines = (await runCommand('apt-get', ['indextargets', '--format', format, 'Created-By: Packages'])).split('\n');

@@ -8,7 +8,7 @@ import { type Child, startChild } from './child.ts';
 import { provideBaseStore } from './image-base.ts';
 import { runCommand } from './process.ts';
 
-// The base's default npm configuration and that of its machine; a project's own file has priority over both.
+// These are the default npm configurations of the base and of its machine; a project's own file has priority over both.
 const npmDefaults = '/usr/local/lib/node_modules/npm/npmrc';
 const npmGlobal = '/usr/local/etc/npmrc';
 
@@ -17,11 +17,11 @@ const hostArchitecture = findArchitecture().debian;
 type Environment = Readonly<Record<string, string>>;
 
 export type ImageStore = {
-  /** Builds the Dockerfile of a folder under a name, for this architecture or another one. */
+  /** Builds the Dockerfile of a folder under a name, for the architecture of this machine or another one. */
   readonly build: (folder: string, name: string, architecture?: string) => Promise<void>;
   /** The configuration of the image, in Docker's form. */
   readonly inspect: (name: string) => Promise<unknown>;
-  /** The files of an image, in a folder of this machine. */
+  /** Makes the files of an image visible in a folder of this machine. */
   readonly mount: (name: string) => Promise<string>;
   /** Runs a command in a new container as the user of the image, and waits for its end. */
   readonly run: (name: string, command: readonly string[], env?: Environment) => Promise<string>;
@@ -33,11 +33,11 @@ export type ImageStore = {
 type StoreOptions = {
   /** Volumes of every container, in buildah's notation. */
   readonly volumes?: readonly string[];
-  /** True if containers may install packages; builds always may. */
+  /** True if containers may install packages. Builds may always do so. */
   readonly withRegistry?: boolean;
 };
 
-/** A store on top of the base, so that nothing of a run is left. */
+/** A store on top of the base; closing it removes everything that a run has added. */
 export async function openImageStore(
   buildah: string,
   { volumes = [], withRegistry = false }: StoreOptions = {},
@@ -62,7 +62,7 @@ export async function openImageStore(
     async build(folder, name, architecture) {
       const mounts = await planVolumes(directory);
       const flags = ['--quiet', '--isolation', 'chroot', '--pull-never', '--format', 'docker', ...mounts];
-      // Docker sets the building platform by itself; this buildah does not.
+      // Docker sets the building platform itself, but this version of buildah does not.
       if (architecture !== undefined) {
         flags.push('--platform', `linux/${architecture}`, '--build-arg', `BUILDPLATFORM=linux/${hostArchitecture}`);
       }
@@ -90,7 +90,7 @@ export async function openImageStore(
   };
 }
 
-/** The machine's npm configuration and certificates, mounted for builds and not part of the image. */
+/** The npm configuration and the certificates of this machine, which are mounted for builds and are no part of the image. */
 async function planVolumes(directory: string): Promise<readonly string[]> {
   const registry = await runCommand('npm', ['config', 'get', 'registry']);
   const userConfig = await runCommand('npm', ['config', 'get', 'userconfig']);

@@ -8,15 +8,15 @@ import { runCommand } from './process.ts';
 
 const top = join(import.meta.dirname, '..', '..');
 
-/** The exporter as one of its packages installs it, in an image of a store. */
+/** The exporter in an image of a store, installed from one of its packages. */
 export type Installation = {
   readonly image: string;
-  /** The program, and the user that runs it. */
+  /** The command of the program, and the user that runs it. */
   readonly command: readonly string[];
   readonly user: string;
 };
 
-/** The npm archive in a root with only Node and npm; without the optional Node package, because the root has its own. */
+/** Installs the npm archive in a root that has only Node and npm; the optional Node package is omitted. */
 export async function installArchive(store: ImageStore, directory: string): Promise<Installation> {
   const folder = join(directory, 'archive');
   mkdirSync(folder);
@@ -28,7 +28,7 @@ export async function installArchive(store: ImageStore, directory: string): Prom
   return { image: 'npm-archive', command: ['automation-exporter'], user: '0:0' };
 }
 
-/** The Debian package in a Debian root, run as its unit runs it. */
+/** Installs the Debian package in a Debian root, and runs it as its unit does. */
 export async function installDebianPackage(store: ImageStore, directory: string): Promise<Installation> {
   const file = await buildDebianPackage(join(directory, 'deb'), { compression: 'none' });
   const folder = dirname(file);
@@ -50,13 +50,13 @@ export async function installDebianPackage(store: ImageStore, directory: string)
   return { image: 'debian-package', command: ['automation-exporter'], user };
 }
 
-/** The image itself. */
+/** Uses the image itself. */
 export async function installImage(store: ImageStore): Promise<Installation> {
   await store.build(top, 'automation-exporter');
   return { image: 'automation-exporter', command: ['node', 'cli.js'], user: '65532:65532' };
 }
 
-/** The files of this checkout in a root with Node 20; npm packages are not installed yet. */
+/** Copies the files of this checkout into a root with Node 20, without its npm packages. */
 export async function addCheckout(store: ImageStore, directory: string): Promise<string> {
   const folder = join(directory, 'checkout');
   const listed = await runCommand('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: top });

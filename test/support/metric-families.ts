@@ -1,4 +1,4 @@
-/** A decoded `MetricFamily`. Samples are written as in the text format. */
+/** A decoded `MetricFamily`; its samples are written in the text format. */
 type DecodedFamily = {
   readonly name: string;
   readonly help: string;
@@ -15,7 +15,7 @@ type DecodedSeries = {
   readonly count: number;
 };
 
-/** Reads delimited messages by the specification alone, because an encoder must not be tested by its own decoder. */
+/** Decodes delimited messages by the specification: the exporter's own decoder could share faults with the encoder. */
 export function decodeFamilies(bytes: Buffer): readonly DecodedFamily[] {
   const families: DecodedFamily[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -78,7 +78,7 @@ function decodeMetric(name: string, bytes: Buffer) {
   };
 }
 
-/** Returns pairs of index and count, as the exporter keeps them. */
+/** Returns pairs of an index and a count, which is the exporter's own form. */
 function toNative(parts: readonly Field[]): DecodedSeries['native'] {
   const schema = numberOf(parts, 5);
   if (schema === undefined) return undefined;

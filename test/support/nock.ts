@@ -10,7 +10,7 @@ type PlainAnswer = {
 
 export type Upstream = ReturnType<typeof interceptUpstream>;
 
-/** Intercepts the network, for cases in which a socket would add nothing. */
+/** Intercepts the network, for cases in which a socket has no effect on the result. */
 export function interceptUpstream(url = 'http://upstream.test') {
   const unmatched: string[] = [];
   const note = ({ url: asked }: Request): void => {
@@ -21,7 +21,7 @@ export function interceptUpstream(url = 'http://upstream.test') {
   nock.emitter.on('no match', note);
   return {
     url,
-    /** Answers to GETs of the path; the header must be there with this value. */
+    /** Answers GET requests of the path that have the header with this value. */
     answers: (
       path: string,
       [name, value]: readonly [name: string, value: string],
@@ -29,7 +29,7 @@ export function interceptUpstream(url = 'http://upstream.test') {
     ) => {
       nock(url).get(path).matchHeader(name, value).times(times).reply(status, body, headers);
     },
-    /** Restores the network; throws if an answer was not requested, or a request had no answer. */
+    /** Restores the network; throws if an answer was never requested, or if a request had no answer. */
     done: () => {
       const pending = nock.pendingMocks();
       nock.emitter.off('no match', note);

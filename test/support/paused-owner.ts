@@ -5,8 +5,8 @@ import { createPostgresLeases } from '../../src/state/postgres/postgres-leases.t
 import { toSettings } from './postgres.ts';
 
 /**
- * A process that owns `prod` and stops in its transaction before the commit. When told to continue, it commits, writes once more, and
- * prints the results of both.
+ * A process that owns `prod` and stops inside a transaction before the commit. When told to continue, it commits, writes once
+ * more, and prints the results of both.
  */
 const [port = '', password = '', schema = ''] = process.argv.slice(2);
 const connections = createConnections(toSettings({ port: Number(port), password }, schema), systemClock);

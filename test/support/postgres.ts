@@ -12,21 +12,21 @@ export type PostgresServer = {
   readonly port: number;
   readonly dir: string;
   readonly password: string;
-  /** Runs SQL as its superuser. */
+  /** Runs SQL as the superuser of the server. */
   readonly query: (text: string) => Promise<readonly unknown[]>;
-  /** Stops the process as a crash does: nothing more is written. */
+  /** Stops the process as a crash does, so that it writes nothing more. */
   readonly crash: () => Promise<void>;
   readonly start: () => Promise<void>;
-  /** Shuts it down cleanly; its files stay. */
+  /** Shuts the server down cleanly; its files remain. */
   readonly halt: () => Promise<void>;
-  /** Offers TLS with this certificate from now on. */
+  /** Makes the server use TLS with this certificate from now on. */
   readonly useCertificate: (key: string, certificate: string) => Promise<void>;
   readonly stop: () => Promise<void>;
 };
 
 const superuserPassword = 'only for this test';
 
-/** A real PostgreSQL with its own data directory, which is removed at the end: empty, or a standby of another one. */
+/** A real PostgreSQL with its own data directory, which is removed at the end; empty, or a standby of another server. */
 export async function startPostgres(
   binary: string,
   settings: Readonly<Record<string, string>> = {},
@@ -69,7 +69,7 @@ export async function startPostgres(
     await eventually(() => query('SELECT 1'));
   }
   async function halt(): Promise<void> {
-    // The fast shutdown, which also ends open connections.
+    // This signal causes the fast shutdown, which also ends open connections.
     child?.kill('SIGINT');
     await child?.stop();
   }
@@ -87,14 +87,14 @@ export async function startPostgres(
       }
       await query('ALTER SYSTEM SET ssl = on');
       await query('SELECT pg_reload_conf()');
-      // The main process reads the file again a moment later.
+      // The main process reads the changed file a moment later.
       await eventually(async () => {
         const [row] = await query('SHOW ssl');
         if (JSON.stringify(row) !== '{"ssl":"on"}') throw new Error('TLS is not on yet');
       });
     },
     crash: async () => {
-      // Its other processes end by themselves after the main process.
+      // The other processes end by themselves when the main process is gone.
       child?.kill('SIGKILL');
       await child?.ended;
     },
@@ -110,7 +110,7 @@ function toReplicationAddress({ port }: Pick<PostgresServer, 'port'>): string {
   return `host=127.0.0.1 port=${port} user=postgres password='${superuserPassword}'`;
 }
 
-/** Settings of a connection as its superuser, without TLS. */
+/** The settings of a connection as the superuser, without TLS. */
 export function toSettings(
   { port, password }: Pick<PostgresServer, 'port' | 'password'>,
   schema: string,
@@ -125,7 +125,7 @@ export function toSettings(
   };
 }
 
-/** The server refuses to run as root. */
+/** Runs a command as another user, because the server refuses to run as root. */
 function asUser([command = '', ...args]: readonly string[]): [string, readonly string[]] {
   if (process.getuid?.() !== 0) return [command, args];
   return ['setpriv', ['--reuid=postgres', '--regid=postgres', '--clear-groups', command, ...args]];
@@ -137,7 +137,7 @@ async function readUser(): Promise<{ readonly uid: number; readonly gid: number 
   return { uid: Number(uid), gid: Number(gid) };
 }
 
-/** Writes `config.yaml` for replicas that watch one server as `prod` and share a database, with the secrets that it names. */
+/** Writes `config.yaml` for replicas that share a database and watch one server as `prod`, and the secrets that it names. */
 export function writeReplicaConfig(folder: string, server: PostgresServer, url: string): void {
   writeFileSync(join(folder, 'token'), 'a-token\n', { mode: 0o600 });
   writeFileSync(join(folder, 'password'), `${server.password}\n`, { mode: 0o600 });

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 
 const execute = promisify(execFile);
 
-/** Runs a command and returns its trimmed output; an error contains its error output. */
+/** Runs a command and returns its output without surrounding space; an error contains the error output. */
 export async function runCommand(
   command: string,
   args: readonly string[],

@@ -12,21 +12,21 @@ type PrometheusOptions = {
   /** `host:port` of the exporter. */
   readonly target: string;
   readonly job: string;
-  /** Paths of the target, each scraped as its own instance. */
+  /** Paths of the target; each path is scraped as its own instance. */
   readonly paths?: readonly string[];
-  /** More of its scrape configuration, such as TLS and users, as YAML within braces. */
+  /** More of the scrape configuration in YAML within braces, such as TLS and users. */
   readonly scrape?: string;
   readonly every?: string;
   readonly rules?: string;
   /** `host:port` of an Alertmanager. */
   readonly alertmanager?: string;
-  /** Feature names, in addition to exemplar storage. */
+  /** Names of feature flags, in addition to exemplar storage. */
   readonly features?: readonly string[];
-  /** A directory with initial blocks. */
+  /** A directory that contains blocks from the start. */
   readonly data?: string;
 };
 
-/** A real Prometheus that scrapes and evaluates every second by default. */
+/** A real Prometheus, which scrapes and evaluates every second unless told otherwise. */
 export async function startPrometheus(options: PrometheusOptions) {
   const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-prometheus-'));
   const port = await freePort();
@@ -82,7 +82,7 @@ ${alertmanager === undefined ? '' : `alerting: { alertmanagers: [{ static_config
   };
 }
 
-/** A real Alertmanager that delivers to a webhook at once by default. */
+/** A real Alertmanager, which delivers to a webhook at once unless told otherwise. */
 export async function startAlertmanager(alertmanager: string, webhookUrl: string, config = deliverAtOnce(webhookUrl)) {
   const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-alertmanager-'));
   const port = await freePort();

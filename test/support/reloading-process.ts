@@ -3,9 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { startDaemon } from './daemon.ts';
 import { eventually } from './eventually.ts';
 
-/**
- * A process with `--expose-gc` that counts this number of executions, reloads repeatedly, and prints its memory after some of the reloads.
- */
+/** A process with `--expose-gc` that counts this many executions, reloads repeatedly, and prints its memory after some reloads. */
 const [yaml = '', token = '', executions = '', ...marks] = process.argv.slice(2);
 const collect: unknown = Reflect.get(globalThis, 'gc');
 if (typeof collect !== 'function') throw new Error('needs --expose-gc');
@@ -13,7 +11,7 @@ const daemon = await startDaemon({
   yaml,
   token,
   flags: ['--collector.disable-defaults', '--collector.executions'],
-  // No collector listens there, so traces wait.
+  // No collector listens at this address, so traces wait.
   env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' },
 });
 await eventually(tried, { everyMs: 20 });
@@ -28,7 +26,7 @@ for (let reload = 1; reload <= Math.max(...marks.map(Number)); reload += 1) {
 await daemon.stop();
 process.exit();
 
-/** Whether every vital poll of this configuration has ended once. */
+/** Reports whether every vital poll of this configuration has ended at least once. */
 async function tried(): Promise<void> {
   const { status } = await fetch(`${daemon.url}/-/ready`);
   if (status !== 200) throw new Error('not tried yet');
@@ -43,7 +41,7 @@ async function counted(): Promise<void> {
 async function measure() {
   for (let round = 0; round < 4; round += 1) {
     Reflect.apply(collect as () => void, undefined, []);
-    // Finalizers run in a later turn of the event loop.
+    // Finalizers run in a later turn of the event loop, so the process waits for it.
     await setImmediate();
   }
   return {

@@ -22,14 +22,14 @@ type Upstream = {
   readonly dialect?: 'service' | 'rundeck';
   readonly answers: Answers;
   readonly nowMs?: number;
-  /** The answers of one earlier poll or of several. */
+  /** The answers of earlier polls, one or more. */
   readonly before?: Answers | readonly Answers[];
   readonly watch?: WatchSettings;
 };
 
 type Scrape = { readonly text: string; readonly outcome: 'success' | ErrorKind };
 
-/** The complaints on pages after one poll of a collector. */
+/** Returns the complaints on pages after one poll of a collector. */
 export async function complaintsOf(name: string, upstream: Upstream): Promise<readonly string[]> {
   const { last } = await pollOnce(name, upstream);
   return last?.result === 'success' ? (last.complaints ?? []) : [];
@@ -76,7 +76,7 @@ async function pollOnce(name: string, upstream: Upstream) {
     }
     clockMs = nowMs;
     canned.answer(answers);
-    // As after a reload.
+    // The second poll is a new one, as after a reload.
     const poll = toPoll();
     await poll.run(new AbortController().signal);
     const text = withoutHelp(Buffer.concat(snapshots.show('text').text).toString('utf8')).trimEnd();
@@ -95,17 +95,17 @@ export function golden(literal: TemplateStringsArray, ...values: readonly string
     .trim();
 }
 
-/** The result of a successful poll. */
+/** The text of a scrape after a successful poll. */
 export function shown(literal: TemplateStringsArray, ...values: readonly string[]): Scrape {
   return { outcome: 'success', text: golden(literal, ...values) };
 }
 
-/** An error of the server, as it writes errors. */
+/** A refusal in the form in which the server writes errors. */
 export function refusal(status: number, errorCode: string, message = 'refused'): CannedAnswer {
   return { status, body: `{"error":true,"apiversion":47,"errorCode":"${errorCode}","message":"${message}"}` };
 }
 
-/** The outcome of the poll; an answer without meaning counts as a success. */
+/** The outcome of a poll; an answer without meaning counts as a success here. */
 function toOutcome(outcome: Outcome | undefined): Scrape['outcome'] {
   if (outcome === undefined || outcome.result === 'success') return 'success';
   if (outcome.result === 'failed') return errorKinds.find((kind) => kind === outcome.kind) ?? 'decode';
@@ -120,7 +120,7 @@ const offKinds: Partial<Record<OffReason, ErrorKind>> = {
 
 function ignore(): void {}
 
-/** HELP lines left out and each family's samples sorted, as the literal expectations are written. */
+/** Removes HELP lines and sorts the samples of each family, as literal expectations are written. */
 function withoutHelp(text: string): string {
   const families = text.split(/^# HELP .*\n/m).filter((family) => family !== '');
   return families

@@ -1,6 +1,6 @@
 import type { Transport } from '../../src/api/wire/transport.ts';
 
-/** A transport with JSON by path and query, for answers that a literal list cannot express: pages, and passing time. */
+/** A transport that answers JSON by path and query; use it for answers that change, such as pages, and answers that take time. */
 export function createTestTransport(answer: (path: string) => unknown): Transport {
   return {
     get: async ({ path }) => ({ status: 200, headers: {}, cookies: [], body: JSON.stringify(answer(path)) }),

@@ -7,7 +7,7 @@ export type WatchSettings = Partial<Omit<Watch, 'projects'>> & {
   readonly labelsOf?: Watch['projects']['labelsOf'];
 };
 
-/** The configuration of a watched server: all projects and jobs by default. */
+/** A watched server; unless configured otherwise, all of its projects and jobs are watched. */
 export function createTestWatch(
   clock: Clock,
   settings: WatchSettings = {},

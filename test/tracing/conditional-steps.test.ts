@@ -8,7 +8,7 @@ import { planSource } from './recorded.ts';
 
 const named = (description: string, more: Partial<Step> = {}) => command('true', 1, 0, { description, ...more });
 
-/** Returns the names of the steps of a run, without those of their nodes. */
+/** Returns the names of the steps of a run, but not the names of their nodes. */
 async function readNames(options: SimulatorOptions, steps: readonly Step[]): Promise<string[]> {
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free', ...options });
   onTestFinished(() => simulator.stop());

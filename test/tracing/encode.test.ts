@@ -12,7 +12,7 @@ import { planRecorded } from './recorded.ts';
 const recorded = readdirSync(join(import.meta.dirname, 'recorded')).map((file) => file.replace('.json', ''));
 const withAll = { withUserNames: true, withArgstring: true };
 
-/** The expected content for the decoder, from our spans. */
+/** The content that the decoder should return for our spans. */
 function toExpected({ traceId, spans, resource, scope }: Trace): unknown {
   const expected = spans.map((span) => ({
     trace: traceId,

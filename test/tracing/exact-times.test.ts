@@ -8,13 +8,13 @@ import type { Span } from '../../src/tracing/plan/span.ts';
 import { fc } from '../support/property.ts';
 import { planSource, readRecorded } from './recorded.ts';
 
-/** What truly happened, to the millisecond. */
+/** What truly happened, in milliseconds. */
 type Work = {
-  /** From the start of its parent, or from the end of the previous step. */
+  /** The time since the start of the parent, or since the end of the previous step. */
   readonly afterMs: number;
   readonly ownMs: number;
   readonly isParallel: boolean;
-  /** Servers report no times of some steps, but times of the steps below. */
+  /** Whether the server reports times of the step. For some steps it reports only the times of the steps below. */
   readonly isTold: boolean;
   readonly parts: readonly Work[];
 };
@@ -31,7 +31,7 @@ const { work } = fc.letrec<{ work: Work }>((tie) => ({
 
 type Told = { readonly startMs: number; readonly lengthMs: number; readonly isTold: boolean };
 
-/** A step as a real server reports it: starts in whole seconds, exact durations. Also records the truth by path. */
+/** Builds the report of a step as real servers do: starts in whole seconds, exact durations. Records the truth by path. */
 function tell(of: Work, startMs: number, path: string, truth: Map<string, Told>): { step: object; endMs: number } {
   const below: object[] = [];
   let endMs = startMs;
@@ -57,7 +57,7 @@ function tell(of: Work, startMs: number, path: string, truth: Map<string, Told>)
   return { step: { ...step, hasSubworkflow: true, workflow: { steps: below } }, endMs };
 }
 
-/** The spans of some work, and the truth by path. */
+/** Plans the spans of some work; also returns the true times. */
 function planWork(ms: number, parts: readonly Work[], isParallel = false) {
   const truth = new Map<string, Told>();
   const steps: object[] = [];
@@ -71,7 +71,7 @@ function planWork(ms: number, parts: readonly Work[], isParallel = false) {
   return { truth, spans: planSource(record(startMs, endMs + 3, steps)).trace.spans };
 }
 
-/** A step that began in this second with this duration. */
+/** A step that began in this second and took this long. */
 function partOf(path: string, second: number, duration: number): object {
   const at = toSecond(birthMs + second * 1000);
   return { stepctx: path, executionState: 'SUCCEEDED', startTime: at, endTime: at, duration };
@@ -96,14 +96,14 @@ function byPath(spans: readonly Span[]): ReadonlyMap<string, Span> {
   return new Map(spans.map((span) => [String(span.attributes['cicd.pipeline.task.run.id'] ?? ''), span]));
 }
 
-/** The spans without reported times. */
+/** The spans of which the server reports no times. */
 function untoldOf(truth: ReadonlyMap<string, Told>, shown: ReadonlyMap<string, Span>): Span[] {
   return [...truth]
     .flatMap(([path, { isTold }]) => (isTold ? [] : [shown.get(path)]))
     .filter((span) => span !== undefined);
 }
 
-/** The first start and the last end of the spans below. */
+/** The earliest start and the latest end of the spans below a span. */
 function hullOf({ id }: Span, spans: readonly Span[]): readonly [startMs: number, endMs: number] {
   const below = spans.filter(({ parentId }) => parentId === id);
   return [Math.min(...below.map(({ startMs }) => startMs)), Math.max(...below.map(({ endMs }) => endMs))];
@@ -136,7 +136,7 @@ describe('tracing/times, exact durations', () => {
 
   it.each([false, true])('keeps the order of steps that begin in the same second, in parallel: %s', (isParallel) => {
     const property = fc.property(fc.nat(999), fc.array(work, { minLength: 2, maxLength: 5 }), (ms, parts) => {
-      // Beside parallel steps, spans below a step may move it within its second.
+      // If steps are parallel, the spans below a step may move it within its second.
       const told = parts.map((part) => ({ ...part, isTold: true, parts: isParallel ? [] : part.parts }));
       const { spans, truth } = planWork(ms, told, isParallel);
       const secondOf = (path: string): number => Math.floor((truth.get(path)?.startMs ?? 0) / 1000);
@@ -270,7 +270,7 @@ function collect(
   found: Map<string, number>,
 ): void {
   const note = (path: string, { condition, durationMs }: Progress): void => {
-    // If a path occurs twice, its first step is shown.
+    // Only the first step of a path is shown, even if the path occurs twice.
     if (durationMs !== undefined && !isRunning(condition) && !found.has(path)) found.set(path, durationMs);
   };
   note(context, step);

@@ -23,7 +23,7 @@ function step(context: string, changes: Partial<StepState> = {}): StepState {
   };
 }
 
-/** The state of one node at a step, which ended that many seconds after the begin. */
+/** The state of one node at a step, with its end in seconds after the start. */
 function node(name: string, failureReason: string, seconds: number, changes: Partial<StepState> = {}) {
   return { ...step('', changes), node: name, failureReason, endedAtMs: beginMs + seconds * 1000 };
 }
@@ -145,7 +145,7 @@ describe('tracing/failure', () => {
   it('uses the recovered step if a run failed although all its steps succeeded', () => {
     const handled = step('1', { condition: 'succeeded', hadHandler: true, failureReason: 'ConnectionFailure' });
     expect(classOf([handled])).toBe('target');
-    // Some states do not show that a handler ran.
+    // In some states it is not visible that a handler ran.
     const mended = node('web01', 'NonZeroResultCode', 1, { condition: 'succeeded', exitCode: 2 });
     expect(failureOf([step('1', { condition: 'succeeded', nodes: [mended] })])).toMatchObject({
       failureClass: 'work',

@@ -6,14 +6,14 @@ import { planRecorded, planSource, readRecorded } from './recorded.ts';
 
 const plan = planRecorded('no-state');
 
-/** A plan whose execution is a retry, or has one. */
+/** A plan for an execution that is a retry, or that was retried. */
 function planAttempt({ previous, next, attempt }: { previous?: number; next?: number; attempt?: number }): Plan {
   const source = readRecorded('no-state');
   const execution = { ...source.execution, nextAttemptId: next, retryAttempt: attempt };
   return planSource({ ...source, execution, previousAttemptId: previous });
 }
 
-/** The same plan with this number of spans, each with different texts. */
+/** The same plan with this many spans, each of which has its own texts. */
 function grow(spans: number): Plan {
   const [span] = plan.trace.spans;
   if (span === undefined) throw new Error('it has a span');

@@ -9,7 +9,7 @@ import { planSource, readRecorded, settings } from './recorded.ts';
 
 const startMs = 1_716_200_000_000;
 
-/** Steps one after the other, a second each; `failed` names nodes as `{step}@{node}`. */
+/** Steps of a second each, one after the other; `failed` names nodes as `{step}@{node}`. */
 function createLarge(steps: number, nodes: number, failed: readonly string[] = []): SpanSource {
   const { execution } = readRecorded('no-state');
   const toNode = (step: number, place: number): NodeState => ({
@@ -17,7 +17,7 @@ function createLarge(steps: number, nodes: number, failed: readonly string[] = [
     condition: failed.includes(`${step}@node-${place}`) ? 'failed' : 'succeeded',
     startedAtMs: startMs + step * 1000,
     endedAtMs: undefined,
-    // The fifth node of each step is the slowest.
+    // On each step, the fifth node is the slowest.
     durationMs: place === 5 ? 900 : 500,
     failureReason: 'NonZeroResultCode',
   });
@@ -89,7 +89,7 @@ RUN shop/load/etl/nightly 0..199877 failure NonZeroResultCode - the execution fa
     );
     expect(errors.map(({ attributes }) => attributes['cicd.pipeline.task.run.id'])).toEqual(failed);
     expect(encodeTrace(plan.trace, 'protobuf').length).toBeLessThanOrEqual(4 * 1024 * 1024);
-    // Every span stands for itself, or is counted by a joined span.
+    // Every span is in the trace, or is counted by a span that stands for several.
     const rests = plan.trace.spans.filter(({ attributes }) => 'automation.rest.count' in attributes).length;
     expect(plan.trace.spans.length - rests + plan.leftOut).toBe(1 + 100 + 100 * 200);
   });

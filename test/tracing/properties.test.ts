@@ -31,7 +31,7 @@ describe('tracing/plan, any tree', () => {
       const plan = planSource(source, { maxSpans });
       expect(findFaults(plan.trace.spans)).toEqual([]);
       expect(plan.trace.spans.length).toBeLessThanOrEqual(maxSpans);
-      // All omitted spans are counted.
+      // The trace counts all spans that it omits.
       const rests = plan.trace.spans.filter(({ attributes }) => 'automation.rest.count' in attributes).length;
       expect(plan.trace.spans.length - rests + plan.leftOut).toBe(planSource(source).trace.spans.length);
     });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readRecording, toTreeText } from '../../src/tracing/enrich/replay.ts';
 import { planSource } from './recorded.ts';
 
-/** A step whose handler is a job, as servers of the rundeck dialect report it: without a step `1e`, and with paths that start again. */
+/** A step whose handler is a job, as servers of the rundeck dialect report it: there is no step `1e`, and paths start anew. */
 const recording = {
   execution: {
     id: 4711,

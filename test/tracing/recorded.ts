@@ -13,7 +13,7 @@ export const settings: TraceSettings = {
   distro: { name: 'automation-exporter', version: '0.1.0' },
 };
 
-/** An execution as a server reports it: `recorded/{name}.json`. */
+/** Reads an execution as a server reported it, from `recorded/{name}.json`. */
 export function readRecorded(name: string): SpanSource {
   return readRecording(readFileSync(join(import.meta.dirname, 'recorded', `${name}.json`), 'utf8'));
 }

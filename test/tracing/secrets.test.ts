@@ -77,7 +77,7 @@ const recording = {
   loggedReason: canary('log'),
 };
 
-/** All output: bytes, JSON, and the tree for people. */
+/** Finds secrets in all output: bytes, JSON, and the tree for people. */
 function listCanaries(changes: Partial<TraceSettings> = {}): readonly string[] {
   const { trace } = planSource(readRecording(JSON.stringify(recording)), changes);
   const decoder = new TextDecoder();

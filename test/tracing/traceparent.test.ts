@@ -42,7 +42,7 @@ describe('tracing/traceparent', () => {
     expect(plan.trace.traceId).toBe(trace);
     expect(root?.id).toBe('307b5cfc9224f771');
     expect(root?.parentId).toBe(span);
-    // The other attempts join the same trace.
+    // The other attempts are part of the same trace.
     expect(root?.links).toEqual([
       { traceId: trace, spanId: '18fbc4fe12614824', attributes: { 'automation.link': 'retried_by' } },
       { traceId: trace, spanId: 'ab4a3df953aaf8da', attributes: { 'automation.link': 'retry_of' } },

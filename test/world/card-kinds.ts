@@ -6,7 +6,7 @@ import type { Place, Scene, Trouble } from './scene.ts';
 
 export type Card = (scene: Scene, played: PlayedCard) => void;
 
-/** A card that starts a problem now and ends it after the time of the card. */
+/** A card that starts a problem, and ends it after the duration of the card. */
 export function lasting(what: Trouble, begin: (scene: Scene, played: PlayedCard) => () => void, byMs?: number): Card {
   return (scene, played) => {
     const trouble = { what, fromMs: scene.time.nowMs(), toMs: Number.POSITIVE_INFINITY, ...(byMs && { byMs }) };
@@ -54,12 +54,12 @@ export function leave(scene: Scene, place: Place): void {
   scene.estate.places.splice(scene.estate.places.indexOf(place), 1);
 }
 
-/** The longest time until a busy project is read, and a margin. */
+/** The longest time until a busy project has been read, with a margin. */
 export function denseMs({ plan }: Pick<Scene, 'plan'>): number {
   return plan.maxDelayMs + 8 * minuteMs;
 }
 
-/** More rows than fit on a page; fewer if the steps of each are read, one request after the other. */
+/** The number of rows, which exceeds a page; it is smaller if the steps of each run are read one after the other. */
 export function toFloodRows({ size, traces }: Scene['plan']): number {
   if (size === 'flood') return 4000;
   return size === 'small' && traces !== 'off' ? 120 : 700;
@@ -69,7 +69,7 @@ export function setDisabled({ service: { world, control } }: Scene, place: Place
   if (world.projects.has(place.name)) control.changeProject(place.name, { disabled });
 }
 
-/** Lets the credentials read everything except what is hidden. */
+/** Lets the credentials read everything that is not hidden. */
 export function permit({ service, estate, truth }: Scene): void {
   const { hiddenProjects } = truth;
   const shown = estate.places.flatMap(({ name }) => (hiddenProjects.includes(name) ? [] : [name]));
@@ -89,7 +89,7 @@ function listOpen({ excluded }: Scene['truth'], by: LeftOut['by']): LeftOut[] {
 
 /** Excludes a project or job for a while, by configuration or by permissions. */
 export function leaveOut(of: LeftOut['of'], by: LeftOut['by'], name: string): Card {
-  // If a job is excluded, the rest of its project is read as usual.
+  // If a job is excluded, the other jobs of its project are read as usual.
   return lasting('definition' in of ? 'slow' : 'sight', (scene) => {
     const { truth, time, operator } = scene;
     const change = (): void => {
@@ -113,13 +113,13 @@ export function serverClock(byMs: number): Card {
   return (scene, played) => setClocks(scene, played, scene.service.world.members, byMs);
 }
 
-/** Sets the clock of all members, or of one, by a second up to a month, and back. */
+/** Sets the clock of all members, or of one member, by a second to a month, and later sets it back. */
 export function anyClock(which: 'all' | 'one'): Card {
   return (scene, played) => {
     const dice = scene.dice.of(`clock ${played.atMs}`);
     const { members } = scene.service.world;
     const one = dice.between(0, members.length - 1);
-    // An execution dated a month ago is pruned as soon as it is counted.
+    // An execution with an end a month ago is pruned as soon as it is counted.
     const byMs = dice.chance(0.5) ? dice.pick([...steps, 30 * dayMs]) : -dice.pick(steps);
     scene.note(`clock of ${which} by ${byMs}`);
     setClocks(scene, played, which === 'all' ? members : members.slice(one, one + 1), byMs);

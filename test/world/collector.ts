@@ -5,7 +5,7 @@ import type { Dice } from './dice.ts';
 import { type ReadTrace, readJsonTraces } from './read-traces.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** How the trace backend responds at the moment. */
+/** The way in which the trace backend responds at the moment. */
 type Mood = {
   way: 'takes' | 'refused' | 'silent' | 'busy' | 'takes and loses the answer' | 'resets large bodies';
   minMs: number;
@@ -26,7 +26,7 @@ type CollectorOptions = {
   readonly time: VirtualTime;
   readonly dice: Dice;
   readonly timeoutMs: number;
-  /** Schedules work of the current sender: it runs once the process is no longer stopped, and never after the end of the process. */
+  /** Schedules work for the current sender: it waits while the process is stopped, and never runs after its end. */
   readonly toWake?: () => (work: () => void) => void;
 };
 
@@ -92,7 +92,7 @@ export function createCollector({
             time.after(mood.minMs * dice.next(), () =>
               wake(() => {
                 signal.removeEventListener('abort', stop);
-                // After a reset, the request may have arrived; after a refusal, it has not.
+                // After a reset, the request may have arrived; after a refusal, it cannot have arrived.
                 const isLost = answer === 'reset';
                 if (typeof answer === 'object') resolve(answer);
                 else reject(new PostFault(`collector: ${answer}`, { kind: 'network', isLost }));

@@ -20,14 +20,14 @@ type DaemonOptions = {
   readonly state: State;
   readonly toDispatcher: ToDispatcher;
   readonly post: Post;
-  /** The time between one poll and the next; polls that are not played fill it. */
+  /** The time between two polls that are played; the polls between them are left out. */
   readonly apartMs: number | undefined;
   readonly onLine: (level: string, message: string, fields: LogFields) => void;
 };
 
 export type Daemon = {
   readonly start: () => void;
-  /** The series of the watched servers in a scrape. */
+  /** The series of the watched servers in one scrape. */
   readonly scrape: () => readonly Buffer[];
   readonly self: Self;
   readonly reload: (config: Config) => Promise<void>;
@@ -36,14 +36,14 @@ export type Daemon = {
   readonly watching: () => Watching;
 };
 
-/** The daemon without sockets, processes and disks. */
+/** The daemon, without sockets, processes and disks. */
 export function createDaemon(options: DaemonOptions): Daemon {
   const { config, clock: hands, state, toDispatcher, post, onLine, apartMs = 1000 } = options;
   const { clock } = hands;
   const self = createSelf({ version: 'world', nodeVersion: 'none', measuresProcess: false });
   const snapshots = createSnapshots(clock, toPlainBlock);
   const say = (level: string) => (fields: LogFields, message: string) => {
-    // In this world every shutdown is complete.
+    // In this world no shutdown is incomplete.
     if (message === 'shutdown incomplete') throw new Error(message, { cause: fields });
     onLine(level, message, fields);
   };
@@ -96,7 +96,7 @@ function toOtlp() {
   return settings;
 }
 
-/** Text only: compression runs on another thread, and no test reads its result. */
+/** Renders text without compression: that would run on another thread, and no test reads its result. */
 export async function toPlainBlock(bytes: Buffer): Promise<Block> {
   return { ...emptyBlock, text: [bytes], length: bytes.length };
 }

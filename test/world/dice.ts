@@ -1,4 +1,4 @@
-/** Random numbers from a seed. Each name has its own sequence, so that one part does not change the numbers of another. */
+/** Random numbers from a seed. Each name has its own sequence, so that one part does not change the numbers of another part. */
 export type Dice = {
   /** From 0 to below 1. */
   readonly next: () => number;

@@ -4,7 +4,7 @@ import type { Options } from './options.ts';
 import { type Plan, type PlayedCard, planWorld } from './plan.ts';
 import { planDays } from './plan-days.ts';
 
-/** The plan of a seed, with the changes of the command line. */
+/** Draws the plan of a seed, and applies the options of the command line. */
 export function drawPlan(options: Options, seed = Number(options.get('seed'))): Plan {
   const days = options.get('days');
   const isCalm = options.has('calm');
@@ -12,7 +12,7 @@ export function drawPlan(options: Options, seed = Number(options.get('seed'))): 
   return change(options.has('further') ? withFurther(drawn) : drawn, options);
 }
 
-/** Replaces values of the plan by those of the command line. */
+/** Replaces values of the plan by the values of the command line. */
 export function change(plan: Plan, options: Options): Plan {
   const cards = options.get('cards');
   const release = options.get('release');
@@ -25,7 +25,7 @@ export function change(plan: Plan, options: Options): Plan {
     members: Number(options.get('members') ?? plan.members),
     ...(release === undefined ? {} : { release }),
     ...(kept === undefined ? {} : { keptMs: Number(kept) }),
-    // This cast is safe for what this command printed.
+    // This cast is safe: this command printed the options.
     traces: (options.get('traces') ?? plan.traces) as Plan['traces'],
     ...(cards === undefined ? {} : { cards: cards === '' ? [] : cards.split(',').map(toCard) }),
   };
@@ -33,6 +33,6 @@ export function change(plan: Plan, options: Options): Plan {
 
 function toCard(text: string): PlayedCard {
   const [, card = '', atMs = '0', forMs = '0'] = /^(.+)@(\d+)\+(\d+)$/.exec(text) ?? [];
-  // This cast is safe for what this command printed.
+  // This cast is safe: this command printed the options.
   return { card: card.replaceAll('_', ' ') as CardName, atMs: Number(atMs), forMs: Number(forMs) };
 }

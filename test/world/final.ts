@@ -43,7 +43,7 @@ export function judgeEnd(final: Final, onFault: OnFault): void {
   compareTraces(scene, scene.collector, counted, onFault);
 }
 
-/** Every failed run has exactly one class. */
+/** Checks that every failed run has exactly one class. */
 function compareFailures(shown: Shown, onFault: OnFault): void {
   const classes = sumOf(shown, /^automation_execution_failures_total\{/);
   const runs = sumOf(shown, /^automation_executions_total\{.*status="(failed|timedout|failed-with-retry|other)"/);
@@ -59,12 +59,12 @@ function sumOf(shown: Shown, series: RegExp): number {
 export function findEntry(final: Pick<Final, 'entriesOf'>, execution: Execution): LedgerEntry | undefined {
   const startMs = toStart(execution);
   const entries = final.entriesOf(execution.id).filter(({ startedAtMs }) => Math.abs(startedAtMs - startMs) < 2000);
-  // In a new database another run may have the same id and begin at the same time.
+  // A run of a new database may have the same id and the same start.
   if (execution.lostAtMs === undefined) return entries[0];
   return entries.find(({ endedAtMs }) => Math.abs(endedAtMs - endedAt(execution)) < 2000);
 }
 
-/** The executions that count, with the projects under which they were counted. */
+/** The executions that count, and the projects under which they were counted. */
 function countLost(final: Final, onFault: OnFault): Map<Execution, string> {
   const { scene } = final;
   const counted = new Map<Execution, string>();
@@ -78,7 +78,7 @@ function countLost(final: Final, onFault: OnFault): Map<Execution, string> {
     }
     if (isOfExcludedProject(scene, execution)) onFault('what is left out is not counted', `${tell(execution)} is`);
     if (isOfExcludedJob(scene, execution) === true) continue;
-    // Runs of two databases may have the same id and almost the same start. They count as one: the run that is nearer to the entry.
+    // Runs of two databases may have one id and almost one start; then only the run that is nearer to the entry counts.
     const key = `${entry.id} ${entry.startedAtMs}`;
     const other = owners.get(key);
     const isNearer = other === undefined || toDistance(entry, execution) < toDistance(entry, other);
@@ -109,7 +109,7 @@ function compareTraces(
       traceIds.set(execution, findTraceId(scene, execution));
   const wanted = new Map([...traceIds].map(([execution, traceId]) => [traceId, execution]));
   const previous = new Map([...traceIds.keys()].map((execution) => [execution.retriedBy, execution]));
-  // A trace is sent again if the response was lost, or if the process ended before it stored the response.
+  // A trace is sent once more if the response was lost, or if the process ended before it stored the response.
   const mayRepeat = (atMs: number): boolean => truth.troubles.some((trouble) => mayBeSentAgain(trouble, atMs));
   for (const [execution, traceId] of traceIds) {
     const arrival = collector.arrivals.get(traceId);
@@ -134,7 +134,7 @@ function compareTraces(
     if (differs !== undefined) onFault('a trace tells what happened', `of ${tell(execution)}: ${differs}`);
     const repeats = previous.get(execution);
     const linked = trace.links.get('retry_of');
-    // If a returning id shows only between two attempts that ids had started again, the first has a trace id of before: nothing links them.
+    // If only a later id shows that ids restarted, an attempt before it has an old trace id, and no link joins the attempts.
     const isCut =
       linked === undefined && repeats !== undefined && findEpoch(scene, repeats) < findEpoch(scene, execution);
     if (repeats !== undefined && linked !== traceIds.get(repeats) && !isCut)
@@ -143,7 +143,7 @@ function compareTraces(
       onFault('a retry leads to what it repeats', `of ${tell(execution)}, which is none: ${linked}`);
     if (plan.traces === 'nodes' && trace.degraded === undefined && trace.spans.some(({ isInferred }) => isInferred))
       onFault('a trace is final', `of ${tell(execution)}: ends are inferred`);
-    // For a run that a restart interrupted, the server reports a running state for ever.
+    // The server reports a running state for ever for a run that a restart interrupted.
     const visibleMs = execution.end?.visibleAtMs ?? 0;
     const isOfStates = truth.troubles.some(
       ({ what, fromMs, toMs }) => what === 'states' && fromMs < atMs && toMs > visibleMs,
@@ -161,7 +161,7 @@ function findTraceId(scene: Scene, execution: Execution): string {
   return toIdOf(execution, findEpoch(scene, execution));
 }
 
-/** Each time the ids restart, later traces have new trace ids, from the first repeated id on. */
+/** Finds how often ids had restarted: from the first repeated id on, later traces have new trace ids. */
 function findEpoch({ truth, collector, service }: Scene, execution: Execution): number {
   const place = truth.newDatabases.length === 0 ? 0 : service.world.history.indexOf(execution);
   const last = truth.newDatabases.filter(({ ended }) => ended <= place).length;

@@ -4,7 +4,7 @@ import { mayCountLeftOut, reloadedWithinMs, type Truth } from './pardons.ts';
 import { isUnknownToCopy } from './restored-copies.ts';
 import type { TruthBook } from './scene.ts';
 
-/** Reports whether the project of a run was excluded from well before its end until well after it. */
+/** Reports whether the project of a run was excluded from long before its end until long after it. */
 export function isOfExcludedProject(scene: Truth, execution: Execution): boolean {
   const { truth } = scene;
   const endedMs = execution.end?.atMs ?? 0;
@@ -20,14 +20,14 @@ export function isOfExcludedProject(scene: Truth, execution: Execution): boolean
   );
 }
 
-/** Reports whether the disk had space for the change at some time. A change that was never stored has no effect. */
+/** Reports whether the disk had space for a change at some time; a change that was never stored has no effect. */
 function canBeStored({ troubles }: TruthBook, { fromMs, toMs }: TruthBook['excluded'][number]): boolean {
   return troubles.every(
     (disk) => disk.what !== 'disk' || disk.fromMs > fromMs + minuteMs || disk.toMs < toMs - minuteMs,
   );
 }
 
-/** Reports whether the job was excluded when its run was read, if that is known. */
+/** Reports whether a job was excluded when its run was read, if this is known. */
 export function isOfExcludedJob({ truth }: Truth, execution: Execution): boolean | undefined {
   const { job, end } = execution;
   if (isUnknownToCopy({ truth }, job)) return undefined;
@@ -45,7 +45,7 @@ export function isOfExcludedJob({ truth }: Truth, execution: Execution): boolean
   return isExcluded;
 }
 
-/** Reports whether a run was read only after the limit of series fell. Earlier runs may count for their job or for `__other__`. */
+/** Reports whether a run was read after the limit of series fell; others may count for their job or for `__other__`. */
 export function isShownSurely({ truth }: Truth, execution: Execution): boolean {
   const firstMs = truth.readAt.get(execution)?.[0] ?? 0;
   return truth.fewerSinceMs === undefined || firstMs > truth.fewerSinceMs + reloadedWithinMs;

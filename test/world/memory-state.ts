@@ -7,10 +7,10 @@ type Aside = { readonly reason: string; readonly atMs: number };
 type Spooled = { readonly trace: SpooledTrace; aside: Aside | undefined };
 
 type OfServer = {
-  /** By id, because lookups are by id. */
+  /** The entries by id, because they are looked up by id. */
   readonly entries: Map<number, LedgerEntry[]>;
   readonly byProject: Map<string, Set<LedgerEntry>>;
-  /** Entries that were forgotten because their executions ended long ago. */
+  /** Entries that were pruned because their executions ended long ago. */
   readonly pruned: Map<number, LedgerEntry[]>;
   readonly documents: Map<string, { readonly kind: string; readonly key: string; readonly body: string }>;
 };
@@ -27,12 +27,12 @@ export function createDisk(): Disk {
   return { servers: new Map(), spool: new Map(), memories: new Map(), isFull: false };
 }
 
-/** A copy that changes of the original do not affect. */
+/** A copy that stays the same when the original changes. */
 export function copyDisk({ servers, spool, memories, isFull }: Disk): Disk {
   return structuredClone({ servers, spool, memories, isFull });
 }
 
-/** All entries of an id, including pruned ones. */
+/** All entries with an id, including pruned entries. */
 export function findEver({ servers }: Disk, server: string, id: number): readonly LedgerEntry[] {
   const { entries, pruned } = servers.get(server) ?? {};
   return [...(entries?.get(id) ?? []), ...(pruned?.get(id) ?? [])];
@@ -40,7 +40,7 @@ export function findEver({ servers }: Disk, server: string, id: number): readonl
 
 type Held = { readonly wait: () => Promise<void>; readonly origin?: StateOrigin };
 
-/** A state in memory: confirmed writes are kept, others may be lost; a full disk refuses writes. */
+/** A state in memory: it keeps confirmed writes, may lose other writes, and refuses writes while the disk is full. */
 export function openMemoryState(disk: Disk, { wait, origin = { kind: 'usual' } }: Held): State {
   const ofServer = (server: string): OfServer => {
     let found = disk.servers.get(server);
@@ -56,7 +56,7 @@ export function openMemoryState(disk: Disk, { wait, origin = { kind: 'usual' } }
       for (const mark of marks) documents.set(JSON.stringify([mark.kind, mark.key]), mark);
   }
 
-  /** A process may end before or after a write, but not during it. */
+  /** A process may end before or after a write, but never during it. */
   async function write<Answer>(work: () => Answer): Promise<Answer> {
     await wait();
     if (disk.isFull) throw new StateError('the state cannot be written: the disk is full');

@@ -9,31 +9,31 @@ import type { VirtualTime } from './virtual-time.ts';
 /** The condition of the network and of the service at the moment. */
 export type Weather = {
   way: 'open' | 'refused' | 'silent' | 'unavailable';
-  /** The duration of a response: at least this long, up to this share longer, and with a tail sometimes much longer. */
+  /** The duration of a response: at least `minMs`, up to the share `spread` more, and much more for `tailShare` of all. */
   minMs: number;
   spread: number;
   tailShare: number;
   tailMs: number;
-  /** The origin of the `Date` header of responses. */
+  /** Where the `Date` header of responses comes from. */
   date: 'own' | 'none' | 'proxy';
   proxyAheadMs: number;
-  /** How the server reports the total of all executions. */
+  /** Which total of all executions the server reports. */
   totals: 'true' | 'any' | 'none' | 'more';
-  /** The share of responses that fail, and how. */
+  /** The share of responses that fail, and the way in which they fail. */
   failShare: number;
   failStatus: number;
-  /** Requests with a matching path always fail. */
+  /** A path whose requests always fail. */
   brokenPath: RegExp | undefined;
-  /** Requests with a matching path take this long. */
+  /** A path whose requests take this long. */
   slowPath: RegExp | undefined;
   slowMs: number;
-  /** The Retry-After header of failed responses, in seconds. */
+  /** The seconds in the Retry-After header of failed responses. */
   retryAfter: string | undefined;
-  /** Step states are old, although the execution has ended. */
+  /** Reports old states of steps although the execution has ended. */
   staleStates: boolean;
 };
 
-/** The usual weather, and temporary changes; the newest change has priority. */
+/** The usual weather and temporary changes, of which the newest has priority. */
 export type Climate = { readonly usual: Weather; readonly fronts: Partial<Weather>[] };
 
 export function toWeather({ usual, fronts }: Climate): Weather {
@@ -58,11 +58,11 @@ export const fairWeather: Weather = {
   staleStates: false,
 };
 
-/** A request as the network saw it, in true time. */
+/** A request as the network saw it; its times are true times. */
 type Seen = {
   readonly path: string;
   readonly sentMs: number;
-  /** The status of the response, or why there was none. */
+  /** The status of the response, or the reason why there was none. */
   readonly end: number | 'refused' | 'silent' | 'aborted';
 };
 
@@ -73,13 +73,13 @@ type NetworkOptions = {
   readonly dice: Dice;
   readonly onSent: (path: string) => void;
   readonly onEnd: (seen: Seen) => void;
-  /** Schedules work of the current sender: it runs once the process is no longer stopped, and never after the end of the process. */
+  /** Schedules work for the current sender: it waits while the process is stopped, and never runs after its end. */
   readonly toWake?: () => (work: () => void) => void;
-  /** Called with the body of each response that reached the daemon. */
+  /** Called with the body of each response that the daemon has received. */
   readonly onRead?: (path: string, body: string) => void;
 };
 
-/** The network between a daemon and the service: each response takes its own time, so their order may change. */
+/** The network between a daemon and the service. Each response takes its own time, so responses may overtake each other. */
 export function createNetwork(options: NetworkOptions): ToDispatcher {
   const { time, service, climate, dice, onSent, onEnd, onRead, toWake = () => (work) => work() } = options;
 
@@ -101,7 +101,7 @@ export function createNetwork(options: NetworkOptions): ToDispatcher {
   function answer(path: string, headers: Readonly<Record<string, string>>): DirectAnswer {
     const weather = toWeather(climate);
     const isBroken = weather.brokenPath?.test(path) === true;
-    // A silent network that begins during the request does not stop the request.
+    // A request that began before the network fell silent continues.
     const isUnavailable = climate.fronts.some(({ way }) => way === 'unavailable');
     if (isUnavailable) return { status: 503, headers: {}, body: 'no server is available' };
     if (isBroken || (weather.failShare > 0 && dice.chance(weather.failShare)))
@@ -182,7 +182,7 @@ export function createNetwork(options: NetworkOptions): ToDispatcher {
 
 function toFlat(headers: unknown): Record<string, string> {
   const flat: Record<string, string> = {};
-  // This cast is safe: the transport gives plain names and texts.
+  // This cast is safe: the transport sets names and texts.
   for (const [name, value] of Object.entries((headers ?? {}) as Record<string, string>))
     flat[name.toLowerCase()] = value;
   return flat;
@@ -190,10 +190,10 @@ function toFlat(headers: unknown): Record<string, string> {
 
 type StaleState = { executionState?: string; completed?: boolean; endTime?: string | null; steps?: StaleState[] };
 
-/** A stale file of another cluster member: the last step is still running. */
+/** A stale state, as another cluster member may report it: the last step is still running. */
 function toStale(said: DirectAnswer): DirectAnswer {
   if (said.status !== 200) return said;
-  // This cast is safe: these are the fields that are changed, where they are there.
+  // This cast is safe: only these fields are changed, and only if they exist.
   const state = JSON.parse(said.body) as StaleState;
   Object.assign(state, { executionState: 'RUNNING', completed: false, endTime: null });
   const last = state.steps?.at(-1);

@@ -40,7 +40,7 @@ export type Operations = Operator & {
   readonly end: () => Promise<void>;
 };
 
-/** Starts the daemon with its own disk, ends it in different ways, and starts it again. */
+/** Starts the daemon with its disk, ends it in different ways, and starts it again. */
 export async function createOperations(options: OperatorOptions): Promise<Operations> {
   const { plan, time, dice, hands, toDispatcher, collector, truth, note } = options;
   let change: Change = {};
@@ -80,7 +80,7 @@ export async function createOperations(options: OperatorOptions): Promise<Operat
     time.after(ms, () => {
       trouble.toMs = time.nowMs();
       const awayMs = trouble.toMs - trouble.fromMs;
-      // The limit counts from the first read, which a small budget may delay by some rounds.
+      // The limit counts from the first read, and a small budget may delay that read by some rounds.
       const firstReadMs = time.nowMs() + (plan.requestsPerSecond < 1 ? 180_000 : 60_000);
       if (awayMs > plan.catchUpLimitMs)
         truth.skipped.push({ fromMs: trouble.fromMs, beforeMs: firstReadMs - plan.catchUpLimitMs });
@@ -88,7 +88,7 @@ export async function createOperations(options: OperatorOptions): Promise<Operat
     });
   }
 
-  /** The daemon that can receive a signal now. */
+  /** Returns the daemon that can receive a signal now. */
   function reachable(): Running | undefined {
     return isStopping || running?.clock.isStopped() === true ? undefined : running;
   }
@@ -102,7 +102,7 @@ export async function createOperations(options: OperatorOptions): Promise<Operat
     backAfter(backAfterMs);
   }
 
-  /** An absent daemon reads the file at its start, a suspended one when it resumes. */
+  /** Reloads a configuration: an absent daemon reads it at its start, and a suspended daemon when it resumes. */
   function reload(next: Config): void {
     config = next;
     if (isStopping) return;
@@ -110,7 +110,7 @@ export async function createOperations(options: OperatorOptions): Promise<Operat
   }
 
   function keepCopy(): void {
-    // Without ids, runs before counting began look like later runs that a clock dates there.
+    // If ids are unknown, runs before the start of counting look like later runs that a wrong clock dates there.
     const hasIds = [...disk.servers.values()].some(({ entries }) => entries.size > 0);
     const isUsable = running !== undefined && !disk.isFull && hasIds;
     if (isUsable) copy = { disk: copyDisk(disk), atMs: time.nowMs() };

@@ -1,6 +1,6 @@
 export type Options = ReadonlyMap<string, string>;
 
-/** Arguments such as `--seed=6` by name. */
+/** Reads arguments such as `--seed=6` by name. */
 export function readOptions(args: readonly string[]): Options {
   return new Map(
     args.map((argument): [string, string] => {

@@ -5,7 +5,7 @@ import { copiedEveryMs, countedWithinMs, never, toReadableMs } from './restored-
 import type { Scene, Trouble } from './scene.ts';
 import { isOfUnseenPast, isOfUnseenStep, toCommonMs } from './unseen-clocks.ts';
 
-/** All exceptions of the checks. Anything else must be correct, at the latest when every problem is over. */
+/** All exceptions of the checks. Everything else must be correct, at the latest once every problem is over. */
 
 export type Truth = Pick<Scene, 'truth' | 'plan' | 'time'>;
 
@@ -13,13 +13,13 @@ type Pardon = {
   readonly name: string;
   readonly why: string;
   readonly holds: (scene: Truth, execution: Execution) => boolean;
-  /** True if the exception ends once the daemon has read the row and had time to count it. */
+  /** True if the exception ends after the daemon has read the row and has had time to count it. */
   readonly endsOnceRead?: true;
-  /** True if the exception ends after a day in which everything was readable: passes over the past count it. */
+  /** True if the exception ends after a day in which everything was readable, because passes over the past count the execution. */
   readonly endsInDay?: true;
 };
 
-/** Why an execution may be uncounted. */
+/** The reasons for which an execution may be uncounted. */
 const pardons: readonly Pardon[] = [
   { name: 'import', why: 'It ended days before it came: it is passed over on purpose.', holds: isImport },
   {
@@ -75,7 +75,7 @@ const pardons: readonly Pardon[] = [
   },
 ];
 
-/** Why an execution of an excluded project may be counted. */
+/** The reasons for which an execution of an excluded project may be counted. */
 const pardonsOfCounted: readonly Pardon[] = [
   {
     name: 'copy of before',
@@ -98,7 +98,7 @@ const pardonsOfCounted: readonly Pardon[] = [
       const endedMs = execution.end?.atMs ?? 0;
       return truth.troubles.some(
         ({ fromMs, toMs, byMs = 0 }) =>
-          // Set back now, or at the end of a time in which it was ahead.
+          // The clock was set back now, or at the end of a time in which it was ahead.
           (fromMs >= endedMs && fromMs + Math.min(byMs, 0) <= endedMs - minuteMs) ||
           (byMs > 0 && toMs >= endedMs && toMs <= endedAt(execution) - minuteMs),
       );
@@ -114,7 +114,7 @@ export function isLeftOut(scene: Truth, execution: Execution): boolean {
   return findPardon(scene, execution) !== undefined;
 }
 
-/** The name of the first reason why an execution may be uncounted. */
+/** Returns the name of the first reason for which an execution may be uncounted. */
 export function findPardon(scene: Truth, execution: Execution): string | undefined {
   return pardons.find(
     ({ holds, endsOnceRead, endsInDay }) =>
@@ -124,7 +124,7 @@ export function findPardon(scene: Truth, execution: Execution): string | undefin
   )?.name;
 }
 
-/** Reports whether the daemon read the row before a time, and then ran long enough with a working disk. */
+/** Reports whether the daemon read the row before a time, and then ran with a working disk for long enough. */
 function wasRead({ truth, time }: Truth, execution: Execution, beforeMs = never): boolean {
   const readAt = truth.readAt.get(execution) ?? [];
   const untilMs = Math.min(beforeMs, time.nowMs() - countedWithinMs);
@@ -140,24 +140,24 @@ export function isImport({ truth }: Pick<Scene, 'truth'>, { id, startedAtMs }: E
   return truth.imports.has(`${id} ${startedAtMs}`);
 }
 
-/** The time from which an execution was no longer readable. */
+/** Returns the time after which an execution was no longer readable. */
 function toGoneMs({ truth }: Truth, { project, end, deletedAtMs, lostAtMs = never }: Execution): number {
   return Math.min(
     deletedAtMs ?? never,
     project.deleted ? (truth.gone.get(project.name) ?? never) : never,
-    // A run that a restart interrupted ends later, and disappears with the next database.
+    // A run that a restart interrupted ends later; it disappears with the next database.
     (end?.atMs ?? 0) <= lostAtMs
       ? lostAtMs
       : Math.min(...truth.newDatabases.flatMap(({ atMs }) => (atMs > lostAtMs ? [atMs] : []))),
   );
 }
 
-/** Passes over the past may be two hours late. */
+/** Reports whether the daemon was there for a day; passes over the past may be two hours late. */
 function wasThereForDay(scene: Truth, execution: Execution): boolean {
   return wasReadable(scene, execution, Math.min(scene.time.nowMs(), toGoneMs(scene, execution)), 26 * 60 * minuteMs);
 }
 
-/** Times in which nothing was readable do not count. */
+/** Reports whether anything was readable; a time in which nothing was readable does not count. */
 function wasReadable({ truth, plan }: Truth, { end }: Execution, untilMs: number, forMs = plan.maxDelayMs): boolean {
   const visibleMs = end?.visibleAtMs ?? 0;
   let readableMs = untilMs - visibleMs;
@@ -197,7 +197,7 @@ function wasSkipped(scene: Truth, execution: Execution): boolean {
 
 function wasLeftOut(scene: Truth, execution: Execution, which: Project | Job | undefined): boolean {
   const { job, end } = execution;
-  // The restored copy may not contain it as counted.
+  // The restored copy may be older than the count.
   const isForgotten = scene.truth.troubles.some(
     ({ what, fromMs }) => what === 'restored' && (end?.visibleAtMs ?? 0) > fromMs - copiedEveryMs,
   );
@@ -207,24 +207,22 @@ function wasLeftOut(scene: Truth, execution: Execution, which: Project | Job | u
       (of !== job || by === 'permission') &&
       (end?.atMs ?? 0) < (by === 'permission' ? toMs : toEffectMs(scene, toMs)) + reloadedWithinMs &&
       (isForgotten || !wasReadable(scene, execution, fromMs)) &&
-      // Counting of a project starts again when the configuration includes it again: executions that are read later may be uncounted.
+      // Counting of a project starts anew when it is included again, so executions that are read later may be uncounted.
       !wasRead(scene, execution, of === job ? never : fromMs),
   );
 }
 
-/** A configuration takes effect once a daemon has run with it for long enough to store it. */
+/** Returns the time at which a configuration takes effect: a daemon must have run with it until it was stored. */
 function toEffectMs({ truth }: Truth, changedMs: number): number {
   const isAway = ({ what, fromMs, toMs }: (typeof truth.troubles)[number]): boolean =>
     what === 'daemon' && fromMs <= changedMs + reloadedWithinMs && toMs > changedMs;
   return truth.troubles.find(isAway)?.toMs ?? changedMs;
 }
 
-/** Polls that wait for a response end before a configuration is replaced. */
+/** The time within which a reload ends polls that wait for a response. */
 export const reloadedWithinMs = 30_000;
 
-/**
- * Ids that a later database gave to a run that, because a clock was set back, did not begin later: the two runs cannot be distinguished.
- */
+/** Finds ids that a later database gave to runs with an earlier start, because a clock was set back: the two look the same. */
 export function findUnordered({ truth, service }: Scene): Set<number> {
   const unordered = new Set<number>();
   const latest = new Map<number, number>();
@@ -237,17 +235,17 @@ export function findUnordered({ truth, service }: Scene): Set<number> {
   return unordered;
 }
 
-/** Reports whether a trace may arrive again, because the record of its delivery may be lost. */
+/** Reports whether a trace may arrive twice, because the record of its delivery may be lost. */
 export function mayBeSentAgain({ what, fromMs, toMs }: Scene['truth']['troubles'][number], atMs: number): boolean {
-  // A request that was in progress when the process ended may arrive later.
+  // A request that was in progress when the process ended may arrive afterwards.
   const isAfter = fromMs > atMs - 1000;
   if (what === 'daemon') return isAfter && fromMs < atMs + 15_000;
-  // The copy may be ten minutes old.
+  // The restored copy may be ten minutes old.
   if (what === 'restored') return isAfter && fromMs < atMs + copiedEveryMs;
   return (what === 'collector' || what === 'disk') && fromMs < atMs + 60_000 && toMs > atMs - 60_000;
 }
 
-/** Reports whether there is a reason why the steps were not fully readable, so that the trace has only its root. */
+/** Reports whether there is a reason for which steps were unreadable, so that the trace may have only its root. */
 export function mayLackSteps({ plan, truth }: Scene, execution: Execution, atMs: number): boolean {
   const { project, deletedAtMs, lostAtMs, end } = execution;
   if (plan.traces === 'root') return true;

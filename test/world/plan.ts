@@ -7,14 +7,14 @@ import { createDice, type Dice } from './dice.ts';
 export type PlayedCard = {
   readonly card: CardName;
   readonly atMs: number;
-  /** Its duration, for cards that have one. */
+  /** The duration of the problem, for cards that have a duration. */
   readonly forMs: number;
 };
 
 type DrawnSize = 'small' | 'long' | 'many projects' | 'flood' | 'hours';
 type Size = DrawnSize | 'days';
 
-/** Everything that determines a world: the same plan gives the same world. */
+/** Everything that determines a world: a plan always gives the same world. */
 export type Plan = {
   readonly seed: number;
   readonly size: Size;
@@ -35,30 +35,30 @@ export type Plan = {
   readonly minMs: number;
   readonly tailShare: number;
   readonly date: 'own' | 'none' | 'proxy';
-  /** How the server reports the total of all executions. */
+  /** The total of all executions that the server reports. */
   readonly totals?: 'true' | 'any' | 'none' | 'more';
   readonly skewMs: number;
-  /** The release of the server, as the simulator names it; by default the simulator's own. */
+  /** The release of the server in the simulator's notation; if absent, the simulator's own release. */
   readonly release?: string;
-  /** The age at which the server's cleaner deletes executions, if there is a cleaner. */
+  /** The age at which a cleaner of the server deletes executions; absent without a cleaner. */
   readonly keptMs?: number;
   readonly members: number;
   readonly serverAheadMs: number;
   readonly drift: number;
   readonly state: 'memory' | 'sqlite';
-  /** The maximum number of series, if it is limited. */
+  /** The maximum number of series; absent without a limit. */
   readonly maxSeries?: number;
   readonly cards: readonly PlayedCard[];
   /** The time between one poll and the next. */
   readonly apartMs?: number;
-  /** The age after which executions get no trace, if it is not the default. */
+  /** The age after which executions get no trace; absent for the default. */
   readonly maxTraceAgeMs?: number;
   /**
-   * The interval of the lists of projects and jobs, if it is not the default; schedules are then watched too, with times that people
-   * choose.
+   * The interval of the lists of projects and jobs, absent for the default; if set, schedules that people write are watched
+   * too.
    */
   readonly listsEveryMs?: number;
-  /** All collectors poll at their usual times, including those that are off by default. */
+  /** True if all collectors poll at their usual times, including those that are off by default. */
   readonly isComplete?: boolean;
 };
 
@@ -66,7 +66,7 @@ const releases = ['3.4.0', '4.14.0', '5.3.0', '5.20.0', '6.0.0'] as const;
 
 /** Draws the plan of a seed. */
 export function planWorld(seed: number, deck: readonly CardName[], size: DrawnSize = toSize(seed)): Plan {
-  // Each property has its own random numbers, so that a new property does not change the others.
+  // Each property has its own random numbers, so that a new property leaves the others as they were.
   const of = (name: string): Dice => createDice(`plan ${seed} ${name}`);
   const isLarge = size !== 'small' && size !== 'long';
   const lengthMs = {
@@ -103,7 +103,7 @@ export function planWorld(seed: number, deck: readonly CardName[], size: DrawnSi
     holdMs: of('hold').pick([60_000, 60_000, 0, 120_000]),
     backfillMs,
     maxDelayMs,
-    // Longer than a project may wait for its turn, and than the configured backfill.
+    // The limit is longer than a project may wait for its turn, and than the configured backfill.
     catchUpLimitMs:
       of('catch-up').pick(size === 'small' && backfillMs === 0 ? [168, 0.25, 0.25] : [168, 168, 2]) * hourMs,
     traces: size === 'hours' ? 'root' : isLarge ? 'off' : of('traces').pick(['off', 'root', 'nodes', 'nodes']),
@@ -122,13 +122,13 @@ export function planWorld(seed: number, deck: readonly CardName[], size: DrawnSi
     cards: [...(size === 'flood' ? [floodCard] : []), ...drawCards(of, deck, lengthMs, size)],
   };
   const arranged = withTimes(size === 'small' && deck.length > 0 ? arrange(plan, of) : plan, of, deck);
-  // If each response takes most of a second, traces with one request after the other would take too long.
+  // With slow responses, traces with one request after the other would take too long.
   const has = (name: CardName): boolean => arranged.cards.some(({ card }) => card === name);
   const isSlow = arranged.requestsPerSecond < 1 || (arranged.minMs > 500 && has('flood'));
   return isSlow || has('dense and slow') ? { ...arranged, traces: 'off' } : arranged;
 }
 
-/** Combinations that are too rare by chance: some of the small worlds have one, with a problem of their own. */
+/** Arranges combinations that are too rare by chance: some of the small worlds have one, with its own problem. */
 function arrange(plan: Plan, of: (name: string) => Dice): Plan {
   const dice = of('special');
   if (!dice.chance(0.15)) return plan;
@@ -140,13 +140,13 @@ function arrange(plan: Plan, of: (name: string) => Dice): Plan {
   });
   const newcomers = (): Plan => ({
     ...plan,
-    // A round a while later uses the same list of projects.
+    // A later round uses the same list of projects.
     apartMs: 7000,
     executionsEveryMs: 30_000,
     gapMs: 150_000,
     requestsPerSecond: 10,
     lengthMs: 8 * minuteMs,
-    // Right after each list, because only a few of them matter.
+    // The cards come right after each list, because only a few of them matter.
     cards: [
       ...own,
       ...[7, 8, 9, 10, 11, 12, 13].map((half): PlayedCard => {
@@ -180,7 +180,7 @@ function arrange(plan: Plan, of: (name: string) => Dice): Plan {
   return { ...arranged, cards: arranged.cards.toSorted((one, other) => one.atMs - other.atMs) };
 }
 
-/** The delay that polls more than a minute apart add. */
+/** The additional delay if polls are more than a minute apart. */
 export function toPaceMs({ executionsEveryMs, listsEveryMs }: Plan): number {
   return listsEveryMs === undefined ? 0 : 2 * executionsEveryMs + listsEveryMs;
 }
@@ -196,7 +196,7 @@ function withTimes(plan: Plan, of: (name: string) => Dice, deck: readonly CardNa
   return { ...plan, members: card === 'any member clock' ? 2 : plan.members, cards };
 }
 
-/** Most worlds are small, so that many are played in a minute; slow effects need the others. */
+/** Most worlds are small, so that many are played in a minute; slow effects need larger worlds. */
 function toSize(seed: number): DrawnSize {
   const dice = createDice(`size ${seed}`);
   if (dice.chance(0.88)) return 'small';
@@ -205,7 +205,7 @@ function toSize(seed: number): DrawnSize {
 
 const floodCard: PlayedCard = { card: 'flood', atMs: 7 * minuteMs, forMs: minuteMs };
 
-/** A few problems: the first after counting has begun, the last early enough to end. */
+/** Draws a few problems: the first after counting has begun, the last so early that it can end. */
 function drawCards(
   of: (name: string) => Dice,
   deck: readonly CardName[],
@@ -232,7 +232,7 @@ function drawCards(
 
 const longer = [10_000, 45_000, 3 * minuteMs, 10 * minuteMs, 20 * minuteMs] as const;
 
-/** Chosen so that a new card in the deck changes few of the plans that were drawn before. */
+/** Picks a card so that a new card in the deck changes few of the plans that were drawn before. */
 function pickCard(draw: (card: CardName) => number, deck: readonly CardName[]): CardName {
   const drawn = deck.map((card) => ({ card, value: draw(card) })).sort((one, other) => other.value - one.value);
   const [first] = drawn;
@@ -240,9 +240,9 @@ function pickCard(draw: (card: CardName) => number, deck: readonly CardName[]): 
   return first.card;
 }
 
-/** Complete plans, one a line: they stay the same even if seeds give other plans. */
+/** Reads complete plans, one on each line; these stay the same even if seeds give other plans. */
 export function readPlans(file: string): Plan[] {
   const lines = readFileSync(file, 'utf8').split('\n');
-  // This cast is safe for what was printed of plans.
+  // This cast is safe: the lines are printed plans.
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Plan);
 }

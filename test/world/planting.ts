@@ -6,7 +6,7 @@ import { type Patch, type Plant, plants } from './plants.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** The patches whose text is not exactly once in its file. */
+/** Finds the patches whose text does not occur exactly once in its file. */
 export function findLost(some: readonly Plant[] = plants): string[] {
   return some.flatMap(({ name, patches }) =>
     patches.filter((patch) => !applies(patch)).map(({ file, find }) => `${name}: not once in ${file}: ${find}`),
@@ -17,7 +17,7 @@ function applies({ file, find }: Patch): boolean {
   return readFileSync(join(root, file), 'utf8').split(find).length === 2;
 }
 
-/** Inserts the faults of this name into all modules that are loaded later. */
+/** Inserts the faults with this name into all modules that are loaded later. */
 export function plant(name: string, some: readonly Plant[] = plants): void {
   const found = some.find((each) => each.name === name);
   if (found === undefined) throw new Error(`there is no plant called ${name}`);

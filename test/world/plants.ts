@@ -1,10 +1,10 @@
 import { conditionPlants } from './plants-of-conditions.ts';
 
-/** A fault that a test inserts into the daemon by replacing texts of source files. */
+/** A fault that a test inserts into the daemon: it replaces texts of source files. */
 export type Plant = {
   readonly name: string;
   readonly patches: readonly Patch[];
-  /** The options of a world that reveals it. */
+  /** The options of a world that reveals the fault. */
   readonly shownBy: string;
 };
 

@@ -34,7 +34,7 @@ export type Report = {
   readonly requests: number;
   readonly executions: number;
   readonly ended: number;
-  /** For each uncounted execution, the reason why it may be uncounted. */
+  /** The reason why each uncounted execution may be uncounted. */
   readonly leftOut: readonly string[];
   readonly traces: number;
   readonly events: number;
@@ -46,7 +46,7 @@ type PlayOptions = {
   readonly onEvent?: (atMs: number, text: string) => void;
   /** Called with every scrape; undefined if no daemon runs. */
   readonly onScrape?: (text: string | undefined) => void;
-  /** Starts further events after the world has begun. */
+  /** Starts more events after the world has begun. */
   readonly begin?: (scene: Scene) => void;
   /** Called with the daemon's own metrics after each scrape. */
   readonly onLook?: (self: Self) => Promise<void>;
@@ -71,7 +71,7 @@ export async function playWorld(
     onEvent?.(atMs(), event);
   };
   const onFault = (oracle: string, says: string): void => {
-    // Of each kind, only the first faults are kept.
+    // Only the first faults of each kind are kept.
     if (faults.filter((fault) => fault.oracle === oracle).length < maxFaults)
       faults.push({ atMs: atMs(), oracle, says });
     note(`FAULT ${oracle}: ${says}`);
@@ -82,7 +82,7 @@ export async function playWorld(
     ...fairWeather,
     minMs: plan.minMs,
     tailShare: plan.tailShare,
-    // Responses that exceed the deadline are a problem of their own.
+    // Responses that exceed the deadline are a separate problem, so they do not occur here.
     tailMs: Math.min(plan.minMs * 40 + 300, plan.timeoutMs * 0.7),
     date: plan.date,
     proxyAheadMs: 300,
@@ -205,13 +205,13 @@ export async function playWorld(
   finishLast(scene);
   service.control.setExecutionMode('passive');
   const restMs = calmMs ?? plan.maxDelayMs + 8 * minuteMs + toPaceMs(plan);
-  // Waiting traces may need a while; after an hour they are sent without steps.
+  // Waiting traces may need some time; after an hour they are sent without steps.
   const restUntilMs = time.nowMs() + restMs + (plan.traces === 'off' || calmMs !== undefined ? 0 : hourMs);
-  // A small world ends as soon as everything is correct; a larger one must stay correct for a while.
+  // A small world ends as soon as everything is correct; a larger world must stay correct for some time.
   const minRestMs = plan.size === 'small' && calmMs === undefined ? 2 * minuteMs + plan.holdMs : restMs;
   await time.run(Math.min(restUntilMs, time.nowMs() + minRestMs));
   let last = await judgeNow();
-  // Executions that are dated ahead count when the server's clock reaches their end.
+  // Executions with an end in the future count when the clock of the server reaches their end.
   const latestMs = Math.max(...service.world.history.map(endedAt));
   const untilMs = Math.max(restUntilMs, Math.min(latestMs, time.nowMs() + hourMs) + 4 * plan.executionsEveryMs);
   while (last.length > 0 && time.nowMs() < untilMs) {
@@ -249,7 +249,7 @@ function toLastsMs(plan: Plan, { card, forMs }: PlayedCard): number {
 
 type Gentleness = { readonly sent: (atMs: number, daemonSinceMs: number) => void; readonly ended: () => void };
 
-/** No window of a second has more requests than the budget allows. */
+/** Checks that no second has more requests than the budget allows. */
 function createGentleness({ requestsPerSecond }: Plan, onFault: (oracle: string, says: string) => void): Gentleness {
   const starts = Math.max(1, Math.floor(requestsPerSecond));
   const windowMs = (starts / requestsPerSecond) * 1000;
@@ -262,7 +262,7 @@ function createGentleness({ requestsPerSecond }: Plan, onFault: (oracle: string,
       recent.push(atMs);
       if (recent.length <= starts) return;
       const first = recent.shift() ?? 0;
-      // The daemon's seconds differ a little from true seconds.
+      // The seconds of the daemon differ a little from true seconds.
       if (atMs - first < windowMs * 0.999 - 1)
         onFault('requests within the budget', `${starts + 1} within ${(atMs - first).toFixed(1)} ms`);
     },

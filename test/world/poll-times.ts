@@ -1,7 +1,7 @@
 import type { Cancel, Clock } from '../../src/domain/clock.ts';
 import type { PollTimes, TimedPoll } from '../../src/schedule/scheduler.ts';
 
-/** Poll times in the manner of cron, by the daemon's wall clock, at most one interval away. Entries are this far apart. */
+/** Due times of polls by the daemon's wall clock, in the manner of cron; entries are spread over their interval. */
 export function createVirtualPollTimes(clock: Clock, apartMs: number): (entries: readonly TimedPoll[]) => PollTimes {
   return (entries) => {
     const lines = entries.map(({ everyMs, run }, index) => {

@@ -7,10 +7,10 @@ type Row = {
   readonly 'date-ended'?: { readonly unixtime: number };
 };
 
-/** Notes which finished executions a response contains; a row that is returned with a total does not count. */
+/** Notes which finished executions a response contains; a row that comes only with a total is ignored. */
 export function noteRead({ truth, service, time }: Scene, path: string, body: string): void {
   if (!/\/project\/[^*/]+\/executions\?/.test(path) || /[?&]max=1(&|$)/.test(path)) return;
-  // This cast is safe: the simulator wrote it.
+  // This cast is safe: the simulator wrote the text.
   const { executions = [] } = JSON.parse(body) as { executions?: readonly Row[] };
   const ended = executions.filter((row) => row['date-ended'] !== undefined).filter(isTaken(path, executions));
   const byId = indexOf(service.world.history);
@@ -24,7 +24,7 @@ export function noteRead({ truth, service, time }: Scene, path: string, body: st
   }
 }
 
-/** The rows of the oldest second of a full page are read again before they count, because other rows of that second may be missing. */
+/** Reports whether a row counts as read: the oldest second of a full page is read again, as rows of it may be missing. */
 function isTaken(path: string, rows: readonly Row[]): (row: Row) => boolean {
   const toSecond = (row: Row): number => Math.floor((row['date-ended']?.unixtime ?? Infinity) / 1000);
   const isFull = rows.length >= Number(/[?&]max=(\d+)/.exec(path)?.[1]);
@@ -36,7 +36,7 @@ type Index = { read: number; readonly byId: Map<number, Execution[]> };
 
 const indexes = new WeakMap<readonly Execution[], Index>();
 
-/** Executions are only added to a history, so its index grows with it. */
+/** Finds an execution in a history, to which executions are only added, so the index is extended with it. */
 function indexOf(history: readonly Execution[]): ReadonlyMap<number, readonly Execution[]> {
   const index: Index = indexes.get(history) ?? { read: 0, byId: new Map<number, Execution[]>() };
   indexes.set(history, index);

@@ -1,4 +1,4 @@
-/** A trace as a backend sees it. */
+/** A trace in the form that a backend sees. */
 export type ReadTrace = {
   readonly traceId: string;
   /** The id of the execution. */
@@ -8,10 +8,10 @@ export type ReadTrace = {
   readonly rootEndMs: number;
   readonly result: string | undefined;
   readonly degraded: string | undefined;
-  /** The linked traces of the root span, by kind: `retry_of`, `retried_by`. */
+  /** The traces that the root span links to, by kind: `retry_of`, `retried_by`. */
   readonly links: ReadonlyMap<string, string>;
   readonly spans: readonly ReadSpan[];
-  /** The whole trace as text. */
+  /** All content of the trace as text. */
   readonly text: string;
 };
 
@@ -47,7 +47,7 @@ type Spans = {
 
 /** Reads the traces of a JSON request, one for each ResourceSpans. */
 export function readJsonTraces(bytes: Uint8Array): ReadTrace[] {
-  // This cast is safe: only our own encoder writes it, and what is absent is looked for.
+  // This cast is safe: our own encoder wrote the text, and missing parts are handled.
   const { resourceSpans } = JSON.parse(Buffer.from(bytes).toString('utf8')) as { resourceSpans: readonly Spans[] };
   return resourceSpans.map((one) => {
     const spans = one.scopeSpans.flatMap((scope) => scope.spans);

@@ -63,7 +63,7 @@ describeWithTools('world/restored-copies', ['prometheus'], (tools) => {
   );
 });
 
-/** After these cards, executions since the copy are gone or renamed, so no exporter could count them again. */
+/** Cards after which executions since the copy are gone or renamed, so that no exporter could count them again. */
 const unknowable: readonly string[] = ['rename job', 'delete job', 'retention', 'new database'];
 
 /** Plans a small world in which a copy is restored among other problems. */
@@ -89,7 +89,7 @@ function planRestore(seed: number): Plan {
   };
 }
 
-/** Serves the recorded scrapes of each path in order; after the last one it does not respond. */
+/** Serves the recorded scrapes of each path in their order; after the last scrape it does not respond. */
 async function serveInTurn(recorded: ReadonlyMap<string, Scrapes>) {
   const places = new Map<string, number>();
   const server: Server = createServer((request, response) => {
@@ -116,7 +116,7 @@ const families =
   'automation_(executions_total|project_executions_total|execution_(duration_seconds_(bucket|count|sum)|nodes_total|failures_total)|node_failures_total)';
 
 async function readCounters(prometheus: Prometheus): Promise<readonly Stored[]> {
-  // This cast is safe: that is what a range selector gives.
+  // This cast is safe: a range selector returns such rows.
   return (await prometheus.query(`{__name__=~"${families}"}[10m]`)) as readonly Stored[];
 }
 

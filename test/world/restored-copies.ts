@@ -4,7 +4,7 @@ import type { Truth } from './pardons.ts';
 import type { Scene } from './scene.ts';
 import { labelOf } from './shown.ts';
 
-/** Reports whether counters of a project may fall: the project is gone, or executions since the copy cannot be read again. */
+/** Reports whether counters of a project may fall: it is gone, or executions since the copy was made are unreadable. */
 export function mayFall(scene: Pick<Scene, 'truth' | 'plan' | 'time'>, project: string): boolean {
   const { truth, time } = scene;
   if (truth.gone.has(project)) return true;
@@ -25,7 +25,7 @@ export function mayFall(scene: Pick<Scene, 'truth' | 'plan' | 'time'>, project: 
   });
 }
 
-/** Returns when the server responds again, if it does not respond at this time, or not completely. */
+/** Returns the time at which the server responds again if it does not respond, or not completely, at this time. */
 export function toReadableMs({ truth }: Pick<Truth, 'truth'>, atMs: number): number {
   const ends = truth.troubles.flatMap(({ what, fromMs, toMs }) =>
     (what === 'down' || what === 'server') && fromMs < atMs ? [toMs] : [],
@@ -34,8 +34,8 @@ export function toReadableMs({ truth }: Pick<Truth, 'truth'>, atMs: number): num
 }
 
 /**
- * Reports whether runs may have moved to `__other__`: the limit of series fell after the copy was made and before its runs were read again, so
- * the restored state does not show that these runs counted for their job.
+ * Reports whether runs may have moved to `__other__`: the limit of series fell after the copy was made and before its runs were
+ * read again. Then the restored state does not show that these runs counted for their job.
  */
 export function mayBeOfOthers({ truth }: Pick<Truth, 'truth'>, key: string): boolean {
   const { fewerSinceMs = never, troubles } = truth;
@@ -48,8 +48,8 @@ export function mayBeOfOthers({ truth }: Pick<Truth, 'truth'>, key: string): boo
 }
 
 /**
- * Reports whether the classes of failures may be others than before: the copy lacks them, and a job was hidden, or its project hidden or
- * disabled, before its steps were read again.
+ * Reports whether classes of failures may have changed: the copy lacks them, and before their steps were read again, the job
+ * was hidden, or its project was hidden or disabled.
  */
 export function mayLackClasses({ truth }: Pick<Truth, 'truth'>, key: string): boolean {
   if (!key.startsWith('automation_execution_failures_total')) return false;
@@ -62,8 +62,8 @@ export function mayLackClasses({ truth }: Pick<Truth, 'truth'>, key: string): bo
 }
 
 /**
- * Reports whether permissions hid a job of the project after a restore. What the copy lacks of it cannot be read, and the daemon sees the same
- * as if they had always hidden the job: then it has to show the other series of the project.
+ * Reports whether permissions hid a job of the project after a restore. The daemon cannot read the runs that the copy lacks, as
+ * if the job had always been hidden. Then it has to show the other series of the project.
  */
 function isOfHiddenJob({ truth }: Pick<Truth, 'truth'>, project: string | undefined): boolean {
   const jobs = truth.excluded.filter(
@@ -75,7 +75,7 @@ function isOfHiddenJob({ truth }: Pick<Truth, 'truth'>, project: string | undefi
   );
 }
 
-/** Reports whether the configuration excludes a job whose later runs the restored copy lacks: these runs are unknown now. */
+/** Reports whether the configuration excludes a job that has runs which the restored copy lacks; these runs are unknown now. */
 export function isUnknownToCopy({ truth }: Pick<Truth, 'truth'>, job: Job | Project | undefined): boolean {
   return truth.troubles.some(({ what, fromMs, toMs, copiedAtMs = 0 }) => {
     const isLeftOut = truth.excluded.some(
@@ -88,12 +88,12 @@ export function isUnknownToCopy({ truth }: Pick<Truth, 'truth'>, job: Job | Proj
   });
 }
 
-/** The longest time until a daemon with a restored copy shows its values again. */
+/** The longest time until a daemon with a restored copy shows the same values as before. */
 const shownAgainMs = 300_000;
 
 /**
- * A clock that was set back to before the start of counting dates executions there that count, beside others that do not. An older copy
- * does not distinguish them.
+ * Reports whether a copy was restored after an early clock step. A clock that was set back to before the start of counting
+ * dates some executions there that count, and others that do not; an older copy does not distinguish them.
  */
 function isRestoredAfterEarlyStep({ truth, plan }: Truth): boolean {
   const steps = truth.troubles.filter(
@@ -102,7 +102,7 @@ function isRestoredAfterEarlyStep({ truth, plan }: Truth): boolean {
   return truth.troubles.some(({ what, fromMs }) => what === 'restored' && steps.some((step) => step.fromMs < fromMs));
 }
 
-/** Runs whose traces were sent and that are gone: after a restore the daemon does not know them. */
+/** Finds runs that are gone although their traces were sent; after a restore the daemon does not know them. */
 export function findForgotten(scene: Scene): Set<string> {
   const { truth, plan, service } = scene;
   if (truth.troubles.every(({ what }) => what !== 'restored')) return new Set();
@@ -115,8 +115,8 @@ export function findForgotten(scene: Scene): Set<string> {
 }
 
 /**
- * A run of a new database has the trace id of an earlier run if the restored copy lacks that run, and so does not show that the ids
- * restarted.
+ * Reports whether a run of a new database has the trace id of an earlier run: the restored copy lacks that run, so it does not
+ * show that ids restarted.
  */
 export function isOfForgottenId({ truth, service }: Scene, { id, lostAtMs }: Execution): boolean {
   return truth.troubles.some(
@@ -132,7 +132,7 @@ export function isOfForgottenId({ truth, service }: Scene, { id, lostAtMs }: Exe
   );
 }
 
-/** The greatest age of a copy, and a margin. */
+/** The greatest age of a copy, including a margin. */
 export const copiedEveryMs = 660_000;
 
 /** The longest time between reading a row and its commit. */

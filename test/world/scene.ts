@@ -9,7 +9,7 @@ import type { Climate } from './network.ts';
 import type { Plan } from './plan.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** Everything that cards can change, and the truth that only the test has. */
+/** Everything that cards can change, and the truth, which only the test knows. */
 export type Scene = {
   readonly plan: Plan;
   readonly time: VirtualTime;
@@ -28,38 +28,35 @@ export type Scene = {
 export type Operator = {
   readonly kill: (backAfterMs: number) => void;
   readonly stop: (backAfterMs: number) => void;
-  /** Stops the process for a while, as a signal does. */
+  /** Stops the process for a while, as SIGSTOP does. */
   readonly hold: (forMs: number) => void;
   readonly reload: (change: Change) => void;
   readonly fillDisk: (isFull: boolean) => void;
   readonly restoreCopy: (backAfterMs: number) => void;
-  /** Replaces a previous release, which has written the state, by the current one. */
+  /** Replaces a previous release, which wrote the state, by the current release. */
   readonly upgrade: (backAfterMs: number) => void;
   readonly isUp: () => boolean;
 };
 
-/** What the contracts allow to be missing. */
+/** What may be missing according to the contracts. */
 export type TruthBook = {
-  /** Imported executions, as id and start. */
+  /** Imported executions by id and start. */
   readonly imports: Set<string>;
-  /** The projects whose series end, with the time. */
+  /** The projects whose series have ended, each with the time. */
   readonly gone: Map<string, number>;
-  /** Absences longer than the catch-up limit: their start, and the time before which executions are skipped. */
+  /** Absences that were longer than the catch-up limit: their start, and the time before which executions are skipped. */
   readonly skipped: { readonly fromMs: number; readonly beforeMs: number }[];
-  /** The start of the first daemon, by the service's clock. */
+  /** The start of the first daemon by the clock of the service. */
   beganMs: number;
-  /**
-   * Projects that were not visible when they were created, with the time at which they became visible: their counting begins with the last
-   * list without them.
-   */
+  /** The time at which each project became visible that was created unseen; its counting begins with the last list without it. */
   readonly listedFrom: Map<string, number>;
-  /** Times at which executions were deleted: a restored copy cannot read them again. */
+  /** The times at which executions were deleted, which a restored copy cannot read again. */
   readonly lostAt: number[];
-  /** Earlier names of jobs, with the end of each. */
+  /** Earlier names of jobs, each with the time of its end. */
   readonly renamed: { readonly jobId: string; readonly name: string; readonly atMs: number }[];
   /** The times at which the daemon read a finished execution. */
   readonly readAt: Map<Execution, number[]>;
-  /** Projects and jobs that were excluded for a while, by configuration or by permission. */
+  /** Projects and jobs that the configuration or permissions excluded for a while. */
   readonly excluded: {
     readonly of: Project | Job;
     readonly by: 'configuration' | 'permission';
@@ -67,20 +64,20 @@ export type TruthBook = {
     readonly fromMs: number;
     toMs: number;
   }[];
-  /** The start of the time in which the limit of series was too low. */
+  /** The time since when the limit of series has been too low. */
   fewerSinceMs: number | undefined;
   /** Projects that the credentials cannot see now. */
   readonly hiddenProjects: string[];
-  /** The times at which ids restarted, with the number of executions that had ended. */
+  /** The times at which ids restarted, each with the number of executions that had ended. */
   readonly newDatabases: { readonly atMs: number; readonly ended: number }[];
-  /** When the service, the network or the daemon had a problem: from when to when. */
+  /** The problems of the service, the network or the daemon, each with its start and end. */
   readonly troubles: {
     readonly what: Trouble;
     readonly fromMs: number;
     toMs: number;
-    /** How far a clock was set. */
+    /** The time by which a clock was set. */
     readonly byMs?: number;
-    /** The age of the restored copy, as the time at which it was made. */
+    /** The time at which the restored copy was made. */
     readonly copiedAtMs?: number;
   }[];
 };
@@ -102,19 +99,19 @@ export type Trouble =
 export type Place = {
   name: string;
   namedAtMs: number;
-  /** When the project or its database was created: nothing ran earlier. */
+  /** The time at which the project or its database was created; nothing ran earlier. */
   sinceMs: number;
   readonly jobs: string[];
-  /** The time until which its dense seconds are read. */
+  /** The time until which the dense seconds of the project are read. */
   denseUntilMs?: number;
 };
 
 type Estate = { readonly places: Place[]; madeProjects: number; madeJobs: number };
 
-/** The start of true time, with a fraction of a millisecond. */
+/** The start of true time; it has a fraction of a millisecond on purpose. */
 export const birthMs = Date.UTC(2026, 0, 15, 12, 3, 7) + 0.625;
 
-/** An empty record. */
+/** Creates an empty record. */
 export function createTruth(): TruthBook {
   return {
     imports: new Set(),
@@ -188,7 +185,7 @@ export function addJobTo(service: Service, estate: Estate, place: Place, plan: P
   place.jobs.push(id);
 }
 
-/** Working hours, nights, weekends, and every few hours. */
+/** Schedules: working hours, nights, weekends, and every few hours. */
 const crons = ['20 9-17/2 * * 1-5', '30 2 * * *', '5 4 * * 0,6', '15 */6 * * *', '45 22 * * 5', '*/40 8-11 * * *'];
 
 const endings = ['succeeded', 'succeeded', 'succeeded', 'failed', 'aborted', 'timedout', 'odd word'] as const;
@@ -217,7 +214,7 @@ export function finishOne(
   dice: Dice,
   agoMs = 0,
 ): void {
-  // Ends have the time of the service's clock.
+  // Ends have the time of the clock of the service.
   const skewMs = service.world.members[0]?.skewMs ?? 0;
   const sinceMs = Math.ceil(place.sinceMs);
   const endedAtMs = Math.max(Math.floor(time.nowMs()) - Math.floor(agoMs), sinceMs + 1);
@@ -235,18 +232,18 @@ export function finishOne(
   });
 }
 
-/** Deletes executions that ended before a time, as a server's cleaner does. */
+/** Deletes executions that ended before a time, as the cleaner of a server does. */
 export function deleteEnded({ service: { world, control }, truth, time }: Scene, beforeMs: number): void {
   const old = world.history.filter(
     ({ end, ended, deletedAtMs, lostAtMs }) =>
-      // Except runs whose id a new database has given to another run.
+      // Runs whose id a new database has given to another run are not deleted.
       ended && deletedAtMs === undefined && lostAtMs === undefined && (end?.atMs ?? 0) < beforeMs,
   );
   if (old.length > 0) truth.lostAt.push(time.nowMs());
   control.deleteExecutions(old.map(({ id }) => id));
 }
 
-/** Runs the server's cleaner regularly until the end of the world. */
+/** Runs the cleaner of the server regularly until the end of the world. */
 export function startCleaner(scene: Scene, keptMs: number): void {
   scene.time.after(keptMs / 4, () => {
     deleteEnded(scene, scene.time.nowMs() - keptMs);
@@ -254,7 +251,7 @@ export function startCleaner(scene: Scene, keptMs: number): void {
   });
 }
 
-/** Ends a success and then a failure of each job; the success becomes visible last. */
+/** Ends one successful and then one failed run of each job; the success becomes visible last. */
 export function finishLast({ service, time, estate }: Scene): void {
   const nowMs = Math.floor(time.nowMs());
   const skewMs = service.world.members[0]?.skewMs ?? 0;

@@ -50,7 +50,7 @@ describe('world/slow-server', () => {
 
     expect(report.faults).toEqual([]);
     expect(lags.findIndex((lag) => lag < 30)).toBeLessThan(24);
-    // Later no execution ends, and idle projects are read.
+    // After that time no execution ends, and idle projects are read.
     expect(Math.max(...lags.slice(24, 76))).toBeLessThan(30);
     expect(ups.slice(2).filter((up) => up !== 1)).toEqual([]);
     const rounds = (plan.lengthMs + plan.maxDelayMs + 9 * 60_000) / plan.executionsEveryMs;

@@ -3,12 +3,12 @@ import { isOfExcludedJob, isShownSurely } from './left-out.ts';
 import type { Scene } from './scene.ts';
 import { labelOf, type Shown } from './shown.ts';
 
-/** Usually one number; a range if the job of a run depends on the time at which the run was counted. */
+/** The expected total: usually one number, but a range if the job of a run depends on when the run was counted. */
 type Range = { least: number; most: number };
 
 type JobLabels = { readonly group: string; readonly name: string };
 
-/** The names that the job of a run has had since the run was readable; empty for a command without a job. */
+/** The names that the job of a run has had since the run became readable; empty for a command without a job. */
 export function toJobLabels(
   { truth, service }: Pick<Scene, 'truth' | 'service'>,
   { job, jobDeleted, end, type, attempt, retriedBy }: Execution,
@@ -18,7 +18,7 @@ export function toJobLabels(
   const earlier = truth.renamed.filter(({ jobId, atMs }) => jobId === job.id && atMs >= (end?.visibleAtMs ?? 0));
   const names = new Set([...earlier.map((each) => each.name), name]);
   const labels = [...names].map((each) => ({ group, name: each }));
-  // Without a mark for deleted jobs, such a run looks ad hoc, unless it was a retry or a one-time run.
+  // Without a mark for deleted jobs, such a run looks ad hoc, except a retry or a one-time run.
   const { jobDeletedFlag, asDocumented } = service.world.release;
   const isRepeated = !asDocumented && (attempt > 0 || retriedBy !== undefined);
   const isOfJob = type === 'user-scheduled' || isRepeated;
@@ -26,12 +26,12 @@ export function toJobLabels(
   return jobDeleted ? [...labels, { group: '', name: deleted }] : labels;
 }
 
-/** The start that counts: the end replaces a start from before any server existed. */
+/** The start that counts: the end replaces a start that is older than any server. */
 export function toStart(execution: Execution): number {
   return startedAt(execution) < Date.UTC(2010, 0, 1) ? endedAt(execution) : startedAt(execution);
 }
 
-/** Compares every total with the runs: by job, trigger, status and node; nodes of executions; and durations. */
+/** Compares every total with the runs: executions by job, trigger, status and node, nodes of executions, and durations. */
 export function compareTotals(
   scene: Scene,
   shown: Shown,
@@ -56,7 +56,7 @@ export function compareTotals(
   }
 }
 
-/** Sums of seconds are not exact. */
+/** The tolerance for sums of seconds, which are not exact. */
 const slack = 1e-4;
 
 function addRun(scene: Scene, execution: Execution, project: string, expected: Map<string, Range>): void {
@@ -66,7 +66,7 @@ function addRun(scene: Scene, execution: Execution, project: string, expected: M
   const seconds = (endedAt(execution) - startedAt(execution)) / 1000;
   const labels = toJobLabels(scene, execution);
   const isSure = isOfExcludedJob(scene, execution) !== undefined;
-  // Servers mark ad hoc runs as scheduled; without another mark, runs of deleted jobs look the same.
+  // Servers mark ad hoc runs as scheduled, and without another mark, runs of deleted jobs look the same.
   const maySeemAdHoc = execution.jobDeleted && trigger === 'scheduled';
   for (const each of maySeemAdHoc ? (['scheduled', 'user'] as const) : [trigger])
     addTo(expected, ['project', project, each, status], 1, isSure && !maySeemAdHoc);
@@ -83,7 +83,7 @@ function addRun(scene: Scene, execution: Execution, project: string, expected: M
     addOfJob(1, 'runs', status);
     if (succeededNodes.length > 0) addOfJob(succeededNodes.length, 'nodes', 'succeeded');
     if (failedNodes.length > 0) addOfJob(failedNodes.length, 'nodes', 'failed');
-    // A clock was set back during the run, or reset when it began: the run has no duration.
+    // The run has no duration: a clock was set back during it, or its start was reset.
     if (seconds < 0 || toStart(execution) !== startedAt(execution)) continue;
     addOfJob(1, 'durations', status);
     addOfJob(seconds, 'seconds', status);
@@ -125,7 +125,7 @@ function readTotals(shown: Shown, places: ReadonlySet<string>): Map<string, numb
   return totals;
 }
 
-/** Moves the jobs without series of their own into `__other__`. */
+/** Adds the jobs without series of their own to `__other__`. */
 function foldOthers(expected: Map<string, Range>, totals: ReadonlyMap<string, number>): void {
   const owners = new Set([...totals.keys()].map((key) => toOwner(key.split('|'))));
   for (const [key, { least, most }] of expected) {
@@ -139,7 +139,7 @@ function foldOthers(expected: Map<string, Range>, totals: ReadonlyMap<string, nu
   }
 }
 
-/** After a time with too few series, earlier counts of jobs and nodes appear again with their next run. */
+/** After a time with too few series, earlier counts of jobs and nodes appear again only with their next run. */
 function foldAll(expected: Map<string, Range>, totals: Map<string, number>): void {
   const toOther = (key: string): string => {
     const [kind = '', project = '', ...more] = key.split('|');
@@ -157,7 +157,7 @@ function foldAll(expected: Map<string, Range>, totals: Map<string, number>): voi
   for (const [key, value] of values) totals.set(toOther(key), (totals.get(toOther(key)) ?? 0) + value);
 }
 
-/** Returns the job that needs the series: its slots for runs and for durations are separate. */
+/** Returns the job that needs the series; a job has separate slots for runs and for durations. */
 function toOwner([kind = '', project = '', group = '', name = '']: readonly string[]): string {
   return [kind === 'runs' || kind === 'nodes' ? 'runs' : 'durations', project, group, name].join('|');
 }

@@ -13,7 +13,7 @@ type Expected = {
   readonly lengthMs: number;
 };
 
-/** Compares a trace with the execution on the server; undefined if they agree. */
+/** Compares a trace with the execution on the server; returns undefined if they agree. */
 export function findDifference(
   scene: Scene,
   execution: Execution,
@@ -25,7 +25,7 @@ export function findDifference(
   if (trace.result !== result) return `its result is ${trace.result} instead of ${result}`;
   const names = toRootNames(scene, execution, project);
   if (!names.includes(trace.rootName)) return `its name is ${trace.rootName} instead of ${names.join(' or ')}`;
-  // The trace was sent before all steps were known.
+  // The trace was sent before all of its steps were known.
   if (trace.degraded !== undefined) return undefined;
   const spans = trace.spans.filter(({ name }) => name !== 'start wait');
   const isBare = mayLackSteps(scene, execution, arrival.atMs);
@@ -47,7 +47,7 @@ function toResult(status: string, stored: string | undefined): string {
 
 function toRootNames(scene: Scene, execution: Execution, project: string): string[] {
   const { job } = execution;
-  // After a restore, the trace may have the earlier name of the project.
+  // After a restore, the trace may have the earlier name of its project.
   const isRestored = scene.truth.troubles.some(({ what }) => what === 'restored');
   const earlier = isRestored ? [...scene.truth.gone.keys()].filter((name) => project.startsWith(name)) : [];
   const projects = [...new Set([project, execution.project.name, ...earlier])];
@@ -60,14 +60,14 @@ function toRootNames(scene: Scene, execution: Execution, project: string): strin
   );
 }
 
-/** Each step that began, and each node on which it began. */
+/** Lists each step that began, and each node on which it began. */
 function listExpected(execution: Execution, isBare: boolean): Expected[] {
   const progress = progressOf(execution, Number.MAX_SAFE_INTEGER);
   return planOf(execution).steps.flatMap((run) => {
     const moment = momentOf(run, progress);
     if (moment.startMs === undefined) return [];
     const path = String(run.number);
-    // Only the job has the names of steps, as long as the job exists.
+    // Steps have their names only from the job, while it exists.
     const isNameless = execution.job === undefined || execution.jobDeleted || isBare;
     const names = ['command', ...(isNameless ? [`step ${path}`] : [])];
     const nodes = [...run.nodes.keys()].flatMap((node): Expected[] => {
@@ -105,13 +105,13 @@ function compareSpans(expected: readonly Expected[], spans: readonly ReadSpan[])
   return undefined;
 }
 
-/** If the first step begins more than two seconds after the run, a span covers the wait. */
+/** Checks the wait: if the first step begins more than two seconds after the run, a span covers the time between. */
 function compareWait(execution: Execution, expected: readonly Expected[], trace: ReadTrace): string | undefined {
   if (expected.length === 0) return undefined;
   const progress = progressOf(execution, Number.MAX_SAFE_INTEGER);
-  // If the clock is set back during the run, a later step has the earliest start.
+  // If the clock is set back during the run, a later step may have the earliest start.
   const starts = planOf(execution).steps.flatMap((run) => momentOf(run, progress).startMs ?? []);
-  // Starts of steps are cut to whole seconds.
+  // Servers cut the starts of steps to whole seconds.
   const waitsMs = Math.floor(Math.min(...starts.map(progress.toShown)) / 1000) * 1000 - startedAt(execution);
   const isShown = trace.spans.some(({ name }) => name === 'start wait');
   return isShown === waitsMs >= 2000

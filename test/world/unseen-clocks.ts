@@ -3,13 +3,13 @@ import { minuteMs } from '../support/durations.ts';
 import type { Truth } from './pardons.ts';
 
 /**
- * Reports whether a clock was wrong only for a time in which no response showed it: executions that ended meanwhile are counted by passes
+ * Reports whether a clock was wrong only while no response showed it. Executions that ended meanwhile are counted by passes
  * over the past, or when the clock reaches their end.
  */
 export function isOfUnseenStep({ truth, plan }: Truth, { end }: Execution): boolean {
   const endedMs = end?.atMs ?? 0;
   const isTold = plan.date === 'own' && plan.cards.every(({ card }) => card !== 'no date');
-  // Without dates, only system info shows the clock, and it may be broken.
+  // Without dates in responses, only system info shows the clock, and system info may be broken.
   const brokenMs = plan.cards.flatMap(({ card, forMs }) => (card === 'broken system info' ? [forMs] : []));
   const untoldMs = isTold ? 0 : toldEveryMs + Math.max(0, ...brokenMs);
   const unseenMs = untoldMs + plan.executionsEveryMs + plan.timeoutMs;
@@ -30,17 +30,17 @@ export function toCommonMs(one: Span, other: Span): number {
 }
 
 /**
- * Reports whether a clock was behind during an outage: executions that it dates into a time that was already read are counted by passes
- * over the past.
+ * Reports whether a clock was behind during an outage. Executions whose ends it dates into a time that was already read are
+ * counted by passes over the past.
  */
 export function isOfUnseenPast({ truth, plan }: Truth, execution: Execution): boolean {
   const { startedAtMs, end: { atMs: endedMs = 0 } = {} } = execution;
-  // Executions since the last round before the outage have not been read either.
+  // Executions that ended after the last round before the outage are unread too.
   const untoldMs = plan.executionsEveryMs + plan.timeoutMs;
   const isDuring = (kind: 'step' | 'daemon' | 'down'): boolean =>
     truth.troubles.some(({ what, fromMs, toMs }) => what === kind && endedMs > fromMs - untoldMs && startedAtMs < toMs);
   return endedAt(execution) < endedMs - minuteMs && isDuring('step') && (isDuring('daemon') || isDuring('down'));
 }
 
-/** Without dates, system info shows the server's clock this often; otherwise each request for running executions does. */
+/** The interval at which system info shows the server's clock; dates show it with each request for running executions. */
 const toldEveryMs = 30_000;

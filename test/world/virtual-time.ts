@@ -14,7 +14,7 @@ export function createVirtualTime(startMs: number) {
   let events = 0;
 
   function at(atMs: number, run: () => void): Cancel {
-    // It would be due for ever, and block later events.
+    // Such an event would be due for ever, and would block later events.
     if (Number.isNaN(atMs)) throw new RangeError('a time has to be a number');
     order += 1;
     const entry: Entry = { atMs: Math.max(nowMs, atMs), order, run };
@@ -34,10 +34,10 @@ export function createVirtualTime(startMs: number) {
 
   return {
     nowMs: () => nowMs,
-    /** Schedules an event, at the earliest now. */
+    /** Schedules an event for this time, or for now if the time has passed. */
     at,
     after: (ms: number, run: () => void) => at(nowMs + ms, run),
-    /** Plays all events up to a time in order; the immediate consequences of one event come before the next. */
+    /** Plays all events up to a time in their order; the immediate consequences of an event come before the next event. */
     run: async (untilMs: number) => {
       await settle();
       for (let first = heap[0]; first !== undefined && first.atMs <= untilMs; first = heap[0]) {
@@ -52,7 +52,7 @@ export function createVirtualTime(startMs: number) {
       nowMs = untilMs;
     },
     events: () => events,
-    /** Waits for work outside of virtual time before the next event. */
+    /** Makes the next event wait for work outside of virtual time. */
     hold: (work: Promise<unknown>) => {
       held.add(work);
       const over = (): void => void held.delete(work);
@@ -64,11 +64,11 @@ export function createVirtualTime(startMs: number) {
 export type Hands = {
   /** The difference between the wall clock and true time. */
   wallOffsetMs: number;
-  /** How much faster its seconds are. */
+  /** The share by which its seconds pass faster than true seconds. */
   readonly drift: number;
 };
 
-/** The clock of a daemon that starts now; after a kill its timers never fire. */
+/** The clock of a daemon that starts now; its timers never fire after a kill. */
 export function createDaemonClock(time: VirtualTime, hands: Hands, dice: Dice) {
   const bootMs = time.nowMs() - dice.next() * 1_000_000;
   const rate = 1 + hands.drift;
@@ -76,7 +76,7 @@ export function createDaemonClock(time: VirtualTime, hands: Hands, dice: Dice) {
   let stoppedUntilMs = Number.NEGATIVE_INFINITY;
   let stoppedMs = 0;
 
-  /** Runs work of the process once it is not stopped; never after its end. */
+  /** Runs work of the process: later while the process is stopped, and never after its end. */
   function run(work: () => void): void {
     if (isKilled) return;
     if (time.nowMs() < stoppedUntilMs) time.at(stoppedUntilMs, () => run(work));
@@ -85,7 +85,7 @@ export function createDaemonClock(time: VirtualTime, hands: Hands, dice: Dice) {
 
   function after(ms: number, work: () => void): Cancel {
     if (Number.isNaN(ms)) throw new RangeError('a timer has to have a time');
-    // As in Node: whole milliseconds, at least one; delays beyond 32 bits fire at once.
+    // Delays are as in Node: whole milliseconds, at least one; a delay of more than 32 bits fires at once.
     const wholeMs = ms >= 1 && ms <= 2 ** 31 - 1 ? Math.trunc(ms) : 1;
     let isCancelled = false;
     const cancel = time.after((wholeMs + dice.next()) / rate, () =>
@@ -115,7 +115,7 @@ export function createDaemonClock(time: VirtualTime, hands: Hands, dice: Dice) {
     run,
     isKilled: () => isKilled,
     isStopped: () => time.nowMs() < stoppedUntilMs,
-    /** Stops the process for a while, as a signal does; its clocks continue. */
+    /** Stops the process for a while, as SIGSTOP does; its clocks continue. */
     stop: (forMs: number): void => {
       stoppedUntilMs = time.nowMs() + forMs;
       stoppedMs += forMs;
@@ -128,7 +128,7 @@ export function createDaemonClock(time: VirtualTime, hands: Hands, dice: Dice) {
 
 export type DaemonClock = ReturnType<typeof createDaemonClock>;
 
-/** All settled promises have been handled when the event loop turns. */
+/** Resolves with the next turn of the event loop, when all settled promises have been handled. */
 function nextLoopTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);

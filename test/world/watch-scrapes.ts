@@ -13,9 +13,9 @@ export type Fault = { readonly atMs: number; readonly oracle: string; readonly s
 type Sight = {
   readonly text: readonly Buffer[];
   readonly self: Self;
-  /** The start of the daemon, in true time. */
+  /** The start of the daemon by true time. */
   readonly sinceMs: number;
-  /** Whether the ledger has an execution. */
+  /** Whether the ledger contains an execution. */
   readonly isKnown: (execution: Execution) => boolean;
 };
 
@@ -27,7 +27,7 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
   const paceMs = toPaceMs(plan);
   const highest = new Map<string, number>();
   const visible = new Map<Project, number>();
-  /** Visible executions that are not yet counted. */
+  /** Visible executions that have not been counted yet. */
   const open = new Set<Execution>();
   let read = 0;
   let latest: Shown = new Map();
@@ -53,7 +53,7 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
   }
 
   function noFall(shown: Shown): void {
-    // A forgotten series starts again with its next run.
+    // A series that was forgotten starts again with its next run.
     for (const key of highest.keys())
       if (!shown.has(key) && mayFall(scene, labelOf(key, 'project') ?? '')) highest.delete(key);
     for (const [key, value] of shown) {
@@ -67,7 +67,7 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
         beganAgain(key);
       const isForgiven = hasFallen && isPardoned;
       if (hasFallen && !isForgiven) onFault('no counter falls', `${key}: ${value} after ${before}`);
-      // The series of a removed project may have been shown before, and stay until the removal is noticed.
+      // The series of a project that was removed may have been shown before, and may stay until the removal is noticed.
       const isNew = before === undefined && !truth.gone.has(labelOf(key, 'project') ?? '');
       if (isNew && value !== 0 && plan.holdMs > 0 && key.startsWith('automation_executions_total'))
         if (!isTroubled(['restored'], 3_600_000)) onFault('born at 0', `${key}: ${value}`);
@@ -75,7 +75,7 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
     }
   }
 
-  /** Changes since the copy are lost, so their counters start at 0 again. */
+  /** Reports whether a counter starts at 0 again, because changes since the copy are lost. */
   function beganAgain(key: string): boolean {
     return key.startsWith('automation_changes_total') && truth.troubles.some(({ what }) => what === 'restored');
   }
@@ -103,7 +103,7 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
 
   function lagTellsTheTruth(lagSeconds: number | undefined, isKnown: Sight['isKnown']): void {
     if (isTroubled(['server', 'slow', 'disk', 'restored'], 5 * minuteMs)) return;
-    // A hidden project is not included in the lag until it is read again.
+    // A hidden project does not count for the lag until it is read again.
     if (isTroubled(['sight'], 5 * minuteMs + plan.maxDelayMs)) return;
     if (time.nowMs() - sinceMs < 5 * minuteMs + paceMs) return;
     const nowMs = time.nowMs();
@@ -113,10 +113,10 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
         open.delete(execution);
         continue;
       }
-      // A run that ends after a clock change has times of the old clock, which the new clock must reach first.
+      // A run that ends after a clock change has times of the old clock; the new clock must first reach them.
       if (runsOverStep(execution)) continue;
       const visibleMs = execution.end?.visibleAtMs ?? nowMs;
-      // When a clock is set back, the times up to which projects were read become those of the new clock.
+      // When a clock is set back, projects count as read up to the time of the new clock.
       const waitsMs = nowMs - Math.max(visibleMs, ...setBackAt());
       if (waitsMs > (lagSeconds ?? 0) * 1000 + slackMs && waitsMs > slackMs) {
         open.delete(execution);
@@ -132,7 +132,7 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
     });
   }
 
-  /** If responses arrive in time, executions are counted in time, however slow the server is. */
+  /** Checks that executions are counted in time if responses arrive in time, however slow the server is. */
   function countsInTime(isKnown: Sight['isKnown']): void {
     const maxMs = plan.maxDelayMs + 6 * minuteMs + paceMs;
     if (isTroubled(['server', 'sight', 'disk', 'daemon', 'restored', 'step'], maxMs)) return;
@@ -166,7 +166,7 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
     if (isDown && up !== 0) onFault('a server that does not answer is down', `automation_up ${up}`);
     if (!isFair || isTroubled(['slow', 'sight', 'restored'], 5 * minuteMs)) return;
     const success = await valueOf(self.collectorSuccess, { collector: 'executions' });
-    // The first round reads three projects at once.
+    // The first round reads three projects at the same time.
     const isFirst = success === undefined && nowMs - sinceMs < 2 * minuteMs + (plan.projects * plan.minMs * 2) / 3;
     if (success !== 1 && !isFirst) onFault('rounds succeed', `collector_success ${success}`);
   }

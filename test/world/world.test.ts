@@ -11,7 +11,7 @@ import { playWorld } from './play.ts';
 import { shrink, toCommand } from './shrink.ts';
 import { createDaemonClock, createVirtualTime } from './virtual-time.ts';
 
-/** Plans that found a fault once, one a line. */
+/** Plans that once found a fault, one on each line. */
 const corpus = readPlans(join(import.meta.dirname, 'corpus.jsonl'));
 
 const seeds = Array.from({ length: Number(process.env['WORLD_SEEDS'] ?? 60) }, (_, index) => 1001 + index);
@@ -75,7 +75,7 @@ describe('world', () => {
       if (faults.length > 2) break;
     }
     expect(faults).toEqual([]);
-    // Most of these ended during absences longer than the catch-up limit.
+    // Most of these executions ended during absences that were longer than the catch-up limit.
     expect(leftOut / ended).toBeLessThan(isAll ? 0.03 : 0.2);
   }, 600_000);
 

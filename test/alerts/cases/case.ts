@@ -1,6 +1,6 @@
 /**
- * One series while all is well and while the trouble lasts: values of a gauge, a value that only the first minutes of the
- * trouble have, or the growth of a counter: per minute, or in the first minute of each interval.
+ * The values of one series while all is well and during the trouble: a gauge, a gauge that has this value only in the first
+ * minutes of the trouble, or the growth of a counter (per minute, or in the first minute of each interval).
  */
 export type Shape =
   | { readonly calm: number | 'none'; readonly bad: number | 'none'; readonly firstMinutes?: number }
@@ -18,7 +18,7 @@ export function counter(calmPerMinute: number, badPerMinute: number): Shape {
   return { calmPerMinute, badPerMinute };
 }
 
-/** A growth at the start of each interval of this many minutes of the trouble. */
+/** A counter that grows only in the first of each `every` minutes of the trouble. */
 export function bursts(growth: number, ofMinutes: number): Shape {
   return { calmPerMinute: 0, badPerMinute: 2 * growth, ofMinutes };
 }
@@ -27,9 +27,9 @@ export function bursts(growth: number, ofMinutes: number): Shape {
 export interface Case {
   readonly alert: string;
   readonly series: Readonly<Record<string, Shape>>;
-  /** The series of a problem that is just too small: values that differ from those above. */
+  /** The series with values at which the alert must stay silent; series that are missing here have the values above. */
   readonly below: Readonly<Record<string, Shape>>;
-  /** Minutes from the start of the trouble to the alert; half a minute earlier, it must be silent. */
+  /** The number of minutes from the start of the trouble to the alert; half a minute earlier the alert must be silent. */
   readonly firesAfter: number;
   /** Minutes from the end of the trouble to the end of the alert, if it ends. */
   readonly resolvesAfter?: number;
@@ -37,14 +37,14 @@ export interface Case {
   readonly lastsMinutes?: number;
   /** The time without trouble before, if it is not ten minutes. */
   readonly calmMinutes?: number;
-  /** The length of each of these minutes, for problems of days. */
+  /** The real length of one minute of the test, for problems that last for days. */
   readonly minuteIs?: number;
   /** Each exporter fires its own alert. */
   readonly perExporter?: true;
   readonly labels: Readonly<Record<string, string>>;
   readonly summary: string;
   readonly description: string;
-  /** The path in Grafana. */
+  /** The path of the dashboard in Grafana. */
   readonly dashboard: string;
   /** The path of a page of the exporter. */
   readonly page?: string;

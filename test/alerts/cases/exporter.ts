@@ -58,7 +58,7 @@ export const exporterCases: readonly Case[] = [
       [`${enabled}"log-storage",reason="denied"}`]: gauge('none', 0),
       [`${enabled}"tokens",reason="denied"}`]: gauge('none', 0),
       [`${enabled}"threads",reason="config"}`]: gauge(0),
-      // The exporter should not get admin rights.
+      // In this case the exporter has no admin rights on purpose.
       [`${enabled}"users",reason="denied"}`]: gauge(0),
     },
     below: {
@@ -66,7 +66,7 @@ export const exporterCases: readonly Case[] = [
       [`${enabled}"tokens",reason="denied"}`]: gauge('none'),
     },
     firesAfter: 10,
-    // A series that is gone still counts for the length of a gap.
+    // Prometheus still uses the last sample of a vanished series until the gap is too long.
     resolvesAfter: 3,
     labels: { server: 'prod', reason: 'denied', severity: 'warning' },
     summary: 'prod denies collectors',

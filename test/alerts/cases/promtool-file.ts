@@ -1,6 +1,6 @@
 import type { Case, Shape } from './case.ts';
 
-/** What happens to the exporters meanwhile, beside the trouble itself. */
+/** The events that happen to the exporters in addition to the trouble. */
 type Weather = (typeof weathers)[number];
 
 export const weathers = ['fair', 'below', 'restart and scrape gap', 'counter reset', 'two exporters'] as const;
@@ -91,7 +91,7 @@ function toSeries(each: Case, weather: Weather, times: Times): object[] {
   });
 }
 
-/** The series of two exporters, unless the series names one itself. */
+/** Writes the series for two exporters, unless it names an exporter itself. */
 function toReplicas(series: string): string[] {
   if (series.includes('instance=')) return [series];
   const [name, labels = '}'] = series.split('{');
@@ -126,7 +126,7 @@ function isReset(atMinutes: number, { beginsAt, firesAt }: Times): boolean {
   return atMinutes === beginsAt - 2 || atMinutes === firesAt + 1;
 }
 
-/** After the alert fired: a restart, which Prometheus sees as stale series, then failed scrapes, for two minutes each. */
+/** Replaces samples after the alert fired: stale marks of a restart, then failed scrapes, two minutes of each. */
 function hide(weather: Weather, atMinutes: number, { firesAt }: Times): string | undefined {
   const since = atMinutes - firesAt;
   if (weather !== 'restart and scrape gap') return undefined;

@@ -25,7 +25,7 @@ export function toRulesOf(alerts: readonly string[], text = ''): string {
   const isAsked = ({ alert = '', record }: Rule): boolean =>
     record === undefined ? alert === 'AutomationExecutionModePassive' || alerts.includes(alert) : text.includes(record);
   const needed = new Set(rules.filter(isAsked));
-  // Expressions that are added here are read too.
+  // The loop also reads the expressions that it adds.
   for (const { expr } of needed) {
     for (const rule of rules) if (isMadeOf(expr, rule)) needed.add(rule);
   }

@@ -21,7 +21,7 @@ const refusals: readonly (readonly [name: string, refusal: Refusal])[] = [
   ],
 ];
 
-/** A server of the dialect rundeck that accepts only the token `old`, and a client after its first request. */
+/** Starts a server of the dialect rundeck that accepts only the token `old`, and a client that has sent its first request. */
 async function meet() {
   const server = await startGuardedServer('rundeck');
   const secret = createChangingSecret('old');

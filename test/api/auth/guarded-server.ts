@@ -43,7 +43,7 @@ export const unauthorized: Refusal = {
   body: '{"error":true,"apiversion":47,"errorCode":"unauthorized","message":"no"}',
 };
 
-/** Answers system info and the execution mode to those it admits. */
+/** Answers system info and the execution mode to callers that the guard admits. */
 export async function startGuardedServer(dialect: 'service' | 'rundeck'): Promise<GuardedServer> {
   const json = { 'content-type': 'application/json' };
   let admits: (headers: IncomingHttpHeaders) => boolean = () => false;

@@ -100,7 +100,7 @@ describe('api/auth/session', () => {
     password.replace('new');
 
     expect(await api.get(executionMode)).toBe('active');
-    // The next login does not wait for it either.
+    // The next login starts at once, without waiting for the old login.
     pass(30_000);
     simulator.control.addFault({ kind: 'status', path: '^/api/', status: 403, body: unauthorized.body, times: 1 });
     expect(await api.get(executionMode)).toBe('active');
@@ -113,7 +113,7 @@ describe('api/auth/session', () => {
     await expect(api.get(executionMode)).rejects.toMatchObject({ kind: 'empty' });
   });
 
-  it('treats a 404 from outside the API as a session without access to the API to the API', async () => {
+  it('treats a 404 from outside the API as a session without access to the API', async () => {
     const { api, simulator } = await connect();
     await api.get(executionMode);
     simulator.control.addFault({ kind: 'status', path: '^/api/', status: 404, body: '{"error":"Not found"}' });

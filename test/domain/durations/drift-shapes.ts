@@ -1,6 +1,6 @@
 import { addDuration, type Drift } from '../../../src/domain/durations/drift.ts';
 
-/** Durations in ms, as jobs have them; the weekday is 0 on Monday. */
+/** Durations in ms as real jobs have them; weekday 0 is Monday. */
 export const shapes: Readonly<Record<string, (draw: () => number, weekday: number) => number>> = {
   'narrow lognormal': (draw) => 60_000 * Math.exp(0.25 * toNormal(draw)),
   lognormal: (draw) => 60_000 * Math.exp(0.3 * toNormal(draw)),
@@ -15,7 +15,7 @@ function toNormal(draw: () => number): number {
   return Math.sqrt(-2 * Math.log(1 - draw())) * Math.cos(2 * Math.PI * draw());
 }
 
-/** Draws numbers from 0 to 1 that depend on the seed alone. */
+/** Draws numbers from 0 to 1 that depend only on the seed. */
 export function createDraw(seed: number): () => number {
   let state = seed;
   return () => {
@@ -29,13 +29,13 @@ export function createDraw(seed: number): () => number {
 type Simulation = {
   /** The number of runs without a change. */
   readonly runs: number;
-  /** How often a change by the factor is played, after a full history. */
+  /** The number of times that a change by the factor is played, each after a full history. */
   readonly tries: number;
   readonly factor: number;
   readonly seed: number;
 };
 
-/** Counts alarms without a change, and the runs until a change is found. */
+/** Counts the alarms without a change, and the number of runs until a change is found. */
 export function simulate(shape: string, { runs, tries, factor, seed }: Simulation) {
   const draw = createDraw(seed);
   const next = (index: number): number => shapes[shape]?.(draw, Math.floor(index / 4) % 7) ?? 0;

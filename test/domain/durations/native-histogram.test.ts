@@ -15,7 +15,7 @@ function countAll(values: readonly number[]): NativeHistogram {
   return counted;
 }
 
-/** The slow definition: a bucket ends at 2 ^ (index / 2 ^ schema). */
+/** Computes the histogram slowly, by its definition: a bucket ends at 2 ^ (index / 2 ^ schema). */
 function countSlowly(values: readonly number[], schema: number): readonly number[] {
   const counts = new Map<number, number>();
   for (const value of values.filter((one) => one > 0)) {

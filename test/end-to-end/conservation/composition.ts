@@ -22,12 +22,12 @@ export type WatchOptions = {
   readonly rules: WatchRules;
   readonly publish: (text: string) => void;
   readonly substitutes?: ExecutionsOptions['substitutes'] | undefined;
-  /** Creates traces of counted executions; without it, none are created. */
+  /** Creates the traces of counted executions; if absent, no traces are created. */
   readonly trace?: Trace | undefined;
   readonly clock?: HandClock;
   /** The timeout of a request. */
   readonly timeoutMs?: number;
-  /** Lets a test insert a faulty part between the rounds and the real client. */
+  /** Lets a test put a faulty part between the rounds and the real client. */
   readonly wrap?: ((client: Client) => Client) | undefined;
 };
 
@@ -125,7 +125,7 @@ function renderSamplesOf(rows: readonly Row[]): string {
     .join('');
 }
 
-/** A token from a file, read again after the server refused it. */
+/** Reads a token from a file; the file is read again after the server refused the token. */
 function readTokenFile(path: string): SecretSource {
   const value = readFileSync(path, 'utf8').trim();
   return { reveal: () => value, reread: async () => readTokenFile(path) };

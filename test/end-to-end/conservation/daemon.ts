@@ -36,7 +36,7 @@ type Death =
   | { readonly by: 'delivery'; readonly moment: Moment; readonly after: number }
   | { readonly by: 'request' | 'turns'; readonly after: number };
 
-/** The daemon over several processes that use the same state; the next process waits, loaded and idle. */
+/** Runs the daemon in several processes, one after the other, with the same state; the next one is already loaded and waits. */
 export function startDaemon({ order, random, sightings, hear, starting }: DaemonOptions): Daemon {
   let standby = start();
   let current: WatchedProcess | undefined;
@@ -94,7 +94,7 @@ export function startDaemon({ order, random, sightings, hear, starting }: Daemon
     return { by: 'delivery', moment: random.pick(['arrived', 'answered']), after: random.between(1, 2) };
   }
 
-  /** Traces are created and sent beside the rounds, so the round may have ended by then. */
+  /** Traces are created and sent beside the rounds, so the round may have ended before the process dies. */
   async function waitForDeath(process: WatchedProcess, death: Death): Promise<void> {
     const isBeside = death.by === 'delivery' || (death.by === 'point' && /spooling|answered/.test(death.point.at));
     if (isBeside) await process.hearNext(['stopped'], maxWaitMs);
@@ -139,7 +139,7 @@ export function startDaemon({ order, random, sightings, hear, starting }: Daemon
       const word: Word | undefined = await told;
       if (death === undefined && word === undefined) throw new Error('the daemon ended by itself');
       if (death !== undefined && word?.says === 'done') await waitForDeath(process, death);
-      // If its stop point was not reached, the process is killed between two rounds.
+      // A process that did not reach its stop point is killed between two rounds.
       if (death !== undefined) await bury(process);
       return word?.says === 'done' ? word.fault : undefined;
     },
@@ -174,5 +174,5 @@ const sights: Readonly<Record<StopPoint['at'], string>> = {
   answered: 'kills between an answer and what follows',
 };
 
-/** If the collector is away, no delivery reaches the stop point. */
+/** While the collector is away, no delivery reaches the stop point, so the wait has a limit. */
 const maxWaitMs = 500;

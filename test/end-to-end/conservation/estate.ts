@@ -65,7 +65,7 @@ function createJobs(control: Control, { project, group, job, nodes, index }: Job
     retry: { attempts: 2, delayMs: 4000 },
     schedule: { everyMs: 130_000, offsetMs: index * 3000 },
   });
-  // The same group and name as the first job, so its labels are the same.
+  // This job has the group and the name of the first job, so its labels are the same.
   const twin = control.createJob(project, { name: job, group }, `00000000-0000-4000-8000-00000000000${index}`);
   return [plain, long, unsteady, twin];
 }

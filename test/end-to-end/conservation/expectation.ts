@@ -1,13 +1,13 @@
 import type { TrueExecution } from '../../../simulator/simulator.ts';
 
 type Contract = {
-  /** The start of counting for projects that exist at the first start. */
+  /** The time from which executions of the first projects are counted. */
   readonly countedFromMs: number;
   /** The ids of jobs that are never visible. */
   readonly hiddenJobs: readonly string[];
   /** Projects that are deleted at the end. */
   readonly gone: ReadonlySet<string>;
-  /** The number of executions that had ended each time the ids restarted. */
+  /** For each restart of the ids, the number of executions that had ended before it. */
   readonly newDatabasesAt: readonly number[];
 };
 
@@ -36,7 +36,7 @@ export function expect(truth: readonly TrueExecution[], contract: Contract) {
     /** Values by series, as in the text format. */
     series: toSeries(counted),
     counted,
-    /** How often ids had started when an execution got its id; 1 at first. */
+    /** How often ids had started from 1 when an execution got its id; at first once. */
     epochOf: (execution: TrueExecution) => 1 + epochs.findIndex((epoch) => epoch.includes(execution)),
     unreadable: finished.length - readable.length,
     imported: inInterval.length - counted.length,
@@ -45,7 +45,7 @@ export function expect(truth: readonly TrueExecution[], contract: Contract) {
   };
 }
 
-/** Nothing runs before counting begins; an end shortly before it has the time of a clock that was set back. */
+/** Nothing runs before counting begins, but a clock that was set back may date an end shortly before it. */
 const maxStepMs = 3_600_000;
 
 function toEpochs(finished: readonly TrueExecution[], cuts: readonly number[]): TrueExecution[][] {
@@ -101,7 +101,7 @@ function isSum(key: string): boolean {
   return key.startsWith('automation_execution_duration_seconds_sum');
 }
 
-/** Returns each series whose values differ, or that only one side has. */
+/** Returns each series whose values differ, and each series that only one side has. */
 export function compare(expected: ReadonlyMap<string, number>, seen: ReadonlyMap<string, number>): string[] {
   const keys = [...new Set([...expected.keys(), ...seen.keys()])].sort();
   return keys.flatMap((key) => {

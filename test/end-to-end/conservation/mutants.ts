@@ -9,11 +9,11 @@ import type { Scene, WrongPart } from './scene.ts';
 type Mutant = {
   readonly name: string;
   readonly make: () => WrongPart;
-  /** A situation in which the faulty part loses or doubles executions. */
+  /** A problem in which the faulty part loses executions or counts them twice. */
   readonly trouble: (scene: Scene) => Promise<void>;
 };
 
-/** Faulty daemons, each with a small problem that reveals the fault. */
+/** Faulty parts of the daemon, each with a small problem that reveals the fault. */
 export const mutants: readonly Mutant[] = [
   {
     name: 'no overlap',
@@ -47,7 +47,7 @@ export const mutants: readonly Mutant[] = [
     name: 'the newest end seen as the watermark',
     make: trustNewestEnd,
     trouble: async (scene) => {
-      // The end that a member reports whose clock is ahead.
+      // A member whose clock is ahead reports this end.
       const endedAtMs = scene.nowMs() + 600_000;
       scene.control.addFinished('pay', { jobId: scene.job, startedAtMs: endedAtMs - 3000, endedAtMs });
       await scene.rounds(2);
@@ -115,7 +115,7 @@ function toFinishedAnyway(row: Execution): Execution {
   return { ...row, endedAtMs: row.endedAtMs ?? row.startedAtMs };
 }
 
-/** Continues from the newest known end, and ignores the time of the server. */
+/** The reader continues from the newest known end, and ignores the time of the server. */
 function trustNewestEnd(): WrongPart {
   let newestMs = Number.NEGATIVE_INFINITY;
   return {
@@ -154,7 +154,7 @@ function wrapList(
     ...client,
     within: (scope) => {
       const api = client.within(scope);
-      // These casts are safe: of these two only the answer of one endpoint is looked into, and that is a list.
+      // These casts are safe: of all answers only that of one endpoint is changed, and it is a list.
       const ask = api.getTimed as unknown as GetTimed;
       const getTimed: GetTimed = (endpoint, input) => {
         if (endpoint.name !== 'project-executions') return ask(endpoint, input);

@@ -31,7 +31,7 @@ export const shift: Card = async (world) => {
   world.onRequest(({ query }) => {
     if (/\boffset=[1-9]/.test(query)) world.sightings.see('pages that shifted under the reader');
   });
-  // A daemon that is killed before the second page reads no moved row.
+  // A daemon that is killed before it requests the second page does not notice the moved rows.
   for (let count = 0; count < 4; count += 1) {
     await world.round({ advanceMs: 0 });
     if (world.sightings.count('pages that shifted under the reader') > before) break;

@@ -23,7 +23,7 @@ export type PlayOptions = Omit<WorldOptions, 'roundsPerKill'> & {
 
 export type Report = {
   readonly sightings: Sightings;
-  /** All differences from what is expected. */
+  /** Everything that differs from the expectation. */
   readonly faults: readonly string[];
 };
 
@@ -48,7 +48,7 @@ export async function play({
     await comeToRest(world, restHours);
     return await report(world, atRest);
   } catch (error) {
-    // The other worlds are played to their end all the same.
+    // The other worlds are still played to their end.
     return {
       sightings: world.sightings,
       faults: [error instanceof Error ? (error.stack ?? error.message) : String(error)],

@@ -30,7 +30,7 @@ export function createPoints(tell: (point: StopPoint) => void): Points {
     if (isInTime && (at !== 'in-commit' || writes >= armed.writes)) {
       tell(armed);
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 30_000);
-      // Nothing killed it: the test process is gone.
+      // The test process is gone, because it did not kill this process.
       process.exit(1);
     }
   }

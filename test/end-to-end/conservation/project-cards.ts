@@ -29,7 +29,7 @@ export const createAndDelete: Card = async (world, turn) => {
   const leaving = [1, 2, 3].map((count) => `for a while "${turn}.${count}"`);
   for (const project of [kept, ...leaving]) {
     control.createProject(project);
-    // Its runs end before the next list of jobs can show it.
+    // Its runs end before the list of jobs shows the job.
     finishSome(world, project, 2, control.createJob(project, { name: 'short\nlife' }));
   }
   for (let count = 0; count < 6; count += 1) {
@@ -51,7 +51,7 @@ export const oneTime: Card = async (world, turn) => {
   for (const [index, atMs] of [30_000, 50_000, 70_000].entries()) {
     const id = control.runJob(jobs[0], { atMs: world.nowMs() + atMs });
     await world.round();
-    // This run is aborted before its scheduled time, so it ends before it starts.
+    // This run is aborted before its scheduled time, so its end is before its start.
     if (index === 2 && id !== undefined) control.abort(id);
   }
   await playRounds(world, 5);
@@ -72,7 +72,7 @@ export const importOld: Card = async (world, turn) => {
   await playRounds(world, 3);
 };
 
-/** Executions become visible later than the overlap reaches back, so only passes over the past find them. */
+/** Executions that become visible later than the overlap reaches back are found only by passes over the past. */
 export const veryLate: Card = async (world, turn) => {
   const { project } = toPlace(world, turn);
   const endedAtMs = world.nowMs();

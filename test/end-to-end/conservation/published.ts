@@ -1,6 +1,6 @@
 export type Published = ReturnType<typeof createPublished>;
 
-/** Everything that was published: counters may pause or rise, but never fall, whichever process publishes them. */
+/** Records what all processes published: counters may be absent or rise, but never fall. */
 export function createPublished() {
   const highest = new Map<string, number>();
   const falls: string[] = [];

@@ -28,7 +28,7 @@ export type Scene = {
   readonly renewDatabase: () => void;
 };
 
-/** Plays a problem with a daemon of these parts, and returns the wrong counters before any pass over the past. */
+/** Plays a problem with a daemon that has these parts; returns the counters that are wrong before any pass over the past. */
 export async function playScene(trouble: (scene: Scene) => Promise<void>, wrong: WrongPart = {}): Promise<string[]> {
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free', apiVersion: 47, retained: 1e9 });
   const { control } = simulator;
@@ -71,7 +71,7 @@ export async function playScene(trouble: (scene: Scene) => Promise<void>, wrong:
       control.restart({ newDatabase: true });
     };
     await trouble({ control, job, hiddenJob, nowMs: () => nowMs, rounds, renewDatabase });
-    // A series shows its value one round after it appears.
+    // A new series shows its value one round after it appears.
     await rounds(2);
     const contract = { countedFromMs: birthMs, hiddenJobs: [hiddenJob], gone: new Set<string>(), newDatabasesAt };
     return compare(expect(simulator.truth().executions, contract).series, published.latest());

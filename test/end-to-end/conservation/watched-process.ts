@@ -30,7 +30,7 @@ export async function warmUp(starting: Starting): Promise<void> {
   await once(child, 'close');
 }
 
-/** A process of the daemon, with its words in order; undefined means that the process is gone. */
+/** A process of the daemon that reports words; `hear` gets each word in order, and undefined when the process is gone. */
 export function startWatched(hear: (word: Word) => void, starting: Starting) {
   const child: ChildProcessByStdio<Writable, Readable, null> = spawn(process.execPath, toArguments(starting), {
     env: toChildEnvironment(),
@@ -72,13 +72,13 @@ export function startWatched(hear: (word: Word) => void, starting: Starting) {
       return waitFor(until).finally(() => clearTimeout(limit));
     },
     ready: waitFor(['ready']),
-    /** Sends an order, and resolves with the first of these words; `hear` gets all earlier words. */
+    /** Sends an order, and resolves with the next of these words; `hear` gets all words before it. */
     order: (order: Order, until: readonly Word['says'][]) => {
       const word = waitFor(until);
       child.stdin.write(`${JSON.stringify(order)}\n`);
       return word;
     },
-    /** Kills the process by its pid without a signal that it can handle; resolves when the process is gone. */
+    /** Kills the process by its pid with SIGKILL; resolves when the process is gone. */
     kill: async () => {
       child.kill('SIGKILL');
       await gone;

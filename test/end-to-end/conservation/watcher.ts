@@ -69,7 +69,7 @@ async function follow(order: Order): Promise<void> {
 
 function weigh(): number {
   setFlagsFromString('--expose-gc');
-  // One garbage collection may free objects that refer to others, which only the next one frees.
+  // A garbage collection may free objects whose references only the next one frees.
   for (let passes = 0; passes < 3; passes += 1) runInNewContext('gc()');
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
@@ -91,7 +91,7 @@ function say(word: Word): void {
   try {
     for (let written = 0; written < bytes.length; ) written += writeSync(1, bytes, written);
   } catch {
-    // The test process is gone.
+    // The test process is gone, so this process ends too.
     process.exit(1);
   }
 }

@@ -39,10 +39,10 @@ export type World = {
   readonly nowMs: () => number;
   /** The starts of rounds, in true time. */
   readonly roundTimes: readonly number[];
-  /** Errors of rounds that had no trouble. */
+  /** Errors of rounds in which there was no trouble. */
   readonly complaints: readonly string[];
   readonly contract: { readonly countedFromMs: number; readonly gone: Set<string>; readonly newDatabasesAt: number[] };
-  /** Lets time pass and work end, then plays a round of the daemon, or kills the daemon during it. */
+  /** Lets time pass and work end; then plays a round of the daemon, or kills the daemon during the round. */
   readonly round: (how?: RoundOptions) => Promise<void>;
   /** Called with each request before its response, until another listener replaces this one. */
   readonly onRequest: (listener: (request: SimulatorRequest) => void) => void;

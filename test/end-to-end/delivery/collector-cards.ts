@@ -26,7 +26,7 @@ function toCard(collector: Collector, trouble: Trouble): Card {
     const wanted = sightings.count(sight) + minTimes;
     await collector.begin(trouble);
     await playRounds(world, 4);
-    // Only a running daemon with traces to send can meet the trouble.
+    // The trouble must last until a running daemon with traces has met it.
     for (let left = maxRounds; sightings.count(sight) < wanted; left -= 1) {
       if (left === 0) throw new Error(`seen too seldom: ${sight}`);
       finishSome(world, floodProject, 1);
@@ -38,5 +38,5 @@ function toCard(collector: Collector, trouble: Trouble): Card {
 }
 
 const minTimes = 3;
-/** Deliveries run beside the rounds, so many rounds may end before a delivery fails. */
+/** Deliveries run beside the rounds, so a delivery may fail only after many rounds. */
 const maxRounds = 1000;

@@ -13,7 +13,7 @@ export type Trouble = keyof typeof answers | 'down' | 'nameless' | 'untrusted';
 export type Arrival = Omit<ReadTrace, 'bytes'> & {
   /** A single hash if all repetitions are equal. */
   readonly hashes: Set<string>;
-  /** Whether the collector accepted the trace; otherwise it only arrived. */
+  /** Whether the collector accepted the trace; otherwise the trace only arrived. */
   isTaken: boolean;
 };
 
@@ -58,7 +58,7 @@ export async function startCollector(options: CollectorOptions) {
     arrivals.set(trace.traceId, arrival);
   }
 
-  /** If another program took the port meanwhile, it will free it soon. */
+  /** Another program may hold the port for a moment, so opening it is tried again. */
   async function open(certificate: 'right' | 'wrong'): Promise<Sink> {
     const given = tls === undefined ? {} : { tls: tls[certificate] };
     const opened = await eventually(() => startSink(serve, { ...given, port }));
@@ -75,7 +75,7 @@ export async function startCollector(options: CollectorOptions) {
     begin: async (next: Trouble) => {
       trouble = next;
       if (next !== 'down' && next !== 'nameless' && next !== 'untrusted') return;
-      // Open connections would stay usable.
+      // Connections that are already open would stay usable, so they are closed.
       await sink.stop();
       if (next === 'untrusted') sink = await open('wrong');
       if (next === 'nameless') {
@@ -108,18 +108,18 @@ const poisoned: Behaviour = {
   isTaken: false,
 };
 
-/** Problems of responses; the other problems prevent a connection. */
+/** Problems that show in responses; the other problems prevent a connection. */
 const answers = {
   hanging: { sight: 'requests that hung', answer: () => {}, isTaken: false },
   overloaded: {
     sight: 'answers of 503 with Retry-After',
-    // Longer than the sender's own waits.
+    // This Retry-After is longer than the sender's own waits.
     answer: say(503, 'full', { 'retry-after': '90' }),
     isTaken: false,
   },
   partial: {
     sight: 'partial successes',
-    // A partial success: one span was rejected.
+    // The response is a partial success: one span was rejected.
     answer: say(200, Buffer.from('0a020801', 'hex'), { 'content-type': 'application/x-protobuf' }),
     isTaken: true,
   },

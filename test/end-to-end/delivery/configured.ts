@@ -6,7 +6,7 @@ import { parseArguments } from '../../../src/config/read/command-line.ts';
 import { collectors } from '../../../src/daemon/catalogue/collectors.ts';
 import type { TracingOrder } from './tracing.ts';
 
-/** The trace settings of a configuration with these lines. */
+/** Loads the trace settings of a configuration with these lines. */
 export async function configure(url: string, ...traces: readonly string[]): Promise<Omit<TracingOrder, 'env'>> {
   const dir = mkdtempSync(join(tmpdir(), 'delivery-config-'));
   try {

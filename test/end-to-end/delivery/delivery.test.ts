@@ -49,7 +49,7 @@ const wanted = {
   'traces that came again': often,
   'ids that started again': 5 * chosen.filter((world) => world % 2 === 0).length,
   kills,
-  // Which of the kills hit which point is random.
+  // It is random which of the kills hit which point.
   'kills inside a transaction': Math.floor(kills / 50),
   'kills inside one that spools a trace': Math.floor(kills / 50),
   'kills after a transaction': Math.floor(kills / 50),

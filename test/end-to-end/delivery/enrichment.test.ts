@@ -6,7 +6,7 @@ import { runTraced, type TracedRun } from './traced-world.ts';
 type Trouble = (control: Simulator['control']) => void;
 
 const denial = JSON.stringify({ error: true, apiversion: 47, errorCode: 'api.error.item.unauthorized', message: 'no' });
-/** The wait for steps begins with the first response; traces far back in the queue reach the backlog age first. */
+/** The wait for steps begins with the first response; traces far back in the queue reach the backlog age before that. */
 const inLine = ['seal_timeout', 'backlog'];
 const many = Number.POSITIVE_INFINITY;
 const ofExecution = '/execution/\\d+';

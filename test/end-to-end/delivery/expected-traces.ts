@@ -3,7 +3,7 @@ import type { QuarantinedTrace } from '../../../src/state/spool.ts';
 import { toNamespace, toTraceId } from '../../../src/tracing/plan/ids.ts';
 import type { Arrival } from './collector.ts';
 
-/** The expected traces with their computed ids: of every execution that counts and began. */
+/** The traces of every execution that counts and that began, with computed ids. */
 export function expectTraces(
   counted: readonly TrueExecution[],
   url: string,

@@ -10,7 +10,7 @@ type Lookup = (
   done: (error: Error | null, address?: string | LookupAddress[], family?: number) => void,
 ) => void;
 
-/** Replaces the resolver of this process: the collector's name has the address in a file, and none without the file. */
+/** Replaces the resolver of this process: a file has the address of the collector's name; without the file it has none. */
 export function followNames(addressFile: string): void {
   const lookup: Lookup = (name, { all }, done) => {
     const address = read(addressFile);

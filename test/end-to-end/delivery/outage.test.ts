@@ -51,7 +51,7 @@ describe('end-to-end/delivery/outage', () => {
     const [, second = [], , last = []] = weights;
     process.stdout.write(`memory: ${weights.map((each) => each.map(toMib).join(' ')).join(' | ')} MiB\n`);
     expect(Math.max(...last)).toBeLessThanOrEqual(1.1 * Math.max(...second));
-    // A leak of some hundred bytes for each execution would exceed this.
+    // A leak of some hundred bytes for each execution would exceed this limit.
     expect((last.at(-1) ?? 0) / (last[0] ?? 0)).toBeLessThan(1.025);
   }, 300_000);
 });

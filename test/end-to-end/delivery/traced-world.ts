@@ -19,7 +19,7 @@ import { type ReadTrace, readTraces } from './otlp-reader.ts';
 import { createTracing } from './tracing.ts';
 
 export type TracedRun = {
-  /** The series after each round with work. */
+  /** The series in a scrape after each round with work. */
   readonly shown: readonly string[];
   /** The wrong counters at the end. */
   readonly faults: readonly string[];
@@ -118,7 +118,7 @@ export async function runTraced({ trouble }: Given): Promise<TracedRun> {
         if (pending + spooled === 0) return;
         const now = `${pending} pending, ${spooled} spooled`;
         unchanged = now === before ? unchanged + 1 : 0;
-        // No more traces become complete by themselves: the others need a later time.
+        // Waiting traces that no longer become complete by themselves need a later time.
         if (unchanged >= 20) await round(sealTimeoutMs + 60_000);
         before = now;
         throw new Error(now);

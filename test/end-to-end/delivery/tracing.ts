@@ -46,7 +46,7 @@ type TracingOptions = {
   readonly tell: (says: 'undelivered' | 'wrong', what: string) => void;
 };
 
-/** The daemon's own path from counted executions to delivered traces, with shorter waits: a millisecond instead of a second. */
+/** Creates traces of counted executions and delivers them as the daemon does, but waits a millisecond instead of a second. */
 export function createTracing({ order, state, clock, answered, tell }: TracingOptions): Tracing {
   if (order.addressFile !== undefined) followNames(order.addressFile);
   const otlp = readOtlpSettings(order.env);
@@ -70,7 +70,7 @@ export function createTracing({ order, state, clock, answered, tell }: TracingOp
     state,
     self,
     log: { debug: ignore, info: ignore, warn: ignore, error: tellUnlessRefused },
-    // Without randomness, a retry would have no delay at all.
+    // Waits need randomness: without it, a retry would have no delay.
     clock: { ...clock, random: Math.random },
     version: 'test',
     selfTracing: { ofPost: post.of },
@@ -88,7 +88,7 @@ export function createTracing({ order, state, clock, answered, tell }: TracingOp
   traces.start();
   return {
     trace: (joined) => {
-      // This cast is safe: of a server nothing else is read.
+      // This cast is safe: the parts under test read nothing else of a server.
       const { commitHook, loop } = traces.ofServer(order.server as ServerConfig, joined);
       loop.start();
       stops.unshift(loop.stop);
@@ -122,7 +122,7 @@ type Watching = {
 
 type WatchedPost = {
   readonly of: (post: Post) => Post;
-  /** Called with every wait of the sender. */
+  /** Called before every wait of the sender. */
   readonly noteWait: (forMs: number) => void;
 };
 
@@ -147,7 +147,7 @@ function watchPost({ answered, tell }: Watching): WatchedPost {
       },
     }),
     noteWait: (forMs) => {
-      // Longer than every other wait.
+      // This wait is longer than every other wait of the sender.
       if (askedMs !== undefined && forMs >= askedMs) askedMs = undefined;
     },
   };

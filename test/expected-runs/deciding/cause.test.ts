@@ -11,7 +11,7 @@ const atMs = Date.UTC(2026, 10, 22, 2);
 const second = 1000;
 const minute = 60 * second;
 
-/** A job without runs, edits or switches, decided up to an hour earlier. */
+/** A job without runs, edits or switches that was decided up to an hour earlier. */
 const settle = {
   id: 'j1',
   project: 'pay',
@@ -24,7 +24,7 @@ const settle = {
   verdicts: [],
 } as const;
 
-/** Readings at these seconds before and after the expected time. */
+/** Readings this many seconds before or after the expected time. */
 function read(values: Readonly<Record<number, string>>): Timeline {
   const readings = Object.entries(values).map(([seconds, value]) => ({
     value,
@@ -80,7 +80,7 @@ describe('expected-runs/deciding/cause', () => {
     ['the common address', undefined, 0],
     ['the member that runs the job', 'm2', 40],
   ])('is restart if %s reports, by its own clock, a start after the time', (_what, uuid, aheadSeconds) => {
-    // Its clock was 40 s ahead: the run was at 02:00 by the clock of the first member.
+    // The clock of the member was 40 s ahead, so the run was at 02:00 by the clock of the first member.
     const expectedMs = atMs + 40 * second;
     const startedAtMs = atMs + (5 + aheadSeconds) * second;
     const sources: Sources = new Map([

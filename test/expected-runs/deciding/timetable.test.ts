@@ -117,7 +117,7 @@ describe('expected-runs/deciding/timetable', () => {
   });
 
   it('treats an unexpected next time as a sign of another schedule, even if it is due soon', () => {
-    // Every ten seconds, but not before 1000.
+    // The job starts every ten seconds from 1000 on.
     const before = joinAnswer(undefined, answer(0, 2000, tens(1000, 100)), join).timetable;
     const isNext = (seconds: number) => joinAnswer(before, answer(900, seconds, [seconds * 1000]), join).agreement;
     expect({ soon: isNext(910), first: isNext(1000) }).toEqual({ soon: 'edited', first: 'same' });

@@ -44,7 +44,7 @@ describe('expected-runs/risks/find-risks', () => {
         lastMs: nowMs + 20 * minuteMs,
       },
     ]);
-    // A later run at risk has no series of the next one.
+    // A later run at risk does not have the series of the next run.
     const rowsOf = (isNext: boolean) =>
       toRiskRows({ day: { ...found, runs: found.runs.map((run) => ({ ...run, isNext })) } }, 'day');
     expect(rowsOf(true).length - rowsOf(false).length).toBe(2);
@@ -74,7 +74,7 @@ describe('expected-runs/risks/find-risks', () => {
         evidence: 'its last 3 runs failed, the last is #7',
       },
     ]);
-    // The first of very many failures has no known time.
+    // With very many failures, the first one has no known time.
     const [trouble] = (await risksOf([job('a', [10])], { factsOf: facts(21) })).troubles;
     expect([trouble?.sinceMs, trouble?.evidence]).toEqual([undefined, 'its last 21 runs failed, the last is #7']);
   });
@@ -168,7 +168,7 @@ describe('expected-runs/risks/find-risks', () => {
     expect(await riskOf(toChildren('other'))).toBe(1);
     expect(await riskOf(sameKey)).toBe(0);
     expect(await riskOf({ keysOf: (id) => [`keys/${id}`] })).toBe(1);
-    // The login was not the cause.
+    // The key of the login was not the cause.
     expect(await riskOf(sameKey, 'work')).toBe(1);
   });
 
@@ -191,7 +191,7 @@ describe('expected-runs/risks/find-risks', () => {
       },
     ]);
     expect(found.runs).toMatchObject([{ job: { name: 'a' } }]);
-    // Without another node, the jobs may be the cause.
+    // If no other node is known, the jobs may be the cause.
     const only = await risksOf(jobs, { nodes, surroundings: { ...noSurroundings, nodeCountOf: () => 1 } });
     expect(only.troubles).toMatchObject([
       {
@@ -207,10 +207,10 @@ describe('expected-runs/risks/find-risks', () => {
     const times = [0.5, 10, 11, 20, 23, 30, 60];
     const running = new Map([['a', [{ id: 1, startedAtMs: nowMs - minuteMs, kind: 'scheduled' as const }]]]);
     const found = await risksOf([job('a', times)], { durationMs, running });
-    // The current run ends in 11 min, the next in 23, the one after that in 30; a start exactly at an end is no overlap.
+    // The current run ends in 11 min, the next in 23 and the one after it in 30; a start exactly at an end is no overlap.
     expect(found.runs).toMatchObject([{ count: 4, firstMs: nowMs + 0.5 * minuteMs, lastMs: nowMs + 30 * minuteMs }]);
     expect((await risksOf([job('a', times, { allowsSeveral: true })], { durationMs, running })).atRisk).toBe(0);
-    // A run that is overdue for 18 min may last for 18 more, the next one until 32.
+    // A run that is overdue for 18 min may last 18 min more, and the next run until 32.
     const overdue = new Map([['a', [{ id: 7, startedAtMs: nowMs - 30 * minuteMs, kind: 'scheduled' as const }]]]);
     expect((await risksOf([job('a', times)], { durationMs, running: overdue })).troubles).toMatchObject([
       {
@@ -226,7 +226,7 @@ describe('expected-runs/risks/find-risks', () => {
   it('lists starts beyond the number of runs that a job allows at once', async () => {
     const durationMs = () => 25 * minuteMs;
     const two = { definition: { allowsSeveral: true, mostAtOnce: 2, askedAtMs: 0 } };
-    // Runs in progress end in 5 and 24 min; the start after 6 min ends after 31, that after 24 min after 49.
+    // Runs in progress end after 5 and 24 min; the start at 6 min ends at 31, and the start at 24 min ends at 49.
     const startedMs = [nowMs - 20 * minuteMs, nowMs - minuteMs];
     const running = startedMs.map((startedAtMs, id) => ({ id, startedAtMs, kind: 'scheduled' as const }));
     const given = { durationMs, running: new Map([['a', running]]) };

@@ -91,7 +91,7 @@ describe('expected-runs/risks/find-skipped', () => {
       { id: 2, startedAtMs: at(-45) },
       { id: 3, startedAtMs: at(-44) },
     ];
-    // By the id of the job; of runs that an earlier release stored, by its path.
+    // Runs are found by the id of the job; runs that an earlier release stored are found by its path.
     const found = await find([missing('a', missed(-60), missed(-50), missed(-48), missed(-40))], {
       'pay/a': successes.slice(0, 1),
       a: successes.slice(1),

@@ -8,7 +8,7 @@ type Starts = {
   readonly name: string;
   readonly inMs: readonly number[];
   readonly durationMs: number | undefined;
-  /** The last time that is known; by default, all are. */
+  /** The end of the known times; by default, all times are known. */
   readonly untilMs?: number;
 };
 
@@ -69,7 +69,7 @@ describe('expected-runs/risks/find-windows', () => {
     const early = { ...often, untilMs: 5 * minuteMs };
     const [busy] = await find([early, beat], { forMs: 20 * minuteMs, withinMs: 10 * minuteMs });
     expect(busy).toMatchObject({ startMs: nowMs + 6 * minuteMs, runs: 1, unknown: 1 });
-    // After the known times, it probably starts as often as before.
+    // After its known times, the job probably starts as often as before.
     const frequent = { ...beat, inMs: Array.from({ length: 30 }, (_, at) => at * minuteMs), untilMs: 30 * minuteMs };
     const [soon] = await find([frequent], { forMs: 10 * minuteMs, withinMs: 60 * minuteMs });
     expect(soon).toMatchObject({ startMs: nowMs, runs: 9, unknown: 0 });

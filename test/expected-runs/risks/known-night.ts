@@ -21,7 +21,7 @@ export function createKnown(jobs: readonly VirtualJob[], draw: () => number) {
   let playedMs = startMs - 1;
   const byName = new Map(jobs.map((job) => [job.name, job]));
   const results = new Map<string, CountedRun>();
-  /** The ends of successes in the night, of each job and node. */
+  /** The ends of successful runs in the night, for each job and node. */
   const successes = new Map<string, number[]>();
   const startCauses = () =>
     createCommonCauses({
@@ -131,7 +131,7 @@ export function createKnown(jobs: readonly VirtualJob[], draw: () => number) {
     cause: () => causes.current(),
     /** The first success of a job or node after a time. */
     succeededMs: (key: string, afterMs: number) => successes.get(key)?.find((endMs) => endMs > afterMs),
-    /** A restart: only stored data is left. */
+    /** A restart, after which only stored data is left. */
     startAnew: (): void => {
       [facts, usual, failing] = [again(facts), again(usual), again(failing)];
       note = createNodeNotes();
@@ -159,7 +159,7 @@ function again<Value>(map: ReadonlyMap<string, Value>): Map<string, Value> {
   return new Map(JSON.parse(JSON.stringify([...map])) as [string, Value][]);
 }
 
-/** The readings of the server at a time: nodes, keys, jobs and their definitions. */
+/** What the server shows at a time: nodes, keys, jobs and their definitions. */
 export function readAround(known: ReturnType<typeof createKnown>, jobs: readonly VirtualJob[], { atMs, planted }: Now) {
   const holds = (one: Planted): boolean => one.fromMs <= atMs && atMs < one.toMs;
   const toArea = (things: readonly (readonly [string, Fields])[]): Area => {

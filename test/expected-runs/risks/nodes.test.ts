@@ -14,7 +14,7 @@ function run(name: string, endedAtMs: number, nodes: Partial<Run>): Run {
   return { status: 'failed', project: 'pay', job, endedAtMs, failedNodes: [], ...nodes };
 }
 
-/** Notes transactions of runs, each of which is committed. */
+/** Notes transactions of runs, and commits each of them. */
 function noteAll(...transactions: readonly (readonly Run[])[]): ReadonlyMap<string, FailingNode> {
   const note = createNodeNotes();
   const known = new Map<string, FailingNode>();
@@ -47,7 +47,7 @@ describe('expected-runs/risks/nodes', () => {
   it('removes a node at its first success after the failures, not earlier', () => {
     expect(noteAll([a], [b], [well(15)]).size).toBe(1);
     expect(noteAll([a], [b], [well(20)]).size).toBe(0);
-    // Pages are read newest first.
+    // The newest pages are read first.
     expect(noteAll([well(30)], [a, b]).size).toBe(0);
   });
 
@@ -59,7 +59,7 @@ describe('expected-runs/risks/nodes', () => {
     expect(isBroken(a, { ...b, status: 'aborted' })).toBe(false);
     expect(isBroken(a, { ...b, status: 'failed-with-retry' })).toBe(false);
     expect(isBroken(a, b)).toBe(true);
-    // It failed before the last success of another job on the node: that is its own trouble.
+    // The failure is older than the last success of another job on the node, so only its own job is in trouble.
     expect(findWitnesses({ node: 'db03', sinceMs: 10, lastMs: 20, jobs: ['pay/a', 'pay/early'] }, () => 5)).toEqual([]);
     expect(noteAll([a, b], [{ ...well(30), status: 'aborted' }]).size).toBe(1);
   });

@@ -1,6 +1,6 @@
 import { hourMs, minuteMs, nowMs as startMs } from './some-risks.ts';
 
-/** Planted trouble; without an end, it lasts for ever. */
+/** A planted problem; without an end, it lasts for ever. */
 export type Planted = {
   readonly kind:
     | 'node'
@@ -24,7 +24,7 @@ export type VirtualJob = {
   readonly everyMs: number;
   readonly offsetMs: number;
   readonly durationMs: number;
-  /** How much later a job starts after the change of clocks. */
+  /** The time by which a job starts later after the change of clocks. */
   readonly shiftMs: number;
   readonly nodes: readonly string[];
   readonly owner: string;
@@ -54,7 +54,7 @@ export function planJobs(draw: () => number, shiftMs: number): readonly VirtualJ
       toJob(`j${index}`, pick([15, 30, 60, 120]), { nodes: someNodes(), owner: pick(['m1', 'm2']) }),
     ),
     toJob('slow', 20, { offsetMs: 0, durationMs: 26 * minuteMs }),
-    // Together they need more threads than there are.
+    // Together these jobs need more threads than there are.
     ...many(16, (index) => toJob(`c${index}`, 1440, { offsetMs: 3 * hourMs, durationMs: 5 * minuteMs, shiftMs: 0 })),
     ...many(4, (index) => toJob(`gone${index}`, pick([30, 60]), { nodes: ['g'] })),
     ...many(2, (index) => toJob(`both${index}`, 60, { nodes: ['g', 'apart'] })),
@@ -100,7 +100,7 @@ export function harms({ kind, name }: Planted, job: VirtualJob): boolean {
 export const isMissing = ({ kind }: Planted): boolean =>
   kind === 'passive' || kind === 'owner' || kind === 'executions' || kind === 'schedules';
 
-/** How the active problems affect a run. */
+/** Reports how the active problems affect a run. */
 export function toHarm(job: VirtualJob, holds: (one: Planted) => boolean, planted: readonly Planted[]) {
   const now = planted.filter((one) => holds(one) && harms(one, job));
   if (now.some(isMissing)) return 'missed';

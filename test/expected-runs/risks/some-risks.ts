@@ -8,7 +8,7 @@ export const nowMs = Date.UTC(2026, 10, 22, 18);
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
 
-/** A job that starts at these distances from now, in minutes. */
+/** A job that starts in this many minutes from now. */
 export function job(
   name: string,
   inMinutes: readonly number[] | undefined,
@@ -38,7 +38,7 @@ export function job(
   };
 }
 
-/** The surroundings if nothing was read. */
+/** The surroundings when nothing was read. */
 export const noSurroundings: Surroundings = {
   areDefinitionsRead: false,
   areKeysRead: false,
@@ -52,7 +52,7 @@ export const noSurroundings: Surroundings = {
   causeOf: () => undefined,
 };
 
-/** Finds the risks of the next 12 hours; by default, all jobs have run well and quickly. */
+/** Finds the risks of the next 12 hours; unless told otherwise, all jobs have run well and quickly. */
 export function risksOf(jobs: readonly WatchedJob[], input: Partial<RisksInput> = {}): Promise<RisksAhead> {
   return findRisks(
     {

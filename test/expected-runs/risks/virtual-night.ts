@@ -19,7 +19,7 @@ import {
 } from './planned-night.ts';
 import { hourMs, minuteMs, nowMs as startMs } from './some-risks.ts';
 
-/** `unseen` are runs that are listed because of a problem whose end is not visible yet. */
+/** `unseen` counts runs that are listed because of a problem whose end is not visible yet. */
 export type Score = Record<'listed' | 'right' | 'unseen' | 'wrong' | 'stale' | 'harmed' | 'found', number>;
 const noScore: Score = { listed: 0, right: 0, unseen: 0, wrong: 0, stale: 0, harmed: 0, found: 0 };
 
@@ -30,8 +30,8 @@ const horizonMs = 12 * hourMs;
 const threads = 14;
 
 /**
- * Plays a day without trouble and a night with some, and compares the list of each half hour with what happens. Clocks change in every
- * other night. With `kills`, the exporter restarts before every third check.
+ * Plays a day without trouble and a night with trouble, and compares the list of each half hour with what happens. Clocks
+ * change in every other night. With `kills`, the exporter restarts before every third check.
  */
 export async function playNight(seed: number, { kills = false } = {}): Promise<Night> {
   const draw = createDraw(seed);
@@ -117,7 +117,7 @@ function toSources({ atMs, planted }: Now): Sources {
   ]);
 }
 
-/** The runs of the next hours one by one: those skipped because the one before still runs, and those without a thread. */
+/** Plays the runs of the next hours; returns those skipped because of the run before them, and those without a thread. */
 function playComing(jobs: readonly VirtualJob[], running: ReturnType<Judged['known']['running']>, atMs: number) {
   const runs = running.map(({ endMs }) => ({ fromMs: atMs, toMs: Math.max(endMs, atMs + 1) }));
   const skipped = new Map<string, readonly number[]>();
@@ -147,7 +147,7 @@ type Judged = Now & {
   readonly night: Score & { readonly byReason: Map<RiskReason, Score> };
 };
 
-/** The kinds of trouble behind each reason; the other two are so by nature. */
+/** The kinds of trouble that cause each reason; the other two reasons need no trouble. */
 const kindsOf: Record<Exclude<RiskReason, 'overlap' | 'saturated'>, readonly Planted['kind'][]> = {
   passive: ['passive'],
   executions_disabled: ['executions'],
@@ -167,7 +167,7 @@ function judge(found: RisksAhead, { known, jobs, planted, atMs, night }: Judged)
   const byName = new Map(jobs.map((job) => [job.name, job]));
   const coming = playComing(jobs, known.running(), atMs);
 
-  /** When the end of a problem became visible; for a node or a job only by the next success. */
+  /** The time at which the end of a problem became visible; the end for a node or a job shows only in the next success. */
   function toSeenMs(one: Planted, reason: RiskReason, job: VirtualJob): number {
     const success = (key: string) => known.succeededMs(key, one.toMs) ?? Number.POSITIVE_INFINITY;
     if (reason === 'node_failing') return success(`node ${one.name}`);
@@ -190,7 +190,7 @@ function judge(found: RisksAhead, { known, jobs, planted, atMs, night }: Judged)
     if (own.some(holds)) return 'right';
     if (own.length === 0) return 'wrong';
     if (own.some((one) => toSeenMs(one, reason, job) > atMs - rounds)) return 'unseen';
-    // A later problem, or one of other jobs, is not the ended one.
+    // The listed problem is a later one or one of other jobs, so it is not the ended one.
     const { sinceMs } = found.troubles.find((trouble) => trouble.reason === reason) ?? {};
     const isOther = own.every(({ toMs }) => (sinceMs ?? 0) > toMs);
     const isShared = reason === 'common_cause' && planted.some((one) => holds(one) && !isMissing(one));
@@ -238,10 +238,10 @@ function judge(found: RisksAhead, { known, jobs, planted, atMs, night }: Judged)
   }
 }
 
-/** The end of a problem may be counted two rounds later. */
+/** // The list may contain the problem for two more rounds after its end. */
 const rounds = 2 * minuteMs;
 
-/** Adds up the scores of nights, in total and by reason. */
+/** Adds up the scores of nights: in total, and for each reason. */
 export function addNights(nights: readonly Night[]): Night {
   const sum = { ...noScore, lists: [] as string[], byReason: new Map<RiskReason, Score>() };
   const add = (to: Score, one: Score): void => {

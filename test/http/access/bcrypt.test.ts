@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseBcryptHash } from '../../../src/config/values/web-values.ts';
 import { computeStart, createBcrypt } from '../../../src/http/access/bcrypt.ts';
 
-/** Made by the crypt of a C library. */
+/** // The crypt function of a C library made these hashes. */
 const known = [
   ['', '$2a$06$DCq7YPn5Rq63x1Lad4cll.TV4S6ytwfsfvkgY8jIucDrjc8deX1s.'],
   ['a', '$2b$06$m0CrhHm10qJ3lXRY.5zDGO3rS2KdeeWLuGmsfGlMfOxih58VYVfxe'],
@@ -12,7 +12,7 @@ const known = [
   ['ÿ'.repeat(40), '$2y$07$zzzzzzzzzzzzzzzzzzzzze2UkhVVPDaAuSGu8ZA4DDNtnzlQ0U.xO'],
 ] as const;
 
-/** Counts the turns that it gave to others. */
+/** Counts how often the event loop gets a turn. */
 function setUp() {
   let turns = 0;
   const bcrypt = createBcrypt(async () => {

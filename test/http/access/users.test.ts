@@ -4,7 +4,7 @@ import { type Admission, createUsers } from '../../../src/http/access/users.ts';
 
 type Compared = { readonly password: string; readonly cost: number; readonly minCost: number };
 
-/** Users whose hash is the password itself, and the computed hashes. */
+/** Users, whose hash is here the password itself, and the computed hashes. */
 function setUp(given: Readonly<Record<string, { readonly password: string; readonly cost: number }>>) {
   const compared: Compared[] = [];
   const waiting: (() => void)[] = [];
@@ -15,7 +15,7 @@ function setUp(given: Readonly<Record<string, { readonly password: string; reado
       return Buffer.from(digest).toString() === password;
     },
   }));
-  /** Completes all computations, one after the other. */
+  /** Completes all computations one after the other. */
   const settle = async (judged: Admission | Promise<Admission>): Promise<Admission> => {
     const state = { isDone: false };
     const done = Promise.resolve(judged).finally(() => {
@@ -85,7 +85,7 @@ describe('http/access/users', () => {
     await settle(users.admit(basic('nobody:wrong')));
 
     for (let scrape = 0; scrape < 10; scrape += 1) {
-      // Immediately, without a computation.
+      // This answer comes at once, without a computation.
       expect(users.admit(basic('prometheus:right'))).toBe('admitted');
       expect(users.admit(basic('nobody:wrong'))).toBe('refused');
     }
@@ -95,7 +95,7 @@ describe('http/access/users', () => {
   it('takes as long for an unknown name as for a known one, at any cost factor', async () => {
     const { users, compared, settle } = setUp(two);
     for (const name of ['prometheus', 'old', 'nobody']) await settle(users.admit(basic(`${name}:wrong`)));
-    // After a hash of a lower cost, the remaining work up to the highest cost follows.
+    // After a hash of a lower cost, the difference to the highest cost is computed too.
     expect(compared).toEqual([
       { password: 'wrong', cost: 10, minCost: 10 },
       { password: 'wrong', cost: 5, minCost: 10 },
@@ -124,7 +124,7 @@ describe('http/access/users', () => {
     expect(compared.length).toBe(before);
   });
 
-  it('is busy only for the address that guesses passwords passwords', async () => {
+  it('is busy only for the address that guesses passwords', async () => {
     const { users, settle } = setUp(two);
     const guess = users.admit(basic('prometheus:guess'), '10.0.0.1');
     expect(users.admit(basic('prometheus:another'), '10.0.0.1')).toBe('busy');
@@ -135,7 +135,7 @@ describe('http/access/users', () => {
     expect(await settle(users.admit(basic('prometheus:another'), '10.0.0.1'))).toBe('refused');
   });
 
-  it('still admits users at once after a reload that does not change their hashes, while others guess passwords passwords', async () => {
+  it('still admits users at once after a reload that does not change their hashes, while others guess passwords', async () => {
     const { users, compared, settle } = setUp(two);
     await settle(users.admit(basic('prometheus:right')));
     await settle(users.admit(basic('nobody:guess')));

@@ -198,7 +198,7 @@ describe('simulator/answers/execution-lists', () => {
 
   it.each([
     ['3.4.0', undefined, '200', '401 api.error.execution.project.notfound'],
-    // One error for each project; the connection ends before the answer does where others may be read.
+    // The server writes an error for each project, and ends the connection before the answer where other projects may be read.
     ['5.3.0', 47, 'broken off', '403 api.error.item.unauthorized'],
   ] as const)(
     'simulates %s if the events of some or all projects cannot be read',

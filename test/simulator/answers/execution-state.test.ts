@@ -237,7 +237,7 @@ async function startWith(
   return simulator;
 }
 
-/** One line for the whole and one for each step, with its nodes. */
+/** Draws one line for the execution and one for each step, with its nodes. */
 async function draw(simulator: Simulator): Promise<string[]> {
   const { json } = await ask(simulator, 'api/47/execution/1/state');
   const { executionState, completed, steps } = json as State;

@@ -3,7 +3,7 @@ import type { Simulator, SimulatorOptions } from '../../../simulator/simulator.t
 import { type Policy, strangerPolicy } from '../../../simulator/world/access.ts';
 import { ask, settleId, startSmall } from '../caller.ts';
 
-/** Callers in the order of the columns; they may read everything that is not listed. */
+/** // Callers in the order of the columns; each may read everything that is not listed. */
 const callers: readonly (readonly [name: string, policy: Partial<Policy>])[] = [
   ['reader', {}],
   ['stranger', strangerPolicy],
@@ -15,14 +15,14 @@ const callers: readonly (readonly [name: string, policy: Partial<Policy>])[] = [
   ['admin', { admin: true, systemAdmin: true }],
 ];
 
-// The status for the caller of each column (A 5, B 4, J 5), at v47.
+// The status that the caller of each column gets (A 5, B 4, J 5), at v47.
 const table: readonly (readonly [path: string, statuses: string])[] = [
-  // From 4.4 on everyone may see the version.
+  // Since 4.4 every caller may see the version.
   ['system/info', '200 200 200 200 200 200 200 200'],
   ['system/executions/status', '200 403 200 200 200 200 200 200'],
   ['system/logstorage', '200 403 200 200 200 200 200 200'],
   ['system/logstorage/incomplete', '200 403 200 200 200 200 200 200'],
-  // The servlet has its own status for a refusal.
+  // The servlet of metrics answers a refusal with its own status.
   ['metrics/metrics', '200 401 200 200 200 200 200 200'],
   ['metrics/ping', '200 401 200 200 200 200 200 200'],
   ['metrics/threads', '200 401 200 200 200 200 200 200'],
@@ -38,15 +38,15 @@ const table: readonly (readonly [path: string, statuses: string])[] = [
   [`job/${settleId}/workflow`, '200 403 403 200 200 403 200 200'],
   [`job/${settleId}`, '200 403 403 200 200 403 200 200'],
   ['scheduler/jobs', '200 200 200 200 200 200 200 200'],
-  // Up to 6.1 the right on the project is not checked: rows are omitted, and totals are complete.
+  // Up to 6.1 servers do not check the right on the project: rows are omitted, and totals are complete.
   ['project/pay/executions', '200 200 200 200 200 200 200 200'],
   ['project/pay/executions/running', '200 403 403 403 200 200 200 200'],
-  // If the events of one project cannot be read, the whole request is refused.
+  // If the events of one project cannot be read, the server refuses the whole request.
   ['project/*/executions/running', '200 401 200 403 200 200 200 200'],
   ['execution/1', '200 403 403 200 200 403 200 200'],
   ['execution/1/state', '200 403 403 200 200 403 200 200'],
   ['execution/1/output', '200 403 403 200 200 403 200 200'],
-  // Up to 6.1 the totals leak.
+  // Up to 6.1 the totals include executions that the caller may not read.
   ['executions/metrics', '200 200 200 200 200 200 200 200'],
   ['project/pay/executions/metrics', '200 200 200 200 200 200 200 200'],
   ['tokens', '200 200 200 200 200 200 200 200'],
@@ -143,7 +143,7 @@ describe('simulator/documents/access', () => {
   });
 });
 
-/** The small installation with a second project, the commercial edition, and a token of each kind of caller. */
+/** The small installation with a second project, in the commercial edition, and a token for each kind of caller. */
 async function startGuarded(options: SimulatorOptions = {}): Promise<Simulator> {
   const simulator = await startSmall(options);
   simulator.control.createProject('other');

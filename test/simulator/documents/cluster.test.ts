@@ -55,7 +55,7 @@ describe('simulator/documents/cluster', () => {
       seen.push([system.stats.uptime.since.epoch - noon, system.stats.scheduler.running, totalCount]);
     }
     await simulator.stop();
-    // The finished runs of the past belong to the first member; the second takes the new one.
+    // The finished runs belong to the first member; the new run belongs to the second.
     expect(seen).toEqual([
       [0, 0, 2],
       [60_000, 1, 0],
@@ -63,7 +63,7 @@ describe('simulator/documents/cluster', () => {
   });
 });
 
-/** Two members with an address of their own: the second owns `settle`, the first the job `other`. */
+/** Two members with an address each: the second one owns `settle`, and the first one owns the job `other`. */
 async function startCluster(): Promise<Simulator> {
   const simulator = await startSmall({ members: 2, memberAddresses: true });
   simulator.control.createJob('pay', { name: 'other', schedule: { everyMs: 3_600_000, offsetMs: 0 } });

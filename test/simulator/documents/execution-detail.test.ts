@@ -13,7 +13,7 @@ const times = {
   endTime: '2026-01-15T11:59:40Z',
 };
 
-/** The state of the failed command; `timed` is the duration that real servers write on steps and nodes. */
+/** The state of the failed command; `timed` is the duration, which real servers write on steps and nodes. */
 function stateOfTwo(
   timed: Readonly<Record<string, unknown>>,
   [failureReason, errorMessage]: [string, string],
@@ -34,7 +34,7 @@ function stateOfTwo(
         id: '1',
         stepctx: '1',
         nodeStep: true,
-        // Failures of steps on nodes are shown at the nodes.
+        // If a step failed on nodes, the failure is shown at the nodes.
         ...state('FAILED', { ...times, ...timed }),
         nodeStates: { web01: onNode, web02: onNode },
       },
@@ -64,7 +64,7 @@ const output = {
   percentLoaded: anyNumber,
   compacted: false,
 };
-// The size includes the mark of the end, which nobody reads.
+// The size includes the mark of the end, which no client reads.
 const asNumbers = { ...output, id: 2, lastModified: 1768478380000, offset: 880, totalSize: 886 };
 const asText = { ...output, id: '2', lastModified: '1768478380000', offset: '932', totalSize: 938 };
 const metadata = { node: 'auto-1' };
@@ -101,7 +101,7 @@ const rows: readonly Row[] = [
     since: 14,
     says: [
       { at: [14, 47, 58], dialect: 'service', json: stateOfTwo({}, ['NonZeroResultCode', 'Result code was 1']) },
-      // From 4.16 on, the default SSH executor reports every failure with the same word.
+      // Since 4.16, the default SSH executor gives the same reason for every failure.
       {
         at: [14, 47, 58],
         dialect: 'rundeck',

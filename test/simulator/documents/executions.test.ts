@@ -10,7 +10,7 @@ const none = { paging: { count: 0, total: 0, offset: 0, max: 20 }, executions: [
 const average10 = { average: '10s', max: '10s', min: '10s' };
 const nothing = { total: 0, duration: { average: '0s', max: '0s', min: '0s' } };
 
-/** Two hours, 83 minutes, and half a second. */
+/** Adds runs of two hours, of 83 minutes, and of half a second. */
 function addLong({ control }: Simulator): void {
   control.addFinished('pay', { startedAtMs: noon - 7_200_000, endedAtMs: noon - 1000 });
   control.addFinished('pay', { startedAtMs: noon - 83 * 60_000 - 5000, endedAtMs: noon - 1000, status: 'aborted' });
@@ -37,7 +37,7 @@ const rows: readonly Row[] = [
         query: '?recentFilter=1h&max=1',
         json: { paging: { count: 1, total: 2, offset: 0, max: 1 }, executions: [two] },
       },
-      // In 6.x, lists have a description only on request (J 3).
+      // In 6.x, lists contain the description only on request (J 3).
       {
         at: [58],
         dialect: 'rundeck',
@@ -56,7 +56,7 @@ const rows: readonly Row[] = [
       { at: [29, 47], json: { total: 2, duration: average10 } },
       { at: [47], query: '?recentFilter=30s', json: { total: 1, duration: average10 } },
       { at: [47], query: '?recentFilter=1s', json: nothing },
-      // Whole seconds below a minute, then whole minutes: 60 and 119 seconds are both one minute.
+      // Durations below a minute are in whole seconds, longer ones in whole minutes: 60 and 119 seconds are both one minute.
       {
         at: [29, 47],
         query: `?begin=${noon}&end=${noon}`,
@@ -69,7 +69,7 @@ const rows: readonly Row[] = [
         prepare: addMinutes(59),
         json: { total: 1, duration: { average: '59s', max: '59s', min: '59s' } },
       },
-      // (7199 + 4984 + 0 + 10 + 10) / 5 seconds; whole minutes from a minute on, never hours.
+      // The average is (7199 + 4984 + 0 + 10 + 10) / 5 seconds; from a minute on it is in whole minutes, never in hours.
       { at: [47], prepare: addLong, json: { total: 5, duration: { average: '40m', max: '119m', min: '0s' } } },
       {
         at: [47],
@@ -103,7 +103,7 @@ const rows: readonly Row[] = [
         dialect: 'rundeck',
         json: { total: 2, duration: average10, succeeded: 1, failed: 1, successRate: 50 },
       },
-      // Aborted and timed-out ones count as failed (J 3).
+      // Aborted and timed-out executions count as failed (J 3).
       {
         at: [58],
         dialect: 'rundeck',

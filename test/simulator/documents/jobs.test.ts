@@ -34,7 +34,7 @@ const rows: readonly Row[] = [
         ],
       },
       { at: [14], options: { members: 2 }, json: [backup, settle] },
-      // The owner of a schedule from v17, and from v18 whether the serving member owns it, for every job (J 2).
+      // Every job has the owner of its schedule since v17, and since v18 whether the serving member is that owner (J 2).
       {
         at: [17],
         options: { members: 2 },
@@ -60,7 +60,7 @@ const rows: readonly Row[] = [
     says: [
       { at: [17, 47], json: [{ ...settle, ...scheduled }] },
       { at: [58], dialect: 'rundeck', json: [{ ...at58.settle, ...scheduled, ...history }] },
-      // The first of two members serves, the second owns the only schedule.
+      // Of two members, the first serves, and the second owns the only schedule.
       { at: [17, 47], options: { members: 2 }, json: [] },
     ],
   },

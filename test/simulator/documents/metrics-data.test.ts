@@ -3,7 +3,7 @@ import type { SimulatorOptions } from '../../../simulator/simulator.ts';
 import { ask, asService, startSmall } from '../caller.ts';
 import { anyNumber } from './row.ts';
 
-// metrics/metrics (A 2.5, J 1): the installation is 100 seconds old.
+// metrics/metrics (A 2.5, J 1): the installation has run for 100 seconds.
 describe('simulator/documents/metrics-data', () => {
   it('has the five maps of the document, and every kind of gauge', async () => {
     const data = await read({ dialect: 'service' });
@@ -91,11 +91,11 @@ async function read(options: SimulatorOptions, broken = true): Promise<Data> {
     options.dialect === 'service' ? asService(simulator) : {},
   );
   await simulator.stop();
-  // Tests that read another shape fail by themselves.
+  // A test that reads another shape fails by itself.
   return reply.json as Data;
 }
 
-/** Three requests of 4 ms in 100 seconds; `unit` is the number of units in a second. */
+/** Three requests of 4 ms in 100 seconds; `unit` is the number of time units in a second. */
 function timer(unit: number, durationUnits: string) {
   const close = (seconds: number): unknown => expect.closeTo(seconds * unit, 6);
   return {

@@ -28,7 +28,7 @@ const rows: readonly Row[] = [
       { at: [14, 25], json: [pay] },
       { at: [26, 32], json: [{ ...pay, label: '' }] },
       { at: [33, 46, 47], json: [{ ...pay, label: '', ...created }] },
-      // Release 6.0 writes the milliseconds of marshalled dates (J 0).
+      // Release 6.0 writes dates with milliseconds (J 0).
       { at: [58], dialect: 'rundeck', json: [{ ...payAt58, created: '2026-01-15T12:00:00.000Z' }] },
       { at: [58], dialect: 'service', json: [{ ...payAt58, ...created }] },
       { at: [46], query: '?meta=config', json: [{ ...pay, label: '', ...created }] },
@@ -63,7 +63,7 @@ const rows: readonly Row[] = [
       { at: [14, 47, 58], dialect: 'rundeck', json: { key: 'project.name', value: 'pay' } },
       { at: [14, 47, 58], dialect: 'service', json: { 'project.name': 'pay' } },
       { at: [47], accept: 'text/plain', text: 'pay' },
-      // Without an Accept header, real servers answer in plain text; the document describes JSON.
+      // Without an Accept header, real servers answer in plain text, but the document describes JSON.
       { at: [47], dialect: 'rundeck', accept: '*/*', text: 'pay' },
       { at: [47], dialect: 'service', accept: '*/*', json: { 'project.name': 'pay' } },
     ],

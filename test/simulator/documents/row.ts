@@ -4,22 +4,22 @@ import { ask, startSmall } from '../caller.ts';
 
 type DialectName = 'rundeck' | 'service';
 
-/** One read of the documents: its section, its smallest version, and the response at each version. */
+/** One response of the documents: its section, its smallest version, and the expected response at each version. */
 export type Row = {
-  /** The document and its section; `J` is the page about responses of real servers. */
+  /** The document and the section of it; `J` is the page about responses of real servers. */
   readonly section: string;
   readonly path: string;
   readonly since: number;
   /** The version that real servers require, if it differs from the documents. */
   readonly realSince?: number;
-  /** What must be enabled before a request can check the version. */
+  /** The state that a request needs before it can check the version. */
   readonly prepare?: (simulator: Simulator) => void;
   readonly says: readonly Said[];
 };
 
 type Said = {
   readonly at: readonly number[];
-  /** The newest version of the server: 47, or 58 for later responses. */
+  /** The newest version of the server: 47, or 58 for responses of later releases. */
   readonly server?: number;
   readonly dialect?: DialectName;
   readonly query?: string;
@@ -31,7 +31,7 @@ type Said = {
   readonly text?: string;
 };
 
-/** Compares the simulated service with the rows: below the smallest version, and at every listed version. */
+/** Compares the simulated service with the rows: below the smallest version of each, and at every listed version. */
 export function testRows(rows: readonly Row[]): void {
   for (const row of rows) {
     for (const dialect of ['rundeck', 'service'] as const) {
@@ -55,7 +55,7 @@ export function testRows(rows: readonly Row[]): void {
   }
 }
 
-/** Parts that come from seeds, and that no document lists. */
+/** Values that depend on seeds, so that no document lists them. */
 export const anyNumber: unknown = expect.any(Number);
 export const anyText: unknown = expect.any(String);
 export const anyUuid: unknown = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);

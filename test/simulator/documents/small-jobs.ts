@@ -1,4 +1,4 @@
-// The two jobs of the small installation, as API reference, "Job summary" and "Job metadata", writes them.
+// The two jobs of the small installation in the form of API reference, "Job summary" and "Job metadata".
 
 export const settle = {
   id: '11111111-1111-4111-a111-111111111111',
@@ -22,7 +22,7 @@ export const backup = {
 
 export const scheduled = { scheduled: true, scheduleEnabled: true, enabled: true };
 
-// A job without a schedule reports an enabled one (J 2).
+// Servers report an enabled schedule for a job without a schedule (J 2).
 export const byHand = { scheduled: false, scheduleEnabled: true, enabled: true };
 
 export const at58 = {

@@ -36,7 +36,7 @@ const counts = {
 };
 const more = { queuedRequestCount: 0, queuedRetriesCount: 0, queuedIncompleteCount: 0, retriesCount: 0 };
 
-/** Two logs could not be stored; the second is not retried. */
+/** Makes the server fail to store two logs; the second is not retried. */
 function failLogs(simulator: Simulator): void {
   simulator.control.failLogStorage(true);
   simulator.advance(2000);
@@ -74,7 +74,7 @@ const rows: readonly Row[] = [
           system: {
             rundeck: real,
             ...parts,
-            // Typed models since 4.3: text for numbers, and a useless load (J 1).
+            // Since 4.3 the models are typed: numbers are text, and the load is useless (J 1).
             executions: { active: 'true', executionMode: 'active' },
             stats: { ...parts.stats, cpu: { loadAverage: { unit: 'percent', average: 0 }, processors: 4 } },
             extended: null,
@@ -179,7 +179,7 @@ const rows: readonly Row[] = [
           ],
         },
       },
-      // In the document always an array; real servers also send null.
+      // The document always has an array, but real servers also send null.
       {
         at: [47],
         dialect: 'service',

@@ -127,7 +127,7 @@ describe('simulator/engine/finish', () => {
     simulator.advance(1500);
     await read();
     await simulator.stop();
-    // Ten runs sum up to 55 s, a tenth of which is replaced by 105 s.
+    // Ten runs take 55 s in total, of which a tenth is replaced by 105 s.
     const sum = 55_000 - 5500 + 105_000;
     const next = Math.floor((sum - Math.floor(sum / 10) + (run?.endedAtMs ?? 0) - (run?.startedAtMs ?? 0)) / 10);
     expect(averages).toEqual([undefined, undefined, 5500, 15_450, 15_450, next]);

@@ -5,7 +5,7 @@ import { createRandom } from '../../../simulator/random.ts';
 import { minuteMs } from '../../support/durations.ts';
 import { noon, oneStep, startOneJob } from '../caller.ts';
 
-/** The next times of a schedule, as UTC. */
+/** The next times of a schedule in UTC. */
 function timesOf(cron: string, zone: string, after: string, count: number): string[] {
   const times: string[] = [];
   let atMs = Date.parse(after);
@@ -30,7 +30,7 @@ describe('simulator/engine/cron', () => {
     const from = Date.parse('2026-01-16T16:30:00Z');
     const count = (cron: string, hours: number): number =>
       countCronTimes({ cron, zone: 'UTC' }, from, from + hours * 3_600_000);
-    // From Friday afternoon to Monday evening: 17 times, and 120 on Monday.
+    // From Friday afternoon to Monday evening, there are 17 times on Friday and 120 on Monday.
     expect([count('*/5 8-17 * * 1-5', 80), count('* * 3 * * *', 24), count('0 0 1 1 *', 365 * 24)]).toEqual([
       137, 3600, 1,
     ]);
@@ -68,10 +68,10 @@ describe('simulator/engine/engine', () => {
     simulator.control.createJob('p', { name: 'cron', schedule, work: oneStep() }, 'cron');
     simulator.control.setClockSkew(5 * minuteMs);
     simulator.advance(12 * minuteMs);
-    // It was 12:17, and is 12:12 again.
+    // The clock showed 12:17, and now shows 12:12 again.
     simulator.control.setClockSkew(0);
     simulator.advance(34 * minuteMs);
-    // The truth has the times in the executions.
+    // The executions in the truth have the times of starts.
     const starts = simulator.truth().executions.map(({ startedAtMs }) => (startedAtMs - noon) / minuteMs);
     await simulator.stop();
     expect(starts).toEqual([15, 30, 45]);

@@ -63,7 +63,7 @@ describe('simulator/scenarios', () => {
       const others = executions.filter(({ status }) => status === 'failed-with-retry' || status === 'timedout');
       expect(others).toEqual([]);
       expect(failed).toHaveLength(11);
-      // The import still runs at its first two times.
+      // At its first two times, the import still runs.
       const imports = executions.filter(
         ({ jobName, endedAtMs = Infinity }) => jobName === 'import' && endedAtMs > startMs,
       );

@@ -45,7 +45,7 @@ describe('simulator/traces/trace-sink', () => {
     );
     expect(list.text).not.toContain('<script');
     expect(list.headers.get('content-security-policy')).toContain("default-src 'none'");
-    // It is not part of the watched service.
+    // The trace sink is not part of the watched service.
     expect(asked).toEqual([]);
   });
 

@@ -28,14 +28,14 @@ by:
 const adhoc = "context: { project: 'pay' }\nfor: { adhoc: [{ allow: read }] }\nby: { group: readers }\n";
 const ofNobody = reader.replaceAll(/by:\n {2}group: readers\n/g, '');
 
-/** The statuses of requests, and the number of visible executions of two. */
+/** Returns the statuses of requests, and how many of two executions are visible. */
 async function see(simulator: Simulator): Promise<readonly unknown[]> {
   const { json: list } = await ask(simulator, 'api/47/project/pay/executions', { headers });
   const asked = ['project/pay/executions/running', 'system/logstorage', `job/${settleId}/info`].map((path) =>
     ask(simulator, `api/47/${path}`, { headers }),
   );
   const statuses = (await Promise.all(asked)).map(({ status }) => status);
-  // Refusals contain no list.
+  // The body of a refusal has no list.
   return [...statuses, (list as { executions?: unknown[] }).executions?.length];
 }
 

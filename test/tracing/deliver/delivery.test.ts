@@ -104,7 +104,7 @@ describe.skipIf(!hasOpenssl)(`tracing/sender to a collector over TLS${withoutOpe
 type Given = {
   readonly timeoutMs?: number;
   readonly readFile?: (path: string) => Promise<string>;
-  /** Called with every wait of the sender, which ends at once. */
+  /** Called with every wait of the sender; each wait ends at once. */
   readonly afterWaits?: (count: number) => Promise<void>;
 };
 
@@ -160,7 +160,7 @@ async function start(answer: Answer): Promise<Sink> {
   return sink;
 }
 
-/** Sends a byte every few milliseconds without end. */
+/** Sends one byte every few milliseconds for ever. */
 function drip(response: Parameters<Answer>[0]): void {
   response.writeHead(200);
   const timer = setInterval(() => response.write('x'), 10);

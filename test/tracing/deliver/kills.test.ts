@@ -51,7 +51,7 @@ describe('tracing/sender across kills', () => {
         arrived.set(id, known.add(traces[position]?.toString('hex') ?? ''));
       }
       untilKill -= 1;
-      // Sometimes before the answer, sometimes during it.
+      // Some kills come before the answer, others while it is being sent.
       if (untilKill === 0 && index % 2 === 0) child?.kill('SIGKILL');
       answer(response, request, index);
       if (untilKill === 0) child?.kill('SIGKILL');
@@ -60,7 +60,7 @@ describe('tracing/sender across kills', () => {
     for (let round = 1; round <= kills; round++) {
       untilKill = 1 + ((round * 7) % 11);
       child = startChild(process.execPath, [script, dir, sink.url, String(round * executionsPerRun)]);
-      // A process that gets so far is killed when it is idle; every tenth is killed at its start.
+      // A process that has come this far is killed while it is idle; every tenth process is killed at its start.
       await child.waitFor(round % 10 === 0 ? /started/ : /all delivered/).catch(() => {});
       child.kill('SIGKILL');
       expect(await child.ended).toEqual({ code: null, signal: 'SIGKILL' });
@@ -75,7 +75,7 @@ describe('tracing/sender across kills', () => {
     const missing = Array.from({ length: executions }, (_, index) => index + 1).filter((id) => !arrived.has(id));
     expect(missing).toEqual(poisoned);
     expect([...arrived].filter(([, bytes]) => bytes.size !== 1).map(([id]) => id)).toEqual([]);
-    // The test proves something only if processes were killed at work.
+    // Without kills during work, the test would prove nothing.
     expect(killedAtWork).toBeGreaterThan(0.75 * kills);
     expect(repeats).toBeGreaterThan(0.5 * kills);
     for (const name of [...Object.keys(answers), 'poisoned']) {

@@ -12,7 +12,7 @@ import { fakeClock } from '../../support/fake-clock.ts';
 import { listen } from '../../support/listen.ts';
 import { fc } from '../../support/property.ts';
 
-/** A trace of this size with any content. */
+/** A trace of this size. */
 function ofSize(id: number, bytes: number): SpooledTrace {
   return {
     key: `prod/${id}`,
@@ -29,7 +29,7 @@ function ofSize(id: number, bytes: number): SpooledTrace {
 type Send = SenderOptions['post']['send'];
 type Told = { readonly spans: Record<string, number>; readonly failing: string[]; readonly requests: number };
 
-/** Sends in virtual hours: until the queue is empty, or for this long. */
+/** Sends in virtual time until the queue is empty, or for this many hours. */
 async function send(
   state: State,
   post: Send,
@@ -135,7 +135,7 @@ describe('tracing/sender, lost requests', () => {
     const state = await open([1, 2, 3].map((id) => ofSize(id, id === 1 ? 300_000 : 1000)));
     let next = 4;
     const { spans } = await send(state, async ({ bytes }) => (bytes.length > 200_000 ? reset() : taken), {
-      // Another trace from time to time, as executions end.
+      // More traces arrive from time to time, because executions end.
       arrive: async () => {
         if (next < 40) await state.ledger.commit('prod', { spooled: [ofSize(next++, 1000)] });
       },
@@ -169,7 +169,7 @@ describe('tracing/sender, lost requests', () => {
     const { spans, requests } = await send(state, fault, { forMs: 6 * 3_600_000 });
     expect(spans).toEqual({});
     expect(await state.spool.size()).toMatchObject({ traces: 200, quarantinedTraces: 0 });
-    // At most one a minute, with the jitter of waits.
+    // At most one request a minute is sent; waits have some jitter.
     expect(requests).toBeLessThan(6 * 60 * 2.2);
   });
 
@@ -215,7 +215,7 @@ describe('tracing/sender, lost requests', () => {
   }, 300_000);
 });
 
-/** A proxy before a collector that silently closes the connection of every request with a larger body. */
+/** A proxy before a collector that closes the connection of every request with a larger body and sends no answer. */
 async function startGateway({ maxBytes }: { readonly maxBytes: number }) {
   let taken = 0;
   const sockets = new Set<Socket>();
@@ -240,7 +240,7 @@ async function startGateway({ maxBytes }: { readonly maxBytes: number }) {
   const port = await listen(server);
   return {
     url: `http://127.0.0.1:${port}/v1/traces`,
-    /** The number of accepted bytes. */
+    /** The number of bytes that were accepted. */
     taken: () => taken,
     stop: async () => {
       for (const socket of sockets) socket.destroy();

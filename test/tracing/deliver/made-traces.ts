@@ -6,11 +6,11 @@ type Spans = Parameters<typeof ProtobufTraceSerializer.serializeRequest>[0];
 type Given = {
   readonly encoding?: TraceEncoding;
   readonly spans?: number;
-  /** Distinguishes two traces of one execution that were made twice. */
+  /** The name of the process that made the trace, which differs if a trace was made twice. */
   readonly maker?: string;
 };
 
-/** A complete, small trace of an execution: one resource, some spans. */
+/** A small and complete trace of an execution: one resource and some spans. */
 export function makeTrace(id: number, given: Given = {}) {
   const { encoding = 'protobuf', spans = 3, maker = 'test' } = given;
   const serializer = encoding === 'protobuf' ? ProtobufTraceSerializer : JsonTraceSerializer;
@@ -30,7 +30,7 @@ export function makeTraces(count: number, given: Given = {}): readonly SpooledTr
   return Array.from({ length: count }, (_, index) => makeTrace(index + 1, given));
 }
 
-/** Splits bytes into the spooled traces, byte for byte. */
+/** Splits bytes into the spooled traces; every byte must belong to one of them. */
 export function splitTraces(bytes: Uint8Array): readonly Buffer[] {
   const traces: Buffer[] = [];
   let start = 0;
@@ -73,6 +73,6 @@ function makeSpans(id: number, count: number, maker: string): Spans {
     droppedEventsCount: 0,
     droppedLinksCount: 0,
   }));
-  // This cast is safe for what the serializer reads; a resource's other members serve only the SDK.
+  // This cast is safe: the serializer does not read the other fields of a resource, which only the SDK needs.
   return spans as unknown as Spans;
 }

@@ -187,7 +187,7 @@ describe.skipIf(!hasOpenssl)(`tracing/sender/post over TLS${withoutOpenssl}`, ()
     const mutual = { ca: 'ca.pem', cert: 'client.pem', key: 'client.key' };
     expect(await send(sink.url, { files: mutual }, readFile)).toMatchObject({ status: 200 });
     const { kind } = await faultOf(send(sink.url, { files: { ca: 'ca.pem' } }, readFile));
-    // The alert comes after the handshake, and may lose against the end of the connection.
+    // The alert comes after the handshake, and the connection may end before the alert is read.
     expect(['tls', 'network']).toContain(kind);
   });
 
@@ -249,7 +249,7 @@ async function faultOf(sent: Promise<unknown>): Promise<{ readonly kind: string;
   throw new Error('there was an answer');
 }
 
-/** Sends a byte every few milliseconds without end. */
+/** Sends one byte every few milliseconds for ever. */
 function drip(response: Parameters<Answer>[0]): void {
   response.writeHead(200);
   const timer = setInterval(() => response.write('x'), 10);

@@ -42,7 +42,7 @@ it('has nothing to send if the only remaining trace was lost, and a person has d
 
 const full = 1_048_576;
 
-/** The sizes that are tried if no request above a cap is delivered. */
+/** Returns the sizes of the requests that are tried if no request above a cap is delivered. */
 function play(cap: number, requests: number): number[] {
   const size = createBatchSize(full);
   return Array.from({ length: requests }, () => {

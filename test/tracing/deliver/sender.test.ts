@@ -80,7 +80,7 @@ describe('tracing/deliver/sender', () => {
           ...state.spool,
           next: async (...asked) => {
             const found = await state.spool.next(...asked);
-            // The other replica owns the first trace now.
+            // The first trace belongs to the other replica now.
             await state.spool.remove(['prod/1']);
             return found;
           },
@@ -158,7 +158,7 @@ describe('tracing/deliver/sender', () => {
   });
 
   it('forgets refusals after a delivery, because only many consecutive ones suggest that all traces would be refused', async () => {
-    // Eight rejected traces, one accepted, and eight more.
+    // There are eight rejected traces, one accepted trace, and eight more rejected ones.
     await spool(
       makeTraces(17).map((trace) => ({ ...trace, encoding: Number(trace.executionId) % 2 ? 'json' : 'protobuf' })),
     );
@@ -315,7 +315,7 @@ function create(ask: Ask, given: Given = {}) {
   return { sender, events, sent };
 }
 
-/** Runs until the queue is empty; all waits before that end at once. */
+/** Sends until the queue is empty; all waits end at once. */
 function runUntilIdle(reply: Reply, given: Given = {}) {
   return runUntil(reply, Number.POSITIVE_INFINITY, given);
 }

@@ -37,12 +37,12 @@ const sender = createSender({
   quarantineBounds: { maxBytes: 1e9, maxTraces: 1e6 },
   gathering: { maxBytes: 1e6, maxTraces: 15 },
   clock: systemClock,
-  // A second of waiting takes a millisecond.
+  // A wait of one second takes one millisecond.
   wait: (forMs, signal) => createWait(systemClock)(forMs / 1000, signal),
 });
 
 let counted = Number(documents.find(({ kind }) => kind === 'counted')?.body ?? 0);
-// Executions that were counted but not spooled when the previous process was killed.
+// These executions were counted, but their traces were not spooled before the previous process was killed.
 await spool(documents.filter(({ kind }) => kind === 'pending').map(({ key }) => Number(key)));
 sender.start();
 say('started');
@@ -68,7 +68,7 @@ function say(word: string): void {
 function spool(ids: readonly number[]): Promise<void> {
   return state.ledger.commit('prod', {
     documents: ids.map((id) => ({ kind: 'pending', key: String(id), body: undefined })),
-    // The maker differs for each process, so a trace that was made twice would have other bytes.
+    // Each process has its own maker, so a trace that was made twice would have other bytes.
     spooled: ids.map((id) => makeTrace(id, { maker: String(process.pid) })),
   });
 }

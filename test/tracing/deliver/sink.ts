@@ -7,7 +7,7 @@ type SunkRequest = {
   readonly method: string | undefined;
   readonly url: string | undefined;
   readonly headers: IncomingMessage['headers'];
-  /** Without its compression. */
+  /** The body after decompression. */
   readonly body: Buffer;
 };
 
@@ -24,7 +24,7 @@ export type Sink = {
 
 type SinkOptions = { readonly port?: number; readonly tls?: ServerOptions };
 
-/** A collector that reads every request to its end, and then answers as the test says. */
+/** A collector that reads every request to its end and then answers as the test says. */
 export async function startSink(answer: Answer, { port: wanted = 0, tls }: SinkOptions = {}): Promise<Sink> {
   const requests: SunkRequest[] = [];
   const sockets = new Set<Socket>();
@@ -71,7 +71,7 @@ export function accept(response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
 }
 
-/** An answer with a type, a body and headers. */
+/** An answer with a content type, a body and headers. */
 export function say(
   status: number,
   body: string | Uint8Array = '',

@@ -4,9 +4,9 @@ import { readStatusMessage, toVerdict } from '../../../src/tracing/deliver/verdi
 const nowMs = Date.UTC(2026, 0, 1);
 const protobuf = 'application/x-protobuf';
 const json = 'application/json';
-// partial_success { rejected_spans: 3, error_message: "too old" }
+// The body is partial_success { rejected_spans: 3, error_message: "too old" }.
 const partial = Buffer.from('0a0b08031207746f6f206f6c64', 'hex');
-// google.rpc.Status { code: 3, message: "bad span" }
+// The body is google.rpc.Status { code: 3, message: "bad span" }.
 const status = Buffer.from('080312086261642073 70616e'.replace(' ', ''), 'hex');
 
 describe('tracing/deliver/verdict', () => {

@@ -33,11 +33,11 @@ function repeated(id: number, epoch: number): PendingTrace {
 type Given = {
   readonly next?: Readonly<Record<number, number>>;
   readonly unanswered?: readonly number[];
-  /** The number of commits that fail at first. */
+  /** The number of commits that fail before the first one succeeds. */
   readonly failing?: number;
 };
 
-/** Starts a daemon on the stored state, which counts runs, makes their traces and ends. Returns for each run the run that it repeats. */
+/** Starts a daemon that counts runs, makes their traces and ends. Returns, for each run, the run that it repeats. */
 async function runOnce(runs: readonly PendingTrace[], { next = {}, unanswered = [], failing = 0 }: Given = {}) {
   const attempts = createAttempts();
   const counted = runs.map((run) => ({
@@ -77,7 +77,7 @@ async function runOnce(runs: readonly PendingTrace[], { next = {}, unanswered = 
       },
     },
     attempts,
-    // This cast is safe: of a client nothing else is asked where only the execution is shown.
+    // This cast is safe: this function only requests the execution.
     client: { within: () => ({ get }) } as unknown as Client,
     timeoutMs: 1000,
     spooling: {
@@ -169,7 +169,7 @@ describe('tracing/enrich/attempts', () => {
     const before = createAttempts();
     const kept = [30, 10, 20].map((id) => before.note([{ id, nextAttemptId: id + 1 }], 1, 60 - id));
     const after = createAttempts();
-    // Counting may begin before the rows are loaded.
+    // An execution may be counted before the rows are loaded.
     after.note([{ id: 5, nextAttemptId: 6 }], 1, 60).done();
     after.load(kept.flatMap(({ documents }) => documents));
     expect(after.previousOf({ id: 6, epoch: 1 })).toBe(5);

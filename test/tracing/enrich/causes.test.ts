@@ -10,7 +10,7 @@ import {
 
 type Documents = Parameters<Causes['load']>[0];
 
-/** The documents that a ledger has after these changes. */
+/** The documents of a ledger after these changes. */
 function apply(kept: Documents, changes: Documents): Documents {
   const keys = new Set(changes.map(({ key }) => key));
   return [...kept.filter(({ key }) => !keys.has(key)), ...changes.filter(({ body }) => body !== undefined)];

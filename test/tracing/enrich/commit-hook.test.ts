@@ -21,7 +21,7 @@ function create({ serverNowMs = 100 * hourMs, room = 10 } = {}) {
   const attempts = createAttempts();
   const commitHook = createTraceCommitHook({
     attempts,
-    // The exporter's clock is a day ahead of the server's.
+    // The exporter's clock is a day ahead of the server's clock.
     nowMs: () => 124 * hourMs,
     serverNowMs: () => serverNowMs,
     maxAgeMs: hourMs,

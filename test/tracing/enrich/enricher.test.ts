@@ -65,7 +65,7 @@ describe('tracing/enrich/enricher', () => {
 
   it('makes the trace of a counted execution even if the server does not show its end yet', async () => {
     const { simulator, pending, run, plans, told } = await setUp();
-    // The answer of another cluster member, which does not know the end yet.
+    // Another cluster member gives this answer, because it does not know the end yet.
     const running = { id: pending.id, status: 'running', 'date-started': { unixtime: pending.startedAtMs } };
     const body = JSON.stringify(running);
     simulator.control.addFault({ kind: 'status', status: 200, body, path: '/execution/\\d+$' });
@@ -90,7 +90,7 @@ describe('tracing/enrich/enricher', () => {
       const window = { begin: pending.endedAtMs, end: pending.endedAtMs };
       const rows = await ask('vital').get(projectExecutions, { path: { project: 'pay' }, query: window });
       const listed = rows.items.flatMap((row) => toTraced(row) ?? []);
-      // What is stored is loaded first.
+      // This run loads stored data; its requests fail.
       simulator.control.addFault({ kind: 'status', status: 500, path: '/execution/' });
       await run();
       simulator.control.clearFaults();

@@ -30,11 +30,11 @@ type Setting = {
   backlogAgeMs?: number;
   hasNoTrace?: boolean;
   steps?: number;
-  /** The run fails, and cleans up with this number of lines. */
+  /** The number of lines that a failed run writes while it cleans up. */
   cleanupLines?: number;
 };
 
-/** A service with one finished run of a job, and the enricher of its trace; both end with the test. */
+/** A service with one finished run of a job, and the enricher of the trace of this run; both stop with the test. */
 export async function setUp(given: Setting = {}) {
   const { maxTraces = 10, detail = 'nodes', isReadOnly = false, backlogAgeMs = 1_200_000, hasNoTrace = false } = given;
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
@@ -111,7 +111,7 @@ export async function setUp(given: Setting = {}) {
   };
   const left = async () => (await state.ledger.load('prod')).map(({ kind }) => kind);
   const wait = (ms: number) => (clockMs += ms);
-  /** Sets the wall clock; the monotonic clock is not affected. */
+  /** Sets the wall clock, and leaves the monotonic clock unchanged. */
   const setWallAhead = (ms: number): void => {
     wallAheadMs = ms;
   };

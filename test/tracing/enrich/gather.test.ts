@@ -26,7 +26,7 @@ function stateOf(node: string): string {
   return `{"executionState":"FAILED","steps":[{"stepctx":"1","nodeStep":true,"executionState":"FAILED","nodeStates":{"web01":${node}}}]}`;
 }
 
-/** Reads a failed run whose only step has a node in this state. */
+/** Reads a failed run with one step, in which a node has this state. */
 async function gatherWith(node: string) {
   const { server, gatherOnce } = await start();
   server.answer({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createEnrichLoop } from '../../../src/tracing/enrich/loop.ts';
 
-/** A loop whose passes and waits end when the test says so. */
+/** A loop in which passes and waits end when the test says so. */
 function setUp(answers: readonly (number | undefined | Error)[]) {
   const told: string[] = [];
   const naps: { readonly end: () => void; readonly signal: AbortSignal }[] = [];

@@ -5,7 +5,7 @@ import { setUp } from './finished-run.ts';
 const ofState = '/execution/\\d+/state$';
 const minuteMs = 60_000;
 
-/** The old answer of another cluster member about a finished run. */
+/** An old answer of another cluster member about a run that has finished. */
 const stale = JSON.stringify({
   executionId: 1,
   serverNode: 'auto-1',
@@ -92,7 +92,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     }
     expect(plans).toEqual([]);
     simulator.control.clearFaults();
-    // A vital request finds that the server is back, and enrichment continues.
+    // A vital request shows that the server is back, so enrichment continues.
     await ask('vital').get(systemInfo);
     simulator.control.configure({ statePending: 'all' });
     await run();
@@ -115,7 +115,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     wait(minuteMs);
     await run();
     expect(plans[0]?.trace.spans.map(({ name }) => name)).toEqual(['RUN pay/nightly/settle']);
-    // Values of the execution itself are not lost with its steps.
+    // A trace keeps the values of its execution when its steps are lost.
     expect(plans[0]?.trace.resource).toHaveProperty(['cicd.pipeline.run.url.full']);
     expect(told).toContain('degraded seal_timeout');
   });
@@ -161,7 +161,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     wait(minuteMs);
     await run();
     expect(plans[0]?.trace.spans).toHaveLength(3);
-    // By the monotonic clock, the execution is too old, whatever the wall clock shows.
+    // The monotonic clock shows that the execution is too old, whatever the wall clock shows.
     setWallAhead(-60 * minuteMs);
     add([{ ...pending, id: 2, seenAtMs: Date.UTC(2026, 0, 15, 12) }]);
     wait(20 * minuteMs + 1);

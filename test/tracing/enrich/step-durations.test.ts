@@ -32,7 +32,7 @@ function command(description: string) {
 
 type Played = { names?: readonly string[]; name?: string; status?: 'succeeded' | 'failed'; seenAtMs?: number };
 
-/** The steps of jobs as a daemon keeps them. */
+/** The steps of jobs in the form that a daemon keeps. */
 function createKept() {
   const documents = new Map<string, Documents[number]>();
   let steps = createStepDurations();
@@ -80,7 +80,7 @@ describe('tracing/enrich/step-durations', () => {
     const [{ kind, body = '' } = { kind: '' }] = kept.documents.values();
     expect(isSoundStepDurations(kind, JSON.parse(body))).toBe(true);
 
-    // The step is no longer part of the job.
+    // The job no longer has this step.
     kept.play(60, [step('1', 1000), step('2', 5)], { names: ['load', 'check'] });
     expect(kept.shifts()).toEqual([]);
   });
@@ -135,7 +135,7 @@ describe('tracing/enrich/step-durations', () => {
     expect(isKept('new')).toBe(false);
     kept.play(14 * 24 + 1, steps, { name: 'new' });
     expect([isKept('new'), isKept('job 0'), isKept('job 1'), kept.documents.size]).toEqual([true, false, true, 1000]);
-    // A job that runs again is no longer the oldest.
+    // A job that runs again is not the oldest any longer.
     kept.play(14 * 24 + 1, steps, { name: 'job 1' });
     kept.play(14 * 24 + 2, steps, { name: 'newer' });
     expect([isKept('newer'), isKept('job 1'), isKept('job 2')]).toEqual([true, true, false]);

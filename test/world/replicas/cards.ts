@@ -23,7 +23,7 @@ export type ReplicaCard = {
   readonly card: (typeof cardNames)[number];
   readonly atMs: number;
   readonly forMs: number;
-  /** The daemon that the card affects: the owner, or a number. */
+  /** The daemon that the card affects: the owner, or the daemon with this number. */
   readonly whom: number | 'owner';
 };
 
@@ -31,7 +31,7 @@ export const unitName = 'upstream';
 
 const secondMs = 1000;
 const minuteMs = 60_000;
-/** The time after which a waiting request is repeated. */
+/** The time after which a request that waits is repeated. */
 const givesUpMs = 6 * secondMs;
 export const daemons = 3;
 
@@ -49,7 +49,7 @@ export function drawCards(seed: number, lengthMs: number): ReplicaCard[] {
 
 type Slots = ReturnType<typeof createSlots>;
 
-/** The places of the daemons; in each place, one process follows another. */
+/** The places of daemons; in each place, processes follow each other. */
 export function createSlots(count: number, start: (slot: number, generation: number) => Process) {
   const processes: (Process | undefined)[] = Array.from({ length: count }, () => undefined);
   const generations: number[] = Array.from({ length: count }, () => 0);
@@ -85,7 +85,7 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
   const process =
     whom === 'owner' ? slots.alive().find(({ replica }) => replica.toOwned().has(unitName)) : slots.at(whom);
   note(`card ${card} ${process?.name ?? ''} ${Math.round(forMs)}`);
-  // The next owner may send again what was being sent.
+  // The next owner may send once more what was being sent.
   const trouble = { what: 'daemon' as const, fromMs: time.nowMs(), toMs: time.nowMs() + forMs + minuteMs };
   truth.troubles.push(trouble);
   const noteSpan = (sinceMs: number, lastsMs: number): void => {
@@ -108,11 +108,11 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
     engine.copy();
     time.after(200 + 10_000 * dice.next() * dice.next(), () => {
       note('the tail is lost');
-      // The record of deliveries, and of when runs were read, is lost too.
+      // The record of deliveries and the record of when runs were read are lost too.
       truth.troubles.push({ ...trouble, what: 'restored', fromMs: time.nowMs() });
       const before = engine.unit(unitName).lease;
       engine.loseTail();
-      // The lease is lost, or so many renewals that it expires before the next one.
+      // The lease is lost, or so many renewals are lost that the lease expires.
       const { lease } = engine.unit(unitName);
       const leftMs = (lease?.expiresMs ?? 0) - time.nowMs() - engine.skewMs;
       if (lease?.epoch !== before?.epoch || leftMs < renewEveryMs) noteLost();
@@ -134,7 +134,7 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
     const cut = (): void => {
       process.link.onCommitted = undefined;
       process.link.onWrite = undefined;
-      // A response is lost after the card is played, and the owner continues to send until its lease expires.
+      // A response is lost after the card was played, and the owner continues to send until its lease expires.
       noteSpan(time.nowMs(), 10 * secondMs);
       process.link.isCut = true;
       watch.noteUnreached(forMs + givesUpMs);
@@ -148,17 +148,17 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
   } else if (card === 'pause' || card === 'pause inside') {
     const pause = (): void => {
       process.link.onWrite = undefined;
-      // It sends its pending requests when it resumes, although the next owner has sent the same.
+      // A process that resumes sends its pending requests, although the next owner has sent the same.
       noteSpan(time.nowMs(), forMs);
       process.pause();
       watch.noteUnreached(forMs + secondMs);
       time.after(forMs, () => {
         process.resume();
-        // A scrape that waited is answered before any timer runs.
+        // A scrape that waited gets its answer before any timer runs.
         if (slots.at(slot) === process) watch.look(slots.alive());
       });
     };
-    // The process is stopped during a write.
+    // The process is stopped while it writes.
     if (card === 'pause inside') process.link.onWrite = pause;
     else pause();
   } else if (card === 'kill') {

@@ -9,16 +9,16 @@ import type { VirtualTime } from '../virtual-time.ts';
 type KeptLease = Pick<Lease, 'owner' | 'address' | 'epoch'> & { expiresMs: number };
 type Unit = { lease: KeptLease | undefined; lastEpoch: number; commits: number; readonly disk: Disk };
 
-/** A database that several daemons share, with its own clock; it keeps all confirmed changes until it loses its tail. */
+/** A database that several daemons share, with a clock of its own. It keeps all confirmed changes until its tail is lost. */
 export type Engine = {
-  /** The state as one process sees it, over a connection that can be cut. */
+  /** The state that one process sees over a connection that can be cut. */
   readonly connect: (replica: Replica, link: Link) => SharedState;
   readonly unit: (name: string) => Unit;
   /** If true, the database does not respond. */
   isAway: boolean;
   /** Stores a copy of the current content. */
   readonly copy: () => void;
-  /** Restores that copy, as after a failover to a standby that was behind. */
+  /** Restores the stored copy, as after a failover to a standby that was behind. */
   readonly loseTail: () => void;
   /** The difference between its clock and true time. */
   skewMs: number;
@@ -30,11 +30,11 @@ export type Engine = {
 export type Link = {
   isCut: boolean;
   onWrite: (() => void) | undefined;
-  /** Called after a commit, before its response is sent. */
+  /** Called after a commit and before its response. */
   onCommitted: (() => void) | undefined;
-  /** The wall clock of the process, which the database must not use. */
+  /** The wall clock of the process; the database must not use it. */
   readonly wallMs: () => number;
-  /** Resolves when the process runs: at once, unless it is stopped. */
+  /** Resolves once the process runs, which is at once unless the process is stopped. */
   readonly pass: () => Promise<void>;
 };
 
@@ -57,7 +57,7 @@ export function createEngine(time: VirtualTime, dice: Dice): Engine {
 
   const wait = (ms: number): Promise<void> => new Promise((resolve) => void time.after(ms, resolve));
 
-  /** Sends a request and waits for its response; the work is done in one moment between the two. */
+  /** Sends a request and waits for its response; the work is done at one moment between the two. */
   async function ask<Answer>(link: Link, work: () => Answer, isWrite: boolean): Promise<Answer> {
     const isLost = (): boolean => link.isCut || engine.isAway;
     await wait(0.2 + dice.next() * dice.next() * 20);
@@ -141,7 +141,7 @@ export function createEngine(time: VirtualTime, dice: Dice): Engine {
         throw new FencedError('another epoch owns the unit', 'taken');
       if (found.commits !== expected) throw new FencedError('the database has lost commits', 'behind');
     }
-    /** The state keeps nothing in the process: each request reads the current content of the database. */
+    /** A state that keeps nothing in the process: each request reads the current content of the database. */
     const now = (): State => openMemoryState(unit(name).disk, { wait: () => Promise.resolve() });
     const read = <Answer>(work: (state: State) => Promise<Answer>): Promise<Answer> =>
       ask(link, () => work(now()), false).then((answer) => answer);
@@ -223,7 +223,7 @@ function copyUnits(units: ReadonlyMap<string, Unit>): Map<string, Unit> {
   );
 }
 
-/** Does some work now; its result or error is returned later. */
+/** Does some work now, and returns its result or its error later. */
 function attempt<Answer>(work: () => Answer): () => Answer {
   try {
     const answer = work();

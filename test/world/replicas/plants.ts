@@ -2,10 +2,10 @@ import type { Plant } from '../plants.ts';
 
 const engine = 'test/world/replicas/engine.ts';
 
-/** Faults of leases and fences that worlds with several daemons must find; each is shown by a seed. */
+/** Faults of leases and fences that worlds with several daemons must find; each has a seed that shows it. */
 export const replicaPlants: readonly Plant[] = [
   {
-    // Only without both checks is a lost tail unnoticed.
+    // A lost tail stays unnoticed only if both checks are missing.
     name: 'no fence, and nobody compares commits',
     patches: [
       { file: engine, find: '            fence();\n', replace: '            void fence;\n' },
@@ -38,7 +38,7 @@ export const replicaPlants: readonly Plant[] = [
     shownBy: '--seed=3 --cards=kill_owner@200000+300000',
   },
   {
-    // Only without both checks is the loss of the lease unnoticed.
+    // The loss of the lease stays unnoticed only if both checks are missing.
     name: 'a renewal that renewed nothing counts, and nobody looks for the own lease',
     patches: [
       {

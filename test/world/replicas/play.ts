@@ -31,7 +31,7 @@ export type ReplicaReport = {
   readonly executions: number;
   readonly traces: number;
   readonly requests: number;
-  /** The times during which no daemon showed the server. */
+  /** The spans during which no daemon showed the server. */
   readonly gapsMs: readonly number[];
 };
 
@@ -40,7 +40,7 @@ type ReplicaPlayOptions = {
   readonly onEvent?: (atMs: number, text: string) => void;
 };
 
-/** Plays a world with three daemons on one database; the cards name what goes wrong. */
+/** Plays a world with three daemons on one database; the cards are the problems. */
 export async function playReplicas(seed: number, options: ReplicaPlayOptions = {}): Promise<ReplicaReport> {
   const plan: Plan = {
     ...planWorld(seed, []),
@@ -160,7 +160,7 @@ export async function playReplicas(seed: number, options: ReplicaPlayOptions = {
   }
 }
 
-/** The common plan of these worlds: only the daemons and the database have problems. */
+/** The common plan of these worlds, in which only the daemons and the database have problems. */
 const steady = {
   size: 'small',
   lengthMs: 6 * minuteMs,

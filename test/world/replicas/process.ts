@@ -27,7 +27,7 @@ type ProcessOptions = {
   readonly onLine: (text: string) => void;
 };
 
-/** One of several daemons: it can be killed, stopped for a while, and disconnected from the database. */
+/** One of several daemons. It can be killed, stopped for a while, and cut off from the database. */
 export type Process = ReturnType<typeof startReplicaProcess>;
 
 export function startReplicaProcess(options: ProcessOptions) {
@@ -145,7 +145,7 @@ function dispatchThrough(way: ReturnType<ToDispatcher>, gate: Gate): ReturnType<
   return {
     ...way,
     dispatch: (request, handler) => {
-      // A dead process sends nothing.
+      // A process that has ended sends nothing.
       gate.run(() => {
         way.dispatch(request, {
           ...handler,

@@ -8,7 +8,7 @@ import { playReplicas } from './play.ts';
 
 const seeds = Array.from({ length: Number(process.env['REPLICA_SEEDS'] ?? 40) }, (_, index) => 1001 + index);
 
-/** Plays worlds by the command and returns its output. */
+/** Plays worlds with the command and returns its output. */
 async function run(given: readonly string[]): Promise<string> {
   const child = startChild(process.execPath, [join(import.meta.dirname, 'run.ts'), ...given]);
   await child.ended;

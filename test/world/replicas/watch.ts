@@ -4,14 +4,14 @@ import { countRuns, isCounter, readShown, type Shown } from '../shown.ts';
 import type { Process } from './process.ts';
 
 const minuteMs = 60_000;
-/** The time until a connected owner notices that its lease is lost or belongs to another. */
+/** The time until an owner with a connection notices that its lease is lost or belongs to another daemon. */
 export const learnsMs = 1000;
 /** The time after which an owner without a connection stops by itself. */
 const stopsMs = 7000;
 
 export type Watch = ReturnType<typeof createWatch>;
 
-/** Checks what must hold at every scrape of all daemons, because a scraper may reach any of them next. */
+/** Checks what must hold at every scrape of all daemons, because a scraper may reach any daemon next. */
 export function createWatch({
   onFault,
   nowMs,
@@ -38,7 +38,7 @@ export function createWatch({
 
   function noFall(name: string, shown: Shown): void {
     for (const [key, value] of shown) {
-      // Changes after the copy cannot be found again, so their counters start at 0 again.
+      // The daemon cannot find changes after the copy, so their counters start at 0 again.
       if (!isCounter(key) || key.startsWith('automation_changes_total')) continue;
       const least = highest.get(key) ?? 0;
       if (value < least - 1e-6) onFault('no counter falls', `${name}: ${key}: ${value} after ${least}`);
@@ -65,15 +65,15 @@ export function createWatch({
 
   return {
     gapsMs: () => gaps,
-    /** A lease was lost. Until its owner notices, two daemons may show the server, each with its own values. */
+    /** Notes that a lease was lost: until its owner notices, two daemons may show the server, each with its own values. */
     noteLost: (): void => {
       lostMs = scene.time.nowMs();
     },
-    /** A lease was acquired. This also shows that an earlier lease expired because its renewals were lost. */
+    /** Notes that a lease was acquired. This also shows that an earlier lease expired after its renewals were lost. */
     noteAcquired: (): void => {
       acquiredMs = scene.time.nowMs();
     },
-    /** Until then a daemon may have no connection to the database. */
+    /** Notes that a daemon may have no connection to the database for this long. */
     noteUnreached: (forMs: number): void => {
       const fromMs = Math.max(unreachedUntilMs, scene.time.nowMs());
       unreachedUntilMs = Math.max(unreachedUntilMs, scene.time.nowMs() + forMs);
@@ -100,10 +100,10 @@ export function createWatch({
   };
 }
 
-/** Leases expire and are acquired in far less time, in addition to the time without a connection to the database. */
+/** The longest gap: leases expire and are acquired in far less time. The time without a connection to the database is added. */
 const maxGapMs = 45_000;
 
-/** In each minute, at most the requests of one daemon and a tenth more. */
+/** Checks that each minute has at most the requests of one daemon and a tenth more. */
 export function judgeLoad(
   sent: readonly number[],
   { requestsPerSecond }: Plan,
