@@ -20,10 +20,7 @@ export function toListingMs({ listed = 0 }: Pick<Answer, 'listed'>): number {
   return listed * 0.003;
 }
 
-/**
- * How long a request uses a processor of the server, measured with release 5.20.1: in ms, for the request and for each row of
- * its answer.
- */
+/** How long a request uses a processor, measured with release 5.20.1: in ms, for the request and for each row. */
 const costs: readonly (readonly [path: RegExp, ms: number, rowMs?: number])[] = [
   [/^system\/info/, 15],
   [/^metrics\/metrics/, 20],

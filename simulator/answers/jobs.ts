@@ -66,10 +66,7 @@ function toTiming({ world, nowMs }: ApiRequest, job: Job) {
   };
 }
 
-/**
- * job/{id}/forecast (API reference, "Jobs"): computed from the schedule, even while the server is passive. A server
- * lists all times of the span before it applies `max`.
- */
+/** job/{id}/forecast (API reference, "Jobs"), even while passive; `max` is applied after all times are listed. */
 export function jobForecast(request: ApiRequest): Answer {
   const job = openJob(request);
   if (isAnswer(job)) return job;

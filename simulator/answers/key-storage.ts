@@ -2,10 +2,7 @@ import type { StoredKey } from '../world/keys.ts';
 import { isAnswer, openProject, refuseSystem } from './access.ts';
 import { type Answer, type ApiRequest, denied, href, missing, ok, parameter, text } from './answer.ts';
 
-/**
- * storage/keys/{path} (API reference, "Stored key resource" and "Key storage"): one level for each request, without the
- * content of secrets.
- */
+/** storage/keys/{path} (API reference, "Stored key resource", "Key storage"): one level, without the content of secrets. */
 export function keyStorage(request: ApiRequest): Answer {
   const path = ['keys', parameter(request, 'path')]
     .filter((part) => part !== '')

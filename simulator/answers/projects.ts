@@ -67,10 +67,7 @@ function toConfig(project: Project): Map<string, string> {
   return config;
 }
 
-/**
- * project/{project}/resources (API reference, "Resources and node filters"): a map of node names to attributes, all of
- * them text.
- */
+/** project/{project}/resources (API reference, "Resources and node filters"): node names with text attributes. */
 export function projectNodes(request: ApiRequest): Answer {
   const project = openProject(request);
   if (isAnswer(project)) return project;

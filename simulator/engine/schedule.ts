@@ -30,16 +30,10 @@ export function countBetween(schedule: Schedule, fromMs: number, toMs: number): 
   return firstMs > toMs ? 0 : Math.floor((toMs - firstMs) / schedule.everyMs) + 1;
 }
 
-/**
- * A cron expression in a time zone: second (0 if omitted), minute, hour, day of the month, month, day of the week (0 is
- * Sunday).
- */
+/** A cron expression in a zone: second (0 if omitted), minute, hour, day of month, month, day of week (0: Sunday). */
 type Cron = { readonly cron: string; readonly zone: string };
 
-/**
- * Returns the first time of a cron expression after `afterMs`. A local time that the zone skips does not happen. One that the
- * zone repeats happens once, the first time.
- */
+/** Returns the first time of a cron expression after `afterMs`; skipped local times never occur, repeated ones once. */
 export function nextCronTime({ cron, zone }: Cron, afterMs: number): number {
   const { times, isDue } = readCron(cron);
   const local = afterMs + offsetMs(zone, afterMs);

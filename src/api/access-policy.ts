@@ -28,10 +28,7 @@ export type LeastPolicy = {
   readonly left: readonly { readonly purpose: string; readonly right: string; readonly isAllOfIt: boolean }[];
 };
 
-/**
- * Returns the minimal access policy for these purposes in the projects that match a pattern. A comment above each rule says
- * what the rule permits, and which purposes need it.
- */
+/** Returns the minimal policy for these purposes in matching projects, with a comment above each rule. */
 export function toLeastPolicy(
   purposes: readonly Purpose[],
   about: { dialect: Dialect; projects: string },

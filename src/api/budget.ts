@@ -88,10 +88,7 @@ export function createBudget(options: BudgetOptions) {
   }
 
   return {
-    /**
-     * Resolves to a function to call after the request. Rejects with a `BudgetTimeout` at the deadline or when the signal
-     * aborts.
-     */
+    /** Resolves to a function to call after the request. Rejects with a `BudgetTimeout` at the deadline or on abort. */
     enter: (lane: Lane, limit: AdmissionLimit): Promise<() => void> => {
       const line = waiting[lane];
       return waitForAdmission(clock, limit, {
@@ -170,10 +167,7 @@ export class BudgetTimeout extends Error {
 
 const admissionOrder: readonly Lane[] = ['vital', 'enrichment', 'normal'];
 
-/**
- * Reports whether a lane may start a request. Enrichment gets a third of the limit at most, and only the vital lane may use the
- * last place.
- */
+/** Reports whether a lane may start a request. The last place is for vital polls; enrichment gets a third at most. */
 function hasRoom(lane: Lane, { vital, normal, enrichment }: Readonly<Record<Lane, number>>, whole: number): boolean {
   if (lane === 'enrichment' && enrichment >= Math.max(1, Math.floor(whole / 3))) return false;
   if (lane !== 'vital' && normal + enrichment >= Math.max(1, whole - 1)) return false;

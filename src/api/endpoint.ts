@@ -58,10 +58,7 @@ export const usualBytes = 2 ** 20;
 /** For lists that grow with the installation: 500 executions on 500 nodes each, or 20,000 jobs. */
 export const largeListBytes = 8 * 2 ** 20;
 
-/**
- * Returns the first API version with the endpoint in this dialect. If the dialect is unknown, returns the larger of both
- * versions.
- */
+/** Returns the first API version with the endpoint in this dialect; the larger one if the dialect is unknown. */
 export function sinceVersion({ since }: Pick<Endpoint<unknown>, 'since'>, dialect: Dialect | undefined): number {
   if (typeof since === 'number') return since;
   return dialect === undefined ? Math.max(...Object.values(since)) : since[dialect];
@@ -128,10 +125,7 @@ function isLostOnTheWay(segment: string): boolean {
   return /^\.{0,2}$/.test(segment);
 }
 
-/**
- * Reports whether a name in a path has a character that servers of release 6 refuse even if it is encoded. They return 400 and
- * an HTML page before the request reaches the API.
- */
+/** Reports whether a name in a path has a character that servers of release 6 refuse even if it is encoded. */
 export function holdsOddName(path: string): boolean {
   return /%(2f|25|5c|3b)/i.test(path.split('?', 1)[0] ?? '');
 }

@@ -80,18 +80,12 @@ export async function* readWindow<Item>(
   }
 }
 
-/**
- * Returns the maximum number of rows on a page: the requested number, or a smaller one that the response names, unless it has
- * more rows.
- */
+/** Returns the maximum number of rows on a page: as requested, or fewer if the response says so and has no more. */
 export function toPageSize(asked: number, { max, items }: Pick<Page<unknown>, 'max' | 'items'>): number {
   return max === undefined || max < Math.max(1, items.length) ? asked : Math.min(asked, max);
 }
 
-/**
- * Reports whether a page is the whole list. A full page may be followed by more rows, even if the total says otherwise, because
- * some servers cache the total.
- */
+/** Reports whether a page is the whole list. A full page may have more rows after it, because some totals are cached. */
 function isWhole({ total, items }: Page<unknown>, pageSize: number): boolean {
   return total <= pageSize && items.length < pageSize;
 }

@@ -16,8 +16,7 @@ export function createProjectList({ isWanted, clock }: ListOptions) {
   let emptySinceMs: number | undefined;
 
   async function ask(api: Api, askedTicks: number): Promise<DatedList> {
-    // One request shows for all projects whether executions are enabled (API reference, "Endpoints named only in the change
-    // log").
+    // One request shows for all projects whether executions are on (API reference, "Endpoints named only in the change log").
     const hasModes = await api.supports(projectsWithModes);
     const all = hasModes ? await api.get(projectsWithModes, { query: { meta: 'config' } }) : await api.get(projects);
     visible = all.length;

@@ -14,7 +14,6 @@ export type Rights = {
 
 export type CollectorRight = { readonly collector: string; readonly may: boolean; readonly missing: readonly string[] };
 
-/** An enabled purpose, and the endpoints that it reads. */
 type Purpose = { readonly name: string; readonly reads: readonly Pick<Endpoint<unknown>, 'allowedBy'>[] };
 
 /** Requests the rights in these projects. Returns undefined if the server (before 5.9) does not report rights. */

@@ -68,9 +68,7 @@ async function readJobs(api: Api, project: ProjectToAsk, watch: Watch): Promise<
   return facts;
 }
 
-/**
- * Divides a limit evenly. Other projects may use what a project does not need; a project that was not read yet keeps its share.
- */
+/** Divides a limit evenly. What a project does not need is left to others; an unread project keeps its share. */
 function toShare(limit: number, { needs }: ProjectToAsk): number {
   const known = [...needs.values()].map((need = limit / needs.size) => need).toSorted((one, other) => one - other);
   let left = limit;
@@ -96,10 +94,7 @@ async function refreshAverages(
   }
 }
 
-/**
- * Requests an average. Jobs that were deleted meanwhile, cannot be read, or have an id that no path can contain have no
- * average. Other jobs are not affected.
- */
+/** Requests an average. Jobs that are gone, unreadable, or have an id that fits no path have none. */
 async function readAverage(api: Api, id: string): Promise<number | undefined> {
   try {
     return (await api.get(jobInfo, { path: { id } })).averageDurationMs;

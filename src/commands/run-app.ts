@@ -121,10 +121,7 @@ function warnOfMetrics(log: Log, env: CommandContext['env']): void {
     log.warn({}, `metrics are not pushed, although OTEL_EXPORTER_OTLP_METRICS_ENDPOINT is set: ${fix}`);
 }
 
-/**
- * Loads the SDK only if `OTEL_TRACES_EXPORTER` is set, because it takes time and memory, and traces of executions do not need
- * it.
- */
+/** Loads the SDK only if `OTEL_TRACES_EXPORTER` is set: it takes time and memory, and executions do not need it. */
 async function loadSelfTracing(
   { OTEL_TRACES_EXPORTER: wanted = '' }: CommandContext['env'],
   options: { version: string; log: Log },

@@ -22,9 +22,7 @@ export function toOpenShared(
   };
 }
 
-/**
- * Returns the settings of the configured database, with functions that each new connection calls; undefined without a database.
- */
+/** Returns the settings of the configured database, with functions for each new connection; undefined without one. */
 export function toPostgresSettings(
   postgres: PostgresConfig,
   onSecret: (value: string) => void = () => undefined,

@@ -65,10 +65,7 @@ function toHomes(): string[] {
 
 export const nodeFlags: readonly string[] = ['--disable-sigusr1', '--max-semi-space-size=1', '--optimize-for-size'];
 
-/**
- * Variables of the allocator. With them, the memory of large responses returns to the system (about 40 MB), and all threads
- * share one arena (3 to 5 MB).
- */
+/** Variables of the allocator: memory of large responses returns to the system, and all threads share one arena. */
 export const allocatorSettings = {
   MALLOC_ARENA_MAX: '1',
   MALLOC_MMAP_THRESHOLD_: '131072',

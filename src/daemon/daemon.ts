@@ -31,7 +31,6 @@ export type AppOptions = {
   readonly onSecret: (value: string) => void;
   readonly clock?: Clock;
   readonly otlp?: Otlp | undefined;
-  /** The settings for pushing metrics; absent if they are not pushed. */
   readonly push?: PushSettings | undefined;
   /** Traces of the exporter itself; absent if not configured. */
   readonly selfTracing?: SelfTracing | undefined;

@@ -94,10 +94,7 @@ export function watchAll(parts: WatchOptions, before: Watching | undefined, toPo
 
 type ToPollTimes = Parameters<typeof createScheduler>[1]['toPollTimes'];
 
-/**
- * Passes the state of each connection to at most one new target: the budget if the URL is the same, the breaker if the route is
- * the same too.
- */
+/** Passes the state of a connection to at most one new target: the budget to the same URL, the breaker to the same route. */
 export function recallAddresses(left: Address[]): NonNullable<WatchOptions['memoryOf']> {
   return ({ url, way }) => {
     const same = left.filter((address) => address.url === url);

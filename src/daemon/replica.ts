@@ -21,12 +21,7 @@ import { createLeaseNotes, listUnits } from './instruments.ts';
 import type { Address } from './server-targets.ts';
 import type { Traces } from './trace-pipeline.ts';
 
-type ReplicaOptions = WatchParts & {
-  readonly shared: SharedState;
-  readonly owner?: string;
-  /** The URL at which this replica responds. */
-  readonly ownUrl: string;
-};
+type ReplicaOptions = WatchParts & { readonly shared: SharedState; readonly owner?: string; readonly ownUrl: string };
 
 /** The watch of one of several replicas. */
 export type Replica = Omit<Watch, 'toOwned'> & {

@@ -39,12 +39,9 @@ import {
 
 export type ServerPolls = ReturnType<typeof createServerPolls>;
 
-/** A poll for the scheduler, and the function that reads its data. */
 type ServerPoll = { readonly scheduled: ScheduledPoll; readonly reading: Reading };
 
-/**
- * The data that one generation passes to the next. They must not refer to the old generation, which would then stay in memory.
- */
+/** The data that one generation passes to the next. They must not refer to the old one, which would stay in memory. */
 export type Handover = {
   readonly projectRows: ReadonlyMap<string, ProjectRows>;
   readonly addresses: readonly Address[];

@@ -103,10 +103,7 @@ export function isSameRun(one: RunTimes, other: RunTimes): boolean {
   return changesZone(Math.min(one.endedAtMs, other.endedAtMs));
 }
 
-/**
- * Reports whether daylight saving time begins or ends anywhere so soon after the end of a run that later responses may shift
- * its start.
- */
+/** Reports whether daylight saving changes anywhere soon after the end of a run: later responses may shift its start. */
 function changesZone(endedAtMs: number): boolean {
   zones ??= zoneNames.map((timeZone) => new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' }));
   const toOffset = (zone: Intl.DateTimeFormat, atMs: number): string | undefined =>

@@ -28,7 +28,6 @@ export function isFailure({
   return status !== 'succeeded' && status !== 'aborted' && status !== 'missed';
 }
 
-/** The facts that decide the class of a failure. */
 type FailureFacts = {
   readonly status: ExecutionStatus;
   readonly customStatus: string | undefined;
@@ -151,10 +150,7 @@ export type LogLine = {
   /** The path of its step: `2/1`. */
   readonly context: string | undefined;
   readonly atMs: number | undefined;
-  /**
-   * The number of lines of the same step and node directly before this line that are not shown. `isRead` is false if some of
-   * them were not read.
-   */
+  /** The number of hidden lines of the same step and node directly before this one. `isRead` is false if some were not read. */
   readonly gap?: { readonly lines: number; readonly isRead: boolean };
 };
 
@@ -192,7 +188,6 @@ export type Surroundings = {
   readonly areDefinitionsRead: boolean;
   readonly areKeysRead: boolean;
   readonly areNodesRead: boolean;
-  /** The listed jobs by id. */
   readonly jobs: ReadonlyMap<string, JobNames>;
   readonly childrenOf: (jobId: string) => readonly JobNames[];
   /** Returns the keys in the definition of a job. */

@@ -2,10 +2,7 @@ import type { Drift } from './durations/drift.ts';
 import type { Ending, JobNames } from './execution.ts';
 import type { FailureClass } from './failure-class.ts';
 
-/**
- * Returns the path that configured patterns match: `{project}/{group}/{name}`, or `{project}/{name}` without a group, as in
- * filters of the API (API reference, "Executions").
- */
+/** Returns the path that configured patterns match: `{project}/{group}/{name}`, or `{project}/{name}` without a group. */
 export function toJobPath({ project, group, name }: JobNames): string {
   return [project, ...(group === '' ? [] : [group]), name].join('/');
 }

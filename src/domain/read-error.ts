@@ -7,10 +7,7 @@ export function describeReadError(error: unknown): string {
   return reasons.get(code) ?? `cannot be read (${code})`;
 }
 
-/**
- * Describes a file, and the folder to which a relative path refers. A text that does not look like a path is not repeated,
- * because it may be a misplaced secret.
- */
+/** Describes a file and its folder. A text that does not look like a path may be a misplaced secret, so it is hidden. */
 export function describePath(path: string): string {
   if (/^(\.{0,2}|[A-Za-z]:)[\\/]/.test(path)) return `the file ${JSON.stringify(resolve(path))}`;
   return `the file, relative to ${JSON.stringify(resolve('.'))},`;

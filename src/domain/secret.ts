@@ -128,9 +128,7 @@ function toCautiousJson(secret: string): string {
     .replaceAll(/[<>&'+=]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/**
- * Returns the three forms that a secret can have in the base64 of a longer text. Ends that depend on its neighbours are cut.
- */
+/** Returns the three forms that a secret can have in the base64 of a longer text. Ends that depend on its neighbours are cut. */
 function toBase64Forms(secret: string): string[] {
   const bytes = Buffer.from(secret);
   return [0, 1, 2].flatMap((shift) => {

@@ -16,10 +16,7 @@ export function toTimestampMs(date: unknown): number | undefined {
   return undefined;
 }
 
-/**
- * Reads the start of an execution. A start that is older than the product itself comes from a clock that was reset, and is
- * ignored.
- */
+/** Reads the start of an execution. A start older than the product comes from a clock that was reset. */
 export function toStartMs(date: unknown): number | undefined {
   const startedAtMs = toTimestampMs(date);
   return startedAtMs === undefined || startedAtMs < firstServerMs ? undefined : startedAtMs;
@@ -46,10 +43,7 @@ function toPlausible(timestampMs: number): number | undefined {
 
 const lastMs = Date.UTC(2200, 11, 31, 23, 59, 59, 999);
 
-/**
- * A smaller difference between two times of a clock is not a step, because dates are cut to the second, and responses take
- * time.
- */
+/** A smaller difference is not a step: dates are cut to the second, and responses take time. */
 export const stepMs = 30_000;
 
 /** A clock that was set ahead by more was completely wrong before or after the step. */

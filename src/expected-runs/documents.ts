@@ -116,10 +116,7 @@ function unpackJob({ timetable, misses, ...job }: PackedJob): WatchedJob {
   };
 }
 
-/**
- * The document kinds of the schedule watch. They are read kind by kind, because a server may have many large documents of other
- * kinds.
- */
+/** The document kinds of the schedule watch, read kind by kind: documents of other kinds may be many and large. */
 export const keptKinds = [
   'expected-job',
   'expected-tally',

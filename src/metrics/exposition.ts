@@ -129,10 +129,7 @@ type LabelsOf = (server: string) => readonly LabelPair[];
 
 type OwnFamily = { family: Family; rows: readonly Row[] };
 
-/**
- * Reads the own instruments. prom-client's text writer is not used: it escapes less, has no info type, and its two formats
- * conflict.
- */
+/** Reads the own instruments. prom-client's text writer escapes less, has no info type, and its formats conflict. */
 export async function readOwnFamilies(
   registry: Registry,
   labelsOf: LabelsOf,

@@ -1,7 +1,4 @@
-/**
- * Holds new series at 0, so that Prometheus sees their first increase. Time in which the process is suspended does not count,
- * because no scrape can read it then.
- */
+/** Holds new series at 0, so that Prometheus sees their first increase. Suspended time does not count. */
 export function createNewSeriesHold(holdMs: number) {
   let shownSince = new Map<string, number>();
   return {

@@ -31,10 +31,7 @@ export function createBesideText() {
 /** Messages by the suffix of their family. Summaries without a sum need another name, because the format does not permit them. */
 type Messages = ReadonlyMap<string, Buffer>;
 
-/**
- * Translates rendered OpenMetrics lines of a family to `Metric` messages. Rows are kept only as text, so that this format takes
- * no memory if nobody requests it.
- */
+/** Translates rendered OpenMetrics lines of a family to `Metric` messages. Rows are kept only as text. */
 export function createTranslation(family: Family, beside: BesideText) {
   const out = new Map<string, Wire>();
   const write = family.type === 'histogram' ? createHistograms(beside) : createValues(family);

@@ -85,7 +85,6 @@ export function createRenderedLine() {
 
 type Place = { nameAt: number; nameEnd: number; valueAt: number; valueEnd: number };
 
-/** The suffixes by their length. */
 const suffixes: Readonly<Record<number, string>> = { 4: '_sum', 6: '_count', 7: '_bucket' };
 
 const [quote, comma, newline, equals, backslash, brace] = [0x22, 0x2c, 0x0a, 0x3d, 0x5c, 0x7d];

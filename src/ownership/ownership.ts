@@ -10,10 +10,7 @@ import {
 import { countLost, leaseMs, listBehind, listFree, listGone, lookEveryMs, restMs, toPatienceMs } from './tenure.ts';
 import { createReach, createTenures, type ReachObserver, type Tenures, type TenuresOptions } from './tenures.ts';
 
-/**
- * Why a replica stops watching a unit: it was fenced, its lease was not renewed in time, a commit got no response, the
- * configuration changed, or the replica releases it.
- */
+/** Why a replica stops watching a unit: fenced, not renewed in time, unanswered commit, configuration, or release. */
 export type LossReason = FenceReason | 'unrenewed' | 'unanswered' | 'reloaded' | 'left';
 
 /** A unit that this replica now owns. */

@@ -31,10 +31,7 @@ export function listFree(units: readonly string[], leases: readonly Lease[], own
   return units.filter((unit) => !held.has(unit));
 }
 
-/**
- * Returns how long a replica waits before it acquires a free unit. It waits longer if it owns more units, so that replicas that
- * start together share the units.
- */
+/** Returns how long a replica waits before it acquires a free unit: longer if it owns more, so that they are shared. */
 export function toPatienceMs(owned: number, chance: number): number {
   return Math.min(owned + chance, maxSteps) * patienceStepMs;
 }

@@ -17,10 +17,7 @@ type Encoding = Pick<PushSettings, 'protocol' | 'resource' | 'isExponential' | '
   readonly version: string;
 };
 
-/**
- * Encodes one request with OpenTelemetry's serializer. The unit is part of the name, so the field is empty; otherwise a
- * translation back would add it again.
- */
+/** Encodes one request with OpenTelemetry's serializer. The unit is part of the name, so its field is empty. */
 export function encodeMetrics(families: readonly Pushed[], nowMs: number, encoding: Encoding): Uint8Array {
   const { protocol, resource, version } = encoding;
   const metrics = families.flatMap(({ family, points }) => toMetrics(family, points, nowMs, encoding));

@@ -7,10 +7,7 @@ export type ScrapedFamily = {
 };
 
 export type Point = {
-  /**
-   * The labels as encoded in the message, without configured labels. They identify the series within its family, also after a
-   * reload.
-   */
+  /** The encoded labels without configured ones. They identify the series within its family, also after a reload. */
   readonly key: Buffer;
   /** All labels. States of earlier releases have them as the key. */
   readonly fullKey: Buffer;
@@ -141,7 +138,6 @@ function toSigned(zigzag: number): number {
   return zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2;
 }
 
-/** A field: a number, or bytes. */
 type Field = { readonly field: number; readonly number: number; readonly content: Buffer; readonly end: number };
 
 function* readFields(bytes: Buffer): Generator<Field> {

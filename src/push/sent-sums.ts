@@ -172,10 +172,7 @@ function toSent({ startSeconds = 0, value, histogram }: Point): Sent {
   return [startSeconds, count, { sum, counts, native }];
 }
 
-/**
- * Returns the increase of a series since it was last sent. If the series has restarted, or has a smaller value, its whole value
- * counts.
- */
+/** Returns the increase since a series was last sent; its whole value if it restarted or has a smaller value. */
 function toDelta(point: Point, sent: Sent | undefined): Point {
   const [startSeconds, value, before] = sent ?? [0, 0];
   const { histogram } = point;

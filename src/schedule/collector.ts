@@ -44,10 +44,7 @@ type CollectorDefinition<Answer, Metrics extends Families> = CollectorData<Metri
   readonly fetch: (api: Api, watch: Watch, before: Memory) => Promise<Answer>;
   /** Returns a reason if the response has no values. The collector then has no series and is reported as off. */
   readonly off?: (answer: Answer) => Off | undefined;
-  /**
-   * Returns problems that a person should see although the poll succeeded. Each is the end of a sentence about the server.
-   * Pure.
-   */
+  /** Returns problems that a person should see although the poll succeeded, as ends of sentences. Pure. */
   readonly complaints?: (answer: Answer, about: { memory: Memory; nowMs: number }) => readonly string[];
   /** Returns the memory for the next poll. Pure. */
   readonly remember?: (answer: Answer, before: Memory, nowMs: number) => Memory;

@@ -44,10 +44,7 @@ export function toFault(error: Error): Fault {
   return { kind: 'internal', message: String(error) };
 }
 
-/**
- * Returns which projects an error affects: all (refused credentials, a missing endpoint, an open circuit), or one that was
- * deleted, cannot be read, or failed.
- */
+/** Returns which projects an error affects: all, or one that was deleted, cannot be read, or failed. */
 export function judgeFault(error: Error, reads: readonly Endpoint<unknown>[]): 'all' | 'gone' | 'denied' | 'failed' {
   if (!(error instanceof ApiError)) return 'failed';
   const { kind, details } = error;

@@ -129,10 +129,7 @@ export function createPollLog({ key, log, isVital, isAway }: PollLogOptions) {
   let told: string | undefined;
   let failures = 0;
 
-  /**
-   * Reports whether an error concerns the whole server. The first error may be the start of an outage, which the next vital
-   * poll confirms.
-   */
+  /** Reports whether an error concerns the whole server: it may start an outage, which the next vital poll confirms. */
   function isOfServer(kind: string, fault: unknown): boolean {
     if (isAway()) return true;
     if (failures > silentFailures) return false;

@@ -147,10 +147,7 @@ function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions
   return {
     entry: { name: Object.values(key).join(' '), everyMs, run, onMissed },
     underWay: () => underWay,
-    /**
-     * Call when the server is back. Returns whether the last run must be repeated, which is not so if it failed for an older
-     * reason.
-     */
+    /** Call when the server is back. Returns whether the last run must be repeated: not if its failure is older. */
     needsAsking: (awaySinceMs: number): boolean => {
       failures = 0;
       const last = poll.last();
@@ -169,10 +166,7 @@ function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions
   };
 }
 
-/**
- * Returns the kind of a failure. An outage is the same kind whether requests time out or are refused. Refused credentials are
- * not an outage.
- */
+/** Returns the kind of a failure: any outage is one kind; refused credentials are not an outage. */
 function toWay(outcome: Outcome): string {
   if (outcome.result === 'failed' && outcome.kind === 'unauthorized') return outcome.kind;
   return outcome.result;
@@ -183,10 +177,7 @@ const firstPauseMs = 60_000;
 /** All retries start within a minute after the server is back, including the time of the vital poll that noticed it. */
 const spreadOverMs = 45_000;
 
-/**
- * Returns how long a poll waits after this number of consecutive errors; undefined if its own schedule is sooner. A random part
- * separates polls that failed together.
- */
+/** Returns the pause after this number of errors; undefined if the own schedule is sooner. Chance separates polls. */
 function toPauseMs(failures: number, everyMs: number, random: number): number | undefined {
   const pauseMs = firstPauseMs * 2 ** Math.min(failures - 1, maxDoublings);
   return pauseMs < everyMs ? pauseMs * (0.9 + 0.2 * random) : undefined;

@@ -10,10 +10,7 @@ export type Seen = {
   readonly message: string | undefined;
 };
 
-/**
- * Decides from vital polls whether a server is up and accepts the credentials. One late response is not an outage yet: the next
- * vital poll decides.
- */
+/** Decides from vital polls whether a server is up and accepts the credentials. One late response is no outage. */
 export function createVitality(
   self: Pick<Self, 'up' | 'credentialsAccepted'>,
   key: { server: string; member?: string },

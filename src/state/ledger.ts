@@ -5,7 +5,6 @@ import type { SpooledTrace } from './spool.ts';
 export type Ledger = {
   /** Returns the documents of a server. If `kinds` is given, documents of other kinds may be missing. */
   readonly load: (server: string, kinds?: readonly string[]) => Promise<readonly LedgerDocument[]>;
-  /** Returns the entries with any of these ids. */
   readonly find: (server: string, ids: readonly number[]) => Promise<readonly LedgerEntry[]>;
   /** Counts the executions of some projects that ended within a window, both ends included. */
   readonly countEnds: (server: string, window: EndWindow) => Promise<number>;

@@ -45,10 +45,7 @@ export type Lease = {
   readonly epoch: number;
   /** The time until the lease expires; 0 or less after it has expired. */
   readonly remainingMs: number;
-  /**
-   * The number of writes that all owners of the unit have committed. A smaller number means that the database has lost its last
-   * transactions.
-   */
+  /** The number of writes that all owners committed. A smaller number means that the database lost transactions. */
   readonly commits: number;
   /** The digest of the owner's configuration, if set. */
   readonly configuration?: string | undefined;

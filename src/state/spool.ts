@@ -1,7 +1,4 @@
-/**
- * Finished traces that wait for delivery. A trace enters in a transaction of the ledger and stays until it is delivered or
- * dropped.
- */
+/** Finished traces that wait for delivery. A trace enters with a ledger transaction and stays until delivered or dropped. */
 export type Spool = {
   /**
    * Returns the first traces of the queue up to both bounds, without quarantined ones and the given keys. If there is any

@@ -9,10 +9,7 @@ export type IsSound = (kind: string, body: unknown) => boolean;
 
 export type HealthOptions = {
   readonly isSound?: IsSound | undefined;
-  /**
-   * True to compare all entries with their index; a million takes almost a second. Otherwise 200,000 entries at most are
-   * compared.
-   */
+  /** True to compare all entries with their index, a million a second; otherwise 200,000 entries at most. */
   readonly isThorough: boolean;
 };
 

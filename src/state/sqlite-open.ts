@@ -116,10 +116,7 @@ export function isWritable(file: string): boolean {
   }
 }
 
-/**
- * Returns how another user could overwrite files: through a foreign directory, or a link in it. Root may own the directory, as
- * on Kubernetes volumes.
- */
+/** Returns how another user could overwrite files: a foreign directory or a link. Root may own the directory (Kubernetes). */
 export function findForeign(dir: string, userId = process.getuid?.()): string | undefined {
   if (userId === undefined) return undefined;
   accessSync(dir, constants.W_OK);

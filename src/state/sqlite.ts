@@ -22,10 +22,7 @@ type StateRules = {
   onDamage: (what: string) => void;
   /** Called once if the file turns out to be damaged during use. A restart restores its last backup. */
   onBroken: () => void;
-  /**
-   * Called after the state directory was moved or removed: without an error when the state is written again, otherwise with the
-   * error.
-   */
+  /** Called after the state directory was moved or removed: without an error once the state is written again. */
   onMoved: (fault: unknown) => void;
 };
 

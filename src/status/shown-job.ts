@@ -37,10 +37,7 @@ export type ShownJob = {
   readonly shifts?: readonly ShownShift[];
 };
 
-/**
- * A lasting change in the durations of a step or, without `step`, of the whole job. `explanation` has other changes at this
- * time.
- */
+/** A lasting change of durations of a step; of the whole job without `step`. `explanation`: other changes at this time. */
 export type ShownShift = Shift & { readonly step?: string; readonly explanation: Explanation | undefined };
 
 export type ScheduleOfJob = TimesOfJob & { readonly job: ScheduledJob; readonly why: Why };

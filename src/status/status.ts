@@ -13,10 +13,7 @@ export type Watcher =
 /** A server that another exporter or no exporter watches. Nothing is known about it here. */
 export type Elsewhere = { readonly server: string; readonly watcher: Exclude<Watcher, { is: 'us' }> };
 
-/**
- * Whether a server responds to vital polls and accepts the credentials. `elsewhere`: another exporter watches it; `unwatched`:
- * no exporter watches it.
- */
+/** Whether a server responds and accepts the credentials. `elsewhere`: another exporter watches it; `unwatched`: none. */
 export type ServerState = 'up' | 'refused' | 'down' | 'waiting' | 'elsewhere' | 'unwatched';
 
 export type DatabaseStatus = { readonly sinceMs: number; readonly message: string };

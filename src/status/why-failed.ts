@@ -57,7 +57,6 @@ export type WhyEnded = AboutJob & {
 export type WhyOfJob = Why & AboutJob & AboutRuns;
 
 export type AboutRuns = {
-  /** The last failure. */
   readonly failure: WhyFailed | undefined;
   /** The lasting changes of its durations; without `step`, those of the whole job. */
   readonly duration_shifts?: readonly {

@@ -196,10 +196,7 @@ function parseJson(body: string): unknown {
 /** Longer than any name or word of the API. Longer texts are cut. */
 const maxTextLength = 1024;
 
-/**
- * Cuts each long text of a parsed value, including member names. Returns the number of cut texts. First checks the source,
- * because most sources contain no long text.
- */
+/** Cuts each long text of a parsed value, including member names; first checks the source, which usually has none. */
 export function cutTexts(value: unknown, source: string): { value: unknown; cut: number } {
   if (!mayHoldLongText(source)) return { value, cut: 0 };
   if (typeof value === 'string')

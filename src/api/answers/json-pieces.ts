@@ -179,20 +179,14 @@ function findEnd(source: Source, start: number, limit: number): number | undefin
   return depth === 0 && at >= bytes.length ? at : undefined;
 }
 
-/**
- * Counts objects and lists. Throws if there are more than in any valid response. One that is larger than a piece counts when it
- * ends.
- */
+/** Counts objects and lists. Throws if there are more than in any valid response. One larger than a piece counts at its end. */
 function count(source: Source, opened: number, end: number): number {
   source.containers += opened;
   if (source.containers > source.maxContainers) throw new TooManyValues('more values than any valid answer');
   return end;
 }
 
-/**
- * Returns the end of the text that starts here. The end of a long text is cached, because each outer level searches for it
- * again.
- */
+/** Returns the end of the text that starts here. The end of a long text is cached for the outer levels. */
 function findText(source: Source, start: number): number {
   const { bytes, longText } = source;
   if (start === longText.start) return longText.end;

@@ -64,10 +64,7 @@ export function createRereadable(first: SecretSource) {
 
 const tokenHeaders = { service: 'x-service-auth-token', rundeck: 'x-rundeck-auth-token' } as const;
 
-/**
- * Creates the credentials of an API token (API reference, "Authentication"). Until the dialect is known, the headers of both
- * dialects are sent, because servers ignore unknown headers.
- */
+/** Creates the credentials of an API token (API reference, "Authentication"): both headers until the dialect is known. */
 export function createTokenCredentials(secret: SecretSource): Credentials {
   const token = createRereadable(secret);
   let sent: { dialect: Dialect | undefined; headers: AuthHeaders } | undefined;

@@ -14,10 +14,7 @@ type SessionOptions = {
   readonly memory?: SessionMemory | undefined;
 };
 
-/**
- * A session as data, which is kept when the client is replaced. A reload must not log in again, and must not retry a wrong
- * password early.
- */
+/** A session as data, which survives a reload: it must not log in again, or retry a wrong password early. */
 export type SessionMemory = {
   account: string;
   readonly cookies: Map<string, string>;

@@ -115,10 +115,7 @@ function toKnownReason(reason: string | undefined, message: string): string | un
 /** The node filter of the job matched no node. Then no step starts, so no step has a reason. */
 const noNodes = 'com.dtolabs.rundeck.core.NodesetEmptyException: ';
 
-/**
- * Reads `… step failures: {3=JobFailed: …}`, and for steps on nodes `{1=Dispatch failed on 1 nodes: [web01: NonZeroResultCode:
- * …`.
- */
+/** Reads `… step failures: {3=JobFailed: …}`, and for nodes `{1=Dispatch failed on 1 nodes: [web01: NonZeroResultCode: …`. */
 function toSummary(line: string | undefined): { step: string; reason: string | undefined } | undefined {
   const [, step, rest = ''] = /step failures: \{(\d{1,9})=(.{0,300})/.exec(line?.slice(0, maxHeadLength) ?? '') ?? [];
   if (step === undefined) return undefined;

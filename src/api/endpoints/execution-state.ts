@@ -103,10 +103,7 @@ function toReason(meta: Fields, message = ''): string | undefined {
   return isLoginMessage(message) ? 'AuthenticationFailure' : 'ConnectionFailure';
 }
 
-/**
- * The exit code of a command that the server stopped, because of the timeout of the job or of a referenced job, or the limit of
- * its log.
- */
+/** The exit code of a command that the server stopped: timeout of the job or a referenced job, or limit of its log. */
 export const unendedCode = 2_147_483_647;
 
 /** Reports whether a message of the default SSH executor says that a key or a password was refused. */

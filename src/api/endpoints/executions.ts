@@ -36,10 +36,7 @@ const executionList = z
 /** Finished rows of lists with all fields. Executions omit these fields, because they are stored and arguments may be secret. */
 const listed = new WeakMap<Execution, unknown>();
 
-/**
- * Returns a listed row in the form of a single execution. Returns undefined if a request for the execution may return more,
- * such as the id of a retry.
- */
+/** Returns a listed row as a single execution; undefined if a request for the execution may return more. */
 export function toTraced(row: Execution): TracedExecution | undefined {
   if (row.status === 'failed-with-retry' && row.nextAttemptId === undefined) return undefined;
   return executionEndpoint.body.safeParse(listed.get(row)).data;

@@ -2,10 +2,7 @@ import { z } from 'zod';
 import { defineEndpoint, largeListBytes, systemRead } from '../endpoint.ts';
 import { flag, list, number, section, text, timestampMs, toNumber } from '../lenient.ts';
 
-/**
- * API reference, "Log storage info". Without a plugin, no log counts as missing, but releases 2.6.5 to 3.0.5 of the rundeck
- * dialect then count all executions.
- */
+/** API reference, "Log storage info". Without a plugin, releases 2.6.5 to 3.0.5 (rundeck dialect) count all executions. */
 export const logStorage = defineEndpoint({
   name: 'log-storage',
   path: 'system/logstorage',
@@ -43,10 +40,7 @@ const incompleteLog = z
     return { id: known ?? 0, project, queued, failed, sinceMs: date };
   });
 
-/**
- * API reference, "System information, metrics, log storage": the executions whose logs the responding member has not stored
- * completely.
- */
+/** API reference, "System information, metrics, log storage": executions with incomplete logs at this member. */
 export const incompleteLogs = defineEndpoint({
   name: 'log-storage-incomplete',
   path: 'system/logstorage/incomplete',

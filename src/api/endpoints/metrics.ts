@@ -34,10 +34,7 @@ export const ping = defineEndpoint({
   body: z.string().regex(/^\s*pong\s*$/, 'is not `pong`'),
 });
 
-/**
- * API reference, "System information, metrics, log storage": the state of each thread, from a text dump (releases 3 to
- * 5) or a list (release 6).
- */
+/** API reference, "System information, metrics, log storage": the state of each thread, from text or a list. */
 export const threads = defineEndpoint({
   name: 'threads',
   path: 'metrics/threads',

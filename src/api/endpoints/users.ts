@@ -23,10 +23,7 @@ const counts = z
     }),
   );
 
-/**
- * API reference, "User class objects" and "User classes", of the commercial edition. `allocations` lists users and is not
- * decoded.
- */
+/** API reference, "User class objects" and "User classes" (commercial edition). `allocations` lists users; not decoded. */
 export const userClasses = defineEndpoint({
   name: 'user-classes',
   path: 'userclass/state',

@@ -29,10 +29,7 @@ export type Limits = {
   readonly onSent?: (() => void) | undefined;
 };
 
-/**
- * Sends one request and collects its response chunk by chunk. A stream, a combined signal and their listeners would increase
- * the cost of a request by half.
- */
+/** Sends one request and collects its response in chunks; a stream and a combined signal would raise the cost by half. */
 export function exchange<Request>(
   dispatch: Dispatch<Request>,
   request: Request,

@@ -19,10 +19,7 @@ export type TlsPart = keyof TlsMaterial;
 /** Why a part cannot be used, as the end of a sentence about its file. */
 type TlsProblem = { readonly part: TlsPart; readonly says: string };
 
-/**
- * Finds problems that would make every connection fail: invalid PEM, a key of another certificate, or material that OpenSSL
- * rejects.
- */
+/** Finds problems that make every connection fail: invalid PEM, a key of another certificate, rejected material. */
 export function findTlsProblems({ ca, cert, key }: TlsMaterial, nameOfCert = 'tls.cert_file'): readonly TlsProblem[] {
   const problems: TlsProblem[] = [];
   const complain = (part: TlsPart, says: string): void => void problems.push({ part, says });

@@ -140,10 +140,7 @@ function toProjectProbe(endpoint: ProjectRead, { readNames, findNone }: Options)
 
 type Options = { readNames: (api: Api) => Promise<readonly string[]>; findNone: () => Finding };
 
-/**
- * Builds the requests of the schedule watch: whether the server reports start times, for one scheduled job in each of a few
- * projects.
- */
+/** Builds the requests of the schedule watch: start times of one scheduled job in each of a few projects. */
 function toScheduleProbes({ readNames, findNone }: Options): readonly Probe[] {
   async function find(api: Api): Promise<Finding> {
     if (!(await api.supports(jobInfo))) {

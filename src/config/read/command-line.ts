@@ -2,7 +2,6 @@ import { type Complaint, createComplaints, didYouMean, quote } from '../../domai
 import { environmentPrefix, findByKey, listLeaves, listServerLeaves, toSecretVariable } from '../declare/catalogue.ts';
 import type { CollectorDefaults } from '../declare/options.ts';
 
-/** The commands, and the flags that are not options of the configuration. */
 export type CommandLine = { readonly commands: readonly CommandWord[]; readonly flags: readonly CommandFlag[] };
 
 type CommandWord = {
@@ -64,8 +63,7 @@ export function parseArguments(
       const meant = `${dashes}${findByKey(options.collectors, key)?.flag}`;
       const { message, hint } = explainUnknownFlag(typed, known.keys());
       problems.add(quoteFlag(typed), message, known.has(meant) ? `did you mean ${meant}?` : hint);
-      // The next word is probably the value of the unknown flag and may be a secret, so it must not be reported as an unknown
-      // command.
+      // The next word is probably the value of the unknown flag and may be a secret, so it must not be reported.
       const next = waiting[0];
       if (attached === undefined && next !== undefined && !isFlag(next) && !commands.some(({ name }) => name === next))
         waiting.shift();

@@ -35,7 +35,6 @@ export type Resolved = {
   readonly shadowed?: Place | undefined;
 };
 
-/** The options of a tree by key. */
 export type ResolvedTree = ReadonlyMap<string, Resolved>;
 
 export function resolveTree(leaves: readonly Leaf[], sources: Sources, complaints: Complaints): ResolvedTree {

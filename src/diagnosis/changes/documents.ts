@@ -6,7 +6,6 @@ import { emptyJournal, type Journal, type JournalStep, type Total } from './deci
 import { areas as areaNames } from './deciding/kinds.ts';
 import type { JobRuns } from './deciding/runs.ts';
 
-/** The document kinds of the journal of changes. */
 export const keptKinds = [
   'change-area',
   'change-read',

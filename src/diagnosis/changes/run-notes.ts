@@ -11,7 +11,6 @@ type FirstFailure = { readonly project: string; readonly jobId: string | undefin
 
 export type RunNotes = {
   readonly commitHook: CommitHook;
-  /** Receives the origins of listed runs. */
   readonly receive: (origins: readonly RunOrigin[], hash: (text: string) => string) => void;
   /** Returns the differences between first failures and last successes since the last call of `taken`. */
   readonly changes: () => readonly Change[];

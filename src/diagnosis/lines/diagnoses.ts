@@ -11,7 +11,6 @@ import type { Read } from './step-log.ts';
 /** The findings in the log of a failure, and the documents to commit. Call `done` after the commit. */
 export type Diagnosis = {
   readonly seen: Seen | undefined;
-  /** Undefined if no lines are kept. */
   readonly kept: KeptLines | undefined;
   readonly documents: readonly LedgerDocument[];
   readonly done: () => void;

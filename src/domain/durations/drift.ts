@@ -67,10 +67,7 @@ export function toShiftRatio({ beforeMs, afterMs }: Shift): number {
   return afterMs / Math.max(beforeMs, 100);
 }
 
-/**
- * Adds a successful run. A run that ended before the last added run is inserted at its place, and compared only with later
- * runs.
- */
+/** Adds a successful run. A run that ended before the last one is inserted, and compared only with later runs. */
 export function addDuration(before: Drift | undefined, durationMs: number, endedAtMs: number): Drift {
   const lastMinute = Math.floor(endedAtMs / minuteMs);
   if (before !== undefined && lastMinute < before.lastMinute) return insertLate(before, durationMs, lastMinute);

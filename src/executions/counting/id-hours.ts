@@ -80,10 +80,7 @@ export function toGreatestId(hours: IdHours): number | undefined {
   return greatestId === noGreatest ? undefined : greatestId;
 }
 
-/**
- * Returns the hours that change when these executions become known. While the server clock is behind the latest known hour,
- * greatest ids are stored in that hour.
- */
+/** Returns the hours that change when these executions become known; a clock that is behind uses its latest hour. */
 export function withIds(
   hours: IdHours,
   started: readonly Started[],

@@ -1,9 +1,6 @@
 import type { StoredHistogram } from '../../domain/durations/stored-histogram.ts';
 
-/**
- * What cells count: finished runs by job, finished runs by trigger, durations, failures by class, node results, failures of
- * nodes.
- */
+/** What cells count: runs by job, runs by trigger, durations, failures by class, node results, failures of nodes. */
 const cellKinds = ['runs', 'project-runs', 'durations', 'failures', 'nodes', 'node-failures'] as const;
 export type CellKind = (typeof cellKinds)[number];
 

@@ -55,10 +55,7 @@ export function toHistorySeries(
   );
 }
 
-/**
- * Returns the series to which a cell of the totals belongs; undefined if its family is off. Without the dropped labels, several
- * cells may belong to one series.
- */
+/** Returns the series of a cell of the totals; undefined if its family is off. Several cells may share a series. */
 function findSeries(growing: Map<string, Growing>, cell: Cell, { families, buckets }: SeriesRules) {
   const zero = { ...cell, count: 0, sumSeconds: 0, buckets: [] };
   const rows = toCellRows(zero, { ...withoutBuckets, bounds: buckets });

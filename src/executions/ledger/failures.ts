@@ -30,9 +30,7 @@ export type Noted = { readonly documents: readonly LedgerDocument[]; readonly do
 
 type Run = Pick<Finished, 'id' | 'startedAtMs'>;
 
-/**
- * Stores failed executions until a round counts them by class. Reading the steps shows the class, but only rounds change totals.
- */
+/** Stores failed executions until a round counts them by class; their steps show the class between rounds. */
 export function createFailures() {
   const waiting = new Map<string, Failure>();
   let isLoaded = false;

@@ -16,9 +16,7 @@ export type SlowClock = { readonly byMs: number; readonly seenAtMs: number };
 export type LedgerFacts = {
   readonly epoch: number;
   readonly epochStartedAtMs: number;
-  /**
-   * The latest start of a run of earlier epochs, after `epochStartedAtMs` if the clock was set back. Absent in the first epoch.
-   */
+  /** The latest start of a run of earlier epochs; `epochStartedAtMs` is earlier after a step back. Absent in the first epoch. */
   readonly formerThroughMs?: number | undefined;
   /** The greatest id of the previous epoch. Greater ids belong to the current epoch, whenever their runs started. */
   readonly formerThroughId?: number | undefined;

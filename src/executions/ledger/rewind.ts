@@ -86,10 +86,7 @@ function planRewind(
   };
 }
 
-/**
- * Reports whether the restore gap has been read. After the rewind it still counts as read, although its end moved or is in the
- * future again.
- */
+/** Reports whether the restore gap has been read; a rewind does not change that. */
 function isReadOfGap(state: ProjectState, facts: LedgerFacts): boolean {
   return facts.gapUntilMs !== undefined && facts.gapUntilMs !== unknown && !isInRestoreGap(state, facts);
 }
@@ -108,10 +105,7 @@ type Now = {
   readonly doubtedMs?: number | undefined;
 };
 
-/**
- * Returns a function that stores the last forward step of the server clock and the difference to the exporter's clock. It returns
- * the step, unless the step was undone.
- */
+/** Returns a function that stores and returns the last forward step of the server clock, unless the step was undone. */
 export function createFollowSkew(cache: LedgerCache) {
   let { leap } = cache.facts();
   /** The smallest difference since the last stored one. It is kept here because storing fails while the disk is full. */

@@ -42,10 +42,7 @@ export function createForgetMissing({ server, cache, ledger, activities }: Forge
 
 const keptForMs = 30 * 86_400_000;
 
-/**
- * Returns the time before which entries of a project may be removed. Removes only a few at a time, because a long transaction
- * delays all others.
- */
+/** Returns the time before which entries may be removed: only a few at a time, because a long transaction delays others. */
 export async function planPrune(
   ledger: Pick<Ledger, 'countEnds'>,
   server: string,
@@ -64,10 +61,7 @@ const minMs = 60_000;
 const maxMs = 3_600_000;
 const maxEntries = 2000;
 
-/**
- * Converts cells to new bucket bounds: counts and sums stay, and all buckets except the last become 0. Returns undefined if the
- * bounds are the same.
- */
+/** Converts cells to new bucket bounds; all buckets except the last become 0. Undefined if the bounds are the same. */
 export function rebucket(
   cells: Iterable<Cell>,
   facts: LedgerFacts,

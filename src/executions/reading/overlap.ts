@@ -71,10 +71,7 @@ export function createOverlap(
     /** Returns how much of the time since `sinceMs` the last forward step skipped. */
     leaptMs: (sinceMs: number): number =>
       leap === undefined ? 0 : Math.max(0, leap.endMs - Math.max(leap.beginMs, sinceMs)),
-    /**
-     * Returns the latest possible date of executions. After the clock was set back, this is the time that the clock had reached,
-     * until the clock reaches it again.
-     */
+    /** Returns the latest possible date of executions: after a step back, the time that the clock had reached. */
     untilMs: (nowMs: number): number => {
       // While the server time was not observed, the clock may have been ahead and set back, or have advanced further.
       if (isUnseen) unseenMs = Math.max(nowMs + maxLeapMs, latestMs + rememberedForMs);

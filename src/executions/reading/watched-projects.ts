@@ -16,9 +16,7 @@ type Round = {
   readonly overlap: Overlap;
   readonly api: () => Api;
   readonly nowMs: number;
-  /**
-   * True while a forward step of the server clock is not accepted. Meanwhile, projects that are no longer excluded stay on hold.
-   */
+  /** True while a forward step of the server clock is not accepted; projects that are no longer excluded stay on hold. */
   readonly isDoubtful: boolean;
   readonly running: readonly Execution[] | undefined;
 };

@@ -155,17 +155,13 @@ function isActive(activity: ProjectActivity | undefined, nowMs: number): boolean
   return activity !== undefined && activity.activeUntilMs > nowMs;
 }
 
-/**
- * Returns the time of the next comparison of the last week. The time of the previous one is stored, so that even a process that
- * restarts often makes the comparison.
- */
+/** Returns the time of the next comparison of the last week, by the stored time of the previous one. */
 function toWeekDueMs({ project, countedFromMs, comparedWeekAtMs }: ProjectState, nowMs: number): number {
   if (comparedWeekAtMs === undefined) return countedFromMs + toOffsetMs(project);
   // The last comparison is in the future because the clock was set back.
   return comparedWeekAtMs > nowMs ? nowMs : comparedWeekAtMs + dayMs;
 }
 
-/** Returns the time from which a recount of the project is due. */
 function toDueMs(activity: ProjectActivity | undefined, state: ProjectState, nowMs: number): number {
   const weekDueMs = state.comparedWeekAtMs === undefined ? nowMs : toWeekDueMs(state, nowMs);
   return activity !== undefined && isActive(activity, nowMs) ? Math.min(activity.nextDayMs, weekDueMs) : weekDueMs;

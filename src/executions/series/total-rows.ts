@@ -63,10 +63,7 @@ function isShownCell(cell: Cell, { totals, states, behind }: ShownInput): boolea
 
 type ShownInput = Pick<RowsInput, 'totals' | 'states' | 'behind'>;
 
-/**
- * Reports whether the last values of a job are published. A deleted or excluded job keeps its totals for a while, but loses its
- * last values.
- */
+/** Reports whether last values of a job are published. A deleted or excluded job keeps only its totals for a while. */
 function isThere({ project, group, name, goneSinceMs }: JobFacts, { isWantedJob }: RowsInput['settings']): boolean {
   return goneSinceMs === undefined && isWantedJob(toJobPath(project, { group, name }));
 }

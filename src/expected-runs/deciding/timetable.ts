@@ -83,10 +83,7 @@ export const minSlackMs = 30_000;
 const minListedMs = 300_000;
 const mostLikelyMs = 14 * 24 * hourMs;
 
-/**
- * Returns the time of the next request: when half of the known future has passed, when all known times are over, or after six
- * hours.
- */
+/** Returns the time of the next request: after half of the known future, after all known times, or after six hours. */
 export function toRefreshMs({ askedAtMs, untilMs, timesMs, source }: Timetable): number {
   if (source === 'next-run') return untilMs + 1;
   const lastMs = timesMs.at(-1) ?? askedAtMs;

@@ -115,7 +115,6 @@ export async function findRisks(input: RisksInput, pause: Pause): Promise<RisksA
   };
 }
 
-/** A risk, and the times of the affected runs. */
 type Met = { readonly risk: Risk; readonly timesMs: readonly number[] };
 
 type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] };

@@ -63,10 +63,7 @@ function addFailure(before: FailingNode | undefined, node: string, { project = '
   };
 }
 
-/**
- * Returns the nodes whose failures began up to this time. Later failures are omitted, because a success of the same time may
- * not be read yet.
- */
+/** Returns the nodes whose failures began up to this time: a success of the same time may not be read yet. */
 export function listSettled(nodes: FailingNodes, throughMs: number): FailingNodes {
   return new Map([...nodes].filter(([, { sinceMs }]) => sinceMs <= throughMs));
 }

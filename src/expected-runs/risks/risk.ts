@@ -105,10 +105,7 @@ function findOwnerGone({ ownerUuid }: WatchedJob, { sources, nowMs }: Trouble): 
   return [{ reason: 'owner_gone', subject: ownerUuid, text, sinceMs: lastMs, evidence: 'its last answer' }];
 }
 
-/**
- * Returns a risk if all nodes of the last run have left the inventory, because the next run then has no node and fails. A run
- * that still has some nodes does not fail.
- */
+/** Returns a risk if all nodes of the last run have left the inventory: without a node, the next run fails. */
 function findGoneNodes({ project, nodes = {} }: WatchedJob, { surroundings }: Trouble): readonly Risk[] {
   const needed = Object.keys(nodes);
   // If earlier runs had other nodes, the job selects nodes for each run.

@@ -188,10 +188,7 @@ type RateLimit = { readonly everyMs: number; readonly burst: number };
 
 type Bucket = { readonly tokens: number; readonly seenTicks: number };
 
-/**
- * Permits each client a burst of requests, and one more in each interval. Unknown clients share one limit, so that they cannot
- * use up the limit of a known client.
- */
+/** Permits each client a burst, and one more request in each interval. Unknown clients share one limit. */
 export function createRateLimit(ticks: () => number): (limit: RateLimit, client: string | undefined) => boolean {
   const buckets = new Map<string | undefined, Bucket>();
   return (limit, client) => {

@@ -17,10 +17,7 @@ export function joinSilence(
   };
 }
 
-/**
- * Renders the line at the top of pages about servers that do not respond or are watched by another exporter. Returns undefined
- * if there are none.
- */
+/** Renders the line about servers that do not respond or are watched elsewhere; undefined if there are none. */
 export function renderSilence(servers: readonly string[], find: FindSilence): Html | undefined {
   const found = servers.flatMap((server) => find(server) ?? []);
   const silent = found.filter((one) => 'state' in one);

@@ -119,10 +119,7 @@ const toEnded = toFields<EndedStatus & { status: string }>()('id project job sta
 
 type Words<Text extends string> = Text extends `${infer Word} ${infer Rest}` ? Word | Words<Rest> : Text;
 
-/**
- * Returns a function that reads these fields of a model: `isOverdue` becomes `overdue`, `startedAtMs` an ISO time, `everyMs`
- * seconds.
- */
+/** Returns a function that reads fields: `isOverdue` becomes `overdue`, `startedAtMs` an ISO time, `everyMs` seconds. */
 function toFields<Model extends object>() {
   return <Keys extends string>(keys: Words<Keys> extends keyof Model ? Keys : never) => {
     const fields = keys.split(' ').map((key) => [key, toName(key), toFormat(key)] as const);

@@ -151,9 +151,7 @@ export function limitAnswers({ answerMs, pageBytes }: HttpLimits): RequestHandle
   };
 }
 
-/**
- * Counts the bytes of each page until its client has read them. Above the limit, closes the connection that has waited longest.
- */
+/** Counts the bytes of pages until clients have read them. Above the limit, closes the oldest waiting connection. */
 function createPageBound(maxBytes: number): (socket: Socket, response: Response) => void {
   const pages = new Map<Response, { readonly bytes: number; readonly socket: Socket }>();
   let total = 0;

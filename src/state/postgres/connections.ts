@@ -10,10 +10,7 @@ import { explainPostgresFault, isRetryable, leavesCommitOpen, type Place } from 
 export type PostgresSettings = {
   /** Called for each new connection, so that a new password takes effect without a restart. */
   readonly login: () => Promise<Login>;
-  /**
-   * Called for each new connection, so that a new certificate takes effect without a restart. Returns undefined if the
-   * connection to this host is not encrypted.
-   */
+  /** Called for each new connection, so that new certificates take effect. Returns undefined for an unencrypted host. */
   readonly tls: (host: string) => Promise<ConnectionOptions | undefined>;
   /** The schema with the tables. It is created if missing. */
   readonly schema: string;

@@ -146,9 +146,7 @@ async function removeTraces(sql: Sql, unit: string, keys: readonly string[], whi
   return found.traces + found.set_aside;
 }
 
-/**
- * Returns the sums of some traces. They cannot change meanwhile, because the owner of a unit writes one transaction at a time.
- */
+/** Returns the sums of some traces. They cannot change meanwhile, because the owner writes one transaction at a time. */
 async function sumOf(sql: Sql, unit: string, keys: readonly string[], which: string): Promise<Sums> {
   const [row] = await sql<Sums>(
     `SELECT count(*) FILTER (WHERE reason IS NULL) AS traces, count(reason) AS set_aside,

@@ -116,10 +116,7 @@ function toShare(runs: readonly RecentRun[], sinceMs: number): { readonly bad: n
   return { bad, share: within.length === 0 ? 0 : bad / within.length };
 }
 
-/**
- * Finds nodes on which several jobs fail and no job succeeds, while other nodes rarely fail. The only node of a project may
- * not be the cause.
- */
+/** Finds nodes on which several jobs fail and none succeeds, while others rarely fail. An only node is left out. */
 function findNodes(
   recent: readonly RecentRun[],
   { failingNodes: failing, nodeCountOf }: Settings,

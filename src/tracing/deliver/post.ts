@@ -27,10 +27,7 @@ type PostOptions = {
 
 const maxAnswerBytes = 64 * 2 ** 10;
 
-/**
- * Sends requests to the trace backend over one connection, with a total deadline and a size limit for responses. Does not
- * follow redirects.
- */
+/** Sends requests over one connection, with a total deadline and a size limit. Does not follow redirects. */
 export function createPost({ settings, readFile, userAgent, clock }: PostOptions) {
   const { endpoint, compression, timeoutMs } = settings;
   const { origin, host, protocol, pathname, search } = new URL(endpoint);

@@ -4,10 +4,7 @@ import { countBytes, takeAlike } from './batch.ts';
 import { createSuspects, type Suspect } from './suspects.ts';
 import type { Verdict } from './verdict.ts';
 
-/**
- * The next traces to send, or the time until some may be ready. Empty if none waits, for example because another replica took
- * over the traces that could not be sent.
- */
+/** The next traces to send, or the time until some may be ready. Empty if none waits. */
 type Found = { readonly traces: readonly SpooledTrace[]; readonly againInMs: number; readonly isEmpty?: boolean };
 
 type SelectionOptions = {

@@ -50,10 +50,7 @@ export function createAttempts() {
       known = new Map([...known, ...found].sort(([, one], [, other]) => one.atMs - other.atMs));
     },
     previousOf: (run: Run): number | undefined => known.get(toKey(run))?.id,
-    /**
-     * Reports whether the previous attempt of a retry is known. It is unknown if the attempt is counted after the retry,
-     * because only its row has the link.
-     */
+    /** Reports whether the previous attempt of a retry is known; only the row of that attempt has the link. */
     isComplete: (run: Run & { attempt?: number }): boolean => run.attempt === undefined || known.has(toKey(run)),
     /** Returns the change for counted runs and the attempts that they repeat. Call `done` after the commit. */
     note: (runs: readonly Counted[], epoch: number, atMs: number): Change => {

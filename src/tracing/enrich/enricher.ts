@@ -44,10 +44,7 @@ export type EnricherOptions = {
   readonly plan: (source: SpanSource, epoch: number) => Promise<Plan | undefined>;
   /** The maximum wait for a state that the server is still writing. */
   readonly sealTimeoutMs: number;
-  /**
-   * The maximum wait for steps, in the queue or for a state, including restarts. After this time the trace gets no steps, so
-   * that other traces get theirs.
-   */
+  /** The maximum wait for steps, including restarts. After this time a trace gets no steps, so that others get theirs. */
   readonly backlogAgeMs: number;
   readonly clock: Clock;
   readonly observe: EnricherObserver;
@@ -90,10 +87,7 @@ export type Enricher = {
   readonly run: (signal: AbortSignal) => Promise<{ readonly againInMs: number | undefined }>;
 };
 
-/**
- * Commit 2 of the life of an execution: one transaction adds the steps to a pending trace and moves it to the spool, or only to
- * a page.
- */
+/** Commit 2 of the life of an execution: adds the steps to a pending trace and moves it to the spool, or only to a page. */
 export function createEnricher(options: EnricherOptions): Enricher {
   const { server, ledger, spooling, attempts, clock, observe } = options;
   const waiting = createWaitingTraces(options);

@@ -66,10 +66,7 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
     entry.sinceTicks ??= sealClock.ticks();
   }
 
-  /**
-   * Returns for how long requests for a trace have been answered. Time in the queue does not count as waiting for a state; the
-   * backlog age limits the total wait.
-   */
+  /** Returns for how long requests for a trace have been answered; time in the queue does not count. */
   function toAskedMs(entry: Waiting): number {
     return entry.sinceTicks === undefined ? 0 : sealClock.ticks() - entry.sinceTicks;
   }

@@ -24,10 +24,7 @@ export function toTraceparent(traceId: string, spanId: string): string {
   return `00-${traceId}-${spanId}-01`;
 }
 
-/**
- * Returns the namespace of ids for the URL of a server: scheme and host in lower case, without default port, user, query,
- * fragment and trailing slash.
- */
+/** Returns the namespace of ids for a URL: scheme and host in lower case; no default port, user, query, fragment, end slash. */
 export function toNamespace(url: string): string {
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname.replace(/\/+$/, '')}`;

@@ -159,10 +159,7 @@ function* draftRoot(source: SpanSource, { customStatuses }: TraceSettings): Piec
 
 const minWaitMs = 2000;
 
-/**
- * Drafts the wait before the first step, for a delayed retry or a free thread. The server reports the execution as running
- * during this wait.
- */
+/** Drafts the wait before the first step (delayed retry, free thread), during which the execution counts as running. */
 function draftWait(startedAtMs: number, firstStepMs: number | undefined): Draft | undefined {
   if (firstStepMs === undefined || firstStepMs - startedAtMs < minWaitMs) return undefined;
   return {

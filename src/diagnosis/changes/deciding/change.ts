@@ -1,4 +1,3 @@
-/** The kinds of changes that the exporter can detect. */
 export const changeKinds = [
   'definition',
   'job',

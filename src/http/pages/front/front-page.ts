@@ -20,10 +20,7 @@ type FrontPageOptions = {
   readonly turns?: Pick<PageTurns, 'shareByName'>;
 };
 
-/**
- * `/`: the state of each server, and links to everything. Auto-refresh is off by default, because it would disturb
- * reading, selecting and copying.
- */
+/** `/`: the state of each server, and links to everything. Auto-refresh is off by default, because it disturbs reading. */
 export function frontPageRoute({ metricsPath, status, turns = unsharedTurns }: FrontPageOptions): Router {
   const router = createRoutes();
   const toPage = turns.shareByName(async (wish, pause) => {

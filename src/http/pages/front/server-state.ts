@@ -56,7 +56,6 @@ export function isInTrouble(collector: CollectorStatus): boolean {
   );
 }
 
-/** Returns the anchor of a server. */
 export function toAnchor(server: string): string {
   return `server-${encodeURIComponent(server.toWellFormed())}`;
 }
