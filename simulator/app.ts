@@ -17,7 +17,7 @@ type AppParts = {
   readonly sessions: Sessions;
   readonly log: RequestLog;
   readonly control: Control;
-  /** Returns the member that answers a request: the pinned one, or the next one of the load balancer. */
+  /** Returns the member that answers a request: the pinned member, or the next member of the load balancer. */
   readonly nextMember: () => Member;
   /** Pages beside the simulated server. A request to them does not count as one to the server. */
   readonly traceSink: Router;

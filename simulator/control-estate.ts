@@ -53,7 +53,7 @@ function createProjectControl(world: World, play: () => void) {
 
 function createKeyControl(world: World, play: () => void) {
   return {
-    /** Writes a key. If it is wrong, nodes refuse logins with it. */
+    /** Writes a key. Nodes refuse logins with a wrong key. */
     writeKey(path: string, { user = 'someone', isWrong = false } = {}): void {
       play();
       writeKey(world.keys, path, user, world.playedMs);

@@ -46,7 +46,7 @@ export type Release = {
   readonly fractionalDates: boolean;
   /** Callers can ask for their rights. */
   readonly authorizations: boolean;
-  /** Its HTTP server refuses empty segments in paths, and some characters even if encoded. */
+  /** The HTTP server of the release refuses empty segments in paths, and some characters even if encoded. */
   readonly refusesOddPaths: boolean;
   /** Follows the documents where real servers differ: step durations, workflow keys, rules for tokens. */
   readonly asDocumented: boolean;
@@ -55,7 +55,7 @@ export type Release = {
 /** The rights on a job that show what it ran. */
 export type JobRight = 'read' | 'view' | 'view_history';
 
-/** Returns the release whose newest version is `apiVersion`, or the named one. */
+/** Returns the release whose newest version is `apiVersion`, or the named release. */
 export function findRelease(dialect: DialectName, apiVersion: number, name?: string): Release {
   const row = releases.find(([version, release]) => (name === undefined ? version === apiVersion : release === name));
   if (row === undefined) {
@@ -69,7 +69,7 @@ export function findRelease(dialect: DialectName, apiVersion: number, name?: str
 
 type Row = readonly [apiVersion: number, name: string];
 
-// Names below 3.0.0 are approximate. Of releases with one API version, the usual one comes first. 6.2.0 stands for later ones.
+// Names below 3.0.0 are approximate. Of releases with one API version, the usual comes first. 6.2.0 stands for later ones.
 const releases = `
   14 2.6.2, 15 2.6.4, 16 2.6.5, 17 2.6.7, 18 2.6.9, 19 2.8.0, 20 2.8.1, 21 2.9.0, 22 2.10.0, 23 2.10.4,
   24 2.11.0, 25 3.0.0, 26 3.0.1, 27 3.0.6, 28 3.0.8, 29 3.0.13, 30 3.0.17, 31 3.0.21, 32 3.1.0, 33 3.1.2,

@@ -25,7 +25,7 @@ export type SimulatorOptions = {
   /** 0 selects any free port. */
   readonly port?: number;
   readonly dialect?: DialectName;
-  /** The newest API version of the server: 14 to 47, or 58. It selects the release. */
+  /** The newest API version of the server: 14 to 47, or 58. This version selects the release. */
   readonly apiVersion?: number;
   /** A release by name, if several have the API version. */
   readonly release?: string;
@@ -101,7 +101,7 @@ function releaseByDefault({ apiVersion, dialect }: SimulatorOptions): string | u
   return apiVersion === undefined && dialect !== 'service' && named !== '' ? named : undefined;
 }
 
-/** Creates a simulated server with a scenario and a clock. It does not listen yet. */
+/** Creates a simulated server with a scenario and a clock. The server does not listen yet. */
 export function createService(options: SimulatorOptions, clock: Clock) {
   const { token = demoToken, seed = 1, frozen = false } = options;
   const scenario = findScenario(options.scenario ?? 'quiet-day');
@@ -123,7 +123,7 @@ export function createService(options: SimulatorOptions, clock: Clock) {
 
 const demoToken = 'demo-token-that-opens-nothing-real';
 
-/** Returns the member for each request: any of those at one address, in a frozen cluster always the first live one. */
+/** Returns the member for each request: any of the members at one address, in a frozen cluster always the first live member. */
 function balance(members: readonly Member[], frozen: boolean): () => Member {
   let turn = 0;
   return () => {

@@ -4,7 +4,7 @@ import { isAnswer, mayReadProject, openProject } from './access.ts';
 import { type Answer, type ApiRequest, denied, href, missing, ok, parameter, text } from './answer.ts';
 import { toObjectDate } from './dates.ts';
 
-/** projects (API reference, "Project" and "Projects"): readable ones, by name. */
+/** projects (API reference, "Project" and "Projects"): readable projects, by name. */
 export function projectList(request: ApiRequest): Answer {
   const wanted = request.version >= 47 ? (request.query.get('meta') ?? '') : '';
   const list = [...request.world.projects.values()]
@@ -32,7 +32,7 @@ export function projectConfig(request: ApiRequest): Answer {
   return ok(asDocumented ? { [key]: value } : { key, value });
 }
 
-/** project/{project}/meta (v46). Its fields are from real servers, not from the documents. */
+/** project/{project}/meta (v46). The fields of the answer are from real servers, not from the documents. */
 export function projectMeta(request: ApiRequest): Answer {
   const project = openProject(request);
   return isAnswer(project) ? project : ok(toMeta(request, project, request.query.get('meta') ?? '*'));

@@ -9,7 +9,7 @@ type Restart = {
   readonly cleanupAfterMs: number;
 };
 
-/** Stops a server process and starts it again. Its runs are interrupted, and its counters start at 0. */
+/** Stops a server process and starts it again. Runs of the server are interrupted, and its counters start at 0. */
 export function restart(world: World, member: Member, { downForMs, cleanupAfterMs }: Restart): void {
   const atMs = world.playedMs;
   const lost = loseRuns(world, member, atMs);
@@ -25,7 +25,7 @@ export function restart(world: World, member: Member, { downForMs, cleanupAfterM
   world.queue.push(atMs + downForMs + cleanupAfterMs, { kind: 'incident', apply, everyMs: undefined });
 }
 
-/** Removes a member for good. Its runs stay `running`, and another member takes its schedules, unless `isTakenOver` is false. */
+/** Removes a member for good. Its runs stay `running`; another member takes its schedules if `isTakenOver`. */
 export function loseMember(world: World, member: Member, isTakenOver = true): void {
   loseRuns(world, member, world.playedMs);
   member.alive = false;

@@ -30,7 +30,7 @@ export const badNight: Scenario = {
   historyMs: 3 * 60 * minute,
   build: (world, liveMs) => {
     buildEstate(world);
-    // Nothing else fails, not even because of the replaced key, so that every start shows the same.
+    // Nothing else fails, not even because of the replaced key, so that every start shows the same problems.
     world.conditions = { ...world.conditions, failureFactor: 0 };
     for (const job of world.jobs.values()) {
       const { definition } = job;

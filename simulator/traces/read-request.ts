@@ -16,11 +16,11 @@ export type SunkSpan = {
   readonly links: readonly SpanLink[];
   /** What created it, such as one execution. */
   readonly resource: Attributes;
-  /** Its size in the request, including its share of the resource. */
+  /** The size of the span in the request, including its share of the resource. */
   readonly bytes: number;
 };
 
-/** Returns the spans of an `ExportTraceServiceRequest` in protobuf. Throws if the bytes are no such request. */
+/** Returns the spans of an `ExportTraceServiceRequest` in protobuf. Throws for other bytes. */
 export function readRequest(bytes: Buffer): readonly SunkSpan[] {
   return messages(bytes, 1).flatMap((resourceSpans) => {
     const [resourceBytes = none] = messages(resourceSpans, 1);
@@ -42,7 +42,7 @@ export type SunkRecord = {
   readonly resource: Attributes;
 };
 
-/** Returns the log records of an `ExportLogsServiceRequest` in protobuf. Throws if the bytes are no such request. */
+/** Returns the log records of an `ExportLogsServiceRequest` in protobuf. Throws for other bytes. */
 export function readLogRequest(bytes: Buffer): readonly SunkRecord[] {
   return messages(bytes, 1).flatMap((resourceLogs) => {
     const [resourceBytes = none] = messages(resourceLogs, 1);
@@ -146,7 +146,7 @@ function readValue(bytes: Buffer, depth: number): string {
 /** A field of a protobuf message: its number, and its value, a number or bytes. */
 export type Field = { readonly number: number; readonly value: bigint | Buffer };
 
-/** Reads the fields of a protobuf message. Throws if the bytes are no such message. */
+/** Reads the fields of a protobuf message. Throws for other bytes. */
 export function* readFields(bytes: Buffer): Generator<Field> {
   for (let at = 0; at < bytes.length; ) {
     const tag = readNumber(bytes, at);

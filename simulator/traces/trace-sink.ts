@@ -7,7 +7,7 @@ import { createShelf, type KeptTrace } from './shelf.ts';
 /** Returns the page of an execution in the exporter that watches this server; undefined if there is none. */
 export type ExecutionPage = (server: string, executionId: string) => string | undefined;
 
-/** A simple backend: accepts traces, log records and metrics by OTLP in protobuf, keeps the last ones, and lists them. */
+/** A simple backend: accepts traces, log records and metrics by OTLP in protobuf, keeps the last of each, and lists them. */
 export function createTraceSink(executionPage: ExecutionPage = () => undefined): Router {
   const shelf = createShelf(limits);
   let records: readonly SunkRecord[] = [];
@@ -70,7 +70,7 @@ ${traces.length === 0 ? none : table}`,
   );
 }
 
-/** Renders a trace. Its anchor is the trace id, which links use. */
+/** Renders a trace. The anchor of a trace is the trace id, which links use. */
 function renderRow({ traceId, root, spans }: KeptTrace, executionPage: ExecutionPage): Markup {
   const server = root.resource.get('automation.server.name');
   const id = root.resource.get('cicd.pipeline.run.id');

@@ -84,14 +84,14 @@ export type Member = {
   readonly uuid: string;
   readonly name: string;
   skewMs: number;
-  /** Its earlier clocks, oldest first, each with the true time at which it was set. */
+  /** The earlier clocks of the member, oldest first, each with the true time at which it was set. */
   readonly earlierSkews: { readonly untilMs: number; readonly skewMs: number }[];
   startedAtMs: number;
   alive: boolean;
   /** Until then it answers 503 with an empty body. */
   readyAtMs: number;
   readonly threadPoolSize: number;
-  /** Scheduler threads in use, and the runs that wait for one. */
+  /** Scheduler threads in use, and the runs that wait for a thread. */
   busy: number;
   readonly waiting: Waiting[];
 } & ReturnType<typeof createCounters>;
@@ -176,7 +176,7 @@ type ExecutionEnd = {
   readonly failedNodes: readonly string[];
 };
 
-/** One run. Times are true times; answers show them by the clock of its member. `skewMs` is that of its start. */
+/** One run. Times are true times; answers show them by the clock of its member. `skewMs` is the skew at the start of the run. */
 export type Execution = {
   readonly id: number;
   readonly project: Project;

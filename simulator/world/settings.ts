@@ -10,7 +10,7 @@ export const settingsSchema = z.strictObject({
   metricsOn: z.boolean(),
   metricsDisabled: z.set(z.string()),
   brokenGauges: z.array(z.string()).readonly(),
-  /** True if requests change the request timers. A frozen server always answers the same. */
+  /** True if requests change the request timers. Answers of a frozen server never change. */
   countRequests: z.boolean(),
   commercial: z.boolean(),
   userClasses: z.record(z.string(), z.string()).readonly(),

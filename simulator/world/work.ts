@@ -26,7 +26,7 @@ export type Step = {
   readonly isMet?: boolean;
 };
 
-/** The immutable part of a run. Its execution keeps it even if the job is edited later. */
+/** The immutable part of a run. The execution of the run keeps this part even if the job is edited later. */
 export type Work = {
   readonly nodes: readonly string[];
   readonly steps: readonly Step[];
@@ -51,7 +51,7 @@ export type JobDefinition = {
   readonly scheduleEnabled?: boolean;
 };
 
-/** The conditions for new runs. They are replaced as a whole, never changed in place. */
+/** The conditions for new runs. Conditions are replaced as a whole, never changed in place. */
 export const conditionsSchema = z.strictObject({
   downNodes: z.array(z.string()).readonly(),
   failureFactor: z.number(),

@@ -14,7 +14,7 @@ export type BreakerMemory = {
   faults: number;
   /** How many times the circuit has opened since the last response of the server. */
   opened: number;
-  /** Not an Error, because its stack would keep the caller in memory. */
+  /** A refusal is not an Error, because the stack of an Error would keep the caller in memory. */
   last: Refusal | undefined;
   probeAfterTicks: number;
 };

@@ -109,7 +109,7 @@ export function createClient({
 
   const askByName = createNameGuard(ask, contact, clock);
 
-  /** Makes the first contact once for all callers. None of them can cancel it; each has its own timeout. */
+  /** Makes the first contact once for all callers. No caller can cancel the contact; each has its own timeout. */
   function settle(endpoint: Endpoint<unknown>, scope: Scope): Promise<number> {
     const { forMs, untilTicks = Number.POSITIVE_INFINITY, signal } = scope;
     const own: Scope = { lane: 'vital', forMs: timeoutMs, signal: undefined };
@@ -164,7 +164,7 @@ function versionedPath(endpoint: Endpoint<unknown>, version: number, input?: Any
 
 /**
  * Stops requests for paths with special characters in names after a server has refused one, for an hour or until the release
- * changes. Then one is tried again, because the server or its proxy may accept it by then.
+ * changes. Then such a request is tried again, because the server or its proxy may accept the name by then.
  */
 function createNameGuard(ask: Requester, contact: Contact, clock: Pick<Clock, 'ticks'>): Requester {
   let refused: { readonly release: string; readonly atTicks: number } | undefined;

@@ -3,7 +3,7 @@ import type { AccessRight } from './access-policy.ts';
 import type { Dialect } from './dialect.ts';
 import { type ApiError, notAsked } from './errors.ts';
 
-/** One GET request of the API as data. The client can send no others, because some of them change data. */
+/** One GET request of the API as data. The client can send no other requests, because some requests change data. */
 export type Endpoint<Answer, Path extends string = string, Query extends string = string> = {
   /** The value of the label `api_endpoint`, and of `endpoint` in log lines. */
   readonly name: string;
@@ -27,7 +27,7 @@ export type Endpoint<Answer, Path extends string = string, Query extends string 
   readonly mayBeText: boolean;
   /** True if long texts are not cut, for example the lines of a log. */
   readonly keepsLongTexts: boolean;
-  /** True if the response may be expensive for the server. Such a request is not retried. */
+  /** True if the response may be expensive for the server. An expensive request is not retried. */
   readonly isDear: boolean;
   /** The maximum size of an inflated response. */
   readonly maxBytes: number;

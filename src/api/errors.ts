@@ -24,7 +24,7 @@ export type ApiErrorDetails = {
   readonly apiEndpoint: string;
   /** The HTTP status; absent without a response. */
   readonly status?: number;
-  /** The error code of the server. Its message is not stored, because it may contain the first characters of the token. */
+  /** The error code of the server. Messages are not stored, because they may contain the first characters of the token. */
   readonly errorCode?: string;
   /** True if the body is an error of the server itself, not of a proxy. */
   readonly isOfService?: boolean;

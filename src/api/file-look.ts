@@ -17,8 +17,8 @@ export type FileChange = { readonly result: 'taken' } | { readonly result: 'reje
 
 /**
  * Returns a function that looks for changed files, at most every ten seconds, without delaying the caller. New content that
- * cannot be used is ignored. It is reported only if it is found a second time, because a certificate and its key are not
- * replaced at the same moment.
+ * cannot be used is ignored. Unusable content is reported only if it is found a second time, because a certificate and its key
+ * are not replaced at the same moment.
  */
 export function createFileLook({ files, clock, observe }: FileLookOptions): () => void {
   const doubts = new Map<string, { says: string; isSaid: boolean }>();

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { toTimestampMs } from '../domain/time.ts';
 
-// Decoders for values that vary by release: numbers and booleans as text since 4.3, null in place of text. They accept anything,
-// and return `undefined` for unreadable values.
+// Decoders for values that vary by release: numbers and booleans as text since 4.3, null in place of text. The decoders accept
+// anything, and return `undefined` for unreadable values.
 
 export const number = lenient(toNumber);
 export const text = lenient(toText);

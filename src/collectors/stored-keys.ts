@@ -42,7 +42,7 @@ async function readKinds(api: Api): Promise<KeyKind[]> {
   return kinds;
 }
 
-/** Reads a folder. It disappears with its last key, possibly while other folders are read. */
+/** Reads a folder. A folder disappears with its last key, possibly while other folders are read. */
 async function readFolder(api: Api, folder: readonly string[]): Promise<KeyFolder> {
   try {
     return await api.get(storedKeysBelow, { path: { folder } });

@@ -194,7 +194,7 @@ function toName({ server, member }: ServerReport): string {
   return member === undefined ? server : `${server}, member ${member}`;
 }
 
-/** Returns the last line of a report about several servers. It names the servers with errors, because such a report is long. */
+/** Returns the last line of a report about several servers. The line names the servers with errors, because the report is long. */
 function toTotal(reports: readonly ServerReport[]): string[] {
   if (reports.length < 2) return [];
   const wrong = reports.filter((report) => !isFine(report)).map(toName);

@@ -5,7 +5,7 @@ import { areArgumentsFine, type CommandContext } from './command.ts';
 import { loadOrComplain } from './load.ts';
 
 export type Daemon = {
-  /** Its URL, without a slash at the end. */
+  /** The URL of the daemon, without a slash at the end. */
   readonly url: string;
   /** The user to log in as, if the daemon has users. */
   readonly login?: Login;

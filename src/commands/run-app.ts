@@ -197,8 +197,8 @@ type LineStream = {
 const maxWaitingBytes = 256 * 1024;
 
 /**
- * Writes lines to a stream whose reader may have ended or stopped reading. This must not end the process or fill its memory:
- * lost lines are counted, and reported when there is room.
+ * Writes lines to a stream whose reader may have ended or stopped reading. A lost reader must not end the process or fill its
+ * memory: lost lines are counted, and reported when there is room.
  */
 export function createLineWriter(stream: LineStream, onRoom: (dropped: number) => void): (line: string) => void {
   let dropped = 0;
@@ -234,7 +234,7 @@ type ReloadingOptions = {
   readonly clock: Pick<Clock, 'ticks' | 'after'>;
 };
 
-/** Runs reloads one at a time and at most once a second. Calls during a reload share the next one, which reads the files again. */
+/** Runs reloads one at a time and at most once a second. Calls during a reload share the next, which reads files again. */
 export function createReloading({
   loaded,
   log,

@@ -38,8 +38,8 @@ export async function start(): Promise<void> {
 }
 
 /**
- * Permits only code of the exporter and of the folder with its packages. Some packages search for others that are not
- * installed. Node.js then searches the user's home and all parent directories, where another user may have put such a package.
+ * Permits only code of the exporter and of the folder with its packages. Some packages search for packages that are not
+ * installed. Then Node.js searches the user's home and all parent directories, where another user may have put a package.
  */
 function refuseForeignModules(complain: (text: string) => void): void {
   const homes = toHomes();

@@ -47,7 +47,7 @@ type Started = {
   pusher?: Pusher | undefined;
 };
 
-/** Builds the daemon from a checked configuration. This is the composition root. */
+/** Builds the daemon from a checked configuration. This function is the composition root. */
 export function createApp(options: AppOptions) {
   const fixed: FixedConfig = options.config;
   const lasting = createLasting(options);
@@ -74,7 +74,7 @@ export function createApp(options: AppOptions) {
   }
 
   async function start(): Promise<{ url: string }> {
-    // The port is opened first, because nothing has to be undone if it is in use. It responds when everything else is ready.
+    // The port is opened first, because nothing has to be undone if it is in use; it responds when everything else is ready.
     const tracing = await loadTracing(options.config, options.otlp);
     const exposition = createDaemonExposition(lasting, current, () => started?.watch.toOwned());
     const server = await createDaemonServer({
@@ -122,7 +122,7 @@ export function createApp(options: AppOptions) {
     start,
     /** Ends polls, connections and files. If the state is large, first calls `mayTake` with the time that this takes. */
     stop,
-    /** Applies another configuration. If this fails, rejects and keeps the current one. */
+    /** Applies another configuration. If the new configuration cannot be applied, rejects and keeps the current one. */
     reload,
     /** Called after every reload, including failed ones. */
     onReload: reloads.note,

@@ -41,7 +41,7 @@ export type Watch = {
   readonly start: () => void;
   /** Waits for `pushed` before it releases the servers, because the result of a push is stored with them. */
   readonly stop: (pushed?: Promise<void>) => Promise<void>;
-  /** Continues with another configuration. If this fails, rejects and keeps the current one. */
+  /** Continues with another configuration. If the new configuration cannot be applied, rejects and keeps the current one. */
   readonly reload: (config: Config, toTraces: ToTraces) => Promise<void>;
   /** Returns the servers that are owned now, because scrapes contain only these; undefined without replicas. */
   readonly toOwned: () => ReadonlySet<string> | undefined;

@@ -44,7 +44,7 @@ import { hintAtName } from './pages/similar-names.ts';
 import type { Traces } from './trace-pipeline.ts';
 import type { WebAccess } from './web-access.ts';
 
-/** The parts of the daemon that routes need. They are read for each request, because a reload changes them. */
+/** The parts of the daemon that routes need. These parts are read for each request, because a reload changes them. */
 type Served = {
   readonly fixed: FixedConfig;
   readonly version: string;
@@ -67,7 +67,7 @@ export type DaemonServer = Pick<HttpServer, 'close'> & {
   readonly reload: (config: Config) => void;
 };
 
-/** Creates the HTTP server with all routes. It does not listen yet. */
+/** Creates the HTTP server with all routes. The server does not listen yet. */
 export async function createDaemonServer(served: Served): Promise<DaemonServer> {
   const { fixed, log, externalUrl } = served;
   const webAccess = await loadWebAccess(served);

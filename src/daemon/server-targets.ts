@@ -126,7 +126,7 @@ export function toKey({ name }: Pick<ServerConfig, 'name'>, member: string | und
   return member === undefined ? { server: name } : { server: name, member };
 }
 
-/** Reports whether several members respond at the one address of a server. This is logged once, because it does not change. */
+/** Reports whether several members respond at the one address of a server; the answer is logged once. */
 export function createHidesMembers(
   server: ServerConfig,
   { common }: Pick<Targets, 'common'>,

@@ -82,7 +82,7 @@ export function createTraces(options: TracesOptions) {
   const enrichers = new Map<string, Enricher>();
   const delivery = toDelivery?.(shared, () => countPending([...enrichers.values()]));
   return {
-    /** Builds the pipeline for the executions of one server. Its loop runs until it is stopped. */
+    /** Builds the pipeline for the executions of one server. The loop of the pipeline runs until it is stopped. */
     ofServer: (server: ServerConfig, joined: Joined): ServerTraces => {
       const attempts = createAttempts();
       const enricher = createServerEnricher(server, joined, { ...shared, attempts, spooling: delivery?.spooling });

@@ -62,7 +62,7 @@ export type WatchedServer = {
   readonly expected: Pick<ExpectedRuns, 'scheduled' | 'schedule' | 'outlook'> | undefined;
   /** Returns a job by its path `{project}/{group}/{name}`, with its schedule and its runs. */
   readonly job: (path: string) => ShownJob | undefined;
-  /** Returns the current path of the job that had this path. Undefined if a job has this path now, or if no such job is known. */
+  /** Returns the current path of the job that had this path; undefined if a job has this path now, or no such job is known. */
   readonly movedTo: (path: string) => string | undefined;
   /** The journal of changes; undefined if the collector is off. */
   readonly changes: Pick<Changes, 'list' | 'dropped'> | undefined;

@@ -64,7 +64,7 @@ export function waitFor<Value>(shared: Promise<Value>, { forMs, signal, orElse, 
       stopWaiting();
       reject(orElse());
     }
-    // This also handles the error if no caller is waiting any more.
+    // `then` also handles the error if no caller is waiting any more.
     shared.then(resolve, reject).finally(stopWaiting);
     if (signal?.aborted === true) {
       giveUp();

@@ -13,7 +13,7 @@ export const executionStatuses = [
 ] as const;
 export type ExecutionStatus = (typeof executionStatuses)[number];
 
-/** The endings of executions that are counted. `other` stands for those of plugins. */
+/** The endings of executions that are counted. `other` stands for endings of plugins. */
 export const endings = ['succeeded', 'failed', 'aborted', 'timedout', 'failed-with-retry', 'missed', 'other'] as const;
 export type Ending = (typeof endings)[number];
 

@@ -85,7 +85,7 @@ const classByReason = new Map<string, FailureClass>(
   ),
 );
 
-/** The words for a failed step whose cause is below it. They have no class. */
+/** The words for a failed step whose cause is below it; these words have no class. */
 const wordsOfOuterSteps: readonly string[] = ['JobFailed', 'NodeDispatchFailure'];
 
 /** Reports whether servers use this word for a reason. Plugins use any text. */
@@ -218,7 +218,7 @@ type SharedCause = {
   readonly subject: string;
   /** The time of the first failure among the failed jobs. */
   readonly sinceMs: number;
-  /** The number of failed jobs, and of those with the cause; then the same for successful jobs. */
+  /** The number of failed jobs, and of failed jobs with the cause; then both numbers for successful jobs. */
   readonly failed: number;
   readonly covered: number;
   readonly succeeded: number;

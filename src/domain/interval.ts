@@ -3,14 +3,14 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** The intervals that cron can repeat evenly: those that divide a minute, an hour or a day. */
+/** The intervals that cron can repeat evenly: intervals that divide a minute, an hour or a day. */
 const evenIntervalsMs: readonly number[] = [
   ...divisorsOf(60).map((seconds) => seconds * second),
   ...divisorsOf(60).map((minutes) => minutes * minute),
   ...divisorsOf(24).map((hours) => hours * hour),
 ];
 
-/** Explains why an interval cannot be used, with the nearest possible ones. Returns undefined if it can be used. */
+/** Explains why an interval cannot be used, with the nearest possible intervals. Returns undefined for a usable interval. */
 export function checkInterval(everyMs: number): string | undefined {
   if (evenIntervalsMs.includes(everyMs)) return undefined;
   const shorter = evenIntervalsMs.findLast((interval) => interval < everyMs);
@@ -30,7 +30,7 @@ export function toCronExpression(everyMs: number, offsetSeconds: number): string
   return `${parts.map((part) => toField(everyMs, part)).join(' ')} * * *`;
 }
 
-/** Times of each day, in UTC, because some hours of time zones occur twice or never. Each list is sorted. */
+/** Times of each day, in UTC, because some hours of time zones occur twice or never. Each list of times is sorted. */
 export type TimesOfDay = {
   readonly second: readonly number[];
   readonly minute: readonly number[];

@@ -30,7 +30,7 @@ type LastFailure = {
   readonly lines?: FailureLines | undefined;
 };
 
-/** The facts of one job. Each comes from the newest run that has it. */
+/** The facts of one job. Each fact comes from the newest run that has this fact. */
 export type JobFacts = {
   readonly project: string;
   readonly group: string;
@@ -49,14 +49,14 @@ export type JobFacts = {
   readonly lastFailure?: LastFailure | undefined;
   readonly lastEnding: Ending;
   readonly consecutiveFailures: number;
-  /** The ends of the newest consecutive failures, newest first. A success that becomes known late resets only earlier ones. */
+  /** The ends of the newest consecutive failures, newest first. A success that becomes known late resets only earlier failures. */
   readonly failedMs?: readonly number[] | undefined;
   readonly averageDurationMs?: number | undefined;
   /** The durations of the last successes; absent in states of earlier releases. */
   readonly drift?: Drift | undefined;
   readonly flakiness?: Flakiness | undefined;
-  /** The time since which the list lacks this job, because it was deleted or renamed. Its values are not published meanwhile. */
+  /** The time since which the list lacks this job, because it was deleted or renamed; its values are not published then. */
   readonly goneSinceMs?: number | undefined;
-  /** The slots that the job has lost. Its own series are stored but not published, and new runs count for `__other__`. */
+  /** The slots that the job has lost. The series of the job are stored but not published, and new runs count for `__other__`. */
   readonly leftOut?: 'all' | 'durations' | undefined;
 };

@@ -62,7 +62,7 @@ export async function runLimited<Item>(
   for (const turn of turns) if (turn.status === 'rejected') throw turn.reason;
 }
 
-/** Returns a function that runs one piece of work at a time, in order. An error does not stop the next one. */
+/** Returns a function that runs one piece of work at a time, in order. An error does not stop the next piece of work. */
 export function createQueue(): <Result>(work: () => Promise<Result>) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

@@ -1,6 +1,6 @@
 import { describePath, describeReadError } from './read-error.ts';
 
-/** Reads a text file. It is passed as an argument, so that this room does no I/O. */
+/** Reads a text file. The function is passed as an argument, so that this room does no I/O. */
 export type ReadFile = (path: string) => Promise<string>;
 
 type SecretSource = { readonly file: string } | { readonly environment: string };

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** The clocks, timers and randomness of this process. Each is looked up when used, because tests replace them. */
+/** The clocks, timers and randomness of this process. Functions are looked up when used, because tests replace them. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   ticks: () => performance.now(),

@@ -92,7 +92,7 @@ export function createExecutions(given: ExecutionsOptions): Executions {
   let latest: ReadNow | undefined;
   const serverNowMs = (): number => toServerNow(latest, options.clock);
 
-  /** Opens the ledger in the first round. If this fails, the next round tries again. */
+  /** Opens the ledger in the first round. If opening fails, the next round tries again. */
   async function open(): Promise<OpenRound> {
     opened ??= openRound(options, activities, oddRows, tracePort.failures);
     try {

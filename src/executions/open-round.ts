@@ -52,8 +52,8 @@ export async function openRound(
   const recount = createRecount({ ...options, cache, activities, reading, overlap });
   const restoreGap = createRestoreGap(cache, failures);
   await restoreGap.open(options.isRestored === true);
-  // Excluded projects are put on hold before the first round. The first round needs a response of the server, and before there is
-  // one, a reload may include these projects again.
+  // Excluded projects are put on hold before the first round. The first round needs a response of the server, and before this
+  // response, a reload may include these projects again.
   const nowMs = Math.floor(clock.now() + (cache.facts().skewMs ?? 0));
   await cache.update(async () => planExcluded({ states: cache.states, facts: cache.facts(), nowMs, isWanted }));
   // The slots must be planned before counting, because runs of a job without a slot count for `__other__`.

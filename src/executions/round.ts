@@ -103,7 +103,7 @@ async function followClock({ found, activities, activityHint, options }: Round, 
     found.overlap.noteReached(reachedMs);
   }
   found.overlap.noteLeap(leap);
-  // Slow clocks are recorded first. Otherwise executions with their dates would look like imports.
+  // Slow clocks are recorded first. If not, executions with dates of slow clocks would look like imports.
   const serverTimes = [time.doubtedMs ?? time.nowMs - wasBehindMs];
   await noteSlowClocks(found.cache, { serverTimes, nowMs: time.nowMs, ownMs });
   await keep(found.overlap.reachedMs(time.nowMs));
@@ -274,7 +274,7 @@ const minForPast = 0.3;
 const minForLooks = 0.1;
 const timeForLists = 0.2;
 
-/** A round with its running executions, or with those of the last read if they cannot be read now. */
+/** A round with its running executions, or with the running executions of the last read if none can be read now. */
 export type ReadNow = RoundNow & { readonly lastRead?: LastRead };
 type LastRead = { readonly running: NonNullable<RoundNow['running']>; readonly seenMs: number } | undefined;
 

@@ -100,7 +100,7 @@ export function createOutlook(options: RisksOptions) {
   };
 }
 
-/** Finds the runs at risk in the next hours. `crowds` are those of the last plan. */
+/** Finds the runs at risk in the next hours. `crowds` are the crowds of the last plan. */
 function lookForRisks(
   { jobs, port, notes, settings, surroundings }: RisksOptions,
   { hours, crowds }: { readonly hours: number; readonly crowds: readonly Crowd[] },
@@ -205,7 +205,7 @@ function isQuiet(job: WatchedJob, notes: Pick<SourceNotes, 'all'>): boolean {
   return job.goneAtMs !== undefined || isOff(job) || isProjectOff(notes.all(), job.project);
 }
 
-/** Lists jobs whose schedules were not read yet. They may start at any time. */
+/** Lists jobs whose schedules were not read yet. These jobs may start at any time. */
 function listUntimed({ jobs, notes, settings }: RisksOptions): readonly ExpectedJob[] {
   return [...jobs.all.values()].flatMap((job) => {
     if (job.timetable !== undefined || isQuiet(job, notes)) return [];

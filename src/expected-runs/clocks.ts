@@ -32,13 +32,13 @@ export function createClocks(clock: Pick<Clock, 'now' | 'ticks'>) {
       if (told.size < maxMembers || before !== undefined) told.set(uuid, { aheadMs, ticks: clock.ticks() });
       return before && toStep(before, { aheadMs, ticks: clock.ticks() });
     },
-    /** Records a response without a server time. Then the exporter's clock is used, which may also be set. */
+    /** Records a response without a server time. In this case the exporter's clock is used, which may also be set. */
     noteOwn: (): ClockStep | undefined => {
       const before = own;
       own = readOwn();
       return first === undefined ? toStep(before, own) : undefined;
     },
-    /** Returns the time of the first member that reported one, while this member continues to report. */
+    /** Returns the time of the first member that reported a time, while this member continues to report. */
     nowMs: (): number => {
       const known = ofMember(first);
       return Math.floor(known === undefined ? clock.now() : clock.ticks() + known.aheadMs);
@@ -61,7 +61,7 @@ export type Clocks = ReturnType<typeof createClocks>;
 
 type Told = { readonly aheadMs: number; readonly ticks: number };
 
-/** Returns the span of a step: a forward step right after the last reading, or a backward step right before this one. */
+/** Returns the span of a step: a forward step right after the last reading, or a backward step right before this reading. */
 function toStep(before: Told, { aheadMs, ticks }: Told): ClockStep | undefined {
   if (Math.abs(aheadMs - before.aheadMs) <= stepMs) return undefined;
   return { fromMs: (aheadMs > before.aheadMs ? before.ticks : ticks) + before.aheadMs, toMs: ticks + aheadMs };

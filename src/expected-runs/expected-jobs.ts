@@ -29,7 +29,7 @@ export type ExpectedJobs = {
   /** Returns the nodes with failures since their last success, if the failures are older than an interval or a minute. */
   readonly failingNodes: () => FailingNodes;
   readonly hours: () => readonly HourOfTimes[];
-  /** Loads the stored state. It may be called again after an error. */
+  /** Loads the stored state. The function may be called again after an error. */
   readonly open: () => Promise<void>;
   /** Records the runs of a transaction of the ledger in the same transaction. */
   readonly commitHook: CommitHook;
@@ -145,7 +145,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
 
 type Changing = Pick<ExpectedJobs, 'all' | 'change'> & Pick<Clock, 'nextTurn'>;
 
-/** Makes changes in pieces. Each piece is a transaction of its own, so its changes stay if the next piece fails. */
+/** Makes changes in pieces. Each piece is a transaction of its own, so changes of one piece stay if the next piece fails. */
 async function changeInPieces(
   { all, change, nextTurn }: Changing,
   notes: readonly Note[],
@@ -232,7 +232,7 @@ async function readAll(options: Options) {
   return { ...kept, isUnnoted, judged };
 }
 
-/** Reports whether runs were counted while the schedule watch was off. Then the runs for undecided times are unknown. */
+/** Reports whether runs were counted while the schedule watch was off. If so, the runs for undecided times are unknown. */
 async function hasUnnoted(
   { server, ledger }: Options,
   throughMs: number | undefined,
@@ -264,7 +264,7 @@ function toDocuments({ jobs, tallies, hours }: Made, all: ReadonlyMap<string, Wa
   return [...written.map(toJobDocument), ...tallies.map(toTallyDocument), ...changedHours];
 }
 
-/** Reports whether `listedAtMs` is the only change of a job. Such a change is not stored each minute. */
+/** Reports whether `listedAtMs` is the only change of a job. A change of `listedAtMs` alone is not stored each minute. */
 function isOnlyListed(before: WatchedJob | undefined, job: WatchedJob): boolean {
   if (before === undefined) return false;
   // This cast is safe: a job has only the fields of its type. A deep comparison of thousands of jobs would take too long.

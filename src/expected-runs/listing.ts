@@ -27,7 +27,7 @@ export function createListing(options: ListingOptions) {
   // The lists of other polls are stored from now on.
   notes.takeJobLists();
 
-  /** The response goes to the listener, like those of other polls. */
+  /** The response goes to the listener, like the responses of other polls. */
   async function request(api: Api, project: string): Promise<void> {
     const atMs = notes.serverNowMs();
     const beganTicks = clock.ticks();
@@ -84,7 +84,7 @@ function findDoubted(jobs: Iterable<WatchedJob>, tries: Tries): ReadonlySet<stri
   return doubted;
 }
 
-/** Chooses the projects to list now: first those never listed, then those with doubtful jobs, then the next in turn. */
+/** Chooses the projects to list now: first projects never listed, then projects with doubtful jobs, then the next in turn. */
 function planLists(projects: readonly string[], tries: Tries, doubted: ReadonlySet<string>): readonly string[] {
   const fresh = projects.filter((project) => !tries.has(project)).slice(0, maxFresh);
   const toOrder = (project: string): number => (doubted.has(project) ? -Infinity : (tries.get(project)?.ticks ?? 0));
@@ -106,7 +106,7 @@ const maxRestMs = maxListGapMs / 2;
 
 /**
  * Finds projects that are gone, and since when. Excluded projects and those unknown to the server are gone at once. Other
- * missing projects count as gone after a while, because they may be hidden for a moment.
+ * missing projects count as gone after a while, because missing projects may be hidden for a moment.
  */
 function createLostProjects({ clock, notes, settings, jobs }: ListingOptions) {
   const missing = new Map<string, { readonly ticks: number; readonly atMs: number }>();

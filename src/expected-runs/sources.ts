@@ -20,10 +20,10 @@ export type SourceNotes = {
   readonly all: () => Sources;
   /** Returns the server time according to its responses. */
   readonly serverNowMs: () => number;
-  /** Returns the server time of the last response of the server or of a member. It is kept over a restart. */
+  /** Returns the server time of the last response of the server or of a member. This time is kept over a restart. */
   readonly lastAnswerMs: (member?: string) => number | undefined;
   readonly clocks: Pick<Clocks, 'aheadMs' | 'behindMs'>;
-  /** Inserts stored readings before those since the start. */
+  /** Inserts stored readings before the readings since the start. */
   readonly restore: (kept: Sources) => void;
   /** Returns the keys that changed since the last call. */
   readonly takeChanged: () => readonly string[];
@@ -125,7 +125,7 @@ function toStart(known: Timeline, startedAtMs: number): string {
 
 const sameStartMs = 2000;
 
-/** Returns how a member was seen. Silence proves something only at the member's own address, not at a common one. */
+/** Returns how a member was seen. Silence proves something only at the member's own address, not at a common address. */
 function toSight(uuids: ReadonlyMap<string, string>, uuid: string): 'answered' | 'seen' {
   return [...uuids.values()].includes(uuid) ? 'answered' : 'seen';
 }
@@ -177,7 +177,7 @@ function joinKept(timelines: Map<string, Timeline>, kept: Sources): Timeline[num
   return first;
 }
 
-/** Inserts stored readings before later ones. */
+/** Inserts stored readings before later readings. */
 function putBefore(received: Timeline, kept: Timeline): Timeline {
   const [first] = received;
   return [...kept.filter(({ throughMs }) => first === undefined || throughMs < first.fromMs), ...received];

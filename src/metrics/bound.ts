@@ -155,8 +155,8 @@ function unitOf({ family, labels, added = [] }: Row): string {
 }
 
 /**
- * Finds rows with equal labels in a tree with one level for each label, but no deeper than needed. It is exact, while joined
- * labels could collide, and fast, because neighbours mostly share their first labels.
+ * Finds rows with equal labels in a tree with one level for each label, but no deeper than needed. A tree is exact, while
+ * joined labels could collide, and fast, because neighbours mostly share their first labels.
  */
 function createLabelTree(rows: readonly Row[]) {
   const path: Node[] = [new Map()];

@@ -22,7 +22,7 @@ type ExpositionOptions = {
 type Wanted = Selection & {
   readonly format: Format;
   readonly gzip: boolean;
-  /** The servers of this replica. Other servers have only series about leases. Absent without replicas. */
+  /** The servers of this replica. Other servers have only series about leases. The set is absent without replicas. */
   readonly owned?: ReadonlySet<string> | undefined;
 };
 

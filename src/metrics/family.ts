@@ -7,7 +7,7 @@ export type MetricType = (typeof metricTypes)[number];
 const mergeRules = ['sum', 'newest', 'earliest'] as const;
 export type MergeRule = (typeof mergeRules)[number];
 
-/** A metric family as data. Its full name is in the file that declares it. */
+/** A metric family as data. The full name of a family is in the file that declares the family. */
 export type Family = {
   readonly name: string;
   readonly help: string;
@@ -16,7 +16,7 @@ export type Family = {
   readonly merge: MergeRule;
   /** For a state set: the label with the states, which cannot be dropped. */
   readonly stateLabel?: string;
-  /** For a histogram with the same counts as another one: the family with its buckets. */
+  /** For a histogram with the same counts as another histogram: the family with the buckets. */
   readonly bucketsFrom?: string;
 };
 
@@ -30,7 +30,7 @@ export type Row = {
   /** For histograms and summaries: the suffix of the name, and the label that only their samples have. */
   readonly suffix?: '_bucket' | '_sum' | '_count';
   readonly extra?: readonly [name: 'le' | 'quantile', value: number];
-  /** Configured labels of this row, after those of the family. */
+  /** Configured labels of this row, after the labels of the family. */
   readonly added?: readonly LabelPair[];
   /** Rendered only in formats with exemplars. */
   readonly exemplar?: Exemplar;
@@ -177,7 +177,7 @@ export function since(startSeconds: number | undefined, rows: Row[]): Row[] {
   return startSeconds === undefined ? rows : rows.map((row) => ({ ...row, startSeconds }));
 }
 
-/** One state is 1, the others are 0. This is a gauge, because an OpenMetrics stateset needs a label named like the family. */
+/** One state is 1, the others are 0. A gauge is used, because an OpenMetrics stateset needs a label named like the family. */
 export function stateSet<const Label extends string = never>(
   name: string,
   help: string,

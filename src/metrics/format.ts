@@ -51,7 +51,7 @@ type Spelling = { type: string; subtype: string; versions: readonly string[] };
 
 const spellings: Readonly<Record<TextFormat, Spelling>> = {
   text: { type: 'text', subtype: 'plain', versions: ['0.0.4'] },
-  // 0.0.1 was the draft of 1.0.0. A reader of one can read the other.
+  // Version 0.0.1 was the draft of 1.0.0, so a reader of one version can read the other.
   openmetrics: { type: 'application', subtype: 'openmetrics-text', versions: ['1.0.0', '0.0.1'] },
 };
 

@@ -11,7 +11,7 @@ export function renderSamples(rows: readonly Row[], baseLabels: readonly LabelPa
   return text;
 }
 
-/** Renders rows of one family. It is fastest if neighbours share their first labels. */
+/** Renders rows of one family. The renderer is fastest if neighbours share their first labels. */
 export function createRowRenderer(family: Family, baseLabels: readonly LabelPair[] = []): (row: Row) => string {
   const { name, labels: labelNames } = family;
   const base = renderPairs(baseLabels);

@@ -88,7 +88,7 @@ export function createOwnership(options: OwnershipOptions): Ownership {
     await acquire(unit);
   }
 
-  /** Ends a unit. It is acquired again only after all its work has ended. */
+  /** Ends a unit. The unit is acquired again only after all its work has ended. */
   function lose(unit: string, reason: LossReason, only?: number, waitMs = 0): void {
     const epoch = tenures.end(unit, only);
     if (epoch === undefined) return;

@@ -13,7 +13,7 @@ export type TenuresOptions = {
 
 type Held = Tenure & { cancels: Cancel[] };
 
-/** Renews the leases of this replica. If this fails, ends them in time. */
+/** Renews the leases of this replica. If renewing fails, ends the leases in time. */
 export function createTenures({ leases, clock, reach, onEnd }: TenuresOptions) {
   const held = new Map<string, Held>();
 

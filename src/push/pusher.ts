@@ -155,7 +155,7 @@ function createNotes({ log, observe }: Pick<PusherOptions, 'log' | 'observe'>) {
 
 type Waiting = ReturnType<typeof encode> & { readonly undo: () => void };
 
-/** Sends requests until one fails. Returns those that were certainly not accepted. */
+/** Sends requests until one fails. Returns the requests that were certainly not accepted. */
 async function sendAll(requests: readonly Waiting[], send: (request: Waiting) => Promise<Sending>, stop: AbortSignal) {
   const left: Waiting[] = [];
   for (const [at, request] of requests.entries()) {
@@ -192,7 +192,7 @@ async function sendOnce(
       // A gateway stopped waiting, but the endpoint may have accepted the points.
       return { ...none, result: 'failed', reason, askedMs, isOver: answer.status === 504 };
     }
-    // Other statuses concern the address, the password or the size. Nothing was accepted.
+    // Other statuses concern the address, the password or the size. With these statuses, no metric was accepted.
     const isOver = verdict.status === 400 || verdict.status >= 500;
     return { ...none, result: 'refused', reason: verdict.reason, isOver };
   } catch (error) {
@@ -258,7 +258,7 @@ async function* toBatches(
 
 type Take = (family: ScrapedFamily, point: Point) => Promise<Point | undefined>;
 
-/** Encoding this number takes a few milliseconds. It is less than a mebibyte, which proxies usually accept. */
+/** Encoding this number of points takes a few milliseconds, and gives less than a mebibyte, which proxies usually accept. */
 const maxPoints = 500;
 const pointsPerPiece = 100;
 const stopLimitMs = 2000;

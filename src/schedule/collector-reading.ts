@@ -33,7 +33,7 @@ export function createServerReading(options: ServerReadingOptions): Reading {
 /** The maximum duration of a poll beyond its interval, in timeouts, for several requests to a slow server. */
 const maxTimeouts = 3;
 
-/** Stores the memory of a collector. It is read once and written on change. If the disk fails, only the memory is lost. */
+/** Stores the memory of a collector. The memory is read once and written on change. If the disk fails, only the memory is lost. */
 function createMemories({ key, state, log }: ServerReadingOptions) {
   const { server, member, collector } = key;
   const owner = { server: member === undefined ? server : `${server}/${member}`, collector };

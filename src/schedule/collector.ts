@@ -117,7 +117,7 @@ export type ProjectCollector = CommonParts & {
 /** The collector of executions, which the room `executions` reads. */
 export type ExecutionsCollector = CommonParts & { readonly kind: 'executions' };
 
-/** The collector of schedules, which the room `expected-runs` reads. It needs the counted executions. */
+/** The collector of schedules, which the room `expected-runs` reads. This collector needs the counted executions. */
 export type ExpectedRunsCollector = CommonParts & { readonly kind: 'expected-runs' };
 
 /** The collector of changes, which the room `diagnosis` finds in the responses of all collectors. */
@@ -173,7 +173,7 @@ export type Watch = {
     readonly labelsOf: (project: string) => readonly LabelPair[];
   };
   readonly jobs: {
-    /** Reports whether the configuration includes a job. Its path is `{project}/{group}/{name}`. */
+    /** Reports whether the configuration includes a job. The path of a job is `{project}/{group}/{name}`. */
     readonly isWanted: (path: string) => boolean;
     /** The maximum number of jobs with their own series. */
     readonly detail: number;

@@ -37,7 +37,7 @@ export type LastPoll = {
   readonly beyondLimit?: number | undefined;
 };
 
-/** The shortest interval of a poll that is off. It must notice new permissions and upgrades at low cost. */
+/** The shortest interval of a poll that is off. Such a poll must notice new permissions and upgrades at low cost. */
 export const retryMs = 300_000;
 
 /** Wraps every collector: measures time, converts errors, counts and logs. */
@@ -50,7 +50,7 @@ export function createPoll(options: PollOptions) {
   function report(outcome: Outcome, seconds: number): void {
     self.collectorDuration.set(key, seconds);
     const reason = outcome.result === 'off' ? outcome.reason : '';
-    // This also removes a series from before a reload with a different reason.
+    // The loop also removes a series with a different reason from before a reload.
     for (const other of reasons) if (other !== reason) self.collectorEnabled.remove({ ...key, reason: other });
     self.collectorEnabled.set({ ...key, reason }, Number(outcome.result !== 'off'));
     if (outcome.result === 'off') {

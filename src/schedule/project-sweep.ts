@@ -239,7 +239,7 @@ const spread = 0.8;
 const maxInARow = 5;
 const minPublishMs = 5000;
 
-/** Returns all names, starting where the last pass ended early. If this project is gone, starts with the next name. */
+/** Returns all names, from where the last pass ended early. If the project at this place is gone, starts with the next. */
 function rotate(sortedNames: readonly string[], first: string): string[] {
   const start = sortedNames.findIndex((name) => name >= first);
   return start <= 0 ? [...sortedNames] : [...sortedNames.slice(start), ...sortedNames.slice(0, start)];

@@ -172,7 +172,7 @@ function toWay(outcome: Outcome): string {
   return outcome.result;
 }
 
-/** The pause after the first error. Each further error doubles it. */
+/** The pause after the first error. Each further error doubles the pause. */
 const firstPauseMs = 60_000;
 /** All retries start within a minute after the server is back, including the time of the vital poll that noticed it. */
 const spreadOverMs = 45_000;
@@ -200,7 +200,7 @@ export type TimedPoll = {
 
 export type PollTimes = ReturnType<typeof createPollTimes>;
 
-/** Decides when polls run. Each entry has its own second, so that they do not all start together. */
+/** Decides when polls run. Each entry has its own second, so that polls do not all start together. */
 export function createPollTimes(entries: readonly TimedPoll[], clock: PollTimesClock) {
   const lines = entries.map((entry, index) => createLine(entry, index, clock));
   return {

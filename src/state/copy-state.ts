@@ -94,7 +94,7 @@ export type StateRows = {
   readonly documents: (unit: string) => Promise<readonly LedgerDocument[]>;
   /** Returns the memories of a unit and its members, sorted by server and collector. */
   readonly memories: (unit: string) => Promise<readonly MemoryRow[]>;
-  /** Returns the entries after the given one, sorted by id and start. */
+  /** Returns the entries after the given entry, sorted by id and start. */
   readonly entries: (unit: string, after: LedgerEntry | undefined) => Promise<readonly LedgerEntry[]>;
   /** Returns the traces after a position of the queue, including quarantined ones. */
   readonly traces: (unit: string, after: number) => Promise<readonly TraceRow[]>;
@@ -109,7 +109,7 @@ export type TraceRow = {
   readonly why: QuarantineReason | undefined;
 };
 
-/** The maximum number of rows to read, write or delete at once. It limits the size of transactions in a large state. */
+/** The maximum number of rows to read, write or delete at once. This number limits the size of transactions in a large state. */
 export const batchSizes = { entries: 2000, documents: 500, traces: 100 } as const;
 
 /** Marks a state file as complete, or as the target of a `migrate` that is not finished. */

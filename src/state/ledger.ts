@@ -1,7 +1,7 @@
 import type { Finished } from '../domain/execution.ts';
 import type { SpooledTrace } from './spool.ts';
 
-/** Stores executions so that each counts once. Each change is stored as a whole or not at all. */
+/** Stores executions so that each execution counts once. Each change is stored as a whole or not at all. */
 export type Ledger = {
   /** Returns the documents of a server. If `kinds` is given, documents of other kinds may be missing. */
   readonly load: (server: string, kinds?: readonly string[]) => Promise<readonly LedgerDocument[]>;

@@ -20,8 +20,8 @@ export type SharedState = {
 export type Leases = {
   /**
    * Acquires a unit that was never owned, or whose lease has expired or belongs to this replica. The epoch increases each time,
-   * so that writes with an earlier epoch are fenced. It also exceeds `knownEpoch`, because the database may have lost that
-   * epoch. If another replica owns the unit, returns its lease.
+   * so that writes with an earlier epoch are fenced. The new epoch exceeds `knownEpoch` too, because the database may have lost
+   * that epoch. If another replica owns the unit, returns its lease.
    */
   readonly acquire: (unit: string, ttlMs: number, knownEpoch?: number) => Promise<Acquired>;
   /** Extends the lease. Returns false if the unit has another owner or epoch. */
@@ -53,7 +53,7 @@ export type Lease = {
 
 export type Replica = Pick<Lease, 'owner' | 'address'>;
 
-/** A write that was fenced. It changed nothing, and cannot change anything later. */
+/** A write that was fenced. A fenced write changed nothing, and cannot change anything later. */
 export class FencedError extends StateError {
   override readonly name = 'FencedError';
   readonly why: FenceReason;
@@ -73,8 +73,8 @@ export class UnfinishedCopyError extends StateError {
 }
 
 /**
- * A commit without a response. It may have happened, or may still happen. The caller must acquire the unit again, which fences
- * the write, and must load the stored state.
+ * A commit without a response, which may have happened or may still happen. The caller must acquire the unit again, which
+ * fences the write, and must load the stored state.
  */
 export class UnansweredError extends StateError {
   override readonly name = 'UnansweredError';

@@ -1,8 +1,8 @@
 /** Finished traces that wait for delivery. A trace enters with a ledger transaction and stays until delivered or dropped. */
 export type Spool = {
   /**
-   * Returns the first traces of the queue up to both bounds, without quarantined ones and the given keys. If there is any
-   * trace, returns at least one. Traces and log records have separate queues.
+   * Returns the first traces of the queue up to both bounds, without quarantined traces and the given keys. If the queue has
+   * any trace, returns at least one. Traces and log records have separate queues.
    */
   readonly next: (
     bounds: SpoolBounds,
@@ -43,7 +43,7 @@ export type SpooledTrace = {
 };
 
 export type TraceEncoding = 'protobuf' | 'json';
-/** The encoding. It marks log records, because one table contains both. */
+/** The encoding. The encoding marks log records, because one table contains both. */
 export type SpoolEncoding = TraceEncoding | `logs-${TraceEncoding}`;
 export type SpooledSignal = 'traces' | 'logs';
 

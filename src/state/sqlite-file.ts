@@ -32,11 +32,11 @@ export type OpenedFile = {
   readonly database: DatabaseSync;
   readonly origin: StateOrigin;
   readonly commit: Commit;
-  /** Writes the backup that replaces a damaged file. An incomplete backup never replaces an earlier one. */
+  /** Writes the backup that replaces a damaged file. An incomplete backup never replaces an earlier backup. */
   readonly backUp: () => Promise<void>;
   /** Reports whether the path still names the open file. */
   readonly isInPlace: () => boolean;
-  /** Writes the database to its path again, closes the open file, and returns the new one. */
+  /** Writes the database to its path again, closes the open file, and returns the new file. */
   readonly moveBack: () => Promise<OpenedFile>;
   readonly close: () => void;
 };
@@ -45,7 +45,7 @@ export type FileOptions = {
   readonly dir: string;
   readonly now: () => number;
   readonly isSound?: IsSound | undefined;
-  /** True while a copy into this directory is in progress. Otherwise an incomplete copy is refused. */
+  /** True while a copy into this directory is in progress. If false, an incomplete copy is refused. */
   readonly isCopying?: boolean | undefined;
 };
 
@@ -71,7 +71,7 @@ export function openStateFile(options: FileOptions): OpenedFile {
   });
 }
 
-/** Reports whether a directory has a state or a backup of one; opening would create a new one. */
+/** Reports whether a directory has a state or a backup; opening would create a new state. */
 export function hasState(dir: string): boolean {
   const { file, copy } = toPaths(dir);
   // Unlike existsSync, statSync throws if the directory cannot be read.
@@ -233,7 +233,7 @@ async function copyTo(copy: string, database: DatabaseSync, onDamage: () => void
     }
     renameSync(half, copy);
   } finally {
-    // This also removes the files that the health check leaves.
+    // `removeDatabase` also removes the files that the health check leaves.
     removeDatabase(half);
   }
 }

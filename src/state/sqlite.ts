@@ -16,7 +16,7 @@ type SqliteOptions = Partial<StateRules> &
   (({ readonly dir: string; readonly maxPages?: number } & Pick<FileOptions, 'isCopying'>) | { readonly memory: true });
 
 type StateRules = {
-  /** Reports whether the parsed body of a document has the shape of its kind. If not, the state is damaged. */
+  /** Reports whether the parsed body of a document has the shape of its kind. A wrong shape means that the state is damaged. */
   isSound: IsSound;
   /** Called with a description of damage that was found during use and quarantined. */
   onDamage: (what: string) => void;

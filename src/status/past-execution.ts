@@ -38,7 +38,7 @@ export type SpanRow = {
   readonly depth: number;
   readonly startMs: number;
   readonly endMs: number;
-  /** True if the times were moved into those of the parent. */
+  /** True if the times were moved into the times of the parent. */
   readonly isFitted: boolean;
   readonly result: string | undefined;
   readonly hasFailed: boolean;

@@ -192,7 +192,7 @@ function* findUnwell({ name: collector, complaints }: CollectorStatus, of: strin
   }
 }
 
-/** Returns the problems of a server. If it does not respond, returns only this problem, because earlier ones may be over. */
+/** Returns the problems of a server. Without a response, returns only this problem, because others may be over. */
 function* findTroubles(server: ServerStatus): Generator<Problem> {
   const { name, state, troubles = [] } = server;
   if (state !== 'up') return;
@@ -278,7 +278,7 @@ function join(...parts: readonly (string | undefined)[]): string | undefined {
   return said.length === 0 ? undefined : said.join(': ');
 }
 
-/** Quotes a name. Shortens a long one, so that the title has room for the problem. */
+/** Quotes a name. Shortens a long name, so that the title has room for the problem. */
 function toQuoted(name: string): string {
   return `"${cut(name, maxNameLength)}"`;
 }

@@ -127,7 +127,7 @@ function isWaiting({ status }: Execution): boolean {
   return status === 'scheduled' || status === 'queued';
 }
 
-/** Reports whether the configuration includes an execution. After a reload, it may exclude counted ones. */
+/** Reports whether the configuration includes an execution. After a reload, the configuration may exclude counted executions. */
 function isWanted(project: string, name: JobName, { isWantedProject, isWantedJob }: Settings): boolean {
   return isWantedProject(project) && isWantedJob(toJobPath(project, name));
 }

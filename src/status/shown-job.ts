@@ -17,7 +17,7 @@ export type ShownJob = {
   /** The server time, now and when the running executions of the job were read. */
   readonly nowMs: number;
   readonly seenMs?: number | undefined;
-  /** Undefined for a job without a schedule or without a watched one. */
+  /** The schedule of a job; undefined without a schedule, or if it is not watched. */
   readonly schedule: ScheduleOfJob | undefined;
   /** The newest finished runs, newest first. */
   readonly runs: readonly EndedStatus[];

@@ -8,7 +8,7 @@ import type { Silence } from './watcher.ts';
 /** The scheduled runs of an interval that did not happen. Times are text, as in JSON. */
 export type SkippedStatus = {
   readonly server: string;
-  /** Why nothing is known, or why the data are old; null if there is no such reason. */
+  /** Why nothing is known, or why the data are old; null if the data are known and current. */
   readonly unknown: string | null;
   readonly since: string | null;
   readonly until: string | null;

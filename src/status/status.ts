@@ -122,7 +122,7 @@ export type ExecutionsOfServer = {
   readonly countedSinceMs: number | undefined;
   /** `denied`: running executions cannot be read in any project; `unknown`: they have not been read yet. */
   readonly runningSight: 'known' | 'unknown' | 'denied';
-  /** Projects whose running executions cannot be read, although those of other projects can. */
+  /** Projects whose running executions cannot be read, although running executions of other projects can. */
   readonly runningDenied: readonly string[];
   readonly hidden: readonly HiddenHistory[];
   /** Overdue executions first, then the longest running. */

@@ -13,7 +13,7 @@ export type Tonight = { readonly hours: number; readonly servers: readonly Serve
 
 export type ServerTonight = {
   readonly server: string;
-  /** Why nothing is known about the runs of the server, or why the data are old; null if there is no such reason. */
+  /** Why nothing is known about the runs of the server, or why the data are old; null if the data are known and current. */
   readonly unknown: string | null;
   readonly risks: RisksTonight | null;
   /** The scheduled runs of the last twelve hours that did not happen, and how many of them no later run has recovered. */

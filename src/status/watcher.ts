@@ -4,7 +4,7 @@ import type { Seen } from '../schedule/vitality.ts';
 import { isWell } from './problem-kinds.ts';
 import type { Elsewhere, LeaseStatus, ServerState, ServerStatus, TargetStatus, Watcher } from './status.ts';
 
-/** The URLs of this exporter: the configured one, and the one that works on its own machine. */
+/** The URLs of this exporter: the configured URL, and the URL that works on its own machine. */
 type Own = { readonly externalUrl: string | undefined; readonly url: string };
 
 export function toWatcher(lease: LeaseStatus | undefined, own: Own): Watcher {
@@ -74,7 +74,7 @@ export function toServerState(seen: Seen | undefined): StateOfTarget {
   return seen ?? { state: 'waiting', sinceMs: undefined, message: undefined };
 }
 
-/** Returns the state of a cluster whose members are watched separately. It is up if one of them is up. */
+/** Returns the state of a cluster whose members are watched separately. A cluster is up if one of its members is up. */
 export function toCommonState(members: readonly StateOfTarget[]): StateOfTarget {
   const best = bestFirst.find((state) => members.some((one) => one.state === state)) ?? 'waiting';
   const since = members.flatMap(({ state, sinceMs }) => (state === best && sinceMs !== undefined ? [sinceMs] : []));

@@ -58,7 +58,7 @@ export type WhyOfJob = Why & AboutJob & AboutRuns;
 
 export type AboutRuns = {
   readonly failure: WhyFailed | undefined;
-  /** The lasting changes of its durations; without `step`, those of the whole job. */
+  /** The lasting changes of durations of steps or, without `step`, of the whole job. */
   readonly duration_shifts?: readonly {
     readonly step?: string | undefined;
     readonly since: string;

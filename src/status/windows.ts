@@ -13,7 +13,7 @@ export type Windows = {
   readonly now: string | null;
   readonly for_minutes: number;
   readonly within_minutes: number;
-  /** Why nothing is known, or why the data are old; null if there is no such reason. */
+  /** Why nothing is known, or why the data are old; null if the data are known and current. */
   readonly unknown: string | null;
   readonly passive_since: string | null;
   readonly running: number;

@@ -69,7 +69,7 @@ function readNumber({ query }: ApiRequest, name: string, fallback: number): numb
   return /^-?\d+$/.test(given) ? Number(given) : 0;
 }
 
-/** Returns the number of rows on a page: the requested one, or the limit of the gateway. */
+/** Returns the number of rows on a page: the requested number, or the limit of the gateway. */
 function readMax(request: ApiRequest): number {
   return Math.min(readNumber(request, 'max', 20), request.world.settings.maxRows);
 }

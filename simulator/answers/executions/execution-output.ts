@@ -10,7 +10,7 @@ import { toDate } from '../dates.ts';
 import { openExecution, statusNow } from './execution.ts';
 import { programs, writeProgram } from './program-lines.ts';
 
-/** execution/{id}/output (API reference, "Output content"): the last lines, or those from an offset; also of one step or node. */
+/** execution/{id}/output (API reference, "Output content"): the last lines, or lines from an offset; also of one step or node. */
 export function executionOutput(request: ApiRequest): Answer {
   const execution = openExecution(request);
   if ('status' in execution) return toRefusal(request, execution);
@@ -98,7 +98,7 @@ const fourWords: Readonly<Record<string, string>> = { running: 'running', succee
 
 type Presence = Settings['logs'];
 
-/** Returns whether a member has a log. It gets logs of other members' runs only from the log storage, after a while. */
+/** Returns whether a member has a log. A member gets logs of other members' runs only from the log storage, after a while. */
 function presenceOf({ world, member }: ApiRequest, execution: Execution): Presence {
   const { logs, logStoragePlugin, storageDelayMs } = world.settings;
   if (logs !== 'ready') return logs;
@@ -113,7 +113,7 @@ function presenceOf({ world, member }: ApiRequest, execution: Execution): Presen
 
 const longestPendingMs = 120_000;
 
-/** Returns the answer for a log that is lost, or not here yet. It is no HTTP error. */
+/** Returns the answer for a log that is lost, or not here yet, which is no HTTP error. */
 function toAbsence(request: ApiRequest, execution: Execution, presence: Presence) {
   const offset = request.world.release.asDocumented ? 0 : '0';
   const common = { ...toCommon(request, execution), offset, entries: [] };
@@ -129,7 +129,7 @@ function toAbsence(request: ApiRequest, execution: Execution, presence: Presence
   };
 }
 
-/** Returns an error. Output has its own error bodies without an errorCode; an unknown id has the general one. */
+/** Returns an error. Output has its own error bodies without an errorCode; an unknown id has the general error. */
 function toRefusal(request: ApiRequest, answer: Answer): Answer {
   const { errorCode, message } = answer.json as { errorCode?: string; message?: string };
   return errorCode === 'api.error.item.doesnotexist'

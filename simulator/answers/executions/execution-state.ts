@@ -132,7 +132,7 @@ function toTimes({ state, startMs, endMs }: Moment, { progress, release }: Setti
   };
 }
 
-/** Returns the failure of a step. `meta` keeps the reason even if a handler recovered it; the message is the last one. */
+/** Returns the failure of a step. `meta` keeps the reason even if a handler recovered it; the message is the last message. */
 function toFailure({ state, reason }: Moment, step: Step, { progress, release }: Setting, handlerMs = Infinity) {
   if (reason === undefined) return {};
   const failure = wordFailure(reason, step, release);

@@ -5,7 +5,7 @@ import type { TransportAnswer } from '../wire/transport.ts';
 import { minBytesOfContainer } from './json-pieces.ts';
 
 export type AnswerContext = {
-  /** True for a session. If it has no access to the API, its responses come from another part of the server (rundeck dialect). */
+  /** True for a session. Without access to the API, a session gets responses of another part of the server (rundeck dialect). */
   readonly isSession: boolean;
   readonly nowMs: number;
   /** The forms of secrets to remove from responses. Very short forms are omitted, because they may be ordinary words. */
@@ -202,7 +202,7 @@ export function cutTexts(value: unknown, source: string): { value: unknown; cut:
   if (typeof value === 'string')
     return value.length > maxTextLength ? { value: cutText(value), cut: 1 } : { value, cut: 0 };
   let cut = 0;
-  // Not recursive, because a server may nest lists to any depth.
+  // A loop is used and no recursion, because a server may nest lists to any depth.
   const open: unknown[] = [value];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (typeof next !== 'object' || next === null) continue;

@@ -121,7 +121,7 @@ function toApiError(error: unknown, { name, maxBytes }: Endpoint<unknown>, statu
   return new ApiError(`GET ${name}: ${says}`, { ...details, kind: 'decode', cause: error });
 }
 
-/** Admits a number of callers at the same time. The others wait in order. */
+/** Admits a number of callers at the same time. Other callers wait in order. */
 function createGate(places: number) {
   const waiting: (() => void)[] = [];
   let free = places;
@@ -133,7 +133,7 @@ function createGate(places: number) {
   }
 
   return {
-    /** Resolves to a function that lets the next caller enter. It may be called more than once. */
+    /** Resolves to a function that lets the next caller enter. The function may be called more than once. */
     enter: async (): Promise<() => void> => {
       if (free > 0) free -= 1;
       else await new Promise<void>((resolve) => waiting.push(resolve));

@@ -44,7 +44,7 @@ const pauseAfterFailureMs = 60_000;
 /** If a session is refused within this time after its login, another login is useless. */
 const minSessionMs = 30_000;
 
-/** Credentials that log in with a password (API reference, "Authentication"). They have one session and its newest cookies. */
+/** Credentials that log in with a password (API reference, "Authentication"), with one session and its newest cookies. */
 export function createSessionCredentials({
   username,
   password: secret,

@@ -60,7 +60,7 @@ function toName(name: string): AppName {
   return project === undefined ? { name, project: '' } : { name: `${before}.${after}`, project };
 }
 
-/** Returns the value of a gauge. It may be null, text, or have an error instead of a value. */
+/** Returns the value of a gauge. The value may be null or text, or an error may replace it. */
 function withValue(value: unknown): { value: number } | undefined {
   return isNumber(value) ? { value } : undefined;
 }

@@ -5,7 +5,7 @@ import { defineEndpoint, executionRead, largeListBytes } from '../endpoint.ts';
 import { flag, number, text } from '../lenient.ts';
 import { isExitMessage, isLoginMessage, unendedCode } from './execution-state.ts';
 
-/** The end of a log. Its lines may contain anything, including secrets. */
+/** The end of a log. The lines of a log may contain anything, including secrets. */
 export type LogTail = {
   /** True if the log or its end is still being loaded. Request it again, a limited number of times. */
   readonly isPending: boolean;
@@ -19,7 +19,7 @@ export type LogTail = {
   readonly bytes: number | undefined;
   /** The number of all entries, including those that are not decoded. */
   readonly count: number;
-  /** Why the execution failed, from the error lines. It is one word, as in states. */
+  /** Why the execution failed, from the error lines. The reason is one word, as in states. */
   readonly failureReason: string | undefined;
   /** The lines without debug levels, because debug lines contain secure options. */
   readonly lines: readonly LogLine[];
@@ -112,7 +112,7 @@ function toKnownReason(reason: string | undefined, message: string): string | un
   return isLoginMessage(message) ? 'AuthenticationFailure' : undefined;
 }
 
-/** The node filter of the job matched no node. Then no step starts, so no step has a reason. */
+/** The node filter of the job matched no node. With no node, no step starts, so no step has a reason. */
 const noNodes = 'com.dtolabs.rundeck.core.NodesetEmptyException: ';
 
 /** Reads `… step failures: {3=JobFailed: …}`, and for nodes `{1=Dispatch failed on 1 nodes: [web01: NonZeroResultCode: …`. */

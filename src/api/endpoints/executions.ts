@@ -42,7 +42,7 @@ export function toTraced(row: Execution): TracedExecution | undefined {
   return executionEndpoint.body.safeParse(listed.get(row)).data;
 }
 
-/** How a finished run was started, and where it ran. Its arguments may contain secrets. */
+/** How a finished run was started, and where it ran. Arguments of a run may contain secrets. */
 export type RunOrigin = {
   readonly id: number;
   readonly arguments: string | undefined;
@@ -129,7 +129,7 @@ function toExecution(item: unknown): Execution | string {
   const endedAtMs = toTimestampMs(fields['date-ended']);
   // A finished run with an unreadable end would otherwise look unfinished.
   if (endedAtMs === undefined && (fields['date-ended'] ?? undefined) !== undefined) return 'date-ended';
-  // A waiting execution may have no start yet. It must not make the whole page fail.
+  // A waiting execution may have no start yet. Such an execution must not make the whole page fail.
   const isWaiting = endedAtMs === undefined && (status === 'queued' || status === 'scheduled');
   const knownStartMs = toStartMs(fields['date-started']);
   const startedAtMs = knownStartMs ?? endedAtMs ?? (isWaiting ? Number.POSITIVE_INFINITY : undefined);

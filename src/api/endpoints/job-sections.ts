@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineEndpoint, largeListBytes, readDefinition } from '../endpoint.ts';
 
-/** The parts of a definition. Their texts may contain secrets, so compare the texts and store only hashes. */
+/** The parts of a definition. Texts of a definition may contain secrets, so compare the texts and store only hashes. */
 type JobSections = {
   readonly sections: ReadonlyMap<string, string>;
   /** The paths of the keys in the definition. */

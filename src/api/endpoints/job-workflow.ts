@@ -64,8 +64,8 @@ function toKind(step: Fields): WorkflowStep['kind'] {
 }
 
 /**
- * Reports whether a step runs on nodes. The value is text for references and a boolean for plugins. It is missing for commands
- * and scripts, which always run on nodes.
+ * Reports whether a step runs on nodes. The value is text for references and a boolean for plugins. The value is missing for
+ * commands and scripts, which always run on nodes.
  */
 function isNodeStep(value: unknown, kind: WorkflowStep['kind']): boolean {
   if (kind === 'command' || kind === 'script') return true;

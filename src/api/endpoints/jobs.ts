@@ -100,8 +100,8 @@ export const jobInfo = defineEndpoint({
 
 /**
  * API reference, "Jobs": the times at which a schedule starts its job. `time` is one number and one unit. The server lists all
- * times within it before it applies `max`. Absent while the job is off. From API 48 on, the times include one-time runs,
- * without a mark.
+ * times within it before it applies `max`. The times are absent while the job is off. From API 48 on, the times include
+ * one-time runs, without a mark.
  */
 export const jobForecast = defineEndpoint({
   name: 'job-forecast',
@@ -117,8 +117,8 @@ export const jobForecast = defineEndpoint({
 });
 
 /**
- * API reference, "Jobs": the definition of a job. Its texts may contain secrets, so only the number of concurrent runs is
- * decoded. The fields are present only if several runs are permitted.
+ * API reference, "Jobs": the definition of a job. Texts of a definition may contain secrets, so only the number of concurrent
+ * runs is decoded. The fields are present only if several runs are permitted.
  */
 export const jobDefinition = defineEndpoint({
   name: 'job-definition',

@@ -13,7 +13,7 @@ export type KeyFolder = {
   readonly folders: readonly (readonly string[])[];
 };
 
-/** A key by its path from the root of the storage. Its content is never requested. */
+/** A key by its path from the root of the storage. The content of a key is never requested. */
 type StoredKey = {
   readonly path: string;
   readonly modifiedMs: number | undefined;

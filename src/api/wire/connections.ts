@@ -56,7 +56,7 @@ export function openConnections(origin: string, options: ConnectionOptions): Con
 
 /**
  * Returns a connector that shows why a client certificate was refused. With TLS 1.3, the server refuses it after the handshake.
- * Its alert is a socket error, which the end of the connection hides unless the socket is destroyed at once.
+ * The alert of the server is a socket error, which the end of the connection hides unless the socket is destroyed at once.
  */
 function endingAtErrors(connect: buildConnector.connector, onConnect?: () => () => void): buildConnector.connector {
   return (target, callback) => {

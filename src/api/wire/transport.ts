@@ -9,7 +9,7 @@ import { ExchangeTimeout, exchange, type Received, type ReceivedHeaders } from '
 import type { TlsOptions } from './tls-material.ts';
 
 export type TransportOptions = {
-  /** The base URL without a trailing slash. It may have a path. */
+  /** The base URL without a trailing slash. The URL may have a path. */
   readonly url: string;
   /** The total time of a request, from the first byte sent to the last byte read. */
   readonly timeoutMs: number;
@@ -183,7 +183,7 @@ function toOwnPath(location: string, own: { origin: string; basePath: string }):
   if (!URL.canParse(location, `${origin}${basePath}/`)) return undefined;
   const target = new URL(location, `${origin}${basePath}/`);
   // A server redirects to its configured URL, which may differ from the URL that the exporter uses. The server's own pages are
-  // requested from the latter.
+  // requested from the URL that the exporter uses.
   const page = /\/(menu\/home|user\/login|user\/error)$/.exec(target.pathname)?.[0];
   if (page !== undefined) return page;
   // If the configured URL of a server ends with a slash, it redirects to paths that it refuses itself.
@@ -263,7 +263,7 @@ function isWithoutAnswer(error: unknown): boolean {
   return socket?.bytesRead === 0;
 }
 
-/** Returns the status with which a proxy refused the connection. It is only in the message of the error. */
+/** Returns the status with which a proxy refused the connection. Only the message of the error has this status. */
 function proxyStatusOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   return /^Proxy (?:response|Authentication Required) \((\d{3})\)/.exec(error.message)?.[1];

@@ -37,7 +37,7 @@ type EndpointReport = {
   readonly message?: string;
   /** The line of an access policy that permits the request. */
   readonly mendedBy?: string;
-  /** The right of an administrator that permits the request. It should not be granted for a metric. */
+  /** The right of an administrator that permits the request. The right should not be granted for a metric. */
   readonly needs?: string;
 };
 export type ServerReport = {

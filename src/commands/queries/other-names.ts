@@ -4,7 +4,7 @@ export type Counterpart =
       readonly metric: string;
       /** Added to the matchers of the selector. */
       readonly matcher?: string;
-      /** Puts an expression around the selector. Such a query cannot have ranges. */
+      /** Puts an expression around the selector. A query with such an expression cannot have ranges. */
       readonly around?: (selector: string) => string;
       /** The equivalent is valid only inside this aggregation and with this matcher, which is removed. */
       readonly only?: { readonly aggregation: string; readonly matcher: string };
@@ -110,7 +110,7 @@ export function findCounterpart(name: string): Counterpart | undefined {
 const knownMeasurements =
   /^rundeck_(?:rundeck_)?(?:services_\w+_|scheduler_quartz_|quartzjobs_|dataSource_|(?:api|web)_requests_|apiAuthorization_|user(?:Login|Logout)_|com_dtolabs_|org_rundeck_)/;
 
-/** Returns the metric for a measurement of the server itself. Its name has lost dots and dashes. */
+/** Returns the metric for a measurement of the server itself. The name of the measurement has lost its dots and dashes. */
 function toAppMetric(name: string): Counterpart {
   if (!knownMeasurements.test(name))
     return { because: 'no counterpart is known; look for a similar name in automation_app_value' };

@@ -44,7 +44,7 @@ export function listGeneralLeaves(): readonly Leaf[] {
   return toLeaves(generalOptions);
 }
 
-/** Lists the options of a collector. Its switch is `--collector.<name>`, as in other exporters. */
+/** Lists the options of a collector. The switch of a collector is `--collector.<name>`, as in other exporters. */
 export function listCollectorLeaves(collector: CollectorDefaults): readonly Leaf[] {
   const { name } = collector;
   return toLeaves(defineCollectorOptions(collector)).map(({ key, option }) => {

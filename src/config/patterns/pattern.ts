@@ -7,7 +7,7 @@ export type Pattern = { readonly source: string; readonly matches: (name: string
 
 const maxPatternLength = 200;
 
-/** Parses a pattern. Its dot matches every character, so that `.*` matches every name. */
+/** Parses a pattern. The dot of a pattern matches every character, so that `.*` matches every name. */
 export function parsePattern(source: string): Parsed<Pattern> {
   if (source === '') return { problem: 'is empty', hint: 'write .* for every name' };
   if (source.length > maxPatternLength)

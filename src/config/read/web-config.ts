@@ -46,7 +46,7 @@ type TlsSettings = Settings<typeof webFileOptions>['tlsServerConfig'];
 
 type About = WebConfigOptions & {
   path: string;
-  /** True if a value could not be read. It is then undefined and has a complaint. */
+  /** True if a value could not be read. Such a value is undefined and has a complaint. */
   isFaulty: boolean;
   /** The place of an option of `tls_server_config` in the file; undefined if the file does not have it. */
   placeOf: (key: string) => Place | undefined;
@@ -108,7 +108,7 @@ function checkTlsRules(settings: TlsSettings, { placeOf, complaints }: About): v
 function toTlsWords(settings: TlsSettings): Omit<WebTls, 'cert' | 'key' | 'clientCa'> {
   const { clientAuthType, clientAllowedSans, minVersion, maxVersion } = settings;
   const named = (settings.cipherSuites ?? []).map((name) => cipherSuites[name]);
-  // The cipher suites of TLS 1.3 cannot be chosen (as in Go). They are always enabled.
+  // The cipher suites of TLS 1.3 cannot be chosen (as in Go). These cipher suites are always enabled.
   const older = named.filter((name) => !name.startsWith('TLS_'));
   const wanted = (settings.curvePreferences ?? []).map((name) => curves[name]);
   return {

@@ -74,7 +74,7 @@ export const plainName = text(/^[\x21-\x7e\u00a1-\uffff]{1,128}$/, {
   placeholder: 'NAME',
 });
 
-/** A namespace. It must not contain invisible characters, because other programs also compute ids from it. */
+/** A namespace. A namespace must not contain invisible characters, because other programs also compute ids from it. */
 export const namespace = text(/^[\x21-\x7e\u00a1-\uffff]([\x20-\x7e\u00a1-\uffff]{0,254}[\x21-\x7e\u00a1-\uffff])?$/, {
   takes: 'a namespace',
   problem: 'is not one line of 1 to 256 characters',

@@ -49,7 +49,7 @@ export function createJobNames({ executions, expected, changes }: Known) {
     return findRename(subject, changesOfJobs.slice(0, index));
   }
 
-  /** Returns the current path of the job that had this path. Undefined if a job has this path now, or if no such job is known. */
+  /** Returns the current path of the job that had this path; undefined if a job has this path now, or no such job is known. */
   function movedTo(path: string): string | undefined {
     if (listedAt(path) !== undefined) return undefined;
     const id = ranAs(path);

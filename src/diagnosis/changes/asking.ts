@@ -10,7 +10,7 @@ import type { Area } from './deciding/areas.ts';
 import { areas as areaNames } from './deciding/kinds.ts';
 
 export type Asking = {
-  /** Sends the requests that are due. Their responses arrive through `receive`, like those of all polls. */
+  /** Sends the requests that are due. The responses arrive through `receive`, like the responses of all polls. */
   readonly read: (api: Api, signal: AbortSignal) => Promise<void>;
   /** Call for each reading that was received. If it is a folder of keys, pass its subfolders. */
   readonly noteHeard: (area: string, folders?: readonly string[]) => void;
@@ -145,8 +145,8 @@ function listProjects(areas: ReadonlyMap<string, Area>): readonly string[] {
 }
 
 /**
- * Lists the definitions to read: those never read, and those of jobs that were saved after they were read. If the list of jobs
- * has no save times, lists those that were read long ago.
+ * Lists the definitions to read: definitions never read, and definitions of jobs that were saved later. If the list of jobs has
+ * no save times, lists definitions that were read long ago.
  */
 function* listDueDefinitions(areas: ReadonlyMap<string, Area>, isDue: (area: string, everyMs: number) => boolean) {
   for (const [key, { things }] of areas) {

@@ -60,7 +60,7 @@ export function createKeptJournal(options: Options) {
   }
 
   return {
-    /** Loads the stored state. It may be called again after an error. */
+    /** Loads the stored state. The function may be called again after an error. */
     open: (): Promise<void> => {
       opened ??= load().catch((error: unknown) => {
         opened = undefined;

@@ -73,7 +73,7 @@ function readServer({ server, stats, executionMode: mode }: Content<typeof syste
   return { area: areas.server, things: new Map([[uuid, fields]]), isPart: true };
 }
 
-/** Returns the plugins as an area. They are loaded when the server starts; a release contains some of them. */
+/** Returns the plugins as an area. Plugins are loaded when the server starts; a release contains some of the plugins. */
 function readPlugins(answer: Content<typeof pluginList>, { areas: known, release }: Known): Seen {
   const [server] = known.get(areas.server)?.things.values() ?? [];
   const things = answer.map(
@@ -139,7 +139,7 @@ function readDefinition(id: string, { sections, keys, children }: Content<typeof
   return { area: areas.definitionOf(id), things: new Map([['', fields]]), ...toBasis(known.release()) };
 }
 
-/** Returns the edit of a job. Other polls read it for every job; it counts if the definition was not read after it. */
+/** Returns the edit of a job. Other polls read the edit of every job; an edit counts if the definition was not read after it. */
 function readEdit(id: string, { lastModifiedMs = 0, lastModifiedBy }: Content<typeof jobInfo>, known: Known): Seen[] {
   const { readMs = Number.POSITIVE_INFINITY } = known.areas.get(areas.definitionOf(id)) ?? {};
   if (lastModifiedMs <= readMs) return [];

@@ -248,7 +248,7 @@ const rules: readonly Rule[] = [
   { pattern: /[\w+/=-]{32,}/g, keep: (found) => (isRandom(found) ? removedMark : found) },
 ];
 
-/** Arguments such as `mysql -pSECRET`. One expression for all would be slow. An argument may contain another command. */
+/** Arguments such as `mysql -pSECRET`. One expression for all programs would be slow. An argument may contain another command. */
 const programRules = programArguments.map(
   ([programs, flags]) =>
     [

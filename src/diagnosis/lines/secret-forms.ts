@@ -3,7 +3,7 @@
 export const wholeKey =
   /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^]{0,16000}?-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 
-/** Not with the modifier `(?i:…)`: V8 (Node 24.21) may then miss upper case, depending on the first texts that it searches. */
+/** The modifier `(?i:…)` is not used: V8 (Node 24.21) may then miss upper case, depending on the first texts that it searches. */
 export const secretName = toAnyCase(
   '(?:passw(?:or)?d|passphrase|passwort|kennwort|contrase[nñ]a|mot[-_ ]de[-_ ]passe|pwd|(?:(?<![a-z])|bind|root|admin|user|db)pw(?![a-z]|(?<=\\.pw)[:/])|(?<![a-z])(?:psk|otp)(?![a-z])|pre[-_]?shared[-_]?key|secret(?:[ _-]key)?|token|api[-_ ]?key|access[-_ ]?key|account[-_]?key|private[-_]?key|encryption[-_]?key|signing[-_]?key|licen[cs]e[-_]?key|auth[-_]?key|client[-_]?key[-_]?data|credentials?|passcode|(?:store|key|db|user|admin|root|mail|ssh|become|require)[-_]?pass(?![a-z])|masterauth|connection[-_]?string|sas[-_]?key)',
 );
@@ -76,7 +76,7 @@ export const programArguments: readonly (readonly [programs: string, flags: stri
   ['schtasks|[xw]freerdp', '/r?p'],
 ];
 
-/** Texts directly before a secret. Each has a shorter text for a quick test, which skips all lines without it. */
+/** Texts directly before a secret. Each lead has a shorter sign for a quick test, which skips all lines without the sign. */
 export const leads: readonly (readonly [sign: string, lead: string])[] = [
   [
     'rabbitmqctl',

@@ -8,12 +8,12 @@ export type IdHour = {
   readonly greatestId?: number | undefined;
 };
 
-/** The known ids of a server by hour, except those of imports and one-time runs. */
+/** The known ids of a server by hour, except ids of imports and one-time runs. */
 export type IdHours = ReadonlyMap<number, IdHour>;
 
 type Started = { readonly id: number; readonly startedAtMs: number };
 
-/** Compares ids with the known ones. Hours after `nowMs` are ignored, because they come from a clock that was ahead. */
+/** Compares ids with the known ids. Hours after `nowMs` are ignored, because they come from a clock that was ahead. */
 export function createIdOrder(hours: IdHours, nowMs: number) {
   const sorted = toSorted(hours).filter(({ hour }) => hour <= toHour(nowMs + stepMs));
   // For each hour: the greatest id up to it, and the smallest id from it on.
@@ -61,7 +61,7 @@ export type IdOrder = ReturnType<typeof createIdOrder>;
 const noGreatest = Number.NEGATIVE_INFINITY;
 const noLeast = Number.POSITIVE_INFINITY;
 
-/** Lists hours to remove: those after `latestMs`, and the oldest beyond the limit. The hour with the greatest id stays. */
+/** Lists hours to remove: hours after `latestMs`, and the oldest beyond the limit. The hour with the greatest id stays. */
 export function toForgottenHours(hours: IdHours, most: number, latestMs: number): number[] {
   const late = [...hours.keys()].filter((hour) => hour > toHour(latestMs + stepMs));
   if (hours.size <= most) return late;

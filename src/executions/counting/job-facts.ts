@@ -9,8 +9,8 @@ type Labels = Pick<JobFacts, 'project' | 'group' | 'name'>;
 type Failures = Pick<JobFacts, 'consecutiveFailures' | 'failedMs'>;
 
 /**
- * Updates the facts of a job with one more run. Each fact comes from the newest run that has it, so the order of calls does not
- * matter. A future-dated run counts as ended when it was read, and as older than any run with a greater id.
+ * Updates the facts of a job with one more run. Each fact comes from the newest run that has this fact, so the order of calls
+ * does not matter. A future-dated run counts as ended when it was read, and as older than any run with a greater id.
  */
 export function toFacts(labels: Labels, read: Finished, known: JobFacts | undefined, seenAtMs: number): JobFacts {
   const run = isAhead(read.endedAtMs, seenAtMs) ? { ...read, endedAtMs: seenAtMs } : read;

@@ -51,7 +51,7 @@ function createChange(totals: Totals, rules: MeasureRules) {
     return { project, group: '', name: otherJobs };
   }
 
-  /** Returns the kinds of slots that a job lacks. Its next run takes a slot if one is free by then. */
+  /** Returns the kinds of slots that a job lacks. The next run of the job takes a slot if a slot is free by then. */
   function toLeftOut(isOther: boolean, key: string, before: JobFacts | undefined): JobFacts['leftOut'] {
     if (isOther) return 'all';
     return before?.leftOut === undefined || claims.has('durations', key) ? undefined : 'durations';

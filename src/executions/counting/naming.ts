@@ -1,7 +1,7 @@
 import { type Ending, type Execution, type ExecutionStatus, endings } from '../../domain/execution.ts';
 import { toJobPath as toPath } from '../../domain/job.ts';
 
-/** Returns how a run ended. A one-time run may have finished with the status `scheduled`; then its nodes decide. */
+/** Returns how a run ended. A one-time run may have finished with the status `scheduled`; then the nodes of the run decide. */
 export function toEnding({ status, failedNodes, succeededNodes }: Execution): Ending {
   if (status === 'scheduled') {
     if (failedNodes.length > 0) return 'failed';

@@ -9,7 +9,7 @@ export type SlotKind = (typeof slotKinds)[number];
 /** The number of slots of each kind. A long name takes more than one slot. */
 export type Room = Readonly<Record<SlotKind, number>>;
 
-/** The jobs and nodes with their own series. They get slots in the order in which they need them, until they return them. */
+/** The jobs and nodes with their own series, which get slots in the order of their need, until they return them. */
 export type SeriesSlots = ReturnType<typeof createSeriesSlots>;
 
 /** All totals of one server; cells are replaced after each commit. */

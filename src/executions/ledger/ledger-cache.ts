@@ -7,7 +7,7 @@ import type { Failures } from './failures.ts';
 import { type LedgerChange, planDocuments, readContents, restored } from './ledger-documents.ts';
 import { toNewest } from './recent-runs.ts';
 
-/** The content of the ledger in memory. It changes only after a commit. */
+/** The content of the ledger in memory. This content changes only after a commit. */
 export type LedgerCache = Awaited<ReturnType<typeof openLedgerCache>>;
 
 export async function openLedgerCache(
@@ -73,7 +73,7 @@ export async function openLedgerCache(
     facts: () => contents.facts,
     /** True if the last restore lost commits, and this ledger has not been opened since then. */
     isRestored: documents.some(({ kind, key }) => kind === restored.kind && key === restored.key),
-    /** Returns the facts of a job by name. With an id, returns those of the job with this id, which may have another name. */
+    /** Returns the facts of a job by name. With an id, returns the facts of the job with this id, which may have another name. */
     factsOf: (project: string, group: string, name: string, jobId?: string): JobFacts | undefined => {
       const named = jobs.get(toJobKey(project, group, name));
       if (jobId === undefined) return named;

@@ -1,6 +1,6 @@
 import type { Window } from '../../api/paging.ts';
 
-/** The reasons why a project is not read. Its progress does not change while it is on hold. */
+/** The reasons why a project is not read. The progress of a project on hold does not change. */
 const holds = ['disabled', 'hidden', 'missing', 'excluded'] as const;
 export type Hold = (typeof holds)[number];
 
@@ -14,13 +14,13 @@ export type ProjectState = {
   readonly prunedThroughMs?: number | undefined;
   /** All executions that ended before this time have been read. */
   readonly scannedThroughMs: number;
-  /** All executions up to this time have been read except those of the backlog. Absent without a backlog. */
+  /** All executions up to this time have been read except those of the backlog. This time is absent without a backlog. */
   readonly aheadThroughMs?: number | undefined;
   /** The windows before `aheadThroughMs` that have not been read, oldest first. */
   readonly backlog?: readonly Window[] | undefined;
   /** When the backlog has been read, all executions after this time are read again. Absent if only the overlap is read again. */
   readonly againFromMs?: number | undefined;
-  /** Windows that were skipped because they are too old. Their executions are still to be counted as skipped. */
+  /** Windows that were skipped because they are too old. Executions of skipped windows are still to be counted as skipped. */
   readonly skips?: readonly Skip[] | undefined;
   /** Executions before this time have been read a second time, a day after the first read. */
   readonly rereadThroughMs: number;
@@ -40,12 +40,12 @@ export type Skip = Window & {
 };
 
 /**
- * Runs that do not count after a restore: those with ids up to `throughId` that ended before `untilMs`. A run with a greater id
+ * Runs that do not count after a restore: runs with ids up to `throughId` that ended before `untilMs`. A run with a greater id
  * counts even if it has an earlier date, because the clock was set back after the copy was made.
  */
 type EarlierRuns = { readonly untilMs: number; readonly throughId: number };
 
-/** The activity of a project. It is not stored. */
+/** The activity of a project, which is not stored. */
 export type ProjectActivity = {
   /** Until this time, the project is read in every round. */
   readonly activeUntilMs: number;
@@ -99,9 +99,9 @@ export function rewindUnseen(state: ProjectState, nowMs: number): ProjectState {
 }
 
 /**
- * Changes a state after the clock was set back by a known amount while the exporter was not running. The step is certain if read
- * times are in the future. A project without earlier runs counts as certain, because a mistake has no effect. Otherwise counting
- * does not begin earlier, because perhaps the exporter's own clock was set.
+ * Changes a state after the clock was set back by a known amount while the exporter was not running. The step is certain if
+ * read times are in the future. A project without earlier runs counts as certain, because a mistake has no effect. If the step
+ * is not certain, counting does not begin earlier, because perhaps the exporter's own clock was set.
  */
 export function rewindAbsent(
   state: ProjectState,
@@ -151,7 +151,7 @@ export function withNewestRead(state: ProjectState, window: Window, rest: readon
 
 /**
  * Records that a window up to now has been read, except for `rest`, for a project with a backlog. `rest` is read after the
- * backlog. Otherwise a project whose overlap is too long for one round would never finish it.
+ * backlog. If `rest` came first, a project whose overlap is too long for one round would never finish its backlog.
  */
 export function withNewestReadBehind(
   state: ProjectState,
@@ -208,7 +208,7 @@ function until({ beginMs, endMs }: Window, throughMs: number): Window[] {
   return beginMs > throughMs ? [] : [{ beginMs, endMs: Math.min(endMs, throughMs) }];
 }
 
-/** Sorts windows and joins those that overlap. If there are too many, joins the closest ones. */
+/** Sorts windows and joins overlapping windows. If there are too many windows, joins the closest. */
 function unite(windows: readonly Window[]): Window[] {
   const united: Window[] = [];
   for (const each of windows.toSorted((one, other) => one.beginMs - other.beginMs)) {

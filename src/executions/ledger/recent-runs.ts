@@ -39,7 +39,7 @@ export function toRecent(project: string, run: Finished): RecentRun {
 /** The maximum of failed nodes to store. A run that fails on more nodes does not point to a single node. */
 const maxNodes = 5;
 
-/** Recent runs by document. They are stored in several documents, so that a new run does not rewrite all others. */
+/** Recent runs by document. Recent runs are stored in several documents, so that a new run does not rewrite all others. */
 export type RecentSheets = ReadonlyMap<string, readonly RecentRun[]>;
 
 type RecentChange = {
@@ -67,7 +67,7 @@ function rank(sheets: RecentSheets, latestMs: number): readonly Ranked[] {
   return ranked.sort(byEnd).slice(0, maxRecent);
 }
 
-/** Adds the newest of these runs to the last document. If it is full, adds new documents. */
+/** Adds the newest of these runs to the last document. If this document is full, adds new documents. */
 export function addRecent(sheets: RecentSheets, more: readonly RecentRun[], latestMs: number): RecentChange {
   const oldest = more.length === 0 ? undefined : rank(sheets, latestMs)[maxRecent - 1];
   const added = more

@@ -108,7 +108,7 @@ type Now = {
 /** Returns a function that stores and returns the last forward step of the server clock, unless the step was undone. */
 export function createFollowSkew(cache: LedgerCache) {
   let { leap } = cache.facts();
-  /** The smallest difference since the last stored one. It is kept here because storing fails while the disk is full. */
+  /** The smallest difference since the last stored difference; kept in memory because storing fails while the disk is full. */
   let leastSkewMs = Number.POSITIVE_INFINITY;
   return (now: Now): Followed => {
     const isUndone = leap !== undefined && leap.endMs > now.nowMs + stepMs;

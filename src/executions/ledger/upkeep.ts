@@ -166,7 +166,7 @@ function toNoted(
     renew((knownMs) => Math.abs(knownMs - byMs) < hourMs && isOfSlowClock(run, [knownMs]));
   }
   const toldMs = Math.min(...serverTimes);
-  // While a forward step is not accepted, `nowMs` may be behind this member's time. Then the exporter's clock is used.
+  // While a forward step is not accepted, `nowMs` may be behind this member's time. In this case the exporter's clock is used.
   const byMs = (toldMs > nowMs + hourMs ? ownMs : nowMs) - toldMs;
   const isClose = (knownMs: number): boolean => Math.abs(knownMs - byMs) <= closeMs;
   if (byMs > dayMs && !next.some((clock) => isClose(clock.byMs))) note(byMs);

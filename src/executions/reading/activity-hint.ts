@@ -17,9 +17,9 @@ type HintInput = {
 type Search = { readonly sinceMs: number; missing: number; found: number };
 
 /**
- * Compares the server's total with the known executions. A larger total suggests that an execution ended in an idle project. It
- * is no proof, because older servers also count projects that the token cannot read. So only a growing difference starts a
- * search, and after several searches without a result the totals are ignored for a while.
+ * Compares the server's total with the known executions. A larger total suggests that an execution ended in an idle project. A
+ * larger total is no proof, because older servers also count projects that the token cannot read. So only a growing difference
+ * starts a search, and after several searches without a result the totals are ignored for a while.
  */
 export function createActivityHint(clock: Pick<Clock, 'ticks'>) {
   const question = createQuestion(clock);
@@ -76,7 +76,7 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>) {
       question.rewind();
       ignoredUntilMs = Number.NEGATIVE_INFINITY;
     },
-    /** Compares the number of executions that ended in a window with the number of known ones. */
+    /** Compares the number of executions that ended in a window with the number of known executions. */
     check: async (api: Api, input: HintInput): Promise<void> => {
       const { nowMs, activities, projects } = input;
       const isReadSince = (sinceMs: number) => (project: string) =>

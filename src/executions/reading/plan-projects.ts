@@ -13,7 +13,7 @@ type ListingInput = {
   /** The start of the current configuration. A project that this configuration adds is counted from then on. */
   readonly begunMs?: number | undefined;
   readonly backfillMs: number;
-  /** The configured start of counting. It replaces the time of the first list. */
+  /** The configured start of counting. This start replaces the time of the first list. */
   readonly countFromMs?: number | undefined;
   readonly isWanted: (project: string) => boolean;
   /** The maximum delay until an execution becomes visible. */
@@ -23,9 +23,9 @@ type ListingInput = {
 };
 
 /**
- * Plans changes for a new list of projects. New projects start at the time of the previous list, and missing projects are put on
- * hold. If a project appears when another disappears, it may be a renamed project, so it starts with the progress of the other
- * one; the ids of counted executions prevent a second count.
+ * Plans changes for a new list of projects. New projects start at the time of the previous list, and missing projects are put
+ * on hold. If a project appears when another disappears, it may be a renamed project, so the new project starts with the
+ * progress of the other project; the ids of counted executions prevent a second count.
  */
 export function planProjects({
   names,

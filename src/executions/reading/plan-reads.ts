@@ -6,7 +6,7 @@ type Purpose = 'live' | 'rotation' | 'search' | 'probe';
 
 export type PlannedRead = {
   readonly project: string;
-  /** The window to request. It ends now and is at most a day long. */
+  /** The window to request. The window ends now and is at most a day long. */
   readonly window: Window;
   /** Executions after this time must be read, now or as backlog. */
   readonly sinceMs: number;

@@ -35,12 +35,12 @@ export function createRoundFaults(signal: AbortSignal) {
     attempt: async (work: () => Promise<void>): Promise<void> => {
       await attempt(work);
     },
-    /** Like `attempt`, for a part that always sends requests. Its success proves that the server is reachable. */
+    /** Like `attempt`, for a part that always sends requests. Success of this part proves that the server is reachable. */
     ask: async (question: () => Promise<void>): Promise<void> => {
       const isAnswered = await attempt(question);
       hasAnswered ||= isAnswered;
     },
-    /** Returns the number of parts that were skipped because of the exporter's own limits. Such parts do not count as errors. */
+    /** Returns the number of parts skipped because of the exporter's own limits, which do not count as errors. */
     unasked: (): number => unasked.length,
     /** Reports whether an error concerns this round only: the server is reachable and accepts the credentials. */
     isOfRound: (error: unknown): boolean =>

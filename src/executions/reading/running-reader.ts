@@ -84,7 +84,7 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
       return await readOf(api, '*', onOddRows);
     } catch (error) {
       if (!isUnknownStar(error, api.server().release)) {
-        // If all projects together are denied, no project can be read. This is no error, but the running executions are unknown.
+        // If all projects together are denied, none can be read: no error, but the running executions are unknown.
         if (error instanceof ApiError && error.kind === 'forbidden') return { ...nothing, denied: 'all' };
         throw error;
       }

@@ -31,8 +31,8 @@ export function createServerClock(clock: Clock, known: Known = {}) {
   let isJustAsked = false;
 
   /**
-   * Returns the expected server time after a start. It is not before the time of the last list, because the exporter's clock may
-   * have been set back, or the list has the date of a member that is ahead.
+   * Returns the expected server time after a start. The expected time is not before the time of the last list, because the
+   * exporter's clock may have been set back, or the list has the date of a member that is ahead.
    */
   function toUsualMs(): number | undefined {
     const { skewMs, listedAtMs } = known;
@@ -96,7 +96,7 @@ function createBelief() {
 
   function believe(toldMs: number, ticks: number, isTold: boolean, usualMs = toldMs): ServerTime {
     const reckonedMs = reckon(ticks) ?? Math.min(usualMs, toldMs);
-    // Only a response can show a step. The clock may have been set since the last one.
+    // Only a response can show a step. The clock may have been set since the last response.
     const elapsedMs = ticks - (toldAtTicks ?? ticks);
     if (isTold) toldAtTicks = ticks;
     const wasUnseen = elapsedMs > unseenForMs;
@@ -104,7 +104,7 @@ function createBelief() {
     // With a wrong future time, recent executions would be skipped. So a large forward step must last before it is accepted.
     jumpedAtTicks = aheadMs > maxJumpMs ? (jumpedAtTicks ?? ticks) : undefined;
     const isDoubtful = jumpedAtTicks !== undefined && ticks - jumpedAtTicks < doubtedForMs;
-    // Both clocks have fractions of a millisecond; stored and requested times must not have any.
+    // Both clocks have fractions of a millisecond; stored and requested times must not have fractions.
     const nowMs = Math.floor(isDoubtful ? reckonedMs : toldMs);
     last = { ms: isDoubtful ? reckonedMs : toldMs, ticks };
     if (isDoubtful) {

@@ -11,7 +11,7 @@ import { readNewest } from './window-reader.ts';
 export type Sight = {
   /** `denied` if no project can be read, `unknown` until all projects have been read. */
   readonly running: 'known' | 'unknown' | 'denied';
-  /** Projects whose running executions cannot be read, although those of other projects can. */
+  /** Projects whose running executions cannot be read, although running executions of other projects can. */
   readonly runningDenied: readonly string[];
   /** Projects with finished executions that are not shown. */
   readonly history: readonly HiddenHistory[];

@@ -18,7 +18,7 @@ export function readProjectWindow(api: Api, project: string, window: Window) {
     return answer;
   };
   const noteTooLarge = (next: Execution | undefined, distance: number): void => {
-    // The id of the row is in the unread part, so the row is identified by its distance from the next one.
+    // The id of the row is in the unread part, so the row is identified by its distance from the next row.
     const row: OddRow = { field: 'size', text: `${distance} after ${next?.id ?? window.beginMs}`, isTooLarge: true };
     oddRows.set(row.text, row);
   };
@@ -68,7 +68,7 @@ export type OddRows = ReturnType<typeof createOddRows>;
 
 type Seen = { readonly project: string; readonly field: string; readonly atTicks: number };
 
-/** Records rows of executions that cannot be read. Such rows are reported, and do not affect others. */
+/** Records rows of executions that cannot be read. Unreadable rows are reported, and do not affect others. */
 export function createOddRows(observe: Pick<ExecutionsObserver, 'unknownValue' | 'skipped'>, ticks: () => number) {
   const seen = new Map<string, Seen>();
   return {

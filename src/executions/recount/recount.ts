@@ -84,7 +84,7 @@ export function createRecount(options: RecountOptions) {
   };
 }
 
-/** Reads again the next hour that had rows and is a day old. Returns false if there is no such hour. */
+/** Reads again the next hour that had rows and is a day old. Returns false if no hour is to be read. */
 async function rereadNextHour({ project, nowMs, readAgain }: Pass, options: RecountOptions): Promise<boolean> {
   const { cache, ledger, server } = options;
   const state = cache.states.get(project);

@@ -39,7 +39,7 @@ export function createSeriesFit(cache: LedgerCache, rules: SeriesRules) {
     return { jobs: refused.jobs, durations, room, limitedBy: refused.jobs + durations > 0 ? limitedBy : undefined };
   }
 
-  /** Returns jobs with a slot of this kind in the order of removal: deleted jobs first, then those with the oldest last run. */
+  /** Returns jobs with a slot of this kind in the order of removal: deleted jobs first, then jobs with the oldest last run. */
   function findOldest(kind: 'jobs' | 'durations'): JobFacts[] {
     const placed = [...jobs].filter(([key]) => slots.has(kind, key));
     return placed.map(([, job]) => job).sort((one, other) => toRank(one) - toRank(other));
@@ -80,7 +80,7 @@ export function createSeriesFit(cache: LedgerCache, rules: SeriesRules) {
     leftOut,
     /** Returns the number of series that a scrape lacks because slots are missing. */
     missing: (): number => slots.refused().jobs * seriesOfJob(rules) + slots.refused().nodes,
-    /** Plans the number of slots again. If there are too many jobs, those with the oldest last run lose their slots. */
+    /** Plans the number of slots again. If there are too many jobs, jobs with the oldest last run lose their slots. */
     fit: async (): Promise<void> => {
       reckon();
       leaveNodes();

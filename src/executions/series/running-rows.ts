@@ -9,7 +9,7 @@ import { executionFamilies as families } from './families.ts';
 
 type RunningInput = {
   readonly executions: readonly Execution[];
-  /** Readable projects. They have a 0 while no execution runs. */
+  /** Readable projects, whose series are 0 while no execution runs. */
   readonly projects: readonly string[];
   readonly nowMs: number;
   readonly slots: SeriesSlots;

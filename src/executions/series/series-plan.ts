@@ -90,7 +90,7 @@ type Cost = readonly [family: Family, series: number];
 /** The number of failure classes to reserve for a job. Few jobs fail with more classes. */
 const usualClasses = 2;
 
-/** The series of each job, without those that only few jobs have at a time: changed durations and changing results. */
+/** The series of each job, without the series that only few jobs have at a time: changed durations and changing results. */
 const ofEachJob: readonly Cost[] = [
   [families.running, 1],
   [families.oldestStart, 1],
@@ -127,7 +127,7 @@ const ofEachProject: readonly Cost[] = [
   [families.projectTotal, triggers.length * endings.length],
 ];
 
-/** Most projects need three histograms. They are reserved, so that no job loses its slot later. */
+/** Most projects need three histograms. Three histograms are reserved, so that no job loses its slot later. */
 const histogramsOfProject = 3;
 const shareOfNodes = 20;
 

@@ -14,7 +14,7 @@ import { executionFamilies as families } from './families.ts';
 type RowsInput = {
   readonly totals: Totals;
   readonly states: ReadonlyMap<string, ProjectState>;
-  /** Projects whose failures by class are not published, because the totals are lower than those published before a restore. */
+  /** Projects whose failures by class are not published, because totals are lower than totals before a restore. */
   readonly behind?: ReadonlySet<string>;
   readonly settings: Pick<ExecutionSettings, 'buckets' | 'cicd' | 'isWantedJob' | 'successAgeMsOf' | 'ownerOf'>;
   readonly exemplars: Pick<Exemplars, 'of'>;
@@ -54,7 +54,7 @@ type HeldInput = ShownInput & {
 type CellRules = Pick<RowsInput, 'exemplars' | 'nativeSeconds'> & { readonly bounds: readonly number[] };
 export const withoutBuckets: CellRules = { bounds: [], exemplars: { of: () => [] }, nativeSeconds: undefined };
 
-/** Reports whether a total is published: it has a slot, and its project is neither deleted nor excluded. */
+/** Reports whether a total is published: the total has a slot, and its project is neither deleted nor excluded. */
 function isShownCell(cell: Cell, { totals, states, behind }: ShownInput): boolean {
   const [project = ''] = cell.labels;
   if (cell.kind === 'failures' && behind?.has(project) === true) return false;

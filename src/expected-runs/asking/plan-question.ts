@@ -19,8 +19,8 @@ export type Situation = {
 };
 
 /**
- * Plans the next request about a schedule; undefined if none is needed. The server holds all times of a span in memory, so
- * spans start small: up to the next start, then longer if the spans before had few times. Before a long span, the next start
+ * Plans the next request about a schedule; undefined if no request is needed. The server holds all times of a span in memory,
+ * so spans start small: up to the next start, then longer if the spans before had few times. Before a long span, the next start
  * and the hour after it are requested, because the schedule may have been edited. This hour is also enough to confirm times.
  */
 export function planQuestion(timetable: Timetable | undefined, situation: Situation): Question | undefined {

@@ -25,7 +25,7 @@ export function isUneditedSince({ lastModifiedMs }: WatchedJob, askedAtMs: numbe
   return lastModifiedMs !== undefined && lastModifiedMs <= askedAtMs - minSlackMs;
 }
 
-/** The past times in a response. If there are too many, only the oldest ones. */
+/** The past times in a response; only the oldest of them if there are too many. */
 type PastAnswer = { readonly timesMs: readonly number[]; readonly isCut: boolean };
 
 export function fillGap(job: WatchedJob, { timesMs: told, isCut }: PastAnswer, sources: Sources): WatchedJob {

@@ -14,7 +14,7 @@ export type HourAhead = {
   readonly startMs: number;
   readonly starts: number;
   readonly most: number;
-  /** Set if there are more runs than threads: the first such time, and the jobs that run then. */
+  /** The first time with more runs than threads, and the jobs that run at this time; absent if there are always enough threads. */
   readonly exceeded:
     | { readonly atMs: number; readonly jobs: readonly JobNames[]; readonly jobCount: number }
     | undefined;
@@ -95,7 +95,7 @@ export async function planHoursAhead(input: AheadInput): Promise<PlannedAhead> {
   return { hours, hour, day, crowds };
 }
 
-/** Returns a function that removes starts beyond the limit of their job. Call it with one hour after the other. */
+/** Returns a function that removes starts beyond the limit of their job. Call this function with one hour after the other. */
 function createSkips(underWay: readonly RunUnderWay[]) {
   const ends = new Map<string, readonly number[]>();
   const note = (id: string, endMs: number) => ends.set(id, [...(ends.get(id) ?? []), endMs]);
@@ -145,7 +145,7 @@ type ExpectedStart = { readonly atMs: number; readonly durationMs: number };
 
 export type Contention = {
   readonly most: number;
-  /** The first time with more runs than threads; undefined if there is no such time. */
+  /** The first time with more runs than threads; undefined if there are always enough threads. */
   readonly exceededMs: number | undefined;
 };
 

@@ -26,7 +26,7 @@ export function toDelay(verdict: Extract<Verdict, { is: 'ran' }>): string {
   return verdict.delayMs < 1000 ? 'in time' : `in time, after ${after}`;
 }
 
-/** Adds verdicts to their hours, in ascending order. Also adds empty hours after the first known hour. */
+/** Adds verdicts to their hours, in ascending order. Adds empty hours after the first known hour too. */
 export function addToHours(hours: readonly HourOfTimes[], judged: readonly Judged[]): readonly HourOfTimes[] {
   const byStart = new Map(hours.map((hour) => [hour.startMs, hour]));
   for (const { verdicts } of judged) {

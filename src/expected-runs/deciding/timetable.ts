@@ -6,7 +6,7 @@ export type Timetable = {
   readonly untilMs: number;
   /** In ascending order. Past times are removed after they have been decided. */
   readonly timesMs: readonly number[];
-  /** A later response has confirmed the times up to this one. */
+  /** A later response has confirmed all times up to this time. */
   readonly confirmedMs: number;
   readonly gap?: Gap;
   readonly unsure?: Unsure;

@@ -44,7 +44,7 @@ export type WatchedJob = {
   /** The latest decisions, sorted by expected time. */
   readonly verdicts: readonly Verdict[];
   readonly lastMissedMs?: number;
-  /** The missed runs of the last days, including those that `verdicts` no longer has. */
+  /** The missed runs of the last days, including missed runs that `verdicts` no longer has. */
   readonly misses?: readonly Misses[];
   /** The time at which the job was first missing in the list. */
   readonly goneAtMs?: number;
@@ -137,7 +137,7 @@ export type Verdict = { readonly expectedMs: number } & (
         | 'unconfirmed'
         | 'hidden'
         | 'unasked';
-      /** The number of times in this hour with this verdict, if more than one. */
+      /** The number of times in this hour with this verdict; absent if it is 1. */
       readonly count?: number;
     }
 );
@@ -151,7 +151,7 @@ export function ownerAt({ ownerUuid, formerOwners = [] }: WatchedJob, atMs: numb
   return formerOwners.find(({ untilMs }) => untilMs > atMs)?.uuid ?? ownerUuid;
 }
 
-/** Returns the undecided times, without those of held missed runs. */
+/** Returns the undecided times, without the times of held missed runs. */
 export function openTimes({ timetable, sinceMs, decidedMs }: WatchedJob): readonly number[] {
   return timetable?.timesMs.filter((time) => time > decidedMs && time >= sinceMs) ?? [];
 }
@@ -163,7 +163,7 @@ export function firstOpenMs(job: WatchedJob): number | undefined {
   return gapMs === undefined ? first : Math.min(first ?? gapMs, gapMs);
 }
 
-/** Returns the undecided times, including those of held missed runs. */
+/** Returns the undecided times, including the times of held missed runs. */
 export function undecidedTimes(job: WatchedJob): readonly number[] {
   return [...(job.held ?? []).map(({ expectedMs }) => expectedMs), ...openTimes(job)];
 }
@@ -212,7 +212,7 @@ export function addMisses(
   const misses = [...(before ?? [])];
   for (const { reason, facts, expectedMs } of missed) {
     const last = misses.at(-1);
-    // An earlier time may be decided after a later one; then it starts a new group.
+    // An earlier time may be decided after a later one; then the earlier time starts a new group.
     const isLater = last?.reason === reason && (last.timesMs.at(-1) ?? 0) < expectedMs;
     const isShared = isLater && JSON.stringify(last.facts) === JSON.stringify(facts);
     if (isShared || (isLater && misses.length >= maxMisses))
@@ -237,5 +237,5 @@ const dayMs = 86_400_000;
 const keptMs = 7 * dayMs;
 /** The times of one day of a job that starts each minute. */
 const maxTimes = 1500;
-/** If there are more groups, those with different facts are joined to one group without facts. */
+/** If there are more groups, groups with different facts are joined to one group without facts. */
 const maxMisses = 100;

@@ -34,7 +34,7 @@ type WindowsInput = WindowWish & {
   readonly nowMs: number;
 };
 
-/** The runs of one job that a window affects: those that start in it, and those in progress. */
+/** The runs of one job that a window affects: runs that start in the window, and runs in progress. */
 export type Touched = { readonly job: JobNames; readonly isCritical: boolean; readonly count: number };
 
 export type QuietWindow = {
@@ -53,8 +53,8 @@ export type QuietWindow = {
 };
 
 /**
- * Finds the windows that affect the fewest critical runs, then the fewest runs, then the earliest ones. Windows do not overlap
- * and start at full minutes. A job with unknown starts counts with its former number of runs.
+ * Finds the windows that affect the fewest critical runs, then the fewest runs, then the earliest windows. Windows do not
+ * overlap and start at full minutes. A job with unknown starts counts with its former number of runs.
  */
 export async function findWindows(input: WindowsInput, pause: Pause): Promise<readonly QuietWindow[]> {
   const { nowMs, withinMs, forMs, count } = input;

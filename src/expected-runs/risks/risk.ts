@@ -136,7 +136,7 @@ function findNodes({ project, nodes: usual = {} }: WatchedJob, trouble: Trouble)
   });
 }
 
-/** Counts jobs with the same child job or refused key as one, because the child or the key may be the cause. */
+/** Counts all jobs with the same child job or refused key as one job, because the child or the key may be the cause. */
 function countIndependent(paths: readonly string[], { factsOf, surroundings }: Trouble): number {
   const seen = new Set<string>();
   return paths.filter((path) => {

@@ -16,12 +16,12 @@ export type ServerSchedule = {
   readonly nowMs: number;
   /** The findings that prevent all schedules of the server from starting jobs now. */
   readonly blockers: readonly Blocker[];
-  /** The number of watched jobs, and of those that are off or in a project that is off. */
+  /** The number of watched jobs, and of watched jobs that are off or in a project that is off. */
   readonly jobCount: number;
   readonly offCount: number;
   /** The number of other jobs whose starts within the next day are not all known. */
   readonly untimedCount: number;
-  /** The last twelve hours and the current one; undefined for an unknown hour. */
+  /** The last twelve hours and the current hour; undefined for an unknown hour. */
   readonly hours: readonly {
     readonly startMs: number;
     readonly known: HourOfTimes | undefined;
@@ -49,7 +49,7 @@ type Input = {
   readonly sources: Sources;
 };
 
-/** Collects the content of the timetable page of a server. Its size is limited for any number of jobs. */
+/** Collects the content of the timetable page of a server. The size of this content is limited for any number of jobs. */
 export async function toServerSchedule(
   { server, jobs, hours, nowMs, ahead, sources }: Input,
   pause: Pause,

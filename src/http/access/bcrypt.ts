@@ -28,7 +28,7 @@ export function createBcrypt(nextTurn: () => Promise<void>) {
       expand(state, key, saltWords);
       await stretch(state, keys, { after: 0, to: 2 ** cost });
       const found = finish(state).subarray(0, digest.length);
-      // The result is ignored. It makes all comparisons take the same time.
+      // This work, whose result is ignored, makes all comparisons take the same time.
       await stretch(state, keys, { after: 2 ** cost, to: 2 ** minCost });
       return timingSafeEqual(found, digest);
     },
@@ -37,7 +37,7 @@ export function createBcrypt(nextTurn: () => Promise<void>) {
 
 type Rounds = { readonly after: number; readonly to: number };
 
-/** These rounds take about 3 ms. */
+/** This number of rounds takes about 3 ms. */
 const roundsPerTurn = 32;
 const maxPasswordLength = 72;
 const keyWords = 18;

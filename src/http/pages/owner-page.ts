@@ -8,8 +8,8 @@ import { renderPage } from './page.ts';
 type OwnerOptions = { readonly servers: () => readonly string[]; readonly watcherOf: (server: string) => Watcher };
 
 /**
- * Redirects requests about a server to the exporter that watches it, or responds with a page that names this exporter. It must
- * come before all pages, because they have little content about such a server.
+ * Redirects requests about a server to the exporter that watches it, or responds with a page that names this exporter. This
+ * route must come before all pages, because the pages have little content about a server that is not watched here.
  */
 export function ownerRoute({ servers, watcherOf }: OwnerOptions): Router {
   const router = createRoutes();
@@ -38,7 +38,7 @@ const pagesOfServer = [
   '/windows/:server',
   '/skipped/:server',
 ];
-/** These pages are about one server if only one is configured, or if the URL names it. */
+/** These pages are about one server if only one server is configured, or if the URL names a server. */
 const lists = ['/executions', '/jobs', '/schedule', '/changes', '/api/changes', '/tonight', '/api/tonight'];
 
 function toServer({ params, query, path }: Request, servers: readonly string[]): string | undefined {

@@ -1,4 +1,4 @@
-/** The style of every page. It is part of the page, so that a browser needs only one request. */
+/** The style of every page. The style is part of the page, so that a browser needs only one request. */
 export const style = `
 :root { --ink: #1b2430; --soft: #526070; --line: #d9dfe7; --paper: #ffffff; --panel: #f4f6f9; --link: #0b5cad; --good: #17703f; --good-paper: #e9f6ee; --bad: #b42318; --bad-paper: #fdeceb; --off: #7a5b00; --off-paper: #fbf4df; }
 @media (prefers-color-scheme: dark) {

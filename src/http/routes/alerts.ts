@@ -6,7 +6,7 @@ import { isSafeHost, toAskedUrl } from '../server/hosts.ts';
 import { createRoutes } from '../server/routes.ts';
 
 type Urls = {
-  /** Returns the configured URL of this exporter. If it is undefined, the URL of the request is used. */
+  /** Returns the configured URL of this exporter. Without a configured URL, the URL of the request is used. */
   readonly externalUrl: () => string | undefined;
   /** Returns the URL that the exporter assumes for itself, for requests without one. */
   readonly ownUrl: () => string;

@@ -19,7 +19,7 @@ export type MetricsOptions = {
   readonly maxRequests: number;
   /** Reads from memory only, and sends no request to a server. */
   readonly scrape: (wish: ScrapeWish) => Promise<Scraped>;
-  /** Called when the first scrape is refused because of too many concurrent ones. */
+  /** Called when the first scrape is refused because of too many concurrent scrapes. */
   readonly onBusy: () => void;
 };
 

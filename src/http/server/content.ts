@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { toPackageFolder } from '../../domain/package-folder.ts';
 
-/** The files that ship with the exporter, by name. They are read once, so that a request cannot reach other files. */
+/** The files that ship with the exporter, by name. All files are read once, so that a request cannot reach other files. */
 export type Content = {
   readonly dashboards: ReadonlyMap<string, string>;
   readonly runbooks: ReadonlyMap<string, string>;

@@ -3,8 +3,8 @@ import type { Request, RequestHandler } from 'express';
 
 /**
  * Refuses requests by their `Host`. Several `Host` headers are refused, because a proxy may have checked a different one. A
- * browser is refused if anybody could have registered the name. Such a name may first lead to a foreign page and later to this
- * exporter, and the page could then read the response.
+ * browser is refused if anybody could have registered the name: a foreign name may first lead to a foreign page and later to
+ * this exporter, and then the page could read the response.
  */
 export function checkHost(externalUrl: () => string): RequestHandler {
   return (request, response, next) => {

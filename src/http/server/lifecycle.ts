@@ -18,7 +18,7 @@ type Words = {
   readonly otherwise?: string;
 };
 
-/** Reports whether a request may change something. If not, responds to it. */
+/** Reports whether a request may change something. If not, responds to the request. */
 export function letsIn(
   { isEnabled, externalUrl, onAsked }: Lifecycle,
   { request, response }: { request: Request; response: Response },

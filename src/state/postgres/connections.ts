@@ -12,7 +12,7 @@ export type PostgresSettings = {
   readonly login: () => Promise<Login>;
   /** Called for each new connection, so that new certificates take effect. Returns undefined for an unencrypted host. */
   readonly tls: (host: string) => Promise<ConnectionOptions | undefined>;
-  /** The schema with the tables. It is created if missing. */
+  /** The schema with the tables. A missing schema is created. */
   readonly schema: string;
   readonly connections: number;
   readonly statementTimeoutMs: number;
@@ -25,7 +25,7 @@ export type Sql = <Row>(text: string, values?: readonly unknown[]) => Promise<re
 export type Connections = {
   /** Runs one statement as a transaction of its own. */
   readonly sql: Sql;
-  /** Runs work as one transaction. If it conflicts with another transaction, the work runs again, so it may run several times. */
+  /** Runs work as one transaction. If it conflicts with another transaction, the work runs again, perhaps several times. */
   readonly transact: <Answer>(work: (sql: Sql) => Promise<Answer>) => Promise<Answer>;
   readonly close: () => Promise<void>;
 };
@@ -120,7 +120,7 @@ async function openConnection(
   prepare: () => Promise<void>,
 ): Promise<PoolClient> {
   for (;;) {
-    // The password is read before connecting. If it cannot be read, a connection would wait for it.
+    // The password is read before connecting. A connection would wait for a password that cannot be read.
     if (pool.idleCount === 0) await prepare();
     const client = await pool.connect();
     if (isPresent(client)) return client;
@@ -167,7 +167,7 @@ function toSql(client: ClientBase): Sql {
   };
 }
 
-/** Reports whether the session is usable after an error. It is usable only after an error of a statement. */
+/** Reports whether the session is usable after an error. A session is usable only after an error of a statement. */
 function keepsConnection(error: unknown): boolean {
   if (error instanceof UnansweredError) return false;
   if (error instanceof StateError) return error.cause === undefined || keepsConnection(error.cause);
@@ -193,13 +193,13 @@ function openPool(settings: PostgresSettings, credentials: () => Credentials | u
   });
   // The pool replaces an idle connection that ends.
   pool.on('error', ignore);
-  // A broken connection rejects its statement. It may also break while it is lent, before any statement.
+  // A broken connection rejects its statement. A connection may also break while it is lent, before any statement.
   pool.on('connect', (client) => client.on('error', ignore));
   return pool;
 }
 
 const connectMs = 5000;
-/** How long a suspended process may hold locks. It is less than the time between two renewals. */
+/** How long a suspended process may hold locks. This time is less than the time between two renewals. */
 const idleInTransactionMs = 2500;
 
 type Credentials = { login: Login; tls: ConnectionOptions | undefined };

@@ -71,7 +71,7 @@ function isLostConnection(error: unknown): boolean {
   return ['ECONNRESET', 'EPIPE'].includes(code) || /^(?:Connection terminated|Client has encountered)/.test(message);
 }
 
-/** Reports whether a transaction failed only because of a concurrent one. */
+/** Reports whether a transaction failed only because of a concurrent transaction. */
 export function isRetryable(error: unknown): boolean {
   const { code = '' } = error as { code?: string };
   return code === '40001' || code === '40P01';

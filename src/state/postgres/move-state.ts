@@ -23,7 +23,7 @@ type Move = {
   readonly to: 'postgres' | 'directory';
   readonly dir: string;
   readonly settings: PostgresSettings;
-  /** True to replace the content of the target. Otherwise a target with content is refused. */
+  /** True to replace the content of the target. If false, a target with content is refused. */
   readonly overwrite: boolean;
   /** The name of this process as an owner of leases. */
   readonly owner: string;
@@ -70,7 +70,7 @@ async function moveIn(move: Move, connections: Connections): Promise<readonly Un
         await copyUnit({ from, unit: each.unit, to: toState(each) });
         summaries.push(await compare(each.unit, from, to));
       }
-      // This must be the last write, so that an incomplete copy is never used.
+      // This mark must be the last write, so that an incomplete copy is never used.
       await connections.transact(async (sql) => {
         await requireLeases(sql, owned);
         await sql('DELETE FROM unfinished_copy WHERE unit = ANY($1::text[])', [all]);

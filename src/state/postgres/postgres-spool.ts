@@ -2,7 +2,7 @@ import type { QuarantinedTrace, Spool, SpoolBounds, SpoolEncoding, SpooledTrace,
 import type { Sql } from './connections.ts';
 import { type OwnedUnit, toText } from './owned-unit.ts';
 
-/** Creates the spool of one unit. Its sums are updated with its traces, because computing them would read the whole queue. */
+/** Creates the spool of one unit. Sums are updated with traces, because computing them would read the whole queue. */
 export function createPostgresSpool({ unit, sql, write }: OwnedUnit): Spool {
   const readSize = async (): Promise<SpoolSize> => toSize(await sql<SumsRow>(sumsAndOldest, [unit]));
 

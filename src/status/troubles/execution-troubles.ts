@@ -178,7 +178,7 @@ function findSlow(jobs: readonly JobFacts[], { nowMs, durationFactor, durationSh
   return toTrouble('jobs_slow', slow, ['has become slower', 'have become slower']);
 }
 
-/** Returns one problem for all jobs of a kind, with the names and causes of the first ones. */
+/** Returns one problem for all jobs of a kind, with the names and causes of the first jobs. */
 function toTrouble(
   kind: Trouble['kind'],
   jobs: readonly Job[],

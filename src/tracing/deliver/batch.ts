@@ -2,7 +2,7 @@ import type { SpoolEncoding, SpooledSignal, SpooledTrace } from '../../state/spo
 
 export type Content = { readonly encoding: SpoolEncoding; readonly bytes: Uint8Array };
 
-/** Returns the first traces that fit into one request and have the encoding of the first one. */
+/** Returns the first traces that fit into one request and have the encoding of the first trace. */
 export function takeAlike(traces: readonly SpooledTrace[]): readonly SpooledTrace[] {
   const [first] = traces;
   if (first === undefined || !isJoinable(first)) return traces.slice(0, 1);

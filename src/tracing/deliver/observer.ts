@@ -30,7 +30,7 @@ export type SenderObserver = {
 /** The reasons why a request got no response. */
 type PostFaultKind = 'network' | 'tls' | 'timeout' | 'stopped';
 
-/** A request without a response. Its message contains the host of the trace backend, but no path, query or header. */
+/** A request without a response. The message contains the host of the trace backend, but no path, query or header. */
 export class PostFault extends Error {
   override readonly name = 'PostFault';
   readonly kind: PostFaultKind;
@@ -74,7 +74,7 @@ const fileFaults: readonly { codes: RegExp; says: string }[] = [
 const firstMs = 1000;
 const maxMs = 60_000;
 
-/** Returns the wait after a number of failed tries, with full jitter. It is at least the wait that the OTLP endpoint requested. */
+/** Returns the wait after a number of failed tries, with full jitter; at least the wait that the endpoint requested. */
 export function backoffMs(tries: number, random: number, askedMs = 0): number {
   return Math.max(askedMs, random * Math.min(maxMs, firstMs * 2 ** Math.min(tries, 30)));
 }

@@ -13,7 +13,7 @@ export type PushSettings = OtlpSettings & {
 
 const defaultEveryMs = 60_000;
 
-/** Returns undefined if metrics are not pushed. They are off by default, unlike in OpenTelemetry's SDK. */
+/** Returns undefined if metrics are not pushed. Metrics are not pushed by default, unlike in OpenTelemetry's SDK. */
 export function readPushSettings(environment: OtlpEnvironment): PushSettings | undefined | readonly Complaint[] {
   const exporters = (environment['OTEL_METRICS_EXPORTER'] ?? '').split(',').map((word) => word.trim().toLowerCase());
   if (!exporters.includes('otlp')) return undefined;

@@ -13,7 +13,7 @@ type Options = {
   };
 };
 
-/** The names of traces, or all quarantined ones. */
+/** The names of traces, or all quarantined traces. */
 type Which = readonly string[] | 'all';
 
 /** `name` is `SERVER/EXECUTION`. Two traces have the same name if the ids of the server started again. */

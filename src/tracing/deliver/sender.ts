@@ -205,7 +205,7 @@ type OutageOptions = {
   readonly signal: AbortSignal;
 };
 
-/** A series of failed deliveries, with waits between tries. Its start and its end are reported once each. */
+/** A series of failed deliveries, with waits between tries. The start and the end of the outage are reported once each. */
 function createOutage({ clock, wait, observe, shorten, signal }: OutageOptions) {
   let failing: Failing | undefined;
   let triesInVain = 0;

@@ -1,7 +1,7 @@
 import { type Complaint, quote } from '../../domain/complaint.ts';
 import { Secret } from '../../domain/secret.ts';
 
-/** The signals of OTLP. Each has its own environment variables. */
+/** The signals of OTLP. Each signal has its own environment variables. */
 export type Signal = 'traces' | 'logs' | 'metrics';
 
 export type OtlpSettings = {
@@ -29,7 +29,7 @@ const maxTimeoutMs = 600_000;
 
 /**
  * Reads the environment variables as specified for OTLP exporters: the variable of a signal takes precedence over the general
- * one, and an empty variable counts as unset.
+ * variable, and an empty variable counts as unset.
  */
 export function readOtlpSettings(
   environment: OtlpEnvironment,
@@ -90,7 +90,7 @@ function findGiven(environment: OtlpEnvironment, option: string, signal: Signal)
   return undefined;
 }
 
-/** Returns the name of the variable of a signal, or of the general one. */
+/** Returns the name of the variable of a signal, or of the general variable. */
 function toName(option: string, signal: Signal | undefined): string {
   return `OTEL_EXPORTER_OTLP_${signal === undefined ? '' : `${signal.toUpperCase()}_`}${option}`;
 }
@@ -137,7 +137,7 @@ function readHeaders(environment: OtlpEnvironment, name: string): readonly SentH
   return text === undefined ? undefined : parseHeaders(text, name);
 }
 
-/** Merges lists of headers. A later list replaces headers of an earlier one. */
+/** Merges lists of headers. A later list replaces headers of an earlier list. */
 function mergeHeaders(lists: readonly (readonly SentHeader[])[]): readonly SentHeader[] {
   return [...new Map(lists.flat().map((header) => [header.name, header])).values()];
 }

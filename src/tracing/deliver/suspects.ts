@@ -33,7 +33,7 @@ export function createSuspects(random: () => number) {
       return dueTicks <= ticks ? { key } : { forMs: dueTicks - ticks };
     },
     lost: ({ key, server, executionId, encoding, spans }: SpooledTrace, reason: string, ticks: number) => {
-      // The bytes are omitted to save memory. They are in the spool.
+      // The bytes are omitted to save memory. The spool has the bytes.
       const suspect = { key, server, executionId, encoding, spans, reason };
       const { strikes = 0, losses = 0 } = known.get(key) ?? {};
       if (losses === 0 && known.size >= maxSuspects) return;

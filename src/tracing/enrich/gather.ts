@@ -36,7 +36,7 @@ export async function gather(
 ): Promise<Gathered> {
   const bare = toBareExecution(pending);
   const found = listed ?? (await read(api.get(executionEndpoint, { path: { id: pending.id } }), options));
-  // If another execution has this id now, further requests would return parts of the other one.
+  // If another execution has this id now, further requests would return parts of the other execution.
   if (found !== undefined && found !== 'failed' && !isSameRun(pending, found)) {
     return { source: { execution: bare }, isPending: false };
   }
@@ -79,7 +79,7 @@ function isFinal(answer: ExecutionState | 'pending' | 'failed', { endedAtMs }: T
   return answer !== 'pending' && answer !== 'failed' && (endedAtMs === undefined || isWhole(answer, endedAtMs));
 }
 
-/** Builds an execution from the row of its round, without a request. This is enough for a trace without steps. */
+/** Builds an execution from the row of its round, without a request. The row is enough for a trace without steps. */
 export function toBareExecution(pending: PendingTrace): TracedExecution {
   const { seenAtMs: _seen, epoch: _epoch, attempt, nextAttemptId, ...execution } = pending;
   return {
@@ -115,7 +115,7 @@ const noTail: Pick<LogTail, 'failureReason' | 'lines' | 'count' | 'bytes'> = {
   bytes: undefined,
 };
 
-/** Reports whether the log of a failure may show its cause. It does not if the server or a limit ended the execution. */
+/** Reports whether the log of a failure may show its cause: not if the server or a limit ended the execution. */
 function hasTellingLog(execution: TracedExecution): boolean {
   const { status, customStatus, job } = execution;
   return isFailure(execution) && job !== undefined && status !== 'timedout' && customStatus !== 'incomplete';

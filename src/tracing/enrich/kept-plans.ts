@@ -36,7 +36,7 @@ const usualMostBytes = 32 * 1024 * 1024;
 /** Stores the plans of executions in memory, for pages. */
 export function createKeptPlans({ onForgotten, maxBytes = usualMostBytes }: KeptPlansOptions = {}) {
   const plans = new Map<string, Kept>();
-  /** The previous attempts of executions. One may become known after the trace was made. */
+  /** The previous attempts of executions. A previous attempt may become known after the trace was made. */
   const previous = new Map<string, number>();
   let size = 0;
 

@@ -144,7 +144,7 @@ const untried = { sinceTicks: undefined, retryAtTicks: -Infinity, isUnanswered: 
 /** Short, because a server with a new database, which reuses ids, needs longer than this to start. */
 const listedForMs = 30_000;
 
-/** More than can be requested within the backlog age. They use about 5 MB of memory. */
+/** More than can be requested within the backlog age. This number of traces uses about 5 MB of memory. */
 const maxWaiting = 10_000;
 /** The minimum wait for a state that the server is still writing. */
 export const pendingRetryMs = 5000;
@@ -191,7 +191,7 @@ function newestFirst(one: PendingTrace, other: PendingTrace): number {
   return other.endedAtMs - one.endedAtMs || other.id - one.id;
 }
 
-/** Measures the time in which the server could respond. It stops while the server is down or refuses the credentials. */
+/** Measures the time in which the server could respond. The clock stops while the server is down or refuses the credentials. */
 function createSealClock(ticks: () => number) {
   let countedMs = 0;
   let sinceTicks: number | undefined;

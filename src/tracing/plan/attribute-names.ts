@@ -2,8 +2,8 @@
 export const schemaUrl = 'https://opentelemetry.io/schemas/1.45.0';
 
 /**
- * All attribute names of the conventions (those of CI/CD are a release candidate). They are copied, because OpenTelemetry's
- * package of names needs megabytes of memory. A test compares the copies.
+ * All attribute names of the conventions (the names of CI/CD are a release candidate). The names are copied, because
+ * OpenTelemetry's package of names needs megabytes of memory. A test compares the copies.
  */
 export const conventional = {
   action: 'cicd.pipeline.action.name',

@@ -45,7 +45,7 @@ export function toResource({ execution, state }: SpanSource, settings: TraceSett
   set(conventional.pipeline, toPipeline(execution));
   set(conventional.runId, String(execution.id));
   set(conventional.runUrl, execution.permalink);
-  // A server outside a cluster has no UUID. Its traces have no worker attributes, because a worker needs an id.
+  // A server outside a cluster has no UUID, so its traces have no worker attributes: a worker needs an id.
   set(conventional.workerId, execution.serverUuid ?? state?.serverNode);
   set(conventional.workerName, state?.serverNode);
   set(own.server, settings.server);

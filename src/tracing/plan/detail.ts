@@ -5,14 +5,14 @@ import type { Timed } from './times.ts';
 const details = ['root', 'steps', 'nodes'] as const;
 export type Detail = (typeof details)[number];
 
-/** Removes the spans below a detail. Outcomes and times stay those of the whole tree. */
+/** Removes the spans below a detail. Outcomes and times of the whole tree stay. */
 export function* reduceTo(detail: Detail, root: Timed): Pieces<Timed> {
   if (detail === 'nodes') return root;
   if (detail === 'steps') return yield* dropNodes(root);
   return { ...root, children: [], draft: { ...root.draft, children: [] } };
 }
 
-/** Moves the spans below a node to the step above. A job reference that runs for each node has such spans. */
+/** Moves the spans below a node to the step above. A job reference that runs for each node has spans below nodes. */
 function* dropNodes(timed: Timed): Pieces<Timed> {
   const kept: Timed[] = [];
   let { notStarted } = timed.draft;

@@ -42,7 +42,7 @@ export type Outcome = {
 export type Timing = {
   readonly startMs: number | undefined;
   readonly endMs: number | undefined;
-  /** The end in the server's response, usually in whole seconds. It decides which of two spans ended first. */
+  /** The end in the server's response, usually in whole seconds. This end decides which of two spans ended first. */
   readonly reportedEndMs?: number | undefined;
   /** The duration, if it is known to the millisecond. */
   readonly durationMs: number | undefined;
@@ -75,7 +75,7 @@ export function listFailedLeaves(drafts: readonly Draft[]): readonly Draft[] {
   return listFailures(drafts).filter(isFailedLeaf);
 }
 
-/** Lists failures, except those below a recovered span, which are not causes. */
+/** Lists failures, except failures below a recovered span, which are not causes. */
 function listFailures(drafts: readonly Draft[]): readonly Draft[] {
   return listByEnd(drafts, hasFailed, ({ outcome }) => !outcome.isRecovered);
 }
@@ -103,7 +103,7 @@ export function listByEnd(
   );
 }
 
-/** Reports whether a failed span is a cause. It is not if it failed only because a step below it failed. */
+/** Reports whether a failed span is a cause. A span that failed only because a step below it failed is no cause. */
 function isFailedLeaf(draft: Draft): boolean {
   return hasFailed(draft) && !draft.children.some(hasFailed);
 }

@@ -41,7 +41,7 @@ function ofAttributes(attributes: Attributes, costs: Costs): number {
   let bytes = 0;
   for (const name in attributes) {
     const value = attributes[name];
-    // Attribute names are plain text, except those of configured options.
+    // Attribute names are plain text, except names of configured options.
     bytes += costs.attribute + (name.startsWith(ofOptions) ? ofText(name, costs) : name.length);
     if (typeof value === 'string') bytes += ofText(value, costs);
   }

@@ -4,7 +4,7 @@ import { nodeFailure } from './failure-reason.ts';
 import type { Timed } from './times.ts';
 
 /**
- * Limits a tree to a number of spans. Failed, slowest and first spans stay, with a fair share for each parent. The others
+ * Limits a tree to a number of spans. Failed, slowest and first spans stay, with a fair share for each parent. Other spans
  * become one overflow span under their parent, which counts as a span. The tree is read once for all limits.
  */
 export function createLimiter(root: Timed): (maxSpans: number) => Pieces<Timed> {

@@ -4,7 +4,7 @@ import type { TraceFormat } from './estimate.ts';
 import type { Joining } from './ids.ts';
 
 export type TraceSettings = {
-  /** The namespace of ids. All members of a server have the same. */
+  /** The namespace of ids. All members of a server have the same namespace. */
   readonly namespace: string;
   readonly server: string;
   /** The `service.name` of the watched service. */

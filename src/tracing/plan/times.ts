@@ -3,10 +3,10 @@ import type { Draft } from './draft.ts';
 
 type Bounds = { readonly startMs: number; readonly endMs: number };
 
-/** A draft whose times are within those of its parent. */
+/** A draft whose times are within the times of its parent. */
 export type Timed = Bounds & {
   readonly draft: Draft;
-  /** True if the times differ from the reported ones. */
+  /** True if the times differ from the reported times. */
   readonly isClamped: boolean;
   readonly isInferred: boolean;
   /** Sorted by start, then by step. */
@@ -64,7 +64,7 @@ function* guess(draft: Draft): Pieces<Guessed> {
   return { draft, startMs, endMs: pick([toldEndMs, endMs], Math.max), lengthMs, children };
 }
 
-/** Sorts siblings. Among those that began in the same second, a step with a higher number began no earlier. */
+/** Sorts siblings. Among siblings that began in the same second, a step with a higher number began no earlier. */
 function* inOrder(siblings: readonly Guessed[]): Pieces<readonly Guessed[]> {
   if (siblings.length < 2) return siblings;
   const latest = new Map<number, number>();

@@ -70,7 +70,7 @@ const minCover = 0.6;
 /** 0.001 per hour: about five of the 60 checks in an hour are independent. */
 const maxProbability = 0.001 / 5;
 const windowMs = 15 * 60_000;
-/** If the window has few successes, those of this longer time count too. */
+/** If the window has few successes, the successes of this longer time count too. */
 export const longWindowMs = 2 * 3_600_000;
 const fewSuccesses = 3;
 
@@ -137,7 +137,7 @@ function countTests(leastOfEach: readonly number[]): number {
 
 type Table = Pick<CommonCause, 'failed' | 'covered' | 'succeeded' | 'spared'>;
 
-/** Returns the probability that chance alone puts so many jobs with the factor among failed ones (Fisher's exact test). */
+/** Returns the probability that chance alone puts so many jobs with the factor among failed jobs (Fisher's exact test). */
 export function toProbability({ failed, covered, succeeded, spared }: Table): number {
   const all = failed + succeeded;
   const having = covered + spared;

@@ -149,7 +149,7 @@ function toNodeChanges({ id, before, after, changed }: Difference, { name: proje
   return changed.length === 0 ? [] : [{ ...found, what: `${changed.join(', ')} changed` }];
 }
 
-/** Returns the changes of a definition, which is one thing. Its sections may appear and disappear. */
+/** Returns the changes of a definition, which counts as one thing although its sections may appear and disappear. */
 function toDefinitionChanges({ before, after, changed, ...times }: Difference, about: About): readonly Found[] {
   const job = about.jobOf(about.name);
   if (job === undefined || before === undefined || after === undefined || changed.length === 0) return [];

@@ -42,7 +42,7 @@ export function toChangeChoice(filter: ChangeFilter): (change: ChangeOfServer) =
     (text === '' || [subject, what, by].some((part) => part.toLowerCase().includes(text)));
 }
 
-/** Explains a time that cannot be read. Such a time selects nothing. */
+/** Explains a time that cannot be read. An unreadable time selects nothing. */
 export function findWrongTime({ since, until }: Pick<ChangeFilter, 'since' | 'until'>): string | undefined {
   const [wrong] = Object.entries({ since, until }).filter(([, text]) => text !== '' && toMs(text) === undefined);
   return wrong && `${wrong[0]}: is not a time, such as 2026-11-22T18:00`;

@@ -246,7 +246,7 @@ type Running = {
   readonly ofJob: OfJob;
 };
 
-/** Renders an execution in progress or waiting. Its steps are read after its end. */
+/** Renders an execution in progress or waiting. Steps of an execution are read after its end. */
 function renderRunning(execution: RunningExecution, { isSilent, root, url, ofJob }: Running): Html {
   const { server, project, id, job = 'ad hoc', startedAtMs, averageMs, isOverdue, isWaiting } = execution;
   const { serverNowMs, seenMs } = execution;

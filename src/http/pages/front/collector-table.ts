@@ -4,8 +4,8 @@ import { type Html, html, numberHead, toTable } from '../html.ts';
 import { isInTrouble, isQuietlyOff } from './server-state.ts';
 
 /**
- * Renders the collectors of a server and its members. Collectors with problems are shown completely. The others are folded: one
- * line for each success, and a list of the disabled collectors.
+ * Renders the collectors of a server and its members. Collectors with problems are shown completely. Other collectors are
+ * folded: one line for each success, and a list of the disabled collectors.
  */
 export function renderCollectors(targets: readonly TargetStatus[], nowMs: number): Html {
   const [server] = targets;

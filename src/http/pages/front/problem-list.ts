@@ -84,7 +84,7 @@ const placeWords: Readonly<Record<Exclude<Place, 'server'>, string>> = {
   'off jobs': 'Jobs that are off',
 };
 
-/** As many problems as a person can read at once. The others are folded. */
+/** As many problems as a person can read at once. Further problems are folded. */
 const maxShown = 12;
 const maxFolded = 200;
 

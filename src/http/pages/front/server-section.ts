@@ -17,7 +17,7 @@ import { renderMembers } from './server-table.ts';
 
 type About = { readonly root: string; readonly nowMs: number; readonly isOnly: boolean; readonly isOpen: boolean };
 
-/** Renders a server, its members and the missing policy. It is folded without a problem, if there are other servers. */
+/** Renders a server, its members and the missing policy. A server without a problem is folded if there are other servers. */
 export function renderServer(server: ServerStatus, about: About): Html {
   const title = html`<h2><bdi>${server.name}</bdi> ${renderState(server)}</h2>`;
   const anchor = toAnchor(server.name);
@@ -122,7 +122,7 @@ function renderPolicy(policy: string | undefined): Html | undefined {
 const ownNumbers: readonly string[] = ['app-metrics', 'healthcheck', 'ping', 'threads'];
 const absent: readonly (string | undefined)[] = ['not_found', 'meaningless'];
 
-/** Explains where newer releases of the `rundeck` dialect serve the metrics that this API lacks. This is a note, not a problem. */
+/** Explains where newer releases of the `rundeck` dialect serve the metrics that this API lacks: a note, not a problem. */
 function renderOwnMetrics(server: ServerStatus): Html | undefined {
   const { dialect, release, apiVersion } = findFacts(server);
   if (dialect !== 'rundeck' || Number.parseInt(release ?? '', 10) < firstRelease || release === undefined)
@@ -142,7 +142,7 @@ They serve JVM and HTTP request metrics at <code>monitoring/prometheus</code>: a
 
 const firstRelease = 6;
 
-/** Returns the facts of the first contact. Each member of a cluster has its own. */
+/** Returns the facts of the first contact. Each member of a cluster has its own facts. */
 function findFacts(server: ServerStatus): TargetStatus {
   return [server, ...server.members].find(({ release }) => release !== undefined) ?? server;
 }
@@ -151,7 +151,7 @@ function isAbsent({ name, result, reason }: CollectorStatus): boolean {
   return result === 'off' && absent.includes(reason) && ownNumbers.includes(name);
 }
 
-/** Returns a scrape configuration. It lists only hosts, because the rest of a URL may be private. */
+/** Returns a scrape configuration. The configuration lists only hosts, because the rest of a URL may be private. */
 function toScrapeConfig(targets: readonly TargetStatus[], apiVersion = 47): string {
   const urls = targets.map(({ url }) => URL.parse(url)).filter((url) => url !== null);
   const [first] = urls;

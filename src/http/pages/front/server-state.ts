@@ -4,7 +4,7 @@ import { type Html, html } from '../html.ts';
 
 type StateWords = { readonly mood: 'good' | 'bad' | 'off'; readonly text: string; readonly since: string };
 
-/** The words for the states. Their times are times of the exporter, which may have started long after the server. */
+/** The words for the states. The times of states are times of the exporter, which may have started long after the server. */
 export const states: Readonly<Record<ServerState, StateWords>> = {
   up: { mood: 'good', text: '✓ up', since: 'Responding' },
   refused: { mood: 'bad', text: '✗ credentials refused', since: 'Refusing' },
