@@ -2,11 +2,11 @@ import type { Thresholds } from './thresholds.ts';
 
 /** PromQL that all alerts share: they must work with several exporters and over a short gap. */
 interface Expressions {
-  /** The newest value of a gauge; if exporters differ, the largest by default. */
+  /** Returns the newest value of a gauge; by default the largest one if exporters differ. */
   readonly newest: (selector: string, pick?: 'max' | 'min') => string;
-  /** Removes the exporter's labels: exporters that watch the same server have equal values. */
+  /** Removes the labels of exporters, because exporters that watch the same server have equal values. */
   readonly once: (expression: string, pick?: 'max' | 'min') => string;
-  /** Excludes servers that no exporter reaches: these have their own alert. */
+  /** Excludes servers that no exporter reaches, because they have their own alert. */
   readonly unlessDown: string;
   /** Excludes servers whose executions are read too late. */
   readonly unlessBehind: string;

@@ -16,7 +16,7 @@ import { buildMigrationRules } from './migration.ts';
 import { pyrraObjectives, slothObjectives } from './objective-specs.ts';
 import { defaultThresholds, type Thresholds } from './thresholds.ts';
 
-/** The Prometheus rule file as YAML. Thresholds that are not given have the default of `thresholds.ts`. */
+/** Renders the Prometheus rule file as YAML. Thresholds that are not given have the default of `thresholds.ts`. */
 export function buildRules(changes: Partial<Thresholds> = {}, off: readonly string[] = []): string {
   const limits = { ...defaultThresholds, off, ...changes };
   const groups = [

@@ -6,13 +6,13 @@ export const serverText = '{{ $labels.server }}{{ with $labels.member }} (member
 /** The full name of the job: project, group and name. */
 export const jobText = '{{ $labels.project }}/{{ with $labels.job_group }}{{ . }}/{{ end }}{{ $labels.job_name }}';
 
-/** Lists at most eight values of a label, sorted, of the series that an expression returns. The expression contains `ofAlert`. */
+/** Lists at most eight values of a label, sorted, from the series of an expression that contains `ofAlert`. */
 export function listOf(label: string, expression: string): string {
   const query = `printf \`topk(8, count by (${label}) (${expression}))\` $labels.cluster $labels.server $labels.member | query | sortByLabel \`${label}\``;
   return `{{ range $index, $found := ${query} }}{{ if $index }}, {{ end }}{{ $found.Labels.${label} }}{{ end }}`;
 }
 
-/** Lists at most eight jobs whose next run is at risk for the reason of the alert; empty if only later runs are. */
+/** Lists at most eight jobs whose next run is at risk for the reason of the alert; empty if only later runs are at risk. */
 export function jobsAtRiskText(filter = ''): string {
   const selector = 'automation_job_next_run_at_risk{cluster=%q,server=%q,reason=%q}';
   const jobs = `topk(8, max by (project, job_group, job_name) (${selector}${filter}))`;
@@ -37,7 +37,7 @@ export function causeText({ causeWindow }: Thresholds): string {
 /** The selector of the alert's server and member, for `listOf`. */
 export const ofAlert = 'cluster=%q,server=%q,member=%q';
 
-/** The execution of the alert's job whose id is the value of the metric, with a link to its page; empty without such a series. */
+/** Names the execution of the alert's job whose id is the value of the metric; empty without such a series. */
 export function executionText(words: string, metric: string, { baseUrl, gapWindow }: Thresholds): string {
   const labels = ['cluster', 'server', 'project', 'job_group', 'job_name'];
   const selector = `${metric}{${labels.map((label) => `${label}=%q`).join(',')}}`;
@@ -47,7 +47,7 @@ export function executionText(words: string, metric: string, { baseUrl, gapWindo
   return `{{ range ${found} }} ${words}: #${id} (${baseUrl}/executions/{{ $labels.server }}/${id}).{{ end }}`;
 }
 
-/** The configured owner of the alert's job. Without an owner it is empty, so the alert gets no label. */
+/** Returns the configured owner of the alert's job; without an owner the text is empty, so the alert gets no label. */
 export function ownerText({ gapWindow }: Thresholds): string {
   const selector = 'automation_job_owner_info{cluster=%q,server=%q,project=%q,job_group=%q,job_name=%q}';
   const values = '$labels.cluster $labels.server $labels.project $labels.job_group $labels.job_name';
@@ -60,7 +60,7 @@ function inPath(value: string): string {
   return `{{ ${value} | urlquery | reReplaceAll "\\\\+" "%20" }}`;
 }
 
-/** Slashes in a job's group are not escaped. */
+/** The slashes in the group of a job are not escaped. */
 const groupPath = inPath('.').replace(' }}', ' | reReplaceAll "%2F" "/" }}');
 const jobPath = `${inPath('$labels.server')}/${inPath('$labels.project')}/{{ with $labels.job_group }}${groupPath}/{{ end }}${inPath('$labels.job_name')}`;
 
@@ -69,7 +69,7 @@ const ofServer = '?server={{ $labels.server | urlquery }}';
 /** Paths of pages of the exporter. Jobs without their own series have no page. */
 export const pageOf = {
   front: '/',
-  // The query leads to the exporter that watches the server: browsers do not send what follows the #.
+  // The query leads to the exporter that watches the server, because browsers do not send what follows the #.
   server: `/${ofServer}#server-${inPath('$labels.server')}`,
   rights: `/${ofServer}#server-${inPath('$labels.server')}-rights`,
   traces: '/traces',

@@ -20,7 +20,7 @@ const executionsOfDay = toProject(
   `(${lastDay} + on (cluster, server, project) sum by (cluster, server, project) (${newest('automation_executions_running')}))`,
 );
 
-/** Metrics with the names of `rundeck_exporter` 4.1, computed from this exporter's metrics; one series per job, not per execution. */
+/** Metrics with the names of `rundeck_exporter` 4.1, computed from this exporter's: one series for each job. */
 const records: Readonly<Record<string, string>> = {
   rundeck_system_info: toServer(
     `label_replace(label_replace(${newest('automation_server_info')}, "apiversion", "$1", "api_version", "(.+)"), "serverUUID", "$1", "server_uuid", "(.+)")`,

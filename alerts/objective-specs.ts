@@ -26,13 +26,13 @@ function toSloth({ name, description, errors, total }: Objective, target: number
   };
 }
 
-/** The objectives as input for Pyrra, one resource each. Pyrra uses single metrics, so late runs count, but missed ones do not. */
+/** Renders the objectives for Pyrra. It uses single metrics, so late runs count and missed runs do not. */
 export function pyrraObjectives(limits: Thresholds): object[] {
   const ofExecutions = executionObjectives.map((objective) => {
     const ratio = { errors: { metric: badEnds }, total: { metric: judgedEnds }, grouping: objective.by };
     return toPyrra(objective, limits, { ratio });
   });
-  // Pyrra reads the bucket limit only from an equality matcher.
+  // Pyrra finds the bucket limit only in an equality matcher.
   const success = { metric: punctualStarts.replace('=~"300(\\\\.0)?"', '="300.0"') };
   const latency = { success, total: { metric: starts }, grouping: punctuality.by };
   return [...ofExecutions, toPyrra(punctuality, limits, { latency })];

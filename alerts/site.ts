@@ -39,7 +39,7 @@ function toChanges({ consecutiveFailures, serviceDownForMs, ...others }: Site['t
   return { ...others, jobConsecutiveFailures: consecutiveFailures, serviceDownFor: formatDuration(serviceDownForMs) };
 }
 
-/** The whole rule as text, for comparisons. */
+/** Renders a whole rule as text, for comparisons. */
 function describe(alert: string, changes: Partial<Thresholds>): string {
   return JSON.stringify(allAlerts({ ...defaultThresholds, ...changes }).find((one) => one.alert === alert));
 }

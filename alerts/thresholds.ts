@@ -13,20 +13,20 @@ export interface Thresholds {
   /** A pattern of the collectors that only administrators may use. */
   readonly administratorCollectors: string;
   readonly evaluationInterval: string;
-  /** For alerts over many hours. */
+  /** The evaluation interval of alerts over many hours. */
   readonly slowEvaluationInterval: string;
   /** The labels that distinguish exporters of the same server. */
   readonly replicaLabels: string;
-  /** How long a value stays valid when scrapes fail: longer than a restart of the exporter and two long scrape intervals. */
+  /** The time for which a value stays valid: longer than a restart of the exporter, and than two long scrape intervals. */
   readonly gapWindow: string;
 
   readonly serviceDownFor: string;
-  /** The window of the errors that the alert names as the cause. */
+  /** The window in which errors count as the cause that an alert names. */
   readonly causeWindow: string;
   readonly credentialsRejectedFor: string;
   readonly passiveFor: string;
   readonly passiveBrieflyWindow: string;
-  /** How long the critical alert for the passive mode suppresses the brief one; longer than the window above. */
+  /** The time for which the critical alert about the passive mode suppresses the brief one; longer than the window above. */
   readonly passiveLongWindow: string;
   readonly healthcheckFailingFor: string;
 
@@ -42,7 +42,7 @@ export interface Thresholds {
   readonly logStorageMissingFor: string;
 
   readonly restartWindow: string;
-  /** A smaller change of the start time is rounding, not a restart. */
+  /** The smallest change of the start time that is a restart and not rounding. */
   readonly restartSeconds: number;
   readonly memoryWindow: string;
   readonly memoryUsedRatio: number;
@@ -52,13 +52,13 @@ export interface Thresholds {
   readonly schedulerWindow: string;
   readonly schedulerUsedRatio: number;
   readonly schedulerSaturatedFor: string;
-  /** How long before its end a token is reported. */
+  /** The time before the end of a token at which it is reported. */
   readonly tokenExpirySeconds: number;
   readonly tokenExpiringFor: string;
 
   /** Failures of a job in a row. */
   readonly jobConsecutiveFailures: number;
-  /** Failures of a job in a row, if the cause is known: a node is not reached, or a key is refused. */
+  /** Failures of a job in a row if the cause is known: a node is unreachable, or a key is refused. */
   readonly jobFailuresOfCause: number;
   readonly jobFailingFor: string;
   readonly jobNoRecentSuccessFor: string;
@@ -69,7 +69,7 @@ export interface Thresholds {
   readonly nodeFailureRatio: number;
   readonly nodeFailingJobs: number;
   readonly nodeFailingFor: string;
-  /** After an alert about a node, jobs that have not run since are not reported for this time. */
+  /** The time after an alert about a node during which its jobs are not reported unless they have run again. */
   readonly nodeToldWindow: string;
   /** A job is slower if its durations have shifted within this time, by at least this factor. */
   readonly durationFactor: number;
@@ -84,24 +84,24 @@ export interface Thresholds {
   readonly runsAtRiskSoonSeconds: number;
   readonly jobDisabledSeconds: number;
   readonly jobDisabledFor: string;
-  /** A larger lag than idle projects usually have. Beyond it, alerts on finished executions do not fire. */
+  /** The lag above which alerts on finished executions do not fire; larger than the usual lag of idle projects. */
   readonly executionLagSeconds: number;
   readonly executionsLaggingFor: string;
   readonly executionsHiddenFor: string;
   /** The alert needs imports, and no counted execution, in this window and in the window before. */
   readonly importsWindow: string;
-  /** Longer than reading an imported archive takes. */
+  /** Longer than the time to read an imported archive. */
   readonly executionsImportedFor: string;
 
   /** The share of executions that should succeed. */
   readonly executionsObjective: number;
   /** The share of scheduled runs that should start in time. */
   readonly punctualityObjective: number;
-  /** Fewer failures never fire, even if all executions fail. */
+  /** The number of failures below which the alert never fires, even if all executions fail. */
   readonly burnFailures: number;
   readonly burnFastFor: string;
   readonly burnSlowFor: string;
-  /** After an alert that names the cause of missed runs, the punctuality alert does not fire for this time. */
+  /** The time after an alert about the cause of missed runs during which the punctuality alert does not fire. */
   readonly punctualityToldWindow: string;
 
   readonly collectorFailingFor: string;
@@ -123,11 +123,11 @@ export interface Thresholds {
   readonly spansRejectedWindow: string;
   readonly tracesNotDeliveredFor: string;
   readonly heldUpWindow: string;
-  /** The event loop is never blocked for this long by normal work. */
+  /** Normal work never blocks the event loop for this long. */
   readonly heldUpSeconds: number;
   readonly heldUpFor: string;
 
-  /** Alerts that are left out. */
+  /** The alerts that are off. */
   readonly off: readonly string[];
 }
 
@@ -190,7 +190,7 @@ export const defaultThresholds: Thresholds = {
   scheduleLateSeconds: lateMs / 1000,
   scheduleLateFor: '10m',
   scheduleSaturationFor: '15m',
-  // Most trouble has its own alert, which fires at once; this alert is about trouble that nobody removes.
+  // Most problems have their own alert, which fires at once; this alert is about problems that nobody removes.
   runsAtRiskFor: '1h',
   runsAtRiskSoonSeconds: scheduleLimits.soonMs / 1000,
   jobDisabledSeconds: scheduleLimits.offMs / 1000,

@@ -8,10 +8,10 @@ import { createHttpServer, type HttpServer } from '../src/http/server/server.ts'
 const rounds = 9;
 const scrapes = 1500;
 
-/** Of "open sesame", at the usual cost. */
+/** The hash of "open sesame" at the usual cost. */
 const hash = parseBcryptHash('$2y$10$abcdefghijklmnopqrstuu4SuEsu2LsUrAYUpWQHLMMc4GV5pZTxK');
 
-/** Compares scrapes a second of an exporter with users and of one without, in turns: passwords must be hashed once, not for each scrape. */
+/** Compares scrapes a second with users and without, in turns: a password must be hashed once, not for each scrape. */
 export async function run() {
   if (hash === undefined) throw new Error('the hash of the benchmark is none');
   const users = new Map([['prometheus', hash]]);
@@ -27,7 +27,7 @@ export async function run() {
   const [openPort, closedPort] = [await open.listen(), await closed.listen()];
   const authorization = `Basic ${Buffer.from('prometheus:open sesame').toString('base64')}`;
   const [without, within]: [number[], number[]] = [[], []];
-  // The first round is a warm-up, and computes the one hash.
+  // The first round is a warm-up, in which the hash is computed.
   for (let round = 0; round <= rounds; round += 1) {
     const took = [await measure(openPort, ''), await measure(closedPort, authorization)] as const;
     if (round === 0) continue;
@@ -66,7 +66,7 @@ function toMedian(times: readonly number[]): number {
   return times.toSorted((one, other) => one - other)[Math.floor(times.length / 2)] ?? Number.NaN;
 }
 
-/** The durations of the scrapes of a round, measured in another thread. */
+/** Measures the durations of the scrapes of a round in another thread. */
 function measure(port: number, authorization: string): Promise<readonly number[]> {
   const worker = new Worker(new URL('./scrape-client.ts', import.meta.url), {
     workerData: { port, scrapes, authorization },

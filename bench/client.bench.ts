@@ -11,7 +11,7 @@ const requests = 1000;
 const atOnce = 4;
 const rounds = 5;
 
-/** Measures the cost of the client beside plain undici with the same server, and the speed of reading large pages. */
+/** Compares the cost of the client with plain undici against the same server, and measures the reading of large pages. */
 export async function run() {
   const worker = new Worker(new URL('client-server.ts', import.meta.url));
   const url = await new Promise<string>((resolve) => worker.once('message', resolve));

@@ -1,6 +1,6 @@
 export type Cost = { readonly seconds: number; readonly cpuSeconds: number };
 
-/** The duration of some work, and the CPU time of this thread alone, which other processes do not change. */
+/** Measures the duration of some work and the CPU time of this thread, which other processes do not change. */
 export async function measureCost(work: () => Promise<void>): Promise<Cost> {
   const startedCpu = process.threadCpuUsage();
   const startedTicks = performance.now();

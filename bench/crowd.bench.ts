@@ -5,12 +5,12 @@ import { connect, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
 const seconds = Number(process.env['CROWD_SECONDS'] ?? 20);
-/** The share of the clients, for busy machines. */
+/** The share of the clients that run, for busy machines. */
 const share = Number(process.env['CROWD_SHARE'] ?? 1);
 
 /**
- * Measures one more scraper of a daemon that has 500 scrapers, 1,000 silent connections, 50 clients that stop reading, and invalid
- * requests: its wait, and the memory of the daemon.
+ * Measures one more scraper of a daemon with 500 scrapers, 1,000 silent connections, 50 clients that stop reading, and invalid
+ * requests: its wait, and the daemon's memory.
  */
 export async function run() {
   const daemon = spawn(process.execPath, [cli, 'demo', '--state.memory', '--web.listen-address=127.0.0.1:0'], {
@@ -32,7 +32,7 @@ export async function run() {
     const cuts: string[] = [];
     const untilMs = performance.now() + seconds * 1000;
     const scrapers = crowd.map(async (agent, index) => {
-      // Each scrapes once in 15 s, as scrapers do.
+      // Each client scrapes once in 15 s, as scrapers do.
       await sleep((index / (500 * share)) * 15_000);
       while (performance.now() < untilMs) {
         await scrape(Number(port), agent).catch((error: unknown) => cuts.push(String(error)));
@@ -41,7 +41,7 @@ export async function run() {
     });
     const own = new Agent({ keepAlive: true });
     agents.push(own);
-    // After all clients have connected.
+    // All clients have connected by now.
     const firstMs = await timeOf(() => scrape(Number(port), own));
     const tookMs: number[] = [];
     const memory: number[] = [];
@@ -99,7 +99,7 @@ export async function run() {
 const cli = fileURLToPath(new URL('../src/cli.ts', import.meta.url));
 const head = 'Host: localhost\r\n\r\n';
 
-/** The 99th percentile of scrapes before the other clients connect. */
+/** Returns the 99th percentile of scrapes before the other clients connect. */
 async function scrapeCalmly(port: number): Promise<number> {
   const agent = new Agent({ keepAlive: true });
   const tookMs: number[] = [];
@@ -127,7 +127,7 @@ function say(port: number, text: string): Socket {
 function scrape(port: number, agent: Agent): Promise<void> {
   return new Promise((resolve, reject) => {
     get({ host: '127.0.0.1', port, path: '/metrics', agent, headers: { 'accept-encoding': 'gzip' } }, (response) => {
-      // A refused request is not a scrape.
+      // A refused request does not count as a scrape.
       if (response.statusCode !== 200) reject(new Error(`status ${response.statusCode}`));
       response.resume().once('end', resolve).once('error', reject);
     }).once('error', reject);

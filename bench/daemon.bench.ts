@@ -88,7 +88,7 @@ function readMemoryMb(pid: number | undefined, field: 'VmHWM' | 'VmRSS'): number
   return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }
 
-/** Linux reports ticks of 10 ms. */
+/** Reads CPU time, which Linux counts in ticks of 10 ms. */
 function readCpuSeconds(pid: number | undefined): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) / 100;

@@ -1,6 +1,6 @@
 import { prove } from '../test/diagnosis/proof.ts';
 
-/** Measures how well failures are recognised by their logs, and searches 10,000 logs for secrets that were not removed. */
+/** Measures how well logs identify failures, and searches 10,000 logs for secrets that were not removed. */
 export function run() {
   const { stable, colliding, logs, leaks, unharmed } = prove({ seed: 1, logs: 10_000, pairs: 20 });
   const toPercent = (share: number): string => `${(100 * share).toFixed(2)} %`;

@@ -18,7 +18,7 @@ const source = createSource(10, 4);
 
 export type Delivery = Awaited<ReturnType<typeof createDelivery>>;
 
-/** Our own path of traces: planned, encoded, stored in a file and sent. */
+/** The path of traces in the exporter: they are planned, encoded, stored in a file and sent. */
 export async function createDelivery(url: string) {
   const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-bench-'));
   const state = openSqliteState({ dir });
@@ -46,7 +46,7 @@ export async function createDelivery(url: string) {
     scrub: (text) => text,
     quarantineBounds: { maxBytes: 1e9, maxTraces: 1e6 },
     clock: systemClock,
-    // Two hours pass in seconds.
+    // Two hours of waiting pass in seconds.
     wait: (forMs, signal) => createWait(systemClock)(forMs / 100, signal),
   });
   sender.start();
@@ -93,7 +93,7 @@ export async function createDelivery(url: string) {
         afterEach();
       }
     },
-    /** Measures work until nothing is waiting any more. */
+    /** Measures work until no trace is waiting. */
     measure: (work: () => Promise<void>): Promise<Cost> =>
       measureCost(async () => {
         await work();

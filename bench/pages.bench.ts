@@ -27,7 +27,7 @@ const pages = [
   '/',
 ];
 
-/** Sixty clients request the most expensive pages of 5,000 scheduled jobs without a pause. Measures the wait of a scrape and of a poll. */
+/** Measures the wait of a scrape and of a poll while sixty clients request the most expensive pages without a pause. */
 export async function run() {
   const simulator = await startSimulator({ scenario: 'empty' });
   fill(simulator);
@@ -153,7 +153,7 @@ function ask(port: number, path: string, agent: Agent, onText: (text: string) =>
   });
 }
 
-/** The longest time between two polls of the collector that is due each second. */
+/** Returns the longest time between two polls of a collector that is due each second. */
 function findLongestGap(simulator: Simulator, sinceMs: number): number {
   const times = simulator
     .requests()

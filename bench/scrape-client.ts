@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import { parentPort, workerData } from 'node:worker_threads';
 
-/** Scrapes repeatedly over one connection in its own thread, and reports the durations. */
+/** A thread that scrapes repeatedly over one connection, and reports the durations. */
 const {
   port,
   scrapes,

@@ -16,12 +16,12 @@ const families = Array.from({ length: collectorCount }, (_, index) =>
   ),
 );
 
-/** The rows of one collector, with new strings as in a new answer, and values of this round. */
+/** Creates the rows of one collector with new strings, as after a new answer, and with the values of this round. */
 export function createRows(collector: number, rows: number, round: number): Row[] {
   const family = families[collector];
   if (family === undefined) return [];
   const jobs = JSON.stringify(Array.from({ length: rows / statuses.length }, (_, job) => toJob(job)));
-  // This cast is safe: it is what was just written.
+  // This cast is safe: the text was written by the line above.
   return (JSON.parse(jobs) as readonly ReturnType<typeof toJob>[]).flatMap((labels, job) =>
     statuses.flatMap((status) => family.rows(job + round, { ...labels, status })),
   );
@@ -35,7 +35,7 @@ function toJob(job: number) {
   };
 }
 
-/** Publishes the next rows of one collector, as the schedule does. */
+/** Publishes the next rows of one collector, as a poll does. */
 export function publishRows(snapshots: Snapshots, collector: number, rows: readonly Row[]): Promise<void> {
   return snapshots.publish({
     source: `prod ${collector}`,

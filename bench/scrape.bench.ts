@@ -21,7 +21,7 @@ const series = 100_000;
 const ofCollector = series / collectorCount;
 const scrapes = 2000;
 
-/** Compares scrapes of many changing series with prom-client in the same run; also measures rendering and memory. */
+/** Compares scrapes of many changing series with prom-client in the same run; also measures the rendering and the memory. */
 export async function run() {
   const ours = await measureScrapes('openmetrics', scrapes);
   const text = await measureScrapes('text', scrapes / 4);
@@ -52,8 +52,8 @@ export async function run() {
       mustReach: '>= 100 times',
       reached: ratio >= 100,
     },
-    // prom-client took 3 µs once, and takes 1.7 today: as a ratio it holds on slower and busier machines, too. Of our 0.47 µs,
-    // about 0.12 put the lines together, 0.22 copy them into bytes and collect what is left over, 0.09 hand blocks to another thread.
+    // The limit is a ratio, because prom-client took 3 µs once, and takes 1.7 µs today. Of our 0.47 µs, about 0.12 put the lines
+    // together, 0.22 copy them into bytes and collect garbage, 0.09 hand blocks to another thread.
     {
       what: `event loop's time to render a series, prom-client : ours (${theirs.renderUs.toFixed(2)} µs : ${render.mainUs.toFixed(2)} µs; bounded by the strings that make up the lines, and their copy into bytes)`,
       figure: `${faster.toFixed(1)} times`,
@@ -87,7 +87,7 @@ async function measureScrapes(format: Format, count: number) {
   for (const [collector, ofOne] of rows.entries()) await publishRows(snapshots, collector, ofOne);
   const server = createServer(() => exposition.scrape(wanted));
   const port = await server.listen();
-  // Twenty collectors with an interval of 15 s: one every 750 ms.
+  // Twenty collectors with an interval of 15 s publish one every 750 ms.
   const fixed = await scrapeFixed(Buffer.concat(await exposition.scrape(wanted)));
   let collector = 0;
   const timer = setInterval(() => {
@@ -105,7 +105,7 @@ async function measureScrapes(format: Format, count: number) {
   }
 }
 
-/** The cost of HTTP alone on this machine now. */
+/** Measures the cost of HTTP alone on this machine. */
 async function scrapeFixed(body: Buffer) {
   const server = createServer(async () => [body]);
   const port = await server.listen();
@@ -127,7 +127,7 @@ function createServer(scrape: () => Promise<readonly Buffer[]>) {
   return createHttpServer({ host: '127.0.0.1', port: 0, routes: [route], onError: (error) => console.error(error) });
 }
 
-/** The durations of the scrapes, the shortest first. */
+/** Returns the durations of the scrapes, shortest first. */
 function scrapeAll(port: number, count: number): Promise<number[]> {
   const worker = new Worker(new URL('scrape-client.ts', import.meta.url), { workerData: { port, scrapes: count } });
   return new Promise((resolve, reject) => {
@@ -140,7 +140,7 @@ function quantile(sorted: readonly number[], share: number): number {
   return sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
 }
 
-/** The same series in prom-client's registry, rendered and compressed for every scrape, without HTTP. */
+/** Measures the same series in prom-client's registry, rendered and compressed for every scrape, without HTTP. */
 async function measurePromClient() {
   const registry = new Registry();
   const counters = Array.from({ length: collectorCount }, (_, collector) => {
@@ -171,7 +171,7 @@ async function measurePromClient() {
   return { renderUs: (Math.min(...renderCpuMs) * 1000) / series, scrapeMs: median(scrapeMs) };
 }
 
-/** The time of the event loop, without building the rows; compression runs on another thread. */
+/** Measures the time of the event loop, without building the rows; compression runs on another thread. */
 async function measureRendering() {
   const nextTurn = createTurns(systemClock.nextTurn);
   const samples: number[] = [];
@@ -185,7 +185,7 @@ async function measureRendering() {
     const { user, system } = process.threadCpuUsage(cpu);
     samples.push((user + system) / series);
   }
-  // The shortest, because other processes only add time.
+  // The shortest sample is used, because other processes only add time.
   return { mainUs: Math.min(...samples) };
 }
 

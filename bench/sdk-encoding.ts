@@ -5,7 +5,7 @@ import { type ReadableSpan, TracerProvider } from '@opentelemetry/sdk-trace';
 import { makeSpans } from './sdk-spans.ts';
 import { createSource, planExecution } from './trace-source.ts';
 
-/** The SDK's own path in its own thread: each message starts a round, whose number of spans is returned. */
+/** A thread for the SDK's encoding: each message starts a round, whose number of spans is returned. */
 const { steps, nodes, spansARound } = workerData as Readonly<Record<'steps' | 'nodes' | 'spansARound', number>>;
 const trace = planExecution(createSource(steps, nodes), 1);
 let ended: ReadableSpan[] = [];

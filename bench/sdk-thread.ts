@@ -8,11 +8,11 @@ import type { SdkTask } from './sdk-delivery.ts';
 import { makeSpans } from './sdk-spans.ts';
 import { createSource, planExecution } from './trace-source.ts';
 
-/** Fewer spans than the queue of the processor holds. */
+/** The number of traces for a flush, whose spans must fit into the queue of the processor. */
 const tracesPerFlush = 40;
 const tracesPerTurn = 10;
 
-/** The SDK's batch processor and its exporter, with their defaults except gzip. */
+/** The SDK's batch processor and its exporter with their defaults, except for gzip. */
 process.env['OTEL_EXPORTER_OTLP_COMPRESSION'] = 'gzip';
 const trace = planExecution(createSource(10, 4), 1);
 const exporter = new OTLPTraceExporter({ url: `${workerData as string}/v1/traces` });
@@ -30,7 +30,7 @@ async function make(traces: number, isFlushing: boolean): Promise<void> {
 
 async function work({ traces, afterwards }: SdkTask): Promise<void> {
   await make(traces, afterwards === 'flush');
-  // It drops spans that it cannot send.
+  // The processor drops spans that it cannot send.
   if (afterwards === 'end') await processor.shutdown().catch(() => undefined);
 }
 

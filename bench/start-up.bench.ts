@@ -9,7 +9,7 @@ import { readMemoryMb } from './long/serving.ts';
 const runs = 7;
 const href = (path: string): string => new URL(path, import.meta.url).href;
 
-/** Measures the time from the start of the process to the first scrape with data, for the sources and the bundle, and the imports alone. */
+/** Measures the time from the start of the process to the first scrape with data, and the time of the imports. */
 export async function run() {
   const [sources, bundle] = await measureFirstScrapes();
   const imports = measureImports(serve);
@@ -45,7 +45,7 @@ export async function run() {
 
 type Started = { readonly ms: number; readonly rssMb: number };
 
-/** The two take turns, so that other work of the machine affects both. */
+/** Measures both in turns, so that other work of the machine affects them equally. */
 async function measureFirstScrapes(): Promise<readonly [Started, Started]> {
   const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-bench-'));
   const simulator = await startSimulator();

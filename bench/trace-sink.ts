@@ -5,7 +5,7 @@ import type { SinkCount, SinkWord } from './sink.ts';
 
 const slowMs = 200;
 
-/** A collector in its own thread that counts the traces of runs and all spans. */
+/** A thread with a collector that counts all spans, and the traces of runs. */
 const ids = new Set<string>();
 let spans = 0;
 let state: SinkWord = 'up';
@@ -46,7 +46,7 @@ function takeTraces(bytes: Buffer): void {
   }
 }
 
-/** Above the spans every field is a message: its number, its length, then its bytes. */
+/** Reads fields: everything above the spans is a message with its number, its length and its bytes. */
 function* readFields(bytes: Buffer): Generator<{ readonly number: number; readonly bytes: Buffer }> {
   for (let at = 0; at < bytes.length; ) {
     const number = (bytes[at++] ?? 0) >> 3;
@@ -63,7 +63,7 @@ function* readFields(bytes: Buffer): Generator<{ readonly number: number; readon
 
 const runId = Buffer.from('cicd.pipeline.run.id');
 
-/** The attribute's name is followed by the tag and length of its value, and those of the text in it. */
+/** Reads the id of a run: the name of the attribute precedes the tag and length of its value, and of the text in the value. */
 function readRunId(bytes: Buffer): string {
   const at = bytes.indexOf(runId) + runId.length;
   return bytes.toString('latin1', at + 4, at + 4 + (bytes[at + 3] ?? 0));

@@ -14,14 +14,14 @@ const settings: TraceSettings = {
   distro: { name: 'automation-exporter', version: 'bench' },
 };
 
-/** The trace of the execution with this id. */
+/** Plans the trace of the execution with this id. */
 export function planExecution(source: SpanSource, id: number): Trace {
   const planned = planTrace({ ...source, execution: { ...source.execution, id } }, settings);
   if (planned === undefined) throw new Error('There is no trace to measure.');
   return planned.trace;
 }
 
-/** An execution with this many steps on this many nodes, as decoded answers. */
+/** Creates an execution with this many steps on this many nodes, in the form of decoded answers. */
 export function createSource(steps: number, nodes: number): SpanSource {
   const toStep = (step: number): StepState => {
     const progress = {

@@ -79,7 +79,7 @@ export async function run() {
   }
 }
 
-/** In CPU time of the working thread, which other processes do not change; compression and the collector have their own threads. */
+/** Returns a rate by the CPU time of the working thread; compression and the collector have their own threads. */
 function toRate(what: string, costs: readonly Cost[], beside = '') {
   const perSecond = median(costs.map(({ seconds }) => (tracesARound * spansPerTrace) / seconds));
   const perCpuSecond = toPerCpuSecond(costs);
@@ -132,7 +132,7 @@ async function goThrough(word: 'slow' | 'down', sink: Sink, delivery: Delivery) 
 
 type Delays = ReturnType<typeof createDelays>;
 
-/** The delays of the event loop. Of repeated work the smallest counts, because other processes only add. */
+/** Measures the delays of the event loop. Of repeated work the smallest counts, because other processes only add time. */
 function createDelays() {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   const quietest = new Map<string, number>();

@@ -15,7 +15,7 @@ export async function run() {
   ];
 }
 
-/** Our path and the SDK's in turns. The SDK has its own thread, so that optimisations for one path do not help the other. */
+/** Measures our path and the SDK's in turns. The SDK has its own thread: optimisations for one must not help the other. */
 async function measure(what: string, { steps, nodes }: { readonly steps: number; readonly nodes: number }) {
   const source = createSource(steps, nodes);
   const sdk = new Worker(new URL('sdk-encoding.ts', import.meta.url), { workerData: { steps, nodes, spansARound } });
@@ -25,7 +25,7 @@ async function measure(what: string, { steps, nodes }: { readonly steps: number;
     const spans = await measureRound(async () => encodeRound(source));
     const spansOfSdk = await measureRound(async () => {
       sdk.postMessage('round');
-      // This cast is safe: the thread answers each round with the number of its spans.
+      // This cast is safe: the thread answers each round with its number of spans.
       return ((await once(sdk, 'message')) as [number])[0];
     });
     // The first round is a warm-up.
@@ -43,7 +43,7 @@ async function measure(what: string, { steps, nodes }: { readonly steps: number;
   };
 }
 
-/** Spans a second of CPU time; the work returns its number of spans. */
+/** Returns the spans a second of CPU time; the work returns its number of spans. */
 async function measureRound(work: () => Promise<number>): Promise<number> {
   const startedAt = process.cpuUsage();
   const spans = await work();

@@ -22,7 +22,7 @@ export const dashboardNames = [
 
 type DashboardName = (typeof dashboardNames)[number];
 
-/** The dashboard as Grafana imports it. */
+/** Renders the dashboard in the form that Grafana imports. */
 export function dashboardJson(name: DashboardName): string {
   // Every query about a server also works for a cluster: Prometheus adds a label if it watches several.
   return `${JSON.stringify(makers[name](), null, 2)}\n`.replaceAll(
@@ -31,7 +31,7 @@ export function dashboardJson(name: DashboardName): string {
   );
 }
 
-/** The form that grafana.com and its import dialog take: they ask for the data source and put it in. */
+/** Renders the form for grafana.com and its import dialog, which ask for the data source and insert it. */
 export function exportJson(name: DashboardName): string {
   const input = 'DS_PROMETHEUS';
   const plugin = { type: 'datasource', name: 'Prometheus', pluginId: 'prometheus', pluginName: 'Prometheus' };
@@ -59,7 +59,7 @@ interface Exported {
   readonly templating: { readonly list: readonly { readonly name: string }[] };
 }
 
-/** Every committed file of dashboards, by its name in this folder. */
+/** Returns every committed file of dashboards by its name in this folder. */
 export function dashboardFiles(): Readonly<Record<string, string>> {
   const files = dashboardNames.map((name) => [`${name}.json`, dashboardJson(name)] as const);
   return { ...Object.fromEntries(files), 'traces.json': tracesJson() };

@@ -2,13 +2,13 @@
 interface DashboardQuery {
   readonly panel: string;
   readonly expr: string;
-  /** Why a healthy set-up may have no data here, in the words of the panel's description. */
+  /** The reason why a healthy set-up may have no data here, in the words of the panel's description. */
   readonly emptyReason?: string;
 }
 
-/** Every query of every panel of a dashboard's JSON, ready to be sent to a Prometheus. */
+/** Returns every query of every panel of a dashboard's JSON in the form that Prometheus accepts. */
 export function panelQueries(dashboardJson: string): DashboardQuery[] {
-  // The cast is safe: only JSON that `generate.ts` writes comes here, and each part is optional.
+  // The cast is safe: the JSON comes from `generate.ts`, and each part is optional.
   const { panels = [] } = JSON.parse(dashboardJson) as DashboardShape;
   return panels
     .flatMap((panel) => [panel, ...(panel.panels ?? [])])
@@ -22,7 +22,7 @@ export function panelQueries(dashboardJson: string): DashboardQuery[] {
     });
 }
 
-/** Every annotation query of a dashboard's JSON, ready to be sent to a Prometheus; no event, no data. */
+/** Returns every annotation query of a dashboard's JSON in the form that Prometheus accepts; without an event there is no data. */
 export function annotationQueries(dashboardJson: string): DashboardQuery[] {
   // The cast is safe for the same reason as above.
   const { annotations } = JSON.parse(dashboardJson) as DashboardShape;

@@ -5,10 +5,10 @@ type Step = { readonly name: string; readonly script: string; readonly args: rea
 
 type StepResult = { readonly name: string; readonly passed: boolean };
 
-/** Files that have not changed since the last run are not checked again. */
+/** Flags that skip files which have not changed since the last run. */
 const incremental: readonly string[] = ['--incremental', '--tsBuildInfoFile', 'node_modules/.cache/types.tsbuildinfo'];
 
-/** The checks that do not run the program; `npm test` adds the architecture rules. */
+/** The checks that do not run the program. The rules of the architecture are checked by `npm test`. */
 export const staticSteps: readonly Step[] = [
   { name: 'types', script: 'typescript/bin/tsc', args: ['-p', 'tsconfig.json', '--noEmit', ...incremental] },
   { name: 'lint', script: 'oxlint/bin/oxlint', args: ['--type-aware', '--deny-warnings'] },
@@ -21,7 +21,7 @@ const architecture: Step = {
   args: ['run', 'test/architecture', '--reporter=dot'],
 };
 
-/** Runs the steps side by side, prints the time of each, and the output of those that failed. */
+/** Runs the steps in parallel; prints the time of each step, and the output of each step that failed. */
 export async function runSteps(steps: readonly Step[]): Promise<StepResult[]> {
   return Promise.all(steps.map(runStep));
 }
@@ -40,12 +40,12 @@ async function runStep(step: Step): Promise<StepResult> {
   return { name: step.name, passed };
 }
 
-// The scripts run on this Node; their own first line would use the first `node` on the PATH.
+// The scripts run with this Node: their first line would use the first `node` on the PATH.
 function runScript(step: Step): Promise<{ code: number | null; output: string }> {
   const script = join(import.meta.dirname, '..', 'node_modules', step.script);
   const child = spawn(process.execPath, [script, ...step.args], {
     cwd: join(import.meta.dirname, '..'),
-    // Two of them are Go programs, which spend a third of their time on garbage collection.
+    // Two of the steps are Go programs, which spend a third of their time on garbage collection by default.
     env: { GOGC: '400', ...process.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Each fault that must do no lasting harm, and what the exporter does then; the place in the list is its row. */
+/** The faults that must do no lasting harm, each with the exporter's reaction; a fault's number is its place in the list. */
 export const faults: readonly (readonly [fault: string, outcome: string])[] = [
   ['The server refuses connections at the start', 'Reports it as down, and polls it once it responds'],
   ['The server stops while it is watched', 'Keeps the counters, and continues when the server is back'],
@@ -57,7 +57,7 @@ export const faults: readonly (readonly [fault: string, outcome: string])[] = [
 
 const root = new URL('../', import.meta.url);
 
-/** The files of the tests by the number of the fault that a test is named after. */
+/** Returns test files by the number of the fault that their tests name. */
 export function readFaultTests(): ReadonlyMap<number, readonly string[]> {
   const found = new Map<number, string[]>();
   for (const file of globSync('test/**/*.test.ts', { cwd: fileURLToPath(root) }).sort()) {
@@ -69,7 +69,7 @@ export function readFaultTests(): ReadonlyMap<number, readonly string[]> {
   return found;
 }
 
-/** The faults, what the exporter does, and the tests, as a page. */
+/** Renders the page of the faults, with the reaction of the exporter and the tests of each. */
 export function renderFaults(): string {
   const tests = readFaultTests();
   const rows = faults.map(([fault, outcome], index) => {

@@ -5,7 +5,7 @@ import { findTool, type Tool, type ToolName, tools } from './tools.ts';
 
 const policyFile = '/usr/sbin/policy-rc.d';
 
-/** Installs what is not there yet and says so; where it may not, the tests that need it are skipped by name. */
+/** Installs missing tools and reports them. If installing is not permitted, tests of these tools are skipped by name. */
 function installTools(): void {
   const missing = listMissingTools();
   if (missing.length === 0) return;
@@ -22,7 +22,7 @@ function installTools(): void {
   }
 }
 
-/** Those that this run needs. */
+/** Lists missing tools that this run needs. */
 export function listMissingTools(): readonly Tool[] {
   const rows: readonly (Tool & { readonly name: ToolName })[] = tools;
   const isAll = process.env['TEST_ALL'] === 'true';
@@ -40,13 +40,13 @@ function installPackages(packages: readonly string[]): void {
   const flags = ['-y', '-q', '-o', 'DPkg::Lock::Timeout=120', '--no-install-recommends'];
   const install = ['install', ...flags, ...packages];
   withServicesAtRest(() => {
-    // The lists of a fresh image are absent or stale; those of a machine in use mostly serve.
+    // A fresh image has no lists or old lists; on a machine in use the lists mostly suffice.
     if (isDone('apt-get', install)) return;
     if (isDone('apt-get', ['update', '-q'])) isDone('apt-get', install);
   });
 }
 
-/** The policy file is Debian's way to install a service without starting it; one that is already there stays. */
+/** Installs services without starting them, by Debian's policy file; an existing policy file stays. */
 function withServicesAtRest(install: () => void): void {
   if (existsSync(policyFile)) {
     install();
@@ -66,7 +66,7 @@ function installPython(python: string, requirement: string): void {
   const done =
     isDone('/usr/bin/python3', ['-m', 'venv', '--clear', directory]) &&
     isDone(python, ['-m', 'pip', 'install', '--quiet', '--no-input', requirement]);
-  // Half an environment would pass for a whole one in the next run.
+  // The next run would take an incomplete environment for a complete one.
   if (!done) rmSync(directory, { recursive: true, force: true });
 }
 

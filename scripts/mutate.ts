@@ -27,10 +27,10 @@ const { values } = parseArgs({
   },
 });
 
-// Only the nearest tests: what none of them notices is not noticed where it should be.
+// Only the nearest tests are run: a fault must be noticed there.
 const maxTests = Number(values.tests);
 
-// It takes a long time: whatever else this machine does comes first. The sessions inherit it.
+// A run takes long, so the other programs of this machine have priority; sessions inherit it.
 setPriority(19);
 
 const sources = readSources(['src', 'test']);
@@ -39,7 +39,7 @@ const equivalents = JSON.parse(
   readFileSync(join(top, 'scripts', 'mutate', 'equivalent.json'), 'utf8'),
 ) as readonly Equivalent[];
 
-/** They fail without any fault, and are left out. */
+/** Tests that fail without any fault, which are left out. */
 const failing = new Set<string>();
 const reports: string[] = [];
 for (const room of values.room) {

@@ -16,7 +16,7 @@ const top = join(import.meta.dirname, '..');
 const { values } = parseArgs({
   options: {
     'dry-run': { type: 'boolean', default: false },
-    // Debian packages without compression.
+    // The Debian packages are not compressed.
     quick: { type: 'boolean', default: false },
     arch: { type: 'string', multiple: true, default: ['amd64', 'arm64'] },
   },
@@ -78,7 +78,7 @@ function digest(file: string): string {
 /** Checks that each package of the bill has its licence in the list, and the reverse. Node.js has its own licence file. */
 function checkBill(): void {
   const [bill = ''] = globSync('sbom.cdx.json', { cwd: folder });
-  // This cast is safe: `renderBill` wrote it.
+  // This cast is safe: `renderBill` wrote the file.
   const { components } = JSON.parse(readFileSync(join(folder, bill), 'utf8')) as {
     readonly components: readonly { readonly type: string; readonly name: string; readonly version: string }[];
   };
@@ -93,7 +93,7 @@ function checkBill(): void {
   console.log(`SBOM: Node.js and ${billed.length} packages; licences: ${counts.join(', ')}`);
 }
 
-/** A registry without this endpoint gives no answer, which does not affect the release. */
+/** Audits the packages. A registry without this endpoint does not answer, which does not affect the release. */
 function audit(): string {
   const { stdout } = spawnSync('npm', ['audit', '--omit=dev', '--json'], {
     cwd: top,
@@ -111,7 +111,7 @@ type Report = { readonly metadata?: { readonly vulnerabilities: { readonly total
 
 function parseReport(text: string): Report {
   try {
-    // This cast is safe: it is npm's own format.
+    // This cast is safe: npm wrote the text.
     return JSON.parse(text) as Report;
   } catch {
     return {};

@@ -1,11 +1,11 @@
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
-/** How many passed, and the names of the others. */
+/** The number of tests that passed, and the names of the others. */
 type Tally = {
   passed: number;
   readonly failed: string[];
   readonly skipped: string[];
-  /** Tests that passed only when they were tried again. */
+  /** Tests that passed only in a second attempt. */
   readonly retried: string[];
 };
 
@@ -13,7 +13,7 @@ export function createTally(): Tally {
   return { passed: 0, failed: [], skipped: [], retried: [] };
 }
 
-/** Counts the tests of a run; a file that does not load and an error outside of any test count as a failed one. */
+/** Counts the tests of a run. A file that does not load, and an error outside of any test, count as a failed test. */
 export function createTallyReporter(tally: Tally): Reporter {
   return {
     onTestRunEnd(modules, unhandledErrors) {
@@ -24,7 +24,7 @@ export function createTallyReporter(tally: Tally): Reporter {
   };
 }
 
-/** The end of the suite's output: the names of what did not simply pass, then one line that counts. */
+/** Renders the end of the output: the names of tests that did not simply pass, then one line of numbers. */
 export function toSummary(tally: Tally): string {
   return [
     ...toList('Skipped:', tally.skipped),
@@ -36,7 +36,7 @@ export function toSummary(tally: Tally): string {
 
 const budgetSeconds = { push: 480, all: 2700 };
 
-/** The duration of a whole run beside its limit on two idle cores; a busy machine fails no run. */
+/** Compares the duration of a whole run with its limit on two idle cores; a busy machine does not make a run fail. */
 export function toTimes({ isAll, seconds, load }: TimesOfRun): string {
   const budget = isAll ? budgetSeconds.all : budgetSeconds.push;
   const verdict = seconds > budget ? `${(seconds - budget).toFixed(0)} s over` : 'within';
@@ -45,7 +45,7 @@ export function toTimes({ isAll, seconds, load }: TimesOfRun): string {
 
 type TimesOfRun = { readonly isAll: boolean; readonly seconds: number; readonly load: number };
 
-/** A test that did not run proves nothing: in CI, which has every tool, it is a failure. */
+/** Reports whether a run has succeeded. In CI, which has every tool, a skipped test is a failure. */
 export function hasSucceeded({ failed, skipped }: Tally, inCi: boolean): boolean {
   return failed.length === 0 && (skipped.length === 0 || !inCi);
 }

@@ -14,11 +14,11 @@ const inCi = (process.env['CI'] ?? '') !== '' && process.env['CI'] !== 'false';
 const filters = process.argv.slice(2).filter((argument) => argument !== '--all');
 const isAll = filters.length < process.argv.length - 2;
 
-// The workers of vitest read both.
+// The workers of vitest read both variables.
 if (isAll) process.env['TEST_ALL'] = 'true';
 if (listMissingTools().length > 0) process.env['TOOLS_INSTALLED_AT'] = String(await installTools());
 
-// Built now, before several workers request it at once.
+// The package is built before several workers request it at once.
 provideBuilt();
 
 const [results, vitest] = await Promise.all([
@@ -33,7 +33,7 @@ await vitest.close();
 
 console.log(toSummary(tally));
 if (filters.length === 0) console.log(toTimes({ isAll, seconds: process.uptime(), load: loadavg()[1] ?? 0 }));
-// A handle that a test left open must not keep the process alive.
+// The process exits even if a test left a handle open.
 process.exit(hasSucceeded(tally, inCi) ? 0 : 1);
 
 /** Installs tools while other tests run; returns a port whose connections end when the installation ends. */
@@ -52,6 +52,6 @@ async function installTools(): Promise<number> {
     for (const socket of waiting) socket.destroy();
   });
   const address = server.address();
-  // A server that listens on TCP has such an address.
+  // This cast is safe: a TCP server has such an address.
   return (address as AddressInfo).port;
 }

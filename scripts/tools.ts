@@ -4,20 +4,20 @@ import { delimiter, isAbsolute, join } from 'node:path';
 
 export type Tool = {
   readonly name: string;
-  /** All must exist; `findTool` returns the first. */
+  /** The commands of the tool, which must all exist; `findTool` returns the first. */
   readonly commands: readonly [string, ...string[]];
-  /** The Debian packages that bring it. */
+  /** The Debian packages that contain it. */
   readonly packages: readonly string[];
-  /** A Python package, in a virtual environment of its own. */
+  /** A Python package, which gets its own virtual environment. */
   readonly python?: string;
-  /** A Go program with its version, built once if Go is installed, in some minutes. */
+  /** A Go program with its version; if Go is installed, it is built once in some minutes. */
   readonly go?: string;
   readonly usedBy: string;
-  /** Only files of `npm test -- --all` use it. */
+  /** Only tests of `npm test -- --all` use it. */
   readonly isForAll?: true;
 };
 
-/** What tests need beyond npm packages, one row each. */
+/** The tools that tests need in addition to npm packages. */
 export const tools = [
   {
     name: 'prometheus',
@@ -120,21 +120,21 @@ export const tools = [
 
 export type ToolName = (typeof tools)[number]['name'];
 
-/** The path of a tool, or undefined where it (or a command it needs) is not installed. */
+/** Returns the path of a tool; undefined if it, or a command that it needs, is not installed. */
 export function findTool(name: ToolName): string | undefined {
   const tool: Tool | undefined = tools.find((row) => row.name === name);
   const paths = tool?.commands.map(findCommand) ?? [];
   return paths.includes(undefined) ? undefined : paths[0];
 }
 
-/** For things that are slow to make and safe to keep; outside the checkout, so that new clones can use them. */
+/** Returns the folder for things that are slow to make; it is outside of the checkout, so that new clones use it. */
 export function cacheDirectory(): string {
   return join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'automation-exporter');
 }
 
 function findCommand(command: string): string | undefined {
   if (isAbsolute(command)) return isExecutable(command) ? command : undefined;
-  // Debian keeps debootstrap in sbin, which an ordinary user's PATH leaves out.
+  // Debian installs debootstrap in sbin, which is not on an ordinary user's PATH.
   const directories = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin'];
   return directories.map((directory) => join(directory, command)).find(isExecutable);
 }

@@ -32,7 +32,7 @@ function commonCause(limits: Thresholds): Alert {
     expr: `${newest('automation_common_cause')} == 1`,
     for: '0s',
     severity: 'critical',
-    // The same labels as other alerts have, so that inhibition rules can silence these.
+    // These labels are the same as those of other alerts, so that inhibition rules can silence these alerts.
     labels: { project: subjectOf('project'), node: subjectOf('node') },
     summary: 'Many jobs fail for one cause: {{ $labels.kind }} {{ $labels.subject }}',
     description: `Most jobs that failed on {{ $labels.server }} in the last 15 minutes share the {{ $labels.kind }} {{ $labels.subject }}; jobs that succeeded do not.`,
@@ -47,7 +47,7 @@ function subjectOf(kind: string): string {
   return `{{ if eq $labels.kind "${kind}" }}{{ $labels.subject }}{{ end }}`;
 }
 
-/** The alert about a cause that many failures share stands for the alerts of these jobs. */
+/** Excludes jobs whose failures have a common cause, because the alert about this cause replaces their alerts. */
 function unlessShared(limits: Thresholds): string {
   if (limits.off.includes('AutomationCommonCause')) return '';
   return `\nunless on (job, cluster, server, project, job_group, job_name)\n  ${createExpressions(limits).newest('automation_job_common_cause')}`;
@@ -55,7 +55,7 @@ function unlessShared(limits: Thresholds): string {
 
 function failingRepeatedly(limits: Thresholds): Alert {
   const { newest, unlessBehind, unlessDown } = createExpressions(limits);
-  // A node that fails everywhere has its own alert, which fires later than this one.
+  // A node that fails for all jobs has its own alert, which fires later than this alert.
   const unlessNode = limits.off.includes(nodeAlert)
     ? ''
     : `unless on (job, cluster, server, project) (\n${brokenNode(limits)}\n)\n`;
@@ -92,7 +92,7 @@ const causes = {
   },
 } as const;
 
-/** These causes are certain, so two failures are enough, or one of a critical job. */
+/** Fires for causes that are certain, so that two failures suffice, or one failure of a critical job. */
 function failsFor(failureClass: keyof typeof causes, limits: Thresholds): Alert {
   const { newest, once, unlessBehind, unlessDown } = createExpressions(limits);
   const { alert, summary, cause } = causes[failureClass];

@@ -31,7 +31,7 @@ function presence(limits: Thresholds): Alert[] {
       for: limits.exporterDownFor,
       severity: 'critical',
       summary: 'The automation service is not monitored',
-      // The exporter serves the runbooks, so this runbook may not open: the text has its content.
+      // The exporter serves the runbooks, so this runbook may be out of reach; the text repeats its content.
       description:
         'Prometheus scrapes no exporter with the job {{ $labels.job }}, so no other alert of the automation service can fire. Open the page Status, Targets of Prometheus. If it has a target for the job, start the exporter again and read its last log line; if it has none, look for the job in the scrape configuration. The service itself is not affected.',
       ...exporterItself,

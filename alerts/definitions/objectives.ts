@@ -35,7 +35,7 @@ function toExecutions(name: string, by: readonly string[], description: string):
 
 export const slothService = 'automation';
 
-/** Bad ends, and all ends that count: aborted executions and retried attempts do not count. */
+/** Bad ends, and all ends that count. Aborted executions and retried attempts count as neither. */
 export const badEnds = 'automation_project_executions_total{status=~"failed|timedout|other"}';
 export const judgedEnds = 'automation_project_executions_total{status=~"succeeded|failed|timedout|other"}';
 
@@ -145,7 +145,7 @@ export function objectiveAlerts(limits: Thresholds): Alert[] {
   ];
 }
 
-/** Both windows must spend the budget this many times too fast. The short window ends the alert soon after the failures end. */
+/** Both windows must spend the budget this many times too fast. The short one ends the alert soon after the failures. */
 interface Burn {
   readonly short: string;
   readonly long: string;
@@ -166,8 +166,8 @@ function toBurn({ shortMs, longMs, factor }: BurnMs): Burn {
 }
 
 /**
- * Fires for the whole server; or for each project, if the server as a whole is within its budget and its alert has not fired
- * within the longest short window, which still contains failures after the trouble is over.
+ * An alert for the whole server, or for each project if the server is within its budget and its alert has not fired within the
+ * longest short window, which still contains failures after the trouble is over.
  */
 function burning(alert: string, burns: readonly [Burn, Burn], limits: Thresholds): string {
   const { unlessBehind } = createExpressions(limits);
@@ -176,7 +176,7 @@ function burning(alert: string, burns: readonly [Burn, Burn], limits: Thresholds
   return `(\n${server}\n)\nor\n(\n(\n${project}\n)\nunless on (cluster, server)\n(\n${server}\n)\nunless on (cluster, server)\n  ${fired}\n)\n${unlessBehind.replace('on (job, cluster, server)', 'on (cluster, server)')}`;
 }
 
-/** One of the pairs of windows spends the budget too fast, with enough failures. */
+/** Returns the condition that one of the pairs of windows spends the budget too fast, with enough failures. */
 export function toBurning(objective: Objective, burns: readonly Burn[], limits: Thresholds): string {
   return burns.map((burn) => toCondition(objective, burn, limits)).join('\nor\n');
 }

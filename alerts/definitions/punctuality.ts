@@ -10,7 +10,7 @@ export const punctualStarts = `${delays}_bucket{le=~"300(\\\\.0)?"}`;
 export const starts = `${delays}_count`;
 const misses = 'automation_schedule_missed_total';
 
-/** This share of the decided start times needs a run that starts in time. Missed runs of any cause count. */
+/** The share of decided start times with a run that started in time; missed runs of any cause count as bad. */
 export const punctuality: Objective = {
   name: 'schedules-by-server',
   by: ['cluster', 'server'],
@@ -47,10 +47,10 @@ function toErrors(total: string, good: string): string {
   return `(${total} - (${good} or 0 * ${total}))`;
 }
 
-/** These causes have alerts of their own; the windows still contain missed runs for a while after such a cause has ended. */
+/** Excludes causes that have their own alerts; the windows contain missed runs for a while after such a cause has ended. */
 function toUnlessTold({ punctualityToldWindow: window }: Thresholds): string {
   const told = (causes: string): string => `max_over_time(ALERTS{${causes},alertstate="firing"}[${window}])`;
-  // One member that is down or passive, perhaps for good, does not explain the runs of the others.
+  // A single member that is down or passive, perhaps for good, does not explain the missed runs of the others.
   const ofServer = told('alertname=~"AutomationServiceDown|AutomationExecutionModePassive",member=""');
   return `unless on (cluster, server) (\n  ${ofServer}\n  or\n  ${told('alertname="AutomationSchedulerSaturated"')}\n)`;
 }

@@ -18,11 +18,11 @@ export function scheduleAlerts(limits: Thresholds): Alert[] {
   ];
 }
 
-/** Missed runs by server and cause: a passive server is one alert, not one for each job. */
+/** Returns missed runs by server and cause, because a passive server is one alert and not one for each job. */
 function toMisses(selector: string, limits: Thresholds, ofJobs = ''): string {
   const { newest, once } = createExpressions(limits);
   const misses = `automation_schedule_missed_total{${selector}}[${limits.scheduleWindow}]`;
-  // Exporters that share a state continue the counts of each other: the first value of a new owner contains the runs that were
+  // Exporters that share a state continue the counts of each other, so the first value of a new owner contains runs that were
   // missed while the owner changed.
   const isShared = newest('automation_exporter_lease_owned');
   const rise = `${once(`max_over_time(${misses})`)} - ${once(`min_over_time(${misses})`, 'min')}`;
@@ -30,7 +30,7 @@ function toMisses(selector: string, limits: Thresholds, ofJobs = ''): string {
   return `sum without (project, job_group, job_name) (${increase}${ofJobs})`;
 }
 
-/** Selects critical jobs, or all others. Several exporters of one server have equal series. */
+/** Selects critical jobs, or all other jobs. Several exporters of one server have equal series. */
 function ofCritical(operator: 'and' | 'unless', limits: Thresholds): string {
   const critical = createExpressions(limits).newest('automation_schedule_critical');
   return ` ${operator} on (job, cluster, server, project, job_group, job_name) ${critical}`;

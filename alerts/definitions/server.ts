@@ -16,7 +16,7 @@ function restarted(limits: Thresholds): Alert {
   const startRise = rise('automation_server_start_time_seconds');
   return {
     alert: 'AutomationServerRestarted',
-    // Servers compute their start time from their clock: if both moved by the same amount, it is not a restart.
+    // Servers compute their start time with their clock, so a start time that moved with the clock is no restart.
     expr: `(${startRise} - ${skewRise}) > ${limits.restartSeconds}\nor\n${startRise} > ${limits.restartSeconds} unless ${skewRise}`,
     for: '0s',
     severity: 'warning',
@@ -34,7 +34,7 @@ function memoryLow(limits: Thresholds): Alert {
   const maxFree = once(`max_over_time(automation_server_memory_free_bytes[${limits.memoryWindow}])`);
   return {
     alert: 'AutomationServerMemoryLow',
-    // The memory that is used after a garbage collection. Two plain windows contain every sample, while a subquery would miss
+    // The memory after a garbage collection is measured. Two plain windows contain every sample, but a subquery would miss
     // collections between its steps.
     expr: `(${minTotal} - ${maxFree})\n  / ${newest('automation_server_memory_max_bytes')} > ${limits.memoryUsedRatio}`,
     for: limits.memoryLowFor,
@@ -51,7 +51,7 @@ function clockSkewed(limits: Thresholds): Alert {
   const { once } = createExpressions(limits);
   return {
     alert: 'AutomationServerClockSkewed',
-    // The smallest difference that any exporter sees: the clock of another exporter may be wrong.
+    // The smallest difference counts: the clock of another exporter may be wrong.
     expr: `${once(`abs(last_over_time(automation_server_clock_skew_seconds[${limits.gapWindow}]))`, 'min')} > ${limits.clockSkewSeconds}`,
     for: limits.clockSkewedFor,
     severity: 'warning',
@@ -69,7 +69,7 @@ function schedulerSaturated(limits: Thresholds): Alert {
   const size = newest('automation_scheduler_thread_pool_size');
   return {
     alert: 'AutomationSchedulerSaturated',
-    // A mean, because a thread between two executions looks free for one poll.
+    // A mean is needed, because a thread between two executions looks free for one poll.
     expr: `${running}\n  >= ${limits.schedulerUsedRatio} * (${size} > 0)`,
     for: limits.schedulerSaturatedFor,
     severity: 'critical',

@@ -11,7 +11,7 @@ export function serviceAlerts(limits: Thresholds): Alert[] {
   return [
     {
       alert: 'AutomationServiceDown',
-      // automation_up is also 0 if the credentials are refused; refused credentials have their own alert.
+      // automation_up is also 0 if the credentials are refused, which has its own alert.
       expr: `(\n  ${unlessServerItself((of) => `${newest(`automation_up{${of}}`)} == 0`)}\n)\nunless on (job, cluster, server, member)\n  ${newest('automation_credentials_accepted')} == 0`,
       for: limits.serviceDownFor,
       severity: 'critical',
@@ -72,7 +72,7 @@ export function serviceAlerts(limits: Thresholds): Alert[] {
 
 const threadCheck = 'quartz.scheduler.threadPool';
 
-/** The condition for a server; or for each of its members, if the server itself does not meet it. */
+/** Returns the condition for a server, or for each of its members if the server itself does not meet it. */
 function unlessServerItself(toCondition: (selector: string) => string): string {
   const ofServer = toCondition('member=""');
   return `${ofServer}\nor\n(\n  ${toCondition('member!=""')}\n  unless on (job, cluster, server)\n  ${ofServer}\n)`;

@@ -9,7 +9,7 @@ import { type Prometheus, startPrometheus } from '../../test/support/prometheus.
 import { openDoor } from './door.ts';
 import { type Serving, startServe } from './serving.ts';
 
-/** Alerts wait for minutes of real time. */
+/** The duration in minutes of real time, which alerts wait for. */
 const minutes = Number(process.env['ALERTS_MINUTES'] ?? 30);
 const outageMinutes = (minutes * 2) / 3;
 const prometheus = process.env['PROMETHEUS'] ?? 'prometheus';

@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A connection to a server that can be closed and opened again. */
+/** A connection to a server that can be closed and opened. */
 export type Door = { readonly url: string; readonly open: () => Promise<void>; readonly close: () => Promise<void> };
 
 export async function openDoor(to: number): Promise<Door> {

@@ -18,7 +18,7 @@ export async function run() {
   });
 }
 
-/** The limits for jobs whose durations vary by a quarter; with a wider variation, changes are found later. */
+/** Returns the limits for jobs whose durations vary by a quarter; a wider variation delays the detection. */
 function toGoal(shape: string, [small = 0, double = 0]: readonly number[] = []) {
   if (shape !== 'narrow lognormal') return { mustReach: 'anything', reached: true };
   return { mustReach: '<= 8, <= 5', reached: small <= 8 && double <= 5 };

@@ -4,8 +4,8 @@ import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 
 /**
- * A process with a server that answers system info correctly, and everything else in one of these ways. It prints its address, and changes
- * the way at each line of input; `well` is a correct answer.
+ * A server in its own process that answers system info correctly, and everything else in one of these ways. It prints its
+ * address; each line of input selects the way, of which `well` is a correct answer.
  */
 const mb = 2 ** 20;
 const ways: Readonly<Record<string, (response: ServerResponse) => void>> = {
@@ -35,7 +35,7 @@ const server = createServer((request, response) => {
   const path = (request.url ?? '').replace(/^\/api\/\d+\//, '').replace(/\?.*/, '');
   response.on('error', () => undefined).setHeader('content-type', 'application/json');
   if (path === 'system/info') response.end('{"system":{"rundeck":{"version":"5.0.0","apiversion":47}}}');
-  // This answer alternates, because without projects nothing else would be requested.
+  // Every second answer is correct: without projects nothing else would be requested.
   else if (path === 'projects' && (way === 'well' || (isDenied = !isDenied)))
     response.end('[{"name":"pay"},{"name":"shop"}]');
   else if (way === 'well') response.writeHead(404).end('{}');

@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { readMemoryMb, type Serving, startServe } from './serving.ts';
 
-/** How long the server is hostile in each way. */
+/** The duration of each hostile way. */
 const seconds = Number(process.env['HOSTILE_SECONDS'] ?? 120);
-/** The memory limit of the process, enforced by a Linux control group; unlimited if absent. */
+/** The memory limit of the process in a Linux control group; unlimited if absent. */
 const limitMb = Number(process.env['HOSTILE_LIMIT_MB'] ?? 0);
 const ceilingMb = 256;
 const ways = [
@@ -102,7 +102,7 @@ type Seen = {
   readonly loopMs: number;
 };
 
-/** Scrapes and measures memory for this long. */
+/** Scrapes and measures memory for this many seconds. */
 async function watch({ url, pid }: Serving, forSeconds: number): Promise<Seen> {
   const scrapesMs: number[] = [];
   const memory: number[] = [];
@@ -150,7 +150,7 @@ async function startHostile() {
   const asked: number[] = [];
   return {
     url,
-    /** The number of requests in each way so far. */
+    /** Selects the way; returns the number of requests in each way so far. */
     become: async (way: string): Promise<readonly number[]> => {
       child.stdin.write(`${way}\n`);
       asked.push(Number((await next()).replace('asked ', '')));

@@ -6,10 +6,10 @@ import { watchEstate } from './small-estate.ts';
 
 const seconds = Number(process.env['BENCH_SECONDS'] ?? 600);
 const wanted = process.env['BENCH_SERIES']?.split(',').map(Number);
-/** Executions a minute: idle, and ten a second. */
+/** The numbers of executions a minute: idle, and ten a second. */
 const rates = (process.env['BENCH_PER_MINUTE'] ?? '1,600').split(',').map(Number);
 
-/** The number of jobs for about this many series, each with a run an hour ago, and the maximum anonymous memory. */
+/** The numbers of jobs, each with a run an hour ago, for about this many series; and the maximum anonymous memory. */
 const sizes = [
   { series: 1000, maxMb: 55, projects: 2, jobsPerProject: 5 },
   { series: 10_000, maxMb: 70, projects: 10, jobsPerProject: 24 },
@@ -36,7 +36,7 @@ export async function run() {
   }
 }
 
-/** How much more memory a busy hour may need than ten minutes. */
+/** The factor by which a busy hour may need more memory than ten minutes. */
 const hourFactor = 1.15;
 
 async function measure(size: (typeof sizes)[number], executionsPerMinute: number, cli: string) {

@@ -1,23 +1,23 @@
 import { type Place, token } from './night-scene.ts';
 
-/** One server with one problem, and what pages must show a person about it. */
+/** One server with one problem, and what pages must show about it. */
 export type Trouble = {
   readonly server: string;
   /** Called before the exporters start. */
   readonly before?: (place: Place) => unknown;
   readonly begin?: (place: Place) => unknown;
   readonly members?: number;
-  /** The number of scheduler threads; by default one for each job. */
+  /** The number of scheduler threads; one for each job if absent. */
   readonly threads?: number;
-  /** The expected alert; undefined if the problem fires none within an hour. */
+  /** The expected alert; undefined if the problem causes none within an hour. */
   readonly alert: string | undefined;
-  /** The minutes until the alert, if its rule waits beyond the first check. */
+  /** The number of minutes until the alert, if its rule waits beyond the first check. */
   readonly alertMinutes?: number;
-  /** The line of the server on the front page; undefined if the front page must not mention the problem. */
+  /** The line of the server on the front page; undefined if the front page must not mention the server. */
   readonly line: RegExp | undefined;
   /** A text of the page to which the alert links. */
   readonly page?: RegExp;
-  /** The output of `why` for the job that is scheduled each minute. */
+  /** The output of `why` for the job that runs each minute. */
   readonly why: RegExp;
 };
 
@@ -58,7 +58,7 @@ export const troubles: readonly Trouble[] = [
   {
     server: 'overlap',
     threads: 10,
-    // Each run takes more than an hour, so later times find it running.
+    // Each run takes more than an hour, so it is still running at later times.
     begin: ({ simulator }) => simulator.control.setConditions({ durationFactor: 1200 }),
     alert: 'AutomationScheduleMissed',
     line: /missed|late or missing/i,
@@ -76,7 +76,7 @@ export const troubles: readonly Trouble[] = [
   {
     server: 'owner-gone',
     members: 3,
-    // No other member takes over its jobs.
+    // No other member takes over the jobs of this member.
     begin: ({ simulator, memberDoors }) => {
       simulator.control.loseMember(0, { isTakenOver: false });
       return memberDoors[0]?.close();
@@ -96,7 +96,7 @@ export const troubles: readonly Trouble[] = [
   },
   {
     server: 'clock-26-h',
-    // For a minute; afterwards the server starts nothing until its next times, 26 hours later.
+    // The clock is ahead for a minute; then the server starts nothing until its next times, 26 hours later.
     begin: ({ simulator }) => {
       simulator.control.setClockSkew(26 * 3_600_000);
       setTimeout(() => simulator.control.setClockSkew(0), 60_000);

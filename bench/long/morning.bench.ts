@@ -14,16 +14,16 @@ import { troubles as allTroubles, type Trouble } from './morning-troubles.ts';
 import { createNotes, type Note, type Place, routesTo, startPlace, token } from './night-scene.ts';
 import { sourceCli } from './serving.ts';
 
-/** The minutes from the start of the problems to the first check, and from there to the second. */
+/** The minutes from the start of the problems to the first check, and from the first check to the second. */
 const firstMinutes = Number(process.env['MORNING_FIRST_MINUTES'] ?? 14);
 const laterMinutes = Number(process.env['MORNING_LATER_MINUTES'] ?? 25);
-/** The servers to play; all by default. */
+/** The servers that are played; all if absent. */
 const named = process.env['MORNING_SERVERS']?.split(',');
 const troubles = allTroubles.filter(({ server }) => named?.includes(server) ?? true);
 
 const columns = ['when', 'asked', 'server', 'front page', 'alert', 'page', 'runbook', 'why'];
 
-/** A replica with its own name, which contains dots. */
+/** A replica whose name contains dots. */
 type Replica = {
   readonly name: string;
   readonly url: string;
@@ -84,7 +84,7 @@ export async function run() {
       await replica.child?.stop();
       await replica.start();
     }
-    // The average of busy threads takes a minute.
+    // The average of busy threads needs a minute.
     await setTimeout(90_000);
     rows.push(...(await look('after a restart', scene)));
     await database.stop();
@@ -157,7 +157,7 @@ type Scene = {
 
 type Cell = { readonly text: string; readonly isTrue: boolean };
 
-/** Checks everything through each replica: the front page, the links of the alert, and `why`. */
+/** Checks the front page, the links of the alert, and `why` through each replica. */
 async function look(when: string, scene: Scene) {
   const rows = [];
   for (const replica of scene.replicas) {
@@ -176,7 +176,7 @@ async function look(when: string, scene: Scene) {
 
 type Among = { readonly asked: Replica; readonly replicas: readonly Replica[] };
 
-/** The line of a server, or the line that links to the replica that watches it. */
+/** Reads the line of a server, or the line that links to the replica that watches it. */
 function readFront({ text, links }: Opened, { server, line }: Trouble, { asked, replicas }: Among): Cell {
   const lines = linesOf(text, server);
   const found = lines.find((each) => line?.test(each) ?? false);
@@ -220,7 +220,7 @@ async function readWhy(url: string, { server, why }: Trouble): Promise<Cell> {
   return { text: says.split('\n')[0] ?? '', isTrue: why.test(says) };
 }
 
-/** The lines of a page that name a server. */
+/** Returns the lines of a page that name a server. */
 function linesOf(text: string, server: string): readonly string[] {
   const name = new RegExp(`(^|[^\\w-])${server}($|[^\\w-])`);
   return text.split('\n').flatMap((line) => (name.test(line) ? [line.trim()] : []));
@@ -258,7 +258,7 @@ function placeOf(places: ReadonlyMap<string, Place>, server: string): Place {
   return place;
 }
 
-/** Prints a row of the table at once, because a check takes minutes. */
+/** Renders a row of the table; rows are printed at once, because a check takes minutes. */
 function toRow(of: readonly string[], cells: readonly Cell[]) {
   const figures = cells.map(({ text, isTrue }) => `${isTrue ? '' : '**NOT TRUE** '}${toCell(text)}`);
   console.log(toLine([...of, ...figures]));

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 
-/** A server with one project of many jobs with very long names; each job ended once in the hour before `endedBeforeMs`. */
+/** A server with one project of many jobs that have very long names; each job ended once in the hour before `endedBeforeMs`. */
 export async function startNamesServer(jobs: number, nameBytes: number, endedBeforeMs: number) {
   const rest = 'x'.repeat(nameBytes);
   const gapMs = 3_000_000 / jobs;

@@ -9,16 +9,16 @@ export const token = 'a-read-only-token';
 
 export type Place = {
   readonly simulator: Simulator;
-  /** The connections to its address, and to those of its cluster members. */
+  /** The connections to the address of the server, and to those of its members. */
   readonly door: Door;
   readonly memberDoors: readonly Door[];
   readonly jobs: readonly string[];
 };
 
-/** In practice it never fails by itself; `failureFactor` can make it fail. */
+/** The chance of a failure, which is practically 0; `failureFactor` can raise it. */
 const rarely = 1e-9;
 
-/** Two projects with two jobs each that run once a minute, two of the four on two nodes; there is a thread for each job. */
+/** Two projects with two jobs each that run once a minute, two of them on two nodes, with a thread for each job. */
 export async function startPlace(options: SimulatorOptions = {}): Promise<Place> {
   const simulator = await startSimulator({
     scenario: 'empty',
@@ -47,7 +47,7 @@ export async function startPlace(options: SimulatorOptions = {}): Promise<Place>
   return { simulator, door, memberDoors, jobs };
 }
 
-/** The shipped routes and inhibitions, with receivers that a test can read. */
+/** Returns the shipped routes and inhibitions with receivers that a test can read. */
 export function routesTo(url: string): string {
   const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
   const routes = read('deploy/alertmanager/route.yaml');
@@ -62,11 +62,11 @@ export type Note = {
   readonly status: string;
   readonly atMs: number;
   readonly startsAtMs: number;
-  /** Those of the first alert of the notification. */
+  /** The annotations of the first alert of the notification. */
   readonly annotations: Readonly<Record<string, string>>;
 };
 
-/** Keeps the notifications of the Alertmanagers. */
+/** Stores the notifications of the Alertmanagers. */
 export function createNotes() {
   const notes: Note[] = [];
   const hook = createServer((request, response) => {

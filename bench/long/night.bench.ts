@@ -5,7 +5,7 @@ import { startAlertmanager, startPrometheus } from '../../test/support/prometheu
 import { createNotes, type Note, type Place, routesTo, startPlace, token } from './night-scene.ts';
 import { startServe } from './serving.ts';
 
-/** Alerts wait for minutes of real time: at first all servers work, then nine have a problem, then all work again. */
+/** The phases in real minutes, which alerts wait for: all servers work, nine have a problem, all work again. */
 const minutes = Number(process.env['NIGHT_MINUTES'] ?? 56);
 const calmMinutes = minutes * 0.08;
 const troubleMinutes = minutes * 0.45;
@@ -21,11 +21,11 @@ type Trouble = {
   readonly end: (place: Place) => unknown;
   /** The alert that must notify. */
   readonly alert: string;
-  /** Alerts with the same cause that may also notify. */
+  /** Alerts with the same cause, which may also notify. */
   readonly consequences?: readonly string[];
 };
 
-/** When runs start again, these warnings list the missing ones. */
+/** These warnings list missing runs when runs start again. */
 const missing = ['AutomationScheduleMissed', 'AutomationScheduleLate', 'AutomationPunctualityBurnSlow'];
 
 const troubles: readonly Trouble[] = [
@@ -40,7 +40,7 @@ const troubles: readonly Trouble[] = [
   {
     server: 'log-storage',
     begin: ({ simulator }) => simulator.control.failLogStorage(true),
-    // The person who repairs it also makes the server store the failed logs.
+    // The person who repairs the server also makes it store the failed logs.
     end: async ({ simulator }) => {
       simulator.control.failLogStorage(false);
       const headers = { 'X-Rundeck-Auth-Token': simulator.token };
@@ -65,7 +65,7 @@ const troubles: readonly Trouble[] = [
     begin: ({ simulator }) => simulator.control.setConditions({ downNodes: ['web01'] }),
     end: ({ simulator }) => simulator.control.setConditions({ downNodes: [] }),
     alert: 'AutomationNodeFailingEverywhere',
-    // If every execution of a project fails, people with an objective want to know.
+    // A project in which every execution fails also violates its objective.
     consequences: ['AutomationErrorBudgetBurnFast', 'AutomationErrorBudgetBurnSlow'],
   },
   {
@@ -94,7 +94,7 @@ const troubles: readonly Trouble[] = [
 
 const healthy = 'healthy';
 
-/** The shipped rules and routes, over a night in which nine of ten servers have one problem each. */
+/** Plays a night in which nine of ten servers have one problem each, with the shipped rules and routes. */
 export async function run() {
   const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-night-'));
   const endings: (() => Promise<unknown>)[] = [];

@@ -38,7 +38,7 @@ export async function run() {
   const watch = { AUTOMATION_EXPORTER_URL: simulator.url, AUTOMATION_EXPORTER_TOKEN: simulator.token };
   try {
     const ways = await installEachWay(store, directory);
-    // In turns, so that other work of the machine affects all equally; the first round fills compile caches and does not count.
+    // The ways take turns, so that other work of the machine affects all equally. The first round fills compile caches.
     for (let round = 0; round <= rounds; round += 1) {
       for (const way of ways) {
         const started = await timeOneStart(way, watch);
@@ -67,7 +67,7 @@ async function installEachWay(store: ImageStore, directory: string): Promise<rea
   ];
 }
 
-/** Runs in the root of an image with its variables and user, without the time to start a container. */
+/** Runs a command in the root of an image with its variables and user, without the time to start a container. */
 async function inItsRoot(store: ImageStore, name: string, { image, command, user }: Installation): Promise<Way> {
   const root = await store.mount(image);
   // The cast has only the fields that are used of Docker's own format.
@@ -77,7 +77,7 @@ async function inItsRoot(store: ImageStore, name: string, { image, command, user
   );
   mkdirSync(join(root, 'proc'), { recursive: true });
   const script = join(root, '..', `start-${image}.sh`);
-  // Mounts here are visible to this process alone.
+  // Only this process sees these mounts.
   writeFileSync(
     script,
     `/bin/mount --bind /proc '${root}/proc' && exec /usr/sbin/chroot --userspec=${user} '${root}' "$@"\n`,

@@ -14,7 +14,7 @@ const minuteMs = 60_000;
 const sizes = (process.env['BENCH_PROJECTS'] ?? '10,50,200,1000').split(',').map(Number);
 const loads = sizes.flatMap((projects) => [47, 29, 14].map((apiVersion) => ({ projects, apiVersion })));
 
-/** Measures the time from the end of a short run in a quiet project until it is counted, and the requests meanwhile; in virtual time. */
+/** Measures the time from the end of a short run until it is counted, and the requests meanwhile, in virtual time. */
 export async function run() {
   const rows = [];
   for (const load of loads) rows.push(await measure(load));
@@ -77,7 +77,7 @@ async function measure({ projects, apiVersion }: Load) {
       const times = { startedAtMs: endedAtMs - 4000, endedAtMs };
       open.set(service.control.addFinished(job.project, { jobId: job.jobId, ...times }), endedAtMs);
       ended += 1;
-      // On average one a minute, at random times.
+      // A run ends once a minute on average, at random times.
       nextMs += minuteMs * -Math.log(1 - dice.next());
     }
     await time.run(time.nowMs() + 500);

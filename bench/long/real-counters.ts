@@ -7,7 +7,7 @@ type Labels = Readonly<Record<string, string>>;
 type Share = { readonly labels: Labels; readonly value: number };
 
 /** Each counter, with the increments that one row causes. */
-/** An execution that was aborted while it waited starts after its end: it has no duration. */
+/** Returns the duration; a run that was aborted while it waited starts after its end and has none. */
 function toDuration(row: ListedRow, toValue: (ms: number) => number): readonly Share[] {
   const ms = toMs(row, 'date-ended') - toMs(row, 'date-started');
   return ms < 0 ? [] : [{ labels: { ...toJob(row), status: toEnding(row) }, value: toValue(ms) }];
@@ -29,8 +29,8 @@ const counters: Readonly<Record<string, (row: ListedRow) => readonly Share[]>> =
 };
 
 /**
- * Compares each counter with the rows of the server: at least the executions with these labels that ended long enough ago, at most all that
- * were ever seen.
+ * Compares each counter with the rows of the server: at least the executions that ended long enough ago, at most all that were
+ * ever seen.
  */
 export function judgeCounters(
   { executions }: Journal,
@@ -68,7 +68,7 @@ export function judgeCounters(
   });
 }
 
-/** Around the first contact it is unknown which executions the exporter counted. */
+/** Around the first contact, the exporter may or may not count executions. */
 const edgeMs = 20_000;
 
 const facts: Readonly<Record<string, (runs: readonly ListedRow[]) => number | undefined>> = {
@@ -94,7 +94,7 @@ const facts: Readonly<Record<string, (runs: readonly ListedRow[]) => number | un
 };
 const failed: readonly string[] = ['failed', 'timedout', 'other'];
 
-/** Compares the last-run values of each job with the state at the scrape, or up to half a minute before. */
+/** Compares the values of the last run of each job with the state at the scrape, or up to half a minute before it. */
 export function judgeFacts(
   { executions, jobs, projects }: Journal,
   { metrics, fromMs, nowMs }: { metrics: Series; fromMs: number; nowMs: number },
@@ -130,7 +130,7 @@ function sortRuns(runs: readonly Recorded[], beforeMs: number): readonly ListedR
 
 function toJob({ project, job, executionType, retryAttempt = 0, retriedExecution }: ListedRow): Labels {
   if (job !== undefined) return { project, job_group: job.group, job_name: job.name };
-  // Servers mark runs without a job as scheduled, so those of deleted jobs look ad hoc.
+  // Servers mark runs without a job as scheduled, so runs of deleted jobs look ad hoc.
   const isOfJob = executionType === 'user-scheduled' || retryAttempt > 0 || (retriedExecution ?? null) !== null;
   return { project, job_group: '', job_name: isOfJob ? '__deleted__' : '' };
 }

@@ -1,6 +1,6 @@
 import type { JobNote } from './real-journal.ts';
 
-/** The seven fields of a schedule; undefined without a schedule. */
+/** Returns the seven fields of a schedule; undefined if there is none. */
 export function toCron({ schedule }: JobNote['definition']): readonly string[] | undefined {
   if (schedule === undefined) return undefined;
   if (schedule.crontab !== undefined) return schedule.crontab.split(/\s+/);
@@ -9,7 +9,7 @@ export function toCron({ schedule }: JobNote['definition']): readonly string[] |
   return [time.seconds, time.minute, time.hour, dayofmonth?.day ?? '?', month, weekday?.day ?? '?', year];
 }
 
-/** Minutes and seconds are compared first, because most times differ there. */
+/** Compares minutes and seconds first, because most times differ there. */
 export function matches(cron: readonly string[], atMs: number, timeZone: string): boolean {
   const [second = '*', minute = '*', hour = '*', day = '*', month = '*', weekday = '*', year = '*'] = cron;
   const at = new Date(atMs);

@@ -3,7 +3,7 @@ import type { Finding } from './real-journal.ts';
 import { readSeries, type Sample, type Series } from './real-series.ts';
 import type { RealServer } from './real-server.ts';
 
-/** The values of a family by their labels, without `server`, which all have. */
+/** The values of a family by their labels, except `server`, which all of them have. */
 type Figures = ReadonlyMap<string, number>;
 type Truth = Readonly<Record<string, Figures>>;
 
@@ -51,7 +51,7 @@ function judgeFamily(family: string, truths: readonly Truth[], metrics: Series):
   return { what: family, checked: got.size, wrong };
 }
 
-/** Values that change faster than they can be read. */
+/** Values that change faster than they can be read, with the tolerance of each. */
 const slacks: Readonly<Record<string, number>> = {
   automation_server_memory_free_bytes: 0.5,
   automation_server_memory_total_bytes: 0.2,
@@ -66,7 +66,7 @@ function toFigures(samples: readonly Sample[]): Map<string, number> {
   return new Map(samples.map(({ labels, value }) => [toKey(labels), value]));
 }
 
-/** Labels in the order of their names, without those that all series have, and the empty ones. */
+/** Sorts labels by name, without empty ones and without those that all series have. */
 export function toKey(labels: Readonly<Record<string, string | number | boolean | null | undefined>>): string {
   return Object.entries(labels)
     .filter(([name, value]) => name !== 'server' && value !== '' && value !== null && value !== undefined)
@@ -125,7 +125,7 @@ type Put = (family: string, value: number | undefined, labels?: Parameters<typeo
 type Ask = <Answer>(path: string) => Promise<Answer>;
 
 async function readTruth(server: RealServer): Promise<Truth> {
-  // This cast is safe as far as the server is the one that was built.
+  // This cast is safe if the server is of the release that the exporter was built for.
   const ask: Ask = async <Answer>(path: string) => (await server.json(`47/${path}`)) as Answer;
   const truth: Record<string, Map<string, number>> = {};
   const put: Put = (family, value, labels = {}) => {

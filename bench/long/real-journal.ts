@@ -132,7 +132,7 @@ function readLines<Line>(folder: string, name: string): readonly Line[] {
   return text.split('\n').flatMap((line) => (line.endsWith('}') ? [JSON.parse(line) as Line] : []));
 }
 
-/** The steps of an execution, and the definition of its steps as it is now. */
+/** Reads the steps of an execution, and the present definition of its steps. */
 export async function readSteps(
   server: RealServer,
   { id, job }: ListedRow,

@@ -2,27 +2,27 @@ import { matches, toCron } from './real-cron.ts';
 import { type Finding, isUp, type JobNote, type Journal, type Recorded } from './real-journal.ts';
 import type { Series } from './real-series.ts';
 
-/** The possible verdicts about one expected time: several if the notes are ambiguous. */
+/** The possible decisions about one expected time; several if the notes are ambiguous. */
 type Times = {
   readonly job: string;
   readonly project: string;
   readonly atMs: number;
   readonly may: ReadonlySet<string>;
-  /** True if the job was deleted or renamed since. */
+  /** True if the job has been deleted or renamed since. */
   readonly isGone: boolean;
 };
 
-/** The recorder looks every 5 s, and at definitions every 10 s. */
+/** The recorder looks every 5 s, and reads definitions every 10 s. */
 const blurMs = 15_000;
 const marginMs = 600_000;
-/** A time is decided after its margin and the next answers. */
+/** A time is decided after its margin and the next answers have passed. */
 const settledMs = 1_500_000;
-/** Lists of jobs are read every few minutes, and several changes in between look like one. */
+/** Lists of jobs are read every few minutes, so several changes in between look like one change. */
 const listMs = 300_000;
 
 /**
- * Compares missed runs, by job and reason, with the notes about each time of each schedule: at least the times that can only have been
- * missed for this reason, at most those that may have been.
+ * Compares missed runs, by job and reason, with the notes about each time: at least the times that must have been missed for
+ * this reason, at most the times that may have been.
  */
 export function judgeMisses(
   journal: Journal,
@@ -44,7 +44,7 @@ export function judgeMisses(
     const least = own.filter((time) => isSure(time, outcome)).length;
     const most = own.filter(({ may }) => may.has(outcome)).length;
     const value = got.get(key) ?? 0;
-    // The series of a job end with it.
+    // The series of a job end when the job is gone.
     if (own.at(-1)?.isGone === true) continue;
     if (value >= least && value <= most) continue;
     const some = own.filter(({ may }) => may.has(outcome)).slice(0, 8);
@@ -117,7 +117,7 @@ function listTimes(journal: Journal, { fromMs, throughMs }: { fromMs: number; th
   return found;
 }
 
-/** A recorder that starts again notes everything once more. */
+/** Compares two notes, because a recorder that starts again notes everything once more. */
 function isSame(one: JobNote, other: JobNote | undefined): boolean {
   return other !== undefined && JSON.stringify(withoutTime(one)) === JSON.stringify(withoutTime(other));
 }
@@ -170,7 +170,7 @@ type Question = {
   readonly runs: readonly Recorded[];
 };
 
-/** In the order of the contract; causes that held only near the time are possible, and so are the causes after them. */
+/** Returns the possible reasons in the order of the contract: those near the time, and all after them. */
 function findReasons({ readings, projects }: Journal, { note, atMs, lateMs, runs }: Question): ReadonlySet<string> {
   const may = new Set<string>();
   const near = readings.filter((each) => Math.abs(each.atMs - atMs) < blurMs);
@@ -183,7 +183,7 @@ function findReasons({ readings, projects }: Journal, { note, atMs, lateMs, runs
     if (hold.some(Boolean)) may.add(reason);
     return hold.length > 0 && hold.every(Boolean) && !isGap && !isUnseen;
   };
-  // The recorder was not running: anything may have been the cause.
+  // While the recorder was not running, anything may have been the cause.
   if (near.length === 0) for (const reason of ['down', 'passive', 'saturated', 'restart']) may.add(reason);
   if (isGap || isUnseen) may.add('unknown').add('restart').add('undecided');
   if (
@@ -250,7 +250,7 @@ function toLastPath(journal: Journal, note: JobNote | undefined): string | undef
   return toPath(note.project, note.job.group ?? '', note.job.name);
 }
 
-/** When a job was first missing. */
+/** Returns the time at which a job was first missing. */
 function findGone({ projects }: Journal, { project, job, atMs }: JobNote): number {
   return (
     projects.find((each) => each.atMs > atMs && each.project === project && !each.ids.includes(job.id))?.atMs ??

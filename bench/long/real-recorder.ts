@@ -19,7 +19,7 @@ const server = new RealServer(
   readFileSync(required('REAL_SERVER_ADMIN_TOKEN_FILE'), 'utf8').trim(),
   0,
 );
-/** Rows show up to 50 s after their end, and are read once more after the last. */
+/** Rows become visible up to 50 s after their end, and are read once more after that. */
 const windowMs = 180_000;
 
 takeTraces(Number(required('REAL_DAY_TRACES_PORT')));
@@ -74,7 +74,7 @@ type SystemInfo = {
 };
 type Projects = readonly { readonly name: string; readonly meta: unknown }[];
 
-/** Every finished row, whenever it has changed, with its steps. */
+/** Notes each finished row with its steps, again after each change. */
 async function noteEnded(project: string, sinceMs: number): Promise<void> {
   const rows = await server.listEnded(project, sinceMs, Date.now() + 60_000);
   for (const row of rows) {
@@ -87,7 +87,7 @@ async function noteEnded(project: string, sinceMs: number): Promise<void> {
   }
 }
 
-/** The definitions of the jobs and the switches of the project, whenever they change. */
+/** Notes the definitions of the jobs and the switches of the project, after each change. */
 async function noteJobs(project: string, meta: unknown): Promise<void> {
   const jobs = (await server.json(`58/project/${project}/jobs`)) as readonly { readonly id: string }[];
   noteProject(

@@ -1,4 +1,4 @@
-/** One reading of `/metrics`. */
+/** The values of one scrape. */
 export type Series = { readonly of: (name: string) => readonly Sample[]; readonly names: readonly string[] };
 export type Sample = { readonly labels: Readonly<Record<string, string>>; readonly value: number };
 

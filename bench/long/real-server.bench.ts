@@ -95,7 +95,7 @@ function toRows(body: string): unknown {
 
 type Span = { readonly cpuShare: number; readonly minHeap: number; readonly lastLeastHeap: number };
 
-/** The share of one core that the server used, and its heap. */
+/** Measures the share of one core that the server used, and its heap. */
 async function watch(server: RealServer, seconds: number): Promise<Span> {
   const cpuMs = readCpuMs(server.pid);
   const startMs = performance.now();
@@ -121,7 +121,7 @@ function share(name: string, span: Span, idle: Span) {
   };
 }
 
-/** The upper bound of the highest bucket with a request. */
+/** Returns the upper bound of the highest bucket with a request. */
 function slowest(metrics: string): number {
   const bounds = new Map<number, number>();
   for (const [, bound = '', count] of metrics.matchAll(

@@ -1,6 +1,6 @@
 import { readCpuMs } from './serving.ts';
 
-/** A server on this machine, used as an administrator. */
+/** A server on this machine, with the rights of an administrator. */
 export class RealServer {
   readonly url: string;
   readonly pid: number;
@@ -28,7 +28,7 @@ export class RealServer {
     return JSON.parse((await this.send(path)).body);
   }
 
-  /** Every execution of a project that ended within a window, newest first. */
+  /** Lists every execution of a project that ended within a window, newest first. */
   async listEnded(project: string, beginMs: number, endMs: number): Promise<readonly ListedRow[]> {
     const rows = new Map<number, ListedRow>();
     for (let offset = 0; ; offset += 200) {
@@ -49,7 +49,7 @@ export class RealServer {
     return system.stats.memory.total - system.stats.memory.free;
   }
 
-  /** The cost of one request: the average of at most 20 requests or 5 s of them, without the first one. */
+  /** Measures the cost of one request: the average of at most 20 requests or 5 s, without the first request. */
   async price(path: string) {
     const { status, body } = await this.send(path);
     const cpuMs = readCpuMs(this.pid);
@@ -68,7 +68,7 @@ export class RealServer {
   }
 }
 
-/** An execution as a list shows it. */
+/** An execution in the form of a list. */
 export type ListedRow = {
   readonly id: number;
   readonly status: string;
@@ -91,7 +91,7 @@ export type ListedRow = {
 
 const projectOf = (kind: string): string => `${process.env['REAL_SERVER_PROJECTS'] ?? 'cost'}-${kind}`;
 
-/** Each kind of schedule, 200 jobs each. */
+/** Schedules of each kind, for 200 jobs each. */
 const schedules = {
   minute: '0 * * * * ? *',
   'twenty-seconds': '0/20 * * * * ? *',
@@ -101,7 +101,7 @@ const schedules = {
 };
 const jobsPerKind = 200;
 
-/** Makes the jobs, in projects of their own and in passive mode, and returns the id of one of each kind. */
+/** Creates the jobs in projects of their own and in passive mode; returns the id of one job of each kind. */
 export async function prepareJobs(server: RealServer): Promise<ReadonlyMap<string, string>> {
   await server.send('41/system/executions/disable', { method: 'POST' });
   const headers = { 'Content-Type': 'application/json' };
@@ -132,7 +132,7 @@ export async function prepareJobs(server: RealServer): Promise<ReadonlyMap<strin
 
 type Question = { readonly name: string; readonly path: string };
 
-/** The requests of the catalogue, as the exporter sends them. */
+/** Returns the requests of the catalogue as the exporter sends them. */
 export function ourQuestions(jobs: ReadonlyMap<string, string>): readonly Question[] {
   const project = projectOf('daily');
   const nowMs = Date.now();
@@ -170,7 +170,7 @@ export function ourQuestions(jobs: ReadonlyMap<string, string>): readonly Questi
   return rows.map(([name, path]) => ({ name, path }));
 }
 
-/** Requests of other clients, including careless ones. */
+/** Returns requests of other clients, including careless ones. */
 export function dearQuestions(jobs: ReadonlyMap<string, string>): readonly Question[] {
   return [
     {

@@ -11,7 +11,7 @@ type Expected = {
   readonly durationMs?: number;
 };
 
-/** Compares each arrived trace with the state of its execution, by the contract of docs/traces.md. */
+/** Compares each received trace with the state of its execution, according to docs/traces.md. */
 export function judgeTraces(
   { executions, spans }: Journal,
   { fromMs, throughMs, namespace }: { fromMs: number; throughMs: number; namespace: string },
@@ -36,7 +36,7 @@ export function judgeTraces(
     traces += 1;
     const unique = new Map(found.map((span) => [span.id, span]));
     if (unique.size !== found.length) repeated += 1;
-    // A job may have been renamed or deleted since.
+    // The job may have been renamed or deleted since.
     const looks = recorded.rows.map((look) => compare([...unique.values()], { ...recorded, row: look }));
     const differences = looks.toSorted((one, other) => one.content.length - other.content.length)[0] ?? nothing;
     checked += unique.size;
@@ -52,7 +52,7 @@ export function judgeTraces(
   ];
 }
 
-/** Executions that ended around the first contact may be counted or not. */
+/** Executions that ended around the first contact may or may not be counted. */
 const edgeMs = 20_000;
 
 function hash(...fields: readonly string[]): string {
@@ -103,7 +103,7 @@ function toKey({ name, attributes }: SpanNote): string {
   return attributes['cicd.pipeline.task.run.id'] ?? '';
 }
 
-/** Durations are exact unless they had to be cut; starts are cut to seconds. */
+/** Compares times: durations are exact unless they were cut, and starts are cut to seconds. */
 function compareTimes(span: SpanNote, want: Expected, { row }: Recorded): string | undefined {
   if (want.parent === undefined) {
     const [startMs, endMs] = [row['date-started'].unixtime, row['date-ended'].unixtime];
@@ -131,7 +131,7 @@ const rootResults: Readonly<Record<string, string>> = {
   aborted: 'cancellation',
 };
 const errors = ['failure', 'error', 'timeout'];
-/** The exporter cuts longer names. */
+/** The length to which the exporter cuts names. */
 const maxName = 200;
 
 function expect(recorded: Recorded): ReadonlyMap<string, Expected> {
@@ -152,7 +152,7 @@ type Level = {
   readonly serverNode: string;
 };
 
-/** Reports whether any of the steps failed for good. */
+/** Adds the expected spans of steps; reports whether any step failed for good. */
 function addSteps(spans: Map<string, Expected>, steps: readonly StepNote[], level: Level): boolean {
   let hasFailed = false;
   for (const step of steps) {
@@ -165,7 +165,7 @@ function addSteps(spans: Map<string, Expected>, steps: readonly StepNote[], leve
     const name = (told && toStepName(told)) ?? `step ${step.stepctx}`;
     const handler = isHandler ? undefined : steps.find((each) => toLast(each.stepctx) === `${String(number)}e`);
     const isRecovered = handler?.executionState === 'SUCCEEDED';
-    // The place of the step comes before what is below it.
+    // A step comes before the steps below it.
     spans.set(step.stepctx, { name, parent: level.parent, result: '', isError: false });
     const below = told?.workflow ?? (told?.jobref === undefined ? told?.errorhandler?.workflow : undefined) ?? null;
     const failedBelow = addBelow(spans, step, { ...level, workflow: below, parent: step.stepctx }, handler);
@@ -228,7 +228,7 @@ function toLast(context: string): string {
   return context.split('/').at(-1) ?? '';
 }
 
-/** Names of a workflow that was edited since would be wrong. */
+/** Reports whether a workflow fits the steps: names of a workflow that was edited since would be wrong. */
 function fits(workflow: readonly WorkflowNote[] | null, steps: readonly StepNote[]): boolean {
   return workflow?.length === steps.filter(({ stepctx }) => !/^\d+e/.test(toLast(stepctx))).length;
 }

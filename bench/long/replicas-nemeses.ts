@@ -7,7 +7,7 @@ import { runCommand } from '../../test/support/process.ts';
 import type { ReplicaScene } from './replicas-scene.ts';
 import { pause } from './replicas-watch.ts';
 
-/** Breaks something while executions end, and repairs it; returns the time until another replica, or any, shows all executions. */
+/** Breaks something while executions end, and repairs it; returns the time until another, or any, replica shows all. */
 type Nemesis = {
   readonly name: string;
   readonly play: (scene: ReplicaScene, round: number) => Promise<number>;
@@ -38,7 +38,7 @@ export const nemeses: readonly Nemesis[] = [
       scene.setLoad(true);
       replica.child().kill('SIGSTOP');
       const { ms } = await scene.waitForOther(replica);
-      // Some pauses last for a minute.
+      // Some of the pauses last for a minute.
       if (round % 5 === 2) await pause(60_000 - ms);
       replica.child().kill('SIGCONT');
       return ms;
@@ -63,7 +63,7 @@ export const nemeses: readonly Nemesis[] = [
     play: async (scene, round) => {
       scene.setLoad(true);
       await scene.database().crash();
-      // Some of these are longer than an owner may continue without a renewal.
+      // Some of the pauses are longer than an owner may continue without a renewal.
       await pause(round % 3 === 1 ? 9000 : 500);
       await scene.database().start();
       return recover(scene);
@@ -151,7 +151,7 @@ async function recover(scene: ReplicaScene): Promise<number> {
   return (await scene.settle()).ms;
 }
 
-/** A lock keeps the owner in its transaction until the process is stopped; then the database ends that transaction. */
+/** Stops an owner inside a transaction: a lock holds it until the process is stopped; then the database ends it. */
 async function stopInside(scene: ReplicaScene): Promise<number> {
   const { replica } = await scene.settle();
   const database = scene.database();
@@ -182,7 +182,7 @@ async function stopInside(scene: ReplicaScene): Promise<number> {
   return ms;
 }
 
-/** Executions that are counted while the standby is stopped are lost with the primary. */
+/** Loses transactions: executions that are counted while the standby is stopped are lost with the primary. */
 async function loseTail(scene: ReplicaScene): Promise<number> {
   const standby = await scene.startStandby();
   scene.setLoad(true);
@@ -198,7 +198,7 @@ async function loseTail(scene: ReplicaScene): Promise<number> {
   return recover(scene);
 }
 
-/** Moves the table of executions to a small disk, which is full for a while. */
+/** Moves the table of executions to a small disk, and fills the disk for a while. */
 async function fillDisk(scene: ReplicaScene): Promise<number> {
   const database = scene.database();
   const small = join(database.dir, 'small');
@@ -239,7 +239,7 @@ function fill(file: string): void {
   }
 }
 
-/** Only the superuser may mount, and not in every container. */
+/** Reports whether this process may mount, which only root may, and not in every container. */
 export function mayMount(): boolean {
   return process.getuid?.() === 0 && spawnSync('unshare', ['--mount', 'true']).status === 0;
 }

@@ -12,14 +12,14 @@ import { type PostgresServer, startPostgres, writeReplicaConfig } from '../../te
 import { startPrometheus } from '../../test/support/prometheus.ts';
 import { createBalancer, createReplicaWatch, pause, startDigests } from './replicas-watch.ts';
 
-/** A daemon, its own way to the database, and its own clock. */
+/** A daemon with its own connection to the database and its own clock. */
 export type Replica = {
   readonly name: string;
   readonly url: string;
   readonly wire: CutProxy;
   readonly child: () => Child;
   readonly start: () => Promise<void>;
-  /** Moves its wall clock; the monotonic clock is not affected. */
+  /** Sets its wall clock, and leaves the monotonic clock unchanged. */
   readonly setClock: (aheadSeconds: number) => void;
 };
 
@@ -29,7 +29,7 @@ const settleMs = 180_000;
 
 export type ReplicaScene = Awaited<ReturnType<typeof startReplicaScene>>;
 
-/** Three daemons on one PostgreSQL that a standby may replace, a watched server, a trace backend and a Prometheus. */
+/** Starts three daemons on one PostgreSQL that a standby may replace, a watched server, a trace backend and a Prometheus. */
 export async function startReplicaScene(tools: { readonly postgres: string; readonly prometheus: string | undefined }) {
   const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-replicas-'));
   let database = await startPostgres(tools.postgres);
@@ -54,7 +54,7 @@ export async function startReplicaScene(tools: { readonly postgres: string; read
   const balancer = createBalancer(replicas);
   const target = new URL(await listen(balancer)).host;
   let finished = 0;
-  /** The end of each execution, and the fault at that time, by trace. */
+  /** The end of each execution and the fault at that time, by trace. */
   const ended = new Map<string, string>();
   let isLoaded = false;
   const finish = (): void => {
@@ -78,7 +78,7 @@ export async function startReplicaScene(tools: { readonly postgres: string; read
           paths: ['/0/metrics', '/1/metrics', '/2/metrics'],
         });
 
-  /** Waits for a replica that shows the server with the right value. */
+  /** Waits until a replica shows the server with the right value. */
   async function waitFor(isRight: (owner: { readonly replica: Replica; readonly value: number }) => boolean) {
     const startedTicks = performance.now();
     for (;;) {
@@ -103,14 +103,14 @@ export async function startReplicaScene(tools: { readonly postgres: string; read
     setLoad: (isOn: boolean): void => {
       isLoaded = isOn;
     },
-    /** Waits until one replica has counted everything that ended. */
+    /** Waits until one replica has counted every execution that ended. */
     settle: () => waitFor(({ value }) => value === finished),
-    /** Waits until everything that has ended by now is shown. */
+    /** Waits until every execution that has ended by now is shown. */
     settleUnderLoad: () => {
       const least = finished;
       return waitFor(({ value }) => value >= least);
     },
-    /** Waits until another replica shows the server, with all executions since. */
+    /** Waits until another replica shows the server with all executions since. */
     waitForOther: (than: Replica) => {
       const least = finished + 1;
       return waitFor(({ replica, value }) => replica !== than && value >= least);
@@ -157,7 +157,7 @@ async function createReplica({ name, folder, wire, database, url, sinkUrl }: Rep
   mkdirSync(folder);
   writeReplicaConfig(folder, { ...database, port: wire.port }, url);
   const config = join(folder, 'config.yaml');
-  // Enough for the steps of all executions within the run.
+  // The budget suffices for the steps of all executions within the run.
   const budget = `budget: { requests_per_second: ${requestsPerSecond} } }]`;
   writeFileSync(config, readFileSync(config, 'utf8').replace(' }]', `, ${budget}`));
   const port = await freePort();

@@ -72,7 +72,7 @@ export function createReplicaWatch(replicas: readonly Replica[], finished: () =>
     begin: (name: string): void => {
       during = name;
     },
-    /** How long several replicas may show the server, for example after lost transactions. */
+    /** Permits several replicas to show the server for this long, for example after lost transactions. */
     pardon: (ms: number): void => {
       pardonedUntilTicks = performance.now() + ms;
     },
@@ -98,7 +98,7 @@ export async function pause(ms: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** A trace backend that records how often each trace arrived, and in which versions. */
+/** A trace backend that records how often each trace arrived, and with how many contents. */
 export async function startDigests() {
   const traces = new Map<string, { readonly versions: Map<string, string>; times: number }>();
   const server = createServer((request, response) => {
@@ -121,7 +121,7 @@ export async function startDigests() {
   return { traces, server };
 }
 
-/** One address for a Prometheus: `/0/metrics` is the first replica. */
+/** A common address for a Prometheus: `/0/metrics` leads to the first replica. */
 export function createBalancer(replicas: readonly Replica[]) {
   return createServer((request, response) => {
     const [, slot = ''] = (request.url ?? '').split('/');

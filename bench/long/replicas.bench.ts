@@ -8,14 +8,14 @@ const rounds = Number(process.env['REPLICA_ROUNDS'] ?? 10);
 const minutes = Number(process.env['REPLICA_MINUTES'] ?? 60);
 const only = process.env['REPLICA_ONLY'];
 const calmMs = Number(process.env['REPLICA_CALM_SECONDS'] ?? 45) * 1000;
-/** The steps of an execution are requested with the rest of the budget. */
+/** The time for the steps of executions, which are requested with the rest of the budget. */
 const tracesMs = 1_200_000;
 const budgetOfMinute = 60 * requestsPerSecond;
 const counted = 'automation_executions_total';
 const job = 'job_name="settle",status="succeeded"';
 const hasRead = 'automation_exporter_collector_success{server="prod",collector="executions"} 1';
 
-/** Three daemons on one PostgreSQL with all faults, again and again, and checks of every scrape. */
+/** Plays three daemons on one PostgreSQL with all faults, again and again, and checks every scrape. */
 export async function run() {
   const postgres = findTool('postgresql');
   if (postgres === undefined) return [];
@@ -57,7 +57,7 @@ async function playRound(scene: ReplicaScene, round: number, took: Map<string, n
   }
 }
 
-/** The requests of one daemon, then of three with the same load. */
+/** Compares the requests of one daemon with those of three under the same load. */
 async function measureAlone(scene: ReplicaScene) {
   const [first, ...others] = scene.replicas;
   await first?.start();
@@ -146,7 +146,7 @@ async function judgeIncrease({ prometheus, finished }: ReplicaScene) {
   ];
 }
 
-/** Lists the counter resets that Prometheus found, with their times. */
+/** Lists the counter resets that Prometheus found, each with its time. */
 async function listFalls({ query }: NonNullable<ReplicaScene['prometheus']>, selector: string, range: string) {
   type Found = { readonly metric: Record<string, string>; readonly values: readonly (readonly [number, string])[] };
   const found = (await query(`${selector}[${range}]`)) as readonly Found[];

@@ -22,7 +22,7 @@ export async function run() {
       group: 'nightly',
       schedule: { everyMs: toEveryMs(index), offsetMs: (index % 60) * 1000 },
     });
-  // The first pass over all schedules takes more than half an hour; later they are refreshed.
+  // The first pass over all schedules takes more than half an hour; later passes only refresh them.
   collect();
   const before = process.memoryUsage().heapUsed;
   await scene.minutes(120);
@@ -54,7 +54,7 @@ export async function run() {
   ];
 }
 
-/** Half of the jobs daily, a third hourly, the others every five minutes. */
+/** Half of the jobs run daily, a third of them hourly, and the others every five minutes. */
 function toEveryMs(index: number): number {
   if (index % 2 === 0) return 24 * 60 * minuteMs;
   return index % 3 === 0 ? 5 * minuteMs : 60 * minuteMs;
@@ -62,7 +62,7 @@ function toEveryMs(index: number): number {
 
 function toCollector(): () => void {
   setFlagsFromString('--expose-gc');
-  // This cast is safe: with that flag there is such a function.
+  // This cast is safe: the flag adds this function.
   return runInNewContext('gc') as () => void;
 }
 

@@ -3,22 +3,22 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { allocatorSettings, nodeFlags } from '../../src/commands/start.ts';
 
-/** The command line of the sources; `npm run build` makes another. */
+/** The command line of the sources; `npm run build` makes another one. */
 export const sourceCli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 
-/** The daemon as people start it, in a process of its own. */
+/** The daemon in its own process, as people start it. */
 export type Serving = {
   readonly pid: number;
   readonly url: string;
-  /** The time from its start until it served, and the CPU time until then, which other processes do not change. */
+  /** The time from its start until it served, and the CPU time of that phase, which other processes do not change. */
   readonly startMs: number;
   readonly startCpuMs: number;
   readonly log: () => string;
-  /** Resolves with the duration of the stop. */
+  /** Stops the daemon; resolves with the duration of the stop. */
   readonly stop: () => Promise<number>;
 };
 
-/** Serves the `config.yaml` of the directory, with its state there; `through` may be a command that limits the process. */
+/** Serves the `config.yaml` of the directory, which also has the state; `through` may be a command that limits the process. */
 export async function startServe(
   directory: string,
   through: readonly string[] = [],
@@ -30,7 +30,7 @@ export async function startServe(
   const startedMs = performance.now();
   const daemon = spawn(command, [...before, cli, 'serve', ...flags], {
     cwd: directory,
-    // As `npm start` and the image set them.
+    // `npm start` and the image set these options too.
     env: { PATH: process.env['PATH'], HOME: directory, ...allocatorSettings, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -66,7 +66,7 @@ export function readMemoryMb(pid: number, field: 'VmHWM' | 'VmRSS' | 'RssAnon'):
   return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }
 
-/** In ticks of 10 ms, as Linux reports them. */
+/** Reads the CPU time of a process, which Linux counts in ticks of 10 ms. */
 export function readCpuMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) * 10;

@@ -7,11 +7,11 @@ import { readCpuMs, sourceCli } from './serving.ts';
 import { type Day, watchEstate } from './small-estate.ts';
 
 const seconds = Number(process.env['BENCH_SECONDS'] ?? 600);
-// A new series is held back for a minute by default, which does not delay later values.
+// A new series is held at 0 for a minute by default; later values are not delayed.
 const yaml = 'metrics: { hold_new_series: 0s }\n';
 const day = { projects: 10, jobsPerProject: 5, executionsPerMinute: 1, yaml };
 
-/** The same with 200 projects, on servers that report the modes of all projects at once, and one by one. */
+/** The same load with 200 projects, on servers that report the modes of all projects at once, and on servers that do not. */
 const wide = [47, 29].map((apiVersion) => ({ ...day, projects: 200, apiVersion }));
 
 /**
@@ -77,7 +77,7 @@ function reportWide(apiVersion: number, { cpuSecondsPerMinute, requestsPerMinute
   };
 }
 
-/** The CPU seconds a minute of a Node process that only answers the same scrapes. */
+/** Measures the CPU seconds a minute of a Node process that only answers the same scrapes. */
 async function measureEmpty(): Promise<number> {
   const script = `
     const { createServer } = require('node:http');
@@ -95,7 +95,7 @@ async function measureEmpty(): Promise<number> {
       await (await fetch(`http://127.0.0.1:${String(port)}/`)).arrayBuffer();
       await new Promise((resolve) => setTimeout(resolve, 15_000));
     }
-    // Ticks are 10 ms, so a part of a tick was used at least.
+    // CPU time has ticks of 10 ms, so at least a part of one tick was used.
     return Math.max(10, readCpuMs(empty.pid ?? 0) - cpuMs) / 1000 / (seconds / 60);
   } finally {
     empty.kill('SIGTERM');

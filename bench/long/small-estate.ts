@@ -11,7 +11,7 @@ type Estate = {
   readonly executionsPerMinute: number;
   /** The newest API version of the server; 47 by default. */
   readonly apiVersion?: number;
-  /** Whether each job ran an hour earlier. */
+  /** Whether each job ran an hour before. */
   readonly hasRun?: boolean;
   /** The rest of the configuration file. */
   readonly yaml: string;
@@ -28,11 +28,11 @@ export type Day = {
   readonly scrapedBytes: number;
   readonly series: number;
   readonly executions: number;
-  /** The times from the end of each execution to the first scrape that counts it. */
+  /** For each execution, the seconds from its end to the first scrape that counts it. */
   readonly visibleSeconds: readonly number[];
 };
 
-/** Lets a daemon watch an estate in real time, with traces and a scrape every 15 s, and measures it. */
+/** Runs a daemon that watches an estate in real time, with traces and a scrape every 15 s, and measures it. */
 export async function watchEstate(estate: Estate, seconds: number, cli: string): Promise<Day> {
   const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-bench-'));
   const simulator = await startSimulator({ scenario: 'empty', retained: 50_000, apiVersion: estate.apiVersion ?? 47 });
@@ -89,7 +89,7 @@ async function live({ daemon, simulator, jobs, estate, seconds }: Life): Promise
   const before = estate.hasRun === true ? jobs.length : 0;
   let executions = 0;
   const run = (): void => {
-    // Every job in turn, so that all of them have series.
+    // The jobs take turns, so that all of them have series.
     const job = jobs[executions % jobs.length];
     if (job === undefined) return;
     const endedAtMs = Date.now();
@@ -118,7 +118,7 @@ async function live({ daemon, simulator, jobs, estate, seconds }: Life): Promise
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   };
-  // Executions that end before the first round do not count.
+  // Executions that end before the first round are not counted.
   await until(startedMs + settleMs, false);
   const cpuMs = readCpuMs(daemon.pid);
   const requests = simulator.requests().length;

@@ -6,12 +6,12 @@ import { systemClock } from '../../src/domain/system-clock.ts';
 import { startDaemon } from '../../test/support/daemon.ts';
 
 /**
- * A process of its own, with `--expose-gc`: the daemon under a clock that goes many times faster, with its state on a disk. It
- * answers each line of its input: `measure` with what it holds, `reload` with a reload.
+ * The daemon in its own process, with `--expose-gc`, a clock that is many times faster, and its state on a disk. It answers
+ * `measure` with its sizes, and `reload` with a reload.
  */
 const [yaml = '', token = '', stateDirectory = '', traces = '', speedText = '1', startText = '0'] =
   process.argv.slice(2);
-// As the command line does before it loads anything.
+// The command line sets these flags before it loads anything.
 for (const flag of ['--semi-space-growth-factor=1', '--heap-growing-percent=50']) setFlagsFromString(flag);
 const speed = Number(speedText);
 const startMs = Number(startText);
@@ -21,7 +21,7 @@ const daemon = await startDaemon({
   yaml,
   token,
   stateDirectory,
-  // Its ten seconds would be a moment in this time.
+  // The default timeout of ten seconds would be a moment of this fast clock.
   env: { OTEL_EXPORTER_OTLP_ENDPOINT: traces, OTEL_EXPORTER_OTLP_TIMEOUT: '600000' },
   clock: {
     ...systemClock,
@@ -67,7 +67,7 @@ async function measure() {
   };
 }
 
-/** A copy may be renamed meanwhile. */
+/** Returns the size of a file, which may be renamed meanwhile. */
 function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }

@@ -10,8 +10,8 @@ import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 
 const minutes = Number(process.env['SOAK_MINUTES'] ?? 60);
 /**
- * Ids are kept for nine days and deleted jobs for thirty. An hour simulates 72 days, so that in the second half as much is forgotten as
- * learned.
+ * The speed of the clock. Ids are kept for nine days and deleted jobs for thirty: an hour simulates 72 days, so that the second
+ * half forgets as much as it learns.
  */
 const speed = 72 * 24;
 const perSecond = Number(process.env['SOAK_RUNS_PER_SECOND'] ?? 25);
@@ -50,7 +50,7 @@ export async function run() {
       if (performance.now() - measuredMs >= measuredEveryMs) {
         measuredMs = performance.now();
         daemon.stdin.write('measure\n');
-        // This cast is safe: the process prints these.
+        // This cast is safe: the process prints these numbers.
         measures.push((await nextWord(words, daemon)) as Measure);
         note({ ...measures.at(-1), counted: await countOf(url), made: simulator.truth().executions.length });
       }
@@ -98,7 +98,7 @@ function medianOf(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[values.length >> 1] ?? Number.NaN;
 }
 
-/** Polls as often as the accelerated time allows; the steps of executions are read too. */
+/** Renders a configuration with polls as often as the fast clock allows; the steps of executions are read too. */
 function configure(url: string): string {
   const slow = ['system-info', 'execution-mode', 'healthcheck', 'log-storage', 'app-metrics', 'execution-metrics'];
   const lists = ['projects', 'project-jobs', 'project-nodes', 'project-modes', 'job-info', 'cluster-jobs'];
@@ -114,9 +114,9 @@ log: { level: error }
 `;
 }
 
-/** Jobs and their runs; each job is gone a while later. */
+/** Creates jobs and their runs; each job is deleted after a while. */
 function createChurn({ control }: Simulator, now: () => number): (turn: number) => void {
-  // Always the same projects, because the data of a deleted project is kept for thirty days.
+  // The projects stay the same, because the data of a deleted project is kept for thirty days.
   const projects = Array.from({ length: 8 }, (_, index) => `team-${index}`);
   for (const project of projects) control.createProject(project, [`${project}-a`, `${project}-b`]);
   const jobs: { readonly project: string; readonly id: string }[] = [];
@@ -145,7 +145,7 @@ function createChurn({ control }: Simulator, now: () => number): (turn: number) 
   };
 }
 
-/** Accepts and discards traces; while away, it refuses connections. */
+/** A trace backend that accepts and discards traces; while it is away, it refuses connections. */
 async function startBackend() {
   let isAway = false;
   const server = createServer((request, response) => {

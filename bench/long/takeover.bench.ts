@@ -10,7 +10,7 @@ import { startPostgres, writeReplicaConfig } from '../../test/support/postgres.t
 const rounds = Number(process.env['TAKEOVERS'] ?? 20);
 const counter =
   'automation_executions_total{server="prod",project="shop",job_group="nightly",job_name="settle",status="succeeded"}';
-/** Only in these rounds a lease must expire; with half of the rounds, the whole run stays below six minutes. */
+/** The number of rounds in which a lease must expire; half of the rounds, so that the whole run takes less than six minutes. */
 const killed = Math.ceil(rounds / 2);
 const paused = Math.ceil(rounds / 6);
 const followMs = 30_000;
@@ -19,7 +19,7 @@ const maxMs = 60_000;
 
 const owned = 'automation_exporter_lease_owned{server="prod"}';
 
-/** The time from the loss of the owner until another replica has the lease, and until it shows all executions since. */
+/** The times from the loss of the owner until another replica has the lease, and until it shows all executions. */
 type Takeover = { readonly acquiredMs: number; readonly countedMs: number };
 type Replica = { readonly child: Child; readonly url: string };
 type Way = 'killed' | 'stopped in its tracks' | 'ended';
@@ -97,7 +97,7 @@ async function startScene(tool: NonNullable<ReturnType<typeof findTool>>) {
     );
   }
 
-  /** Returns the replicas that own the server, and the one that shows it; also counts falling counters and doubles. */
+  /** Returns the replicas that own the server and the replica that shows it; also counts falling counters and double owners. */
   async function look() {
     const all = await scrapeAll();
     const shown = all.filter(({ value }) => value !== undefined);

@@ -2,7 +2,7 @@ import { joinedTable } from '../pieces/joined-table.ts';
 import type { GridPanel } from '../pieces/panel.ts';
 import { byJob, jobColumns } from './series.ts';
 
-/** Jobs without a success after their last failure, with the execution to look at. */
+/** Lists jobs without a success after their last failure, with the execution to look at. */
 export function topFailingJobs({
   selector,
   ...place
@@ -29,7 +29,7 @@ export function topFailingJobs({
       },
       {
         heading: 'Last failed execution',
-        // Ids are read as a whole, never as 8.6 K.
+        // An id is shown as a whole number, never as 8.6 K.
         unit: 'none',
         expr: `max by (${byJob}) (automation_job_last_failed_execution_id{${selector}}) and ${failing}`,
       },

@@ -179,7 +179,7 @@ export function trustRow(): QuestionRow {
         height: 8,
         queries: [
           {
-            // The process has no `server` label; the build information distinguishes its target from all others.
+            // The process has no `server` label, so its target is identified by the build information.
             expr: 'process_resident_memory_bytes and on (job, instance) automation_exporter_build_info',
             legend: '{{instance}}',
           },

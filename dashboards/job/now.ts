@@ -12,7 +12,7 @@ export function jobNowRow(): QuestionRow {
   return { id: 100, question: 'How is this job?', panels: [...tiles(), ...charts(), lastRuns()] };
 }
 
-/** Limits the number of jobs: if all are selected, only the first ones are shown. */
+/** The maximum number of jobs that are shown; if all are selected, these are the first ones. */
 const some = 12;
 const notYet = 'Empty until the job has ended once since the exporter began.';
 

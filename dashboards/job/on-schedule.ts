@@ -75,5 +75,5 @@ export function jobScheduleRow(): QuestionRow {
   };
 }
 
-/** Limits the number of jobs: if all are selected, only the first ones are shown. */
+/** The maximum number of jobs that are shown; if all are selected, these are the first ones. */
 const some = 12;

@@ -16,7 +16,7 @@ export function modeChanges(): AnnotationQueryBuilder {
     .tagKeys('server');
 }
 
-/** Marks expected runs that did not happen, by cause: one mark, however many jobs a passive night has. */
+/** Marks expected runs that did not happen: one mark for each cause, however many jobs a passive night has. */
 export function misses(): AnnotationQueryBuilder {
   return new AnnotationQueryBuilder()
     .name('Missed runs')
@@ -45,7 +45,7 @@ export function reloads(): AnnotationQueryBuilder {
     .tagKeys('instance');
 }
 
-/** Marks each start of the server, at the time that the server itself gives; a smaller difference is a rounding error. */
+/** Marks each start of the server at the time that the server reports; a smaller difference is a rounding error. */
 export function restarts(): AnnotationQueryBuilder {
   const start = 'automation_server_start_time_seconds{server=~"$server"}';
   return new AnnotationQueryBuilder()

@@ -24,7 +24,7 @@ function isOfServer(expr: string): boolean {
   return expr.includes('automation_') && !expr.includes('automation_exporter_');
 }
 
-/** The place of the parenthesis that closes the one that ends at `start`. */
+/** Returns the place of the parenthesis that closes the one which ends at `start`. */
 function findEnd(expr: string, start: number): number {
   let depth = 1;
   for (let index = start; index < expr.length; index += 1) {
@@ -35,7 +35,7 @@ function findEnd(expr: string, start: number): number {
   return expr.length;
 }
 
-/** The series with the largest values in the whole range, so that the same ones are drawn at each point. */
+/** Selects the series with the largest values in the whole range, so that the same series are drawn at each point. */
 export function topOverRange(count: number, by: string, expr: string, ranking: string): string {
   return `${expr}\nand on (${by}) topk(${count}, ${ranking})`;
 }

@@ -4,7 +4,7 @@ import type { GridPanel, PanelFacts } from './panel.ts';
 import { toGridPanel } from './panel.ts';
 import { type StateWords, toValueMappings } from './state-words.ts';
 
-/** Labels as a table. `columns` maps label to heading, in order; a `state` column shows the value in words. */
+/** Shows labels as a table. `columns` maps labels to headings, in order; a `state` column shows the value in words. */
 export function factsTable(
   facts: PanelFacts & {
     readonly columns: Readonly<Record<string, string>>;

@@ -19,7 +19,7 @@ interface Frame {
   readonly rows: readonly QuestionRow[];
 }
 
-/** The common parts of all dashboards: data source, times, annotations, and links to each other. */
+/** Creates the common parts of all dashboards: data source, times, annotations, and links to each other. */
 export function frame({ uid, title, description, variables, rows }: Frame): object {
   // oxlint-disable-next-line typescript/no-deprecated -- Grafana imports and provisions files of this schema.
   const dashboard = new DashboardBuilder(title)
@@ -47,7 +47,7 @@ export function frame({ uid, title, description, variables, rows }: Frame): obje
 
 const tag = 'automation';
 
-/** Old enough for Grafana 10; newer ones migrate it when they load it. */
+/** A schema that Grafana 10 reads; newer releases migrate the dashboard when they load it. */
 const schemaVersion = 38;
 
 /** Links to every dashboard with the same tag, with the selected variables. */

@@ -1,25 +1,25 @@
-/** A histogram by its name and matchers. Prometheus keeps it in classic buckets, or natively under the name itself, or both. */
+/** A histogram by its name and matchers: in classic buckets, in native ones under the name itself, or in both. */
 interface Histogram {
   readonly name: string;
   readonly matchers: string;
-  /** A range in brackets, with what follows them. */
+  /** A range in brackets, and what follows it. */
   readonly range: string;
 }
 
-/** A quantile. Sums of native histograms need no wrapper for several exporters, which would break them: equal shares cancel out. */
+/** Computes a quantile. A wrapper for several exporters would break native histograms; equal shares cancel out. */
 export function quantileOf(quantile: number, by: string, histogram: Histogram, over = 'rate'): string {
   const { classic, native } = toSelectors(histogram, '_bucket');
   const ofClassic = `histogram_quantile(${quantile}, sum by (${by}, le) (${over}(${classic})))`;
   return `(${ofClassic} or histogram_quantile(${quantile}, sum(${over}(${native})) by (${by})))`;
 }
 
-/** The increase of the count or of the sum. */
+/** Computes the increase of the count or of the sum. */
 export function increaseOf(part: 'count' | 'sum', by: string, histogram: Histogram): string {
   const { classic, native } = toSelectors(histogram, `_${part}`);
   return `sum by (${by}) (increase(${classic}) or histogram_${part}(increase(${native})))`;
 }
 
-/** The increase of each bucket, as a heatmap takes it. */
+/** Computes the increase of each bucket in the form that a heatmap needs. */
 export function bucketsOf(histogram: Histogram): string {
   const { classic, native } = toSelectors(histogram, '_bucket');
   const ofClassic = `sum by (le) (increase(${classic}))`;

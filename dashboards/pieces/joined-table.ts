@@ -5,7 +5,7 @@ import { linksOfColumns } from './links.ts';
 import type { GridPanel, PanelFacts } from './panel.ts';
 import { toGridPanel } from './panel.ts';
 
-/** One value column: its heading, and its unit if that differs from the table's. */
+/** One value column: its heading, and its unit if it differs from that of the table. */
 interface ValueColumn {
   readonly heading: string;
   readonly expr: string;
@@ -13,14 +13,14 @@ interface ValueColumn {
 }
 
 /**
- * One row per set of labels that the queries share, one column per label and one per query. A query with an empty
- * heading only adds a label that the others lack; its value is not shown.
+ * A table with one row for each set of labels that the queries share, and one column for each label and each query. A query
+ * with an empty heading only adds a label that the others lack; its value is not shown.
  */
 export function joinedTable(
   facts: Omit<PanelFacts, 'queries'> & {
     readonly labels: Readonly<Record<string, string>>;
     readonly values: readonly ValueColumn[];
-    /** The heading that the rows are sorted by, the largest first. */
+    /** The heading of the column by which rows are sorted, largest value first. */
     readonly sortBy: string;
   },
 ): GridPanel {
@@ -49,7 +49,7 @@ export function joinedTable(
   return toGridPanel(table, { ...rest, queries }, 'table');
 }
 
-/** Grafana's name for the value of a query; with the letter of the query if there are several. */
+/** Returns Grafana's name for the value of a query, which has the letter of the query if there are several. */
 function toColumn(index: number, queries: number): string {
   return queries === 1 ? 'Value' : `Value #${String.fromCharCode(65 + index)}`;
 }

@@ -6,12 +6,12 @@ export interface DataLink {
   readonly url: string;
 }
 
-/** The selected data source, in the address of another dashboard. */
+/** The selected data source as a part of the address of another dashboard. */
 export const sameDataSource = `&\${datasource:queryparam}`;
 
 const keep = `\${__url_time_range}${sameDataSource}`;
 
-/** Where a click on a line or a tile leads: to the most specific dashboard that its labels allow. */
+/** Returns where a click on a line or a tile leads: the most specific dashboard that its labels permit. */
 export function linksOfSeries(expressions: readonly string[]): DataLink[] {
   const labels = new Set(expressions.flatMap((expr) => [...expr.matchAll(/by \(([^)]*)\)/g)]).flatMap(toLabels));
   const value = (label: string): string => `\${__field.labels.${label}:percentencode}`;

@@ -5,16 +5,16 @@ import { DataqueryBuilder, PromQueryFormat } from '@grafana/grafana-foundation-s
 import { onceForAllExporters } from './exporters.ts';
 import { type DataLink, linksOfSeries } from './links.ts';
 
-/** The declaration of a panel, independent of its kind. */
+/** The facts about a panel that all kinds of panels have. */
 export interface PanelFacts {
-  /** Never reused, because links to a single panel contain it. */
+  /** An id that is never reused, because links to a single panel contain it. */
   readonly id: number;
   readonly title: string;
   readonly description: string;
   readonly unit: string;
   readonly width: number;
   readonly height: number;
-  /** A sentence that begins with "Empty": why a healthy set-up may show nothing here. */
+  /** A sentence that begins with "Empty" and says why a healthy set-up may show nothing here. */
   readonly emptyReason?: string;
   readonly queries: readonly PanelQuery[];
 }
@@ -22,7 +22,7 @@ export interface PanelFacts {
 interface PanelQuery {
   readonly expr: string;
   readonly legend: string;
-  /** Draws the traces that buckets point to; the data source knows where they lead. */
+  /** Draws the traces that buckets refer to; the data source defines where a click on them leads. */
   readonly exemplars?: true;
 }
 
@@ -52,7 +52,7 @@ export function toGridPanel(builder: CommonPanelBuilder, facts: PanelFacts, aski
   return { width: facts.width, height: facts.height, panel: links.length === 0 ? panel : withLinks(panel, links) };
 }
 
-/** The builder of the SDK gives data links the shape of dashboard links, which Grafana does not read. */
+/** Sets data links, which the builder of the SDK writes in the shape of dashboard links, which Grafana does not read. */
 function withLinks(panel: Panel, links: readonly DataLink[]): Panel {
   const { defaults = {}, overrides = [] } = panel.fieldConfig ?? {};
   // This cast is safe: the type in the SDK is wrong, and Grafana reads this shape.

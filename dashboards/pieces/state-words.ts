@@ -3,7 +3,7 @@ import { MappingType } from '@grafana/grafana-foundation-sdk/dashboard';
 
 type Tone = 'good' | 'bad' | 'notable';
 
-/** The word and the tone of each value: the word has the meaning, and the colour only emphasizes it. */
+/** The word and the tone of each value; the word has the meaning, and the colour only emphasizes it. */
 export type StateWords = Readonly<Record<number, readonly [word: string, tone: Tone]>>;
 
 /** Colours that also differ in lightness, for readers who cannot distinguish red from green. */

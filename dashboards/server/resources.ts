@@ -147,7 +147,7 @@ const max = 'automation_server_memory_max_bytes{server=~"$server"}';
 const total = 'automation_server_memory_total_bytes{server=~"$server"}';
 const free = 'automation_server_memory_free_bytes{server=~"$server"}';
 const used = `${total} - ${free}`;
-// The same measure as that of the alert.
+// The alert uses the same measure.
 const leastUsed = `max by (server, member) (clamp_min(min_over_time(${total}[${memoryWindow}]) - max_over_time(${free}[${memoryWindow}]), 0) / ${max})`;
 const running = 'sum by (server, member) (automation_scheduler_running_executions{server=~"$server"})';
 const poolSize = 'sum by (server, member) (automation_scheduler_thread_pool_size{server=~"$server"})';

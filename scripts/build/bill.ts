@@ -5,11 +5,11 @@ type Contents = {
   readonly version: string;
   readonly license: string;
   readonly inside: readonly Inside[];
-  /** The version of the Node.js that comes along. */
+  /** The version of the Node.js that is shipped. */
   readonly node: string;
 };
 
-/** The bill of materials, as CycloneDX 1.6; without a date or a random number, so that the same sources give the same bytes. */
+/** Renders the bill of materials as CycloneDX 1.6, without a date or a random number: the same sources give the same bytes. */
 export function renderBill({ name, version, license, inside, node }: Contents) {
   const own = toPurl(name, version);
   const runtime = `pkg:generic/nodejs@${node}`;
@@ -21,7 +21,7 @@ export function renderBill({ name, version, license, inside, node }: Contents) {
       component: { type: 'application', 'bom-ref': own, name, version, licenses: toLicenses(license), purl: own },
     },
     components: [
-      // Scanners know Node.js by this CPE.
+      // Scanners identify Node.js by this CPE.
       {
         type: 'platform',
         'bom-ref': runtime,

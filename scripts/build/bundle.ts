@@ -3,17 +3,17 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
 
 type Bundled = {
-  /** The files whose code is inside, ours and those of packages. */
+  /** The files whose code is in the bundle: those of this repository, and those of packages. */
   readonly modules: readonly string[];
 };
 
-/** Joins the sources and their packages into a few files that Node runs as they are; what a command does not need is not loaded. */
+/** Joins the sources and their packages into a few files that Node runs unchanged; a command loads only the files it needs. */
 export async function bundle({ top, folder }: { readonly top: string; readonly folder: string }): Promise<Bundled> {
   const build = await rolldown({
     cwd: top,
     input: {
       cli: 'src/cli.ts',
-      // The entry of a thread too, so it has its own file.
+      // A thread has this entry point, so it needs a file of its own.
       'sqlite-health': 'src/state/sqlite-health.ts',
       healthcheck: 'src/healthcheck.ts',
     },
@@ -30,14 +30,14 @@ export async function bundle({ top, folder }: { readonly top: string; readonly f
       dir: folder,
       format: 'esm',
       minify: true,
-      // Errors and reports show these names.
+      // Errors and reports show the original names of functions.
       keepNames: true,
       comments: false,
-      // With a single character beyond Latin-1, V8 keeps two bytes for each character of a file.
+      // A single character beyond Latin-1 would make V8 keep two bytes for each character of the file.
       charset: 'ascii',
       sourcemap: 'hidden',
       sourcemapExcludeSources: true,
-      // From the top, so that every machine builds the same bytes.
+      // Paths are relative to the top, so that every machine builds the same bytes.
       sourcemapPathTransform: (source, map) => relative(top, resolve(dirname(map), source)),
       entryFileNames: '[name].js',
       chunkFileNames: 'chunks/[name]-[hash].js',
@@ -49,12 +49,12 @@ export async function bundle({ top, folder }: { readonly top: string; readonly f
   }
 }
 
-/** The simulated server shows its templates as they are written, and is not loaded by a daemon that watches a real one. */
+/** Reports whether a module is escaped. The simulated server is not: it shows its templates as written, and no daemon loads it. */
 function isEscaped(top: string, id: string): boolean {
   return id.startsWith(join(top, 'src'));
 }
 
-/** Templates with a tag keep their text as it is written, so it is escaped before; no line is moved. */
+/** Escapes non-ASCII characters before the build, because templates with a tag keep their text; no line moves. */
 function toAscii(code: string): string {
   return code.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

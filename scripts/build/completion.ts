@@ -3,12 +3,12 @@ import { commandFlags, commandWords } from '../../src/commands/command-table.ts'
 import { toHelp } from '../../src/config/show/help.ts';
 import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 
-/** A flag as a shell completes it: `--config.file=`, or a switch without `=`. */
+/** A flag in the form in which a shell completes it: `--config.file=`, or without `=` for a switch. */
 type Flag = {
   readonly name: string;
   readonly help: string;
   readonly commands: readonly string[] | undefined;
-  /** All possible values, if they are known. */
+  /** All possible values, if these are known. */
   readonly words: readonly string[];
 };
 
@@ -29,13 +29,13 @@ function listFlags(): readonly Flag[] {
   return [...own, ...options];
 }
 
-/** The values of flags that their help only describes. */
+/** The possible values of flags whose help only describes them. */
 const closedSets: Readonly<Record<string, readonly string[]>> = {
   scenario: scenarioNames,
   dialect: ['rundeck', 'service'],
 };
 
-/** All words that may follow a command, if they are known. */
+/** All words that may follow a command, if these are known. */
 const followers = commandWords.flatMap(({ name, usage }) => {
   const words = toWords(usage?.split(' ')[0]);
   return words.length === 0 ? [] : [{ name, words: words.join(' ') }];
@@ -45,7 +45,7 @@ function toWords(value = ''): readonly string[] {
   return /^[\w-]+(\|[\w-]+)+$/.test(value) ? value.split('|') : [];
 }
 
-/** Completion for bash: commands, then the flags of the command; as values the known words, or files. */
+/** Renders the completion for bash: commands, the flags of a command, and as values known words or files. */
 export function renderBashCompletion(): string {
   const flags = listFlags();
   const general = flags.filter(({ commands }) => commands === undefined).map(({ name }) => name);
@@ -97,7 +97,7 @@ complete -o default -F _automation_exporter automation-exporter
 `;
 }
 
-/** Completion for zsh, with the help of each flag beside it. */
+/** Renders the completion for zsh, which shows the help beside each flag. */
 export function renderZshCompletion(): string {
   const commands = commandWords.map(({ name, help }) => `    ${quote(`${name}:${help.replaceAll(':', '\\:')}`)}`);
   const flags = listFlags().map(({ name, help, words }) => {

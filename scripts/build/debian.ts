@@ -23,12 +23,12 @@ const name = 'automation-exporter';
 const home = `usr/lib/${name}`;
 type Choice = {
   readonly compression?: 'xz' | 'none';
-  /** A small program in place of Node, for tests of everything else. */
+  /** A small program that replaces Node in tests of everything else. */
   readonly node?: string;
   readonly architecture?: Architecture;
 };
 
-/** Writes the Debian package of an architecture (by default of this machine) with its Node into a folder, and returns its path. */
+/** Writes the Debian package for an architecture (default: this machine) with its Node into a folder; returns its path. */
 export async function buildDebianPackage(
   folder: string,
   { compression = 'xz', node, architecture = findArchitecture() }: Choice = {},
@@ -63,10 +63,10 @@ if (import.meta.main) {
   console.log(await buildDebianPackage(positionals[0] ?? join(top, 'dist-deb'), { architecture }));
 }
 
-/** A version, and the date of its sources in seconds: the same sources give the same bytes. */
+/** A version, and the date of its sources in seconds, which makes the same sources give the same bytes. */
 type Release = { readonly version: string; readonly date: number };
 
-/** The date that the environment names, or that of the last commit; outside of a repository, now. */
+/** Returns the date that the environment sets, or the date of the last commit, or the present time outside of a repository. */
 function readSourceDate(): number {
   const named = process.env['SOURCE_DATE_EPOCH'];
   if (named !== undefined) return Number(named);
@@ -75,20 +75,20 @@ function readSourceDate(): number {
 }
 
 function readVersion(folder: string): string {
-  // This cast is safe: the build wrote it.
+  // This cast is safe: the build wrote this file.
   return (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { readonly version: string }).version;
 }
 
 function addNode(root: string, { binary, licence }: ShippedNode): void {
   cpSync(binary, join(root, home, 'node'), { dereference: true });
   cpSync(licence, join(root, home, 'NODE-LICENSE'));
-  // The script below starts it. Its first line stays, because source maps count lines.
+  // The script below starts this file. Its first line stays, because source maps count lines.
   const cli = join(root, home, 'cli.js');
   writeFileSync(cli, readFileSync(cli, 'utf8').replace(/^#!.*/, ''));
   write(root, `usr/bin/${name}`, renderStart());
 }
 
-/** Starts Node once with its settings; without them, the program would restart itself. A setting of the environment has priority. */
+/** Renders the script that starts Node with its settings, so that it need not restart itself; those of the environment win. */
 export function renderStart(): string {
   const settings = Object.entries(allocatorSettings).map(([key, value]) => `${key}="\${${key}-${value}}"`);
   return `#!/bin/sh
@@ -97,7 +97,7 @@ exec /${home}/node ${nodeFlags.join(' ')} /${home}/cli.js "$@"
 `;
 }
 
-/** Moves manual, completion and texts to Debian's places; npm's own files do not ship. */
+/** Moves the manual, the completion and the texts to the places that Debian uses; files for npm alone are removed. */
 function moveDocuments(root: string, release: Release): void {
   const from = join(root, home);
   const take = (path: string): string => readFileSync(join(from, path), 'utf8');
@@ -114,7 +114,7 @@ function moveDocuments(root: string, release: Release): void {
   for (const path of globSync('healthcheck.js.map', { cwd: from })) rmSync(join(from, path));
 }
 
-/** In Debian's format. */
+/** Renders the changelog in Debian's format. */
 function renderChangelog({ version, date }: Release): string {
   const day = new Date(date * 1000).toUTCString().replace('GMT', '+0000');
   return `${name} (${version}) stable; urgency=medium
@@ -151,7 +151,7 @@ function addControl(
   }
 }
 
-/** Makes modes independent of the umask. */
+/** Sets the modes of all files, so that they do not depend on the umask. */
 function setModes(root: string): void {
   const programs = [
     `usr/bin/${name}`,

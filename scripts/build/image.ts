@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Architecture, findArchitecture, provideNode } from './node.ts';
 
-/** The libraries that Node is linked with, by their Debian package; the loader belongs to the first. */
+/** The libraries that Node is linked with, by Debian package; the loader is part of the first package. */
 const libraries = {
   libc6: ['libc.so.6', 'libm.so.6', 'libdl.so.2', 'libpthread.so.0'],
   'libgcc-s1': ['libgcc_s.so.1'],
@@ -28,7 +28,7 @@ function collectNode(folder: string, architecture: Architecture): void {
     take(root, architecture.loader);
     for (const [name, files] of Object.entries(libraries)) {
       for (const file of files) take(root, `lib/${architecture.triplet}/${file}`);
-      // The same for every architecture.
+      // These files are the same for every architecture.
       take('/', `usr/share/doc/${name}/copyright`);
     }
   } finally {
@@ -38,7 +38,7 @@ function collectNode(folder: string, architecture: Architecture): void {
 
 if (import.meta.main) {
   const [folder = '', name] = process.argv.slice(2);
-  // Without BuildKit, the wanted architecture is unknown.
+  // Without BuildKit, the build does not know the wanted architecture.
   collectNode(folder, findArchitecture(name === '' ? undefined : name));
 }
 
@@ -52,7 +52,7 @@ function unpackLibraries({ debian }: Architecture, root: string): string {
   return root;
 }
 
-/** Newer Debian packages have files below `/usr` that older ones have at the top. */
+/** Finds a file: newer Debian packages have files below `/usr` that older packages have at the top. */
 function findFile(root: string, path: string): string {
   const found = [join(root, path), join(root, 'usr', path)].find((file) => existsSync(file));
   if (found === undefined) throw new Error(`${path} is missing in ${root}`);

@@ -1,19 +1,19 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A package whose code is inside the bundle. */
+/** A package whose code is part of the bundle. */
 export type Inside = {
   readonly name: string;
   readonly version: string;
-  /** An SPDX expression. */
+  /** The licence as an SPDX expression. */
   readonly license: string;
-  /** The texts of the package about its licence and its authors, file by file. */
+  /** The texts of the package about its licence and its authors, one for each file. */
   readonly texts: readonly string[];
-  /** The checksum of its archive, as the lockfile has it. */
+  /** The checksum of the archive of the package in the lockfile. */
   readonly integrity: string | undefined;
 };
 
-/** The packages that bundled modules come from, in the order of their names. */
+/** Returns the packages of bundled modules, sorted by name. */
 export function readInside(top: string, modules: readonly string[]): readonly Inside[] {
   const lock = readLock(top);
   const paths = new Set(modules.flatMap((module) => packagePath(module) ?? []));
@@ -22,13 +22,13 @@ export function readInside(top: string, modules: readonly string[]): readonly In
     .sort((one, other) => compare(one.name, other.name) || compare(one.version, other.version));
 }
 
-/** `node_modules/a/node_modules/@b/c` for a file of that package. */
+/** Returns the folder of the package of a file, such as `node_modules/a/node_modules/@b/c`. */
 function packagePath(module: string): string | undefined {
   return /(?:^|\/)((?:node_modules\/(?:@[^/]+\/)?[^/]+\/)+)/.exec(module)?.[1]?.replace(/\/$/, '');
 }
 
 function readPackage(folder: string, integrity: string | undefined): Inside {
-  // This cast is safe: npm installs nothing without a name and a version.
+  // This cast is safe: npm installs only packages that have a name and a version.
   const description = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
     readonly name: string;
     readonly version: string;
@@ -50,7 +50,7 @@ function readPackage(folder: string, integrity: string | undefined): Inside {
 type Lock = Readonly<Record<string, { readonly integrity?: string } | undefined>>;
 
 function readLock(top: string): Lock {
-  // This cast is safe: it is npm's own format.
+  // This cast is safe: npm wrote the file.
   const { packages } = JSON.parse(readFileSync(join(top, 'package-lock.json'), 'utf8')) as { readonly packages: Lock };
   return packages;
 }

@@ -1,6 +1,6 @@
 import type { Inside } from './inside.ts';
 
-/** Licences that require no more than to be named; none extends to other code. */
+/** Licences that only require that they are named, and do not extend to other code. */
 const accepted = new Set([
   '0BSD',
   'Apache-2.0',
@@ -12,7 +12,7 @@ const accepted = new Set([
   'MIT-0',
 ]);
 
-/** The packages that must not ship, each with its licence; an expression passes if all of it is accepted, or one side of an OR. */
+/** Returns packages that must not ship, with their licences. An expression needs all of it accepted, or one side of an OR. */
 export function findRefusedLicences(inside: readonly Pick<Inside, 'name' | 'license'>[]): readonly string[] {
   return inside.filter(({ license }) => !isAccepted(license)).map(({ name, license }) => `${name} (${license})`);
 }
@@ -22,7 +22,7 @@ function isAccepted(license: string): boolean {
   return choices.some((choice) => choice.split(' AND ').every((name) => accepted.has(name.trim())));
 }
 
-/** The licences of everything inside, as their authors wrote them. */
+/** Renders the licences of all bundled packages in the words of their authors. */
 export function renderLicences(inside: readonly Inside[]): string {
   const parts = inside.map(({ name, version, license, texts }) => {
     const text = texts.length === 0 ? `Its package carries no text of its licence, ${license}.` : texts.join('\n\n');

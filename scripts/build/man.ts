@@ -2,12 +2,12 @@ import { commandFlags, commandWords } from '../../src/commands/command-table.ts'
 import { type HelpRow, toFileHelp, toHelp } from '../../src/config/show/help.ts';
 import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 
-/** The manual page, from the tables that `--help` shows. */
+/** Renders the manual page from the same tables as `--help`. */
 export function renderManual(version: string): string {
   const rows = toHelp(collectors);
   return `${[
     `.TH AUTOMATION-EXPORTER 1 "" "automation-exporter ${version}" "User Commands"`,
-    // Options are long words: lines are ragged instead of stretched.
+    // Options are long words, so lines are not justified.
     '.ad l',
     '.SH NAME',
     'automation\\-exporter \\- Prometheus exporter and OpenTelemetry tracer for Rundeck',
@@ -57,7 +57,7 @@ function entry(term: string, text: string): readonly string[] {
   return ['.TP', `\\fB${escape(term)}\\fR`, escape(text)];
 }
 
-/** A hyphen of a command must stay one when it is copied; a line must not begin with what roff takes for a request. */
+/** Escapes text for roff: a hyphen must stay one when a command is copied, and no line may look like a request of roff. */
 function escape(text: string): string {
   return text
     .replaceAll('\\', '\\e')

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 const top = join(import.meta.dirname, '..', '..');
 
-/** The kinds of machine that packages are made for, by the names that Node, Debian, its folder of libraries and QEMU have for them. */
+/** The architectures that packages are built for, with the names that Node, Debian, its folder of libraries and QEMU use. */
 const architectures = [
   {
     node: 'x64',
@@ -25,17 +25,17 @@ const architectures = [
 
 export type Architecture = (typeof architectures)[number];
 
-/** Finds an architecture by the name that Node or Debian has for it; without a name, the one of this machine. */
+/** Finds an architecture by its name in Node or Debian; without a name, that of this machine. */
 export function findArchitecture(name: string = process.arch): Architecture {
   const found = architectures.find(({ node, debian }) => node === name || debian === name);
   if (found === undefined) throw new Error(`no package is made for ${name}; there are amd64 and arm64`);
   return found;
 }
 
-/** The files of the Node that ships, in the version that the lockfile pins. */
+/** The files of the Node that is shipped, in the version of the lockfile. */
 export type ShippedNode = { readonly binary: string; readonly licence: string };
 
-/** Returns the installed Node; that of another architecture is fetched from the registry into a folder. */
+/** Returns the installed Node; for another architecture, downloads it from the registry into a folder. */
 export function provideNode({ node }: Architecture, folder: string): ShippedNode {
   const name = `node-linux-${node}`;
   const installed = join(top, 'node_modules', name);
@@ -44,7 +44,7 @@ export function provideNode({ node }: Architecture, folder: string): ShippedNode
 }
 
 function fetchNode(name: string, folder: string): string {
-  // This cast is safe: it is npm's own format, and the package is one of ours.
+  // This cast is safe: npm wrote the file, and this repository depends on the package.
   const { packages } = JSON.parse(readFileSync(join(top, 'package-lock.json'), 'utf8')) as {
     readonly packages: Readonly<Record<string, { readonly version: string; readonly integrity: string }>>;
   };
@@ -58,7 +58,7 @@ function fetchNode(name: string, folder: string): string {
   return join(folder, 'package');
 }
 
-/** Throws unless a file has the checksum that the lockfile names. */
+/** Throws if a file does not have the checksum of the lockfile. */
 export function checkArchive(file: string, integrity: string): void {
   const found = `sha512-${createHash('sha512').update(readFileSync(file)).digest('base64')}`;
   if (found !== integrity) throw new Error(`${file} is not what package-lock.json pins: ${found} and not ${integrity}`);

@@ -9,7 +9,7 @@ import { renderManual } from './man.ts';
 
 const top = join(import.meta.dirname, '..', '..');
 
-/** Files that the daemon reads at run time, and files for people. */
+/** Files that the daemon reads when it runs, and files for people. */
 const shipped = [
   'dashboards/*.json',
   'alerts/*.yaml',
@@ -22,7 +22,7 @@ const shipped = [
 
 type BuiltPackage = { readonly files: number; readonly bytes: number };
 
-/** Writes the npm package into a folder, which is emptied first; image and Debian package carry the same files. */
+/** Writes the npm package into a folder, after emptying it; the image and the Debian package contain the same files. */
 export async function buildPackage(folder: string): Promise<BuiltPackage> {
   rmSync(folder, { recursive: true, force: true });
   const { modules } = await bundle({ top, folder });
@@ -58,11 +58,11 @@ type Description = {
 };
 
 function readDescription(): Description {
-  // This cast is safe: it is our own package.
+  // This cast is safe: it is the package of this repository.
   return JSON.parse(readFileSync(join(top, 'package.json'), 'utf8')) as Description;
 }
 
-/** Without dependencies, because they are inside; the optional Node is for machines with an older one. */
+/** Removes the dependencies, because the bundle contains them. The optional Node is for machines with an older version. */
 function toShippedDescription({ name, version, description, license, optionalDependencies }: Description) {
   return {
     name,
@@ -72,7 +72,7 @@ function toShippedDescription({ name, version, description, license, optionalDep
     type: 'module',
     bin: { [name]: 'cli.js' },
     man: ['man/automation-exporter.1'],
-    // npm warns about an older version; only npm uses the machine's own Node.
+    // npm warns if the machine's Node is older; only the npm package uses that Node.
     engines: { node: '>=20' },
     scripts: { postinstall: 'node link-node.cjs' },
     optionalDependencies,

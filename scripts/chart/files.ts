@@ -6,7 +6,7 @@ import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 import { renderThresholds } from './thresholds.ts';
 import { chartValues } from './values.ts';
 
-/** The generated files of the chart, by their path in it; its rules and dashboards are links to the committed ones. */
+/** Returns the generated files of the chart by path; its rules and dashboards are links to committed files. */
 export function chartFiles(): Readonly<Record<string, string>> {
   return {
     'Chart.yaml': renderChartFile(),
@@ -17,7 +17,7 @@ export function chartFiles(): Readonly<Record<string, string>> {
   };
 }
 
-/** The chart has the version of the exporter that it runs. */
+/** Renders the description of the chart, which has the version of the exporter that it runs. */
 function renderChartFile(): string {
   return `# Generated from scripts/chart/files.ts and package.json.
 apiVersion: v2
@@ -37,7 +37,7 @@ annotations:
 
 type Tree = { [key: string]: Tree | (typeof chartValues)[number] };
 
-/** The values as a tree, in their order. */
+/** Returns the values as a tree, in the same order. */
 function toTree(): Tree {
   const tree: Tree = {};
   for (const value of chartValues) {
@@ -46,7 +46,7 @@ function toTree(): Tree {
     let place = tree;
     for (const key of keys) {
       place[key] ??= {};
-      // This cast is safe: a value stands at no place that others stand below.
+      // This cast is safe: no value is at a place that has other values below it.
       place = place[key] as Tree;
     }
     place[last] = value;
@@ -76,7 +76,7 @@ function renderBranch(tree: Tree, indent: string): string {
 
 type Schema = { readonly [key: string]: unknown };
 
-/** Draft 7, which every Helm 3 reads. An unknown value is a mistake. */
+/** Renders a schema of draft 7, which every Helm 3 reads; an unknown value is an error. */
 function toValuesSchema(): Schema {
   const config = forGo(toJsonSchema(collectors, listFamilies()));
   const { $schema: _, title: _title, $defs, ...ofConfig } = config;
@@ -96,7 +96,7 @@ function toBranchSchema(tree: Tree, more: Schema = {}): Schema {
   return { type: 'object', additionalProperties: false, properties: { ...Object.fromEntries(properties), ...more } };
 }
 
-/** Helm reads patterns as Go does: it knows no lookahead and no \u. The exporter itself checks all of them. */
+/** Removes patterns that Helm cannot read: it uses the syntax of Go, without lookahead and \u. */
 function forGo<Value>(value: Value): Value {
   if (Array.isArray(value)) return value.map(forGo) as Value;
   if (typeof value !== 'object' || value === null) return value;
@@ -108,7 +108,7 @@ function forGo<Value>(value: Value): Value {
   return Object.fromEntries(entries) as Value;
 }
 
-/** Helm reads YAML 1.1, where the key `off` is false. */
+/** Adds the key `false`: Helm reads YAML 1.1, in which the key `off` is false. */
 function withFalse(properties: unknown): unknown {
   if (typeof properties !== 'object' || properties === null || !('off' in properties)) return properties;
   return { ...properties, false: properties.off };

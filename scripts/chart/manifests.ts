@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parseAllDocuments, stringify } from 'yaml';
 import { findTool } from '../tools.ts';
 
-/** An object of Kubernetes, as much of it as is read here. */
+/** The parts of a Kubernetes object that are read here. */
 export type KubernetesObject = {
   readonly kind: string;
   readonly apiVersion: string;
@@ -19,7 +19,7 @@ export type KubernetesObject = {
 const root = new URL('../../', import.meta.url).pathname;
 const ownChart = join(root, 'deploy/helm/automation-exporter');
 
-/** The objects of the chart with these values, given as YAML; throws with what Helm complains about. */
+/** Renders the objects of the chart with these values in YAML; throws with the complaints of Helm. */
 export function renderChart(
   helm: string,
   values: string,
@@ -31,7 +31,7 @@ export function renderChart(
     writeFileSync(file, values);
     const args = ['template', release, chart, '--namespace', 'monitoring', '--values', file];
     const text = execFileSync(helm, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
-    // Kubernetes reads YAML 1.1, where 0440 is octal. This cast is safe: Helm prints its objects, and the tests hold them against its schemas.
+    // Kubernetes reads YAML 1.1, where 0440 is octal. This cast is safe: Helm printed the objects, and tests check them.
     return parseAllDocuments(text, { version: '1.1' }).flatMap(
       (document) => (document.toJS() as KubernetesObject | null) ?? [],
     );
@@ -40,7 +40,7 @@ export function renderChart(
   }
 }
 
-/** The values of the plain manifests: one server, and a Secret with its token. */
+/** The values for the plain manifests: one server, and a Secret with its token. */
 const plainValues = `
 fullnameOverride: automation-exporter
 image: { repository: registry.example.org/automation-exporter }
@@ -55,7 +55,7 @@ config:
 
 const header = '# Made from the chart by `node scripts/chart/manifests.ts`.\n';
 
-/** The plain manifests and their kustomization, by file: the chart with the fewest values, without what only Helm needs. */
+/** Renders the plain manifests and their kustomization by file: the chart with the fewest values, without what only Helm needs. */
 export function renderManifests(helm: string): Readonly<Record<string, string>> {
   const objects = renderChart(helm, plainValues, { release: 'automation-exporter' }).map(withoutHelm);
   const files = objects.map((object): readonly [string, string] => [
@@ -70,12 +70,12 @@ export function renderManifests(helm: string): Readonly<Record<string, string>> 
   return Object.fromEntries<string>([...files, ['kustomization.yaml', toYaml(kustomization)]]);
 }
 
-/** Texts that YAML 1.1 takes for something else are quoted: Kubernetes reads that. */
+/** Renders YAML that Kubernetes reads as YAML 1.1: texts with another meaning there are quoted. */
 function toYaml(object: object): string {
   return `${header}${stringify(object, { lineWidth: 0, version: '1.1' })}`;
 }
 
-/** The object without the labels that only Helm reads, wherever they stand in it. */
+/** Removes the labels that only Helm reads from all levels of an object. */
 function withoutHelm<Value>(value: Value): Value {
   if (Array.isArray(value)) return value.map(withoutHelm) as Value;
   if (typeof value !== 'object' || value === null) return value;

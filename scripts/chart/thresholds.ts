@@ -11,20 +11,20 @@ type Rule = {
 };
 type Fields = Readonly<Record<string, string>>;
 
-/** For the template of the rules: each text that has thresholds, with their names in `@`, and the default of each. */
+/** Renders, for the template of the rules, each text that has thresholds, with their names in `@`, and the defaults. */
 export function renderThresholds(): string {
   const defaults = Object.fromEntries(
-    // This cast is safe: those keys are in both.
+    // This cast is safe: both objects have these keys.
     Object.entries(optionNames).map(([key, name]) => [name, defaultThresholds[key as keyof Thresholds]]),
   );
   const fields = { ...toFields([]), ...withoutOthers() };
   return `# Generated from alerts/.\n${stringify({ defaults, fields }, { lineWidth: 0 })}`;
 }
 
-/** Without one of these alerts, other rules report what it would have reported. */
+/** Alerts without which other rules report what these alerts would have reported. */
 const [nodeAlert, causeAlert] = ['AutomationNodeFailingEverywhere', 'AutomationCommonCause'];
 
-/** The changes of other rules if alerts are off. */
+/** Returns the changes of other rules when alerts are off. */
 function withoutOthers(): Readonly<Record<string, Fields>> {
   const usual = readRules(buildRules());
   const found = [[nodeAlert], [causeAlert], [nodeAlert, causeAlert]].flatMap((off) => {
@@ -40,7 +40,7 @@ function withoutOthers(): Readonly<Record<string, Fields>> {
 function toFields(off: readonly string[]): Readonly<Record<string, Fields>> {
   const marks = Object.fromEntries(Object.entries(optionNames).map(([key, name]) => [key, `@${name}@`]));
   const usual = readRules(buildRules({}, off));
-  // Rules only print these thresholds, except for one calculated label, which is added below.
+  // Rules only print these thresholds, except one label, which they compute and which is added below.
   const marked = readRules(buildRules(marks, off));
   return Object.fromEntries(
     [...usual].flatMap(([name, before]) => {
@@ -55,9 +55,9 @@ function toPercent(name: string): string {
   return name.includes('schedules') ? '@punctuality_objective_percent@' : '@executions_objective_percent@';
 }
 
-/** The texts of every rule, by its alert, or by its record and objective. */
+/** Returns the texts of every rule, by its alert or by its record and objective. */
 function readRules(yaml: string): ReadonlyMap<string, Fields> {
-  // This cast is safe: `buildRules` wrote it.
+  // This cast is safe: `buildRules` wrote the text.
   const { groups } = parse(yaml) as { readonly groups: readonly { readonly rules: readonly Rule[] }[] };
   return new Map(
     groups.flatMap(({ rules }) =>

@@ -1,6 +1,6 @@
-/** One value of the chart: everything else about it follows from this row. */
+/** One value of the chart; the values file, the schema and the template follow from it. */
 type ChartValue = {
-  /** Its place, such as `image.tag`. */
+  /** The place of the value, such as `image.tag`. */
   readonly path: string;
   readonly default: unknown;
   readonly schema: Schema;
@@ -22,7 +22,7 @@ const secretName: Schema = { type: 'string', pattern: '^([a-z0-9]([-a-z0-9.]*[a-
 const size: Schema = { type: 'string', pattern: '^[0-9]+(Ki|Mi|Gi|Ti)$' };
 const percentOrNumber: Schema = { type: ['integer', 'string'], pattern: '^[0-9]+%$', minimum: 0 };
 
-/** The rights of every container of the chart: the fewest possible. */
+/** The rights of every container of the chart, which are as few as possible. */
 const restricted = { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } };
 const restrictedPod = {
   runAsNonRoot: true,
@@ -33,7 +33,7 @@ const restrictedPod = {
   seccompProfile: { type: 'RuntimeDefault' },
 };
 
-/** Every value of the chart, in the order of values.yaml. */
+/** Every value of the chart in the order of values.yaml. */
 export const chartValues: readonly ChartValue[] = [
   row(
     'config',

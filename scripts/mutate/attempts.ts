@@ -4,21 +4,21 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { type Answer, ended, endless, type Order } from './orders.ts';
 
-/** Why a mutant was not measured: its session was killed from outside, or its tests took longer than they may. */
+/** The reason why a mutant was not measured: its session was killed from outside, or its tests took too long. */
 export type Lost = { readonly lost: string };
 
 type Ending = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 
 export type Attempts = { readonly attempt: (order: Order) => Promise<Answer | Lost>; readonly close: () => void };
 
-/** A session grows with what it loads. */
+/** The maximum number of mutants in a session, whose memory grows with the modules that it loads. */
 const maxOfSession = 80;
-/** A mutant that only waits is ended by the limits of its tests, long before this. */
+/** The time limit for a mutant, far above the limits of its tests, which end a mutant that only waits. */
 const limitMs = 600_000;
-/** Nobody but an operator or the kernel sends them; a process ends itself by its code, or by SIGABRT when memory is out. */
+/** Signals that only an operator or the kernel sends; a process ends itself with its code, or with SIGABRT if it lacks memory. */
 const fromOutside: readonly string[] = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGKILL'];
 
-/** Tries one mutant after the other, in a process that is replaced where a mutant ends or blocks it. */
+/** Tries mutants one after the other, in a process that is replaced if a mutant ends or blocks it. */
 export function startAttempts(): Attempts {
   let session: ChildProcess | undefined;
   let tried = 0;
@@ -48,7 +48,7 @@ export function startAttempts(): Attempts {
   };
 }
 
-/** Tells a mutant that ended its session from a session that was killed. */
+/** Distinguishes a mutant that ended its session from a session that was killed. */
 export function judgeEnding({ code, signal }: Ending): Answer | Lost {
   if (signal !== null && fromOutside.includes(signal)) return { lost: `its session was killed by ${signal}` };
   return { noticedBy: code === null ? `${ended} by ${String(signal)}` : ended, leftOut: [] };
@@ -72,7 +72,7 @@ function openSession(): ChildProcess {
 async function ask(session: ChildProcess, order: Order): Promise<Answer | Lost> {
   const asked = new AbortController();
   const { signal } = asked;
-  // Only the session sends messages.
+  // Only the session sends these messages.
   const answered = once(session, 'message', { signal }).then(([message]) => message as Answer);
   const exited = once(session, 'exit', { signal }).then(() =>
     judgeEnding({ code: session.exitCode, signal: session.signalCode }),
@@ -80,7 +80,7 @@ async function ask(session: ChildProcess, order: Order): Promise<Answer | Lost> 
   const late = setTimeout(limitMs, { lost: `its tests took longer than ${limitMs / 1000} s` }, { signal });
   const outcomes = [answered, exited, late];
   for (const outcome of outcomes) outcome.catch(() => undefined);
-  // A session that is gone takes no order: its end tells why.
+  // Sending to a session that has ended fails, and its end tells the reason.
   session.send(order, () => undefined);
   try {
     return await Promise.race(outcomes);

@@ -1,7 +1,7 @@
 import { isText } from './harmless.ts';
 import { below, child, children, type Node, nameOf } from './syntax.ts';
 
-/** A piece of a text and what stands there instead. */
+/** A piece of a text, and its replacement. */
 export type Change = { readonly start: number; readonly end: number; readonly replacement: string };
 
 const operators: Readonly<Record<string, readonly string[]>> = {
@@ -57,10 +57,10 @@ const branching = [
   'DoWhileStatement',
 ];
 
-/** A number above it is a limit or a unit: one more or less of it does not count as a fault, double or nothing does. */
+/** Numbers above this are limits or units: changing them by one is no fault, but doubling them or setting them to 0 is. */
 const largeNumber = 100;
 
-/** The faults that only this node can have; what is below it has its own. */
+/** Yields the faults of a node itself; the nodes below it have their own. */
 export function changesOf(node: Node, above: readonly Node[], text: string): Iterable<Change> {
   switch (node.type) {
     case 'BinaryExpression':
@@ -122,7 +122,7 @@ function* ofCondition(node: Node, text: string): Generator<Change> {
   if (test === undefined || test.type === 'Literal') return;
   yield becomes(test, 'false');
   if (node.type === 'IfStatement' || node.type === 'ConditionalExpression') yield becomes(test, 'true');
-  // A comparison has its opposite as an operator.
+  // The opposite of a comparison is made by its operator.
   if (!['BinaryExpression', 'UnaryExpression'].includes(test.type)) yield becomes(test, `!(${textOf(test, text)})`);
 }
 
@@ -151,13 +151,13 @@ function* ofCall(node: Node): Generator<Change> {
 }
 
 function* ofStatement(node: Node, above: readonly Node[]): Generator<Change> {
-  // The types refuse an empty statement as a branch.
+  // The compiler refuses an empty statement as a branch.
   if (isDroppable(node, above)) yield becomes(node, branching.includes(above.at(-1)?.type ?? '') ? '{}' : ';');
   if (node.type !== 'BlockStatement') return;
   const statements = children(node, 'body');
   const [only] = statements;
   if (only === undefined || (statements.length === 1 && isDroppable(only, [...above, node]))) return;
-  // The types refuse a function that has to return something and is empty.
+  // The compiler refuses an empty function that must return something.
   if (!isFunction(above.at(-1)) || !statements.some(returnsValue)) yield becomes(node, '{}');
 }
 

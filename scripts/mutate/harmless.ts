@@ -5,14 +5,14 @@ const texts = ['message', 'text', 'help', 'hint', 'description', 'summary', 'hea
 const typedValues = ['TSAsExpression', 'TSNonNullExpression', 'TSSatisfiesExpression'];
 const declarations = ['ImportDeclaration', 'ExportAllDeclaration'];
 
-/** Nodes that are not changed, nor anything below them: types, imports, logging, and the words of messages. */
+/** Nodes that are not changed, and neither is anything below them: types, imports, logging, and the texts of messages. */
 export function isHarmless(node: Node, parent: Node | undefined): boolean {
   if (node.type.startsWith('TS') && !typedValues.includes(node.type)) return true;
   if (declarations.includes(node.type)) return true;
   return isLogging(node) || (parent !== undefined && isMessage(node, parent));
 }
 
-/** A statement that does nothing but write log lines, a condition around it included. */
+/** Reports whether a statement only writes log lines, perhaps under a condition. */
 function isLogging(node: Node): boolean {
   switch (node.type) {
     case 'ExpressionStatement':
@@ -37,14 +37,14 @@ function isLogCall(node: Node | undefined): boolean {
   return levels.includes(nameOf(callee)) && nameOf(child(callee, 'object')) === 'log';
 }
 
-// A kind or a cause beside the words is still changed.
+// An error kind or a cause beside the text is still changed.
 function isMessage(node: Node, parent: Node): boolean {
   if (!isText(node)) return false;
   if (parent.type === 'NewExpression') return /(Error|Fault)$/.test(nameOf(child(parent, 'callee')));
   return parent.type === 'Property' && texts.includes(nameOf(child(parent, 'key'))) && node !== child(parent, 'key');
 }
 
-/** A string, or an expression that always gives one. */
+/** Reports whether a node is a string, or an expression that always returns one. */
 export function isText(node: Node | undefined): boolean {
   if (node === undefined) return false;
   switch (node.type) {

@@ -5,16 +5,16 @@ import { below, type Node, parseSource } from './syntax.ts';
 
 /** One fault in one file. */
 export type Mutant = Change & {
-  /** Stays the same as long as the line and the change do, even if the line moves in its file, or the file in its room. */
+  /** An id that stays the same if the line moves in its file, or the file in its room. */
   readonly id: string;
   readonly file: string;
   readonly line: number;
-  /** The line it begins in, without its indentation. */
+  /** The line in which the change begins, without its indentation. */
   readonly code: string;
   readonly original: string;
 };
 
-/** Every mutant of a file, in the order of its text. */
+/** Finds every mutant of a file, in the order of its text. */
 export function findMutants(file: string, text: string): readonly Mutant[] {
   const changes = [...changesBelow(parseSource(text), [], text)].toSorted((a, b) => a.start - b.start);
   const seen = new Map<string, number>();
@@ -39,12 +39,12 @@ function withoutFolders(file: string): string {
   return file.replace(/^(src\/[^/]+\/).*\//, '$1');
 }
 
-/** The text with the fault in it. */
+/** Returns the text with the fault. */
 export function applyChange(text: string, { start, end, replacement }: Change): string {
   return text.slice(0, start) + replacement + text.slice(end);
 }
 
-/** This number of mutants, the same for the same seed; a change of other code does not change the choice. */
+/** Returns this many mutants, the same ones for the same seed; changes of other code do not change the choice. */
 export function sampleOf(mutants: readonly Mutant[], size: number, seed: number): readonly Mutant[] {
   const keyed = mutants.map((mutant) => ({ mutant, key: digest(`${seed}\n${mutant.id}`) }));
   const chosen = keyed.toSorted((a, b) => (a.key < b.key ? -1 : 1)).slice(0, size);
@@ -63,7 +63,7 @@ function* changesBelow(node: Node, above: readonly Node[], text: string): Genera
   for (const next of below(node)) yield* changesBelow(next, [...above, node], text);
 }
 
-// Both its own rule and that of the condition would negate `!a`.
+// Removes twins: `!a` as a condition is negated both by its own rule and by that of conditions.
 function withoutTwins(changes: readonly Change[]): readonly Change[] {
   const unique = new Map(changes.map((change) => [`${change.start} ${change.end} ${change.replacement}`, change]));
   return [...unique.values()];

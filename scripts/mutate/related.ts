@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { readImports, type Source } from '../../test/architecture/sources.ts';
 
-/** Tests that see a fault only in another process, or take too long for each fault. */
+/** Tests that see a fault only in another process, or that take too long to be run for each fault. */
 const leftOut = [
   /^test\/end-to-end\//,
   /browser\.test\.ts$/,
@@ -15,8 +15,8 @@ const leftOut = [
 ];
 
 /**
- * The test files that load a file, the nearest first: its own, then those of the files that import it, and so on; a test that
- * belongs to no such file counts by the imports between. Of equally near ones, those of its room come first.
+ * Returns the test files that load a file, nearest first: its own tests, then those of the files that import it, and so on. A
+ * test without a file counts by the imports between. Of equally near tests, those of the same room come first.
  */
 export function relatedTests(file: string, sources: readonly Source[], most: number): readonly string[] {
   const imports = new Map(sources.map((source) => [source.path, targetsOf(source)]));
@@ -33,7 +33,7 @@ export function relatedTests(file: string, sources: readonly Source[], most: num
   return sorted.slice(0, most).map(([test]) => test);
 }
 
-/** The file that has the name of a test, in the same folder or in one below its room. */
+/** Returns the file with the name of a test, in the same folder or below its room. */
 function testedBy(test: string, sources: readonly Source[]): string {
   const same = test.replace(/^test\//, 'src/').replace(/\.test\.ts$/, '.ts');
   const [, room = ''] = same.split('/');

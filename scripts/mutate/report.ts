@@ -1,7 +1,7 @@
 import type { Mutant } from './mutants.ts';
 import type { Result } from './results.ts';
 
-/** A mutant that changes nothing that anybody could notice. */
+/** A mutant whose change nobody can notice. */
 export type Equivalent = {
   readonly id: string;
   readonly file: string;
@@ -12,7 +12,7 @@ export type Equivalent = {
 
 export type Tried = { readonly mutant: Mutant; readonly result: Result };
 
-/** The score of a room, and each survivor with the command that tries it again. */
+/** Returns the score of a room, and the survivors, each with the command that tries it again. */
 export function reportOf(room: string, tried: readonly Tried[], equivalents: readonly Equivalent[]): string {
   const known = new Set(equivalents.map(({ id }) => id));
   const survivors = tried.filter(({ result }) => result.outcome === 'survived');
@@ -30,12 +30,12 @@ export function reportOf(room: string, tried: readonly Tried[], equivalents: rea
   return lines.join('\n');
 }
 
-/** The change in one line. */
+/** Describes a change in one line. */
 export function changeText({ original, replacement }: Mutant): string {
   return `${shorten(original)} → ${replacement === '' ? 'nothing' : shorten(replacement)}`;
 }
 
-/** Rows without a mutant, because their line was rewritten. */
+/** Returns rows without a mutant: their line was rewritten. */
 export function staleRows(equivalents: readonly Equivalent[], mutants: readonly Mutant[]): readonly Equivalent[] {
   const ids = new Set(mutants.map(({ id }) => id));
   return equivalents.filter(({ id }) => !ids.has(id));

@@ -1,13 +1,13 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The result of one mutant; `refused` ones do not compile, `lost` ones were not measured. */
+/** The result of one mutant. A `refused` mutant does not compile; a `lost` one was not measured. */
 export type Result = {
   readonly id: string;
   readonly outcome: 'noticed' | 'survived' | 'refused' | 'lost';
-  /** The test that noticed it, or why it was not measured. */
+  /** The test that noticed the mutant, or the reason why it was not measured. */
   readonly by?: string;
-  /** The content that the result is valid for: the text of the file, and for survivors also those of the tests. */
+  /** A hash of the content for which the result is valid: the text of the file, and for survivors also the texts of the tests. */
   readonly against: string;
 };
 
@@ -18,10 +18,10 @@ type Results = {
 
 const file = join(import.meta.dirname, '..', '..', 'coverage', 'mutants.jsonl');
 
-/** Results of earlier runs, so that a run continues where the previous one ended. Of several for an id, the last counts. */
+/** Opens results of earlier runs, which a run continues; the last of several results for an id counts. */
 export function openResults(): Results {
   const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
-  // Only this file writes it.
+  // This cast is safe: only this program writes the file.
   const known = new Map(
     lines
       .filter((line) => line !== '')

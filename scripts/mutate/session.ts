@@ -15,7 +15,7 @@ import { type Answer, endless, type Order } from './orders.ts';
 
 type Failure = { readonly file: string; readonly by: string; readonly why: string };
 
-/** The tests in the order that they are given in. */
+/** A sequencer that keeps the given order of the tests. */
 class AsGiven implements TestSequencer {
   shard(files: TestSpecification[]): TestSpecification[] {
     return files;
@@ -59,13 +59,13 @@ async function attempt({ mutant, tests }: Order): Promise<void> {
   }
 }
 
-/** Any of several tests notices most changes, so the order stays, except that slow tests come last. */
+/** Moves slow tests to the end. Otherwise the order stays, because any of several tests notices most changes. */
 function quickestFirst(tests: readonly string[]): readonly string[] {
   const seconds = (test: string) => Math.floor((tookMs.get(test) ?? 0) / 1000);
   return tests.filter((test) => !leftOut.has(test)).toSorted((one, other) => seconds(one) - seconds(other));
 }
 
-// An error outside of any test may belong to each of them.
+// Any of these tests may have caused an error outside of a test.
 async function failureWithout(file: string, tests: readonly string[]): Promise<Failure | undefined> {
   if (proven.has(file)) return undefined;
   const failure = await run(file === '' ? tests : [file], undefined);
@@ -85,7 +85,7 @@ async function run(tests: readonly string[], mutant: Mutant | undefined): Promis
     if (cpuMs() - progressMs > limitMs) answer({ noticedBy: endless, leftOut: [] }, () => process.exit(0));
   }, 500);
   failures = [];
-  // The modules that it returns are those of all runs so far.
+  // The returned modules are those of all runs so far.
   const { unhandledErrors } = await vitest.runTestSpecifications(specifications, false);
   clearInterval(watch);
   const [failure] = failures;
@@ -108,7 +108,7 @@ async function openVitest(): Promise<Vitest> {
     name: 'mutate',
     enforce: 'pre' as const,
     transform: (code: string, id: string) => {
-      // The start of a session takes a long time.
+      // Starting a session takes a long time.
       progress();
       return fault !== undefined && id.split('?')[0] === join(top, fault.file) ? applyChange(code, fault) : undefined;
     },

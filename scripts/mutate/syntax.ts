@@ -1,6 +1,6 @@
 import { parseAst } from 'vitest/node';
 
-/** A node of the syntax tree; positions are offsets into the text it was read from. */
+/** A node of the syntax tree, whose positions are offsets in the text. */
 export type Node = { readonly type: string; readonly start: number; readonly end: number } & Readonly<
   Record<string, unknown>
 >;
@@ -17,25 +17,25 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
 }
 
-/** The node below `key`, if there is one. */
+/** Returns the node at `key`, if it exists. */
 export function child(node: Node, key: string): Node | undefined {
   const value = node[key];
   return isNode(value) ? value : undefined;
 }
 
-/** The nodes of the list below `key`; none where it is not a list. */
+/** Returns the nodes of the list at `key`; none if it is no list. */
 export function children(node: Node, key: string): readonly Node[] {
   const value = node[key];
   return Array.isArray(value) ? value.filter(isNode) : [];
 }
 
-/** All nodes below one, in the order of the text. */
+/** Returns all nodes below a node, in the order of the text. */
 export function below(node: Node): readonly Node[] {
   const values: readonly unknown[] = Object.values(node).flat();
   return values.filter(isNode).toSorted((a, b) => a.start - b.start);
 }
 
-/** The name of an identifier, or of the last part of `a.b.c`. */
+/** Returns the name of an identifier, or of the last part of `a.b.c`. */
 export function nameOf(node: Node | undefined): string {
   if (node === undefined) return '';
   if (node.type === 'MemberExpression') return node['computed'] === true ? '' : nameOf(child(node, 'property'));

@@ -9,18 +9,18 @@ import { buildPackage } from '../build/package.ts';
 const top = join(import.meta.dirname, '..', '..');
 const name = 'automation-exporter';
 
-/** One kind of file that a release publishes: `build` writes it into a folder and returns its path. */
+/** One kind of file of a release: `build` writes it into a folder and returns its path. */
 export type Artifact = { readonly kind: string; readonly build: (folder: string) => Promise<string> };
 
 type Choices = {
-  /** The image that the chart of a release runs unless its user names another. */
+  /** The image that the chart of a release runs, unless its user names another image. */
   readonly imageRepository?: string | undefined;
   readonly architectures: readonly string[];
-  /** xz takes minutes for each Debian package. */
+  /** The compression of Debian packages; xz takes minutes for each. */
   readonly compression: 'xz' | 'none';
 };
 
-/** Every archive, each built from the sources alone, so that the same commit gives the same bytes. */
+/** Lists all archives. Each is built from the sources alone, so that the same commit gives the same bytes. */
 export function listArtifacts({ imageRepository, architectures, compression }: Choices): readonly Artifact[] {
   return [
     { kind: 'npm archive', build: buildNpmArchive },
@@ -38,18 +38,18 @@ async function buildNpmArchive(folder: string): Promise<string> {
   const content = join(folder, 'npm');
   await buildPackage(content);
   const printed = run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder], content);
-  // The bill of materials is published beside the archive too.
+  // The bill of materials is also published outside of the archive.
   copyFileSync(join(content, 'sbom.cdx.json'), join(folder, 'sbom.cdx.json'));
   copyFileSync(join(content, 'THIRD-PARTY-LICENSES'), join(folder, 'THIRD-PARTY-LICENSES'));
   rmSync(content, { recursive: true });
   return join(folder, printed.trim());
 }
 
-/** Packs the chart as `helm package` does, with the files behind its links, but without the current time. */
+/** Packs the chart as `helm package` does, with the files behind its links and without the current time. */
 function buildChart(folder: string, imageRepository: string | undefined): string {
   const chart = join(folder, 'chart', name);
   mkdirSync(chart, { recursive: true });
-  // Node keeps links inside of folders.
+  // Node would keep links inside of folders.
   run('cp', ['-rL', `${join(top, 'deploy/helm', name)}/.`, chart], folder);
   if (imageRepository !== undefined) {
     const values = join(chart, 'values.yaml');
@@ -79,7 +79,7 @@ function pack(folder: string, content: string, file: string): string {
 }
 
 function readVersion(): string {
-  // This cast is safe: it is our own package.
+  // This cast is safe: it is the package of this repository.
   return (JSON.parse(readFileSync(join(top, 'package.json'), 'utf8')) as { readonly version: string }).version;
 }
 

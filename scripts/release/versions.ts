@@ -12,7 +12,7 @@ const places: readonly (readonly [string, RegExp])[] = [
   ['CHANGELOG.md', /^## (\d\S*)/m],
 ];
 
-/** The version in every file that names it; they must agree. */
+/** Reads the version from every file that contains it; they must be equal. */
 export function readVersions(): readonly { readonly path: string; readonly version: string }[] {
   return places.map(([path, pattern]) => {
     const [, version = 'none'] = pattern.exec(readFileSync(new URL(path, top), 'utf8')) ?? [];

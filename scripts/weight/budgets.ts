@@ -1,6 +1,6 @@
 import type { House } from './house.ts';
 
-/** Each size of the repository by its name, for example `executions lines`. */
+/** The sizes of the repository by name, for example `executions lines`. */
 export type Sizes = Readonly<Record<string, number>>;
 
 export function flatten({ rooms, simulator, test, docs, drawing }: House): Sizes {
@@ -14,7 +14,7 @@ export function flatten({ rooms, simulator, test, docs, drawing }: House): Sizes
   );
 }
 
-/** One sentence for each size above its budget, and for each without one. */
+/** Returns one sentence for each size that exceeds its budget, and for each size without a budget. */
 export function findExcess(sizes: Sizes, budgets: Sizes): readonly string[] {
   return Object.entries(sizes).flatMap(([name, size]) => {
     const budget = budgets[name];
@@ -26,7 +26,7 @@ export function findExcess(sizes: Sizes, budgets: Sizes): readonly string[] {
   });
 }
 
-/** Budgets with some room for small changes: 1 % of lines and words, nothing for the rest. */
+/** Returns budgets with room for small changes: 1 % of lines and words, none for other sizes. */
 export function toBudgets(sizes: Sizes): Sizes {
   const hasRoom = (name: string): boolean => /(?:lines|words)$/.test(name);
   return Object.fromEntries(

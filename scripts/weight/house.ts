@@ -6,7 +6,7 @@ import { readImports } from '../../test/architecture/sources.ts';
 type Size = { readonly lines: number; readonly files: number };
 
 export type House = {
-  /** Lines and files of each folder of `src/`, and of `src` for the files beside them. */
+  /** The lines and files of each folder of `src/`; files beside the folders count for `src`. */
   readonly rooms: Readonly<Record<string, Size>>;
   readonly simulator: Size;
   readonly test: Size;
@@ -14,11 +14,11 @@ export type House = {
   readonly drawing: {
     /** The longest chain of rooms that import from each other. */
     readonly floors: number;
-    /** Pairs of rooms of which one imports from the other, types too. */
+    /** The number of pairs of rooms of which one imports from the other, including types. */
     readonly arrows: number;
-    /** Arrows between rooms that also reach each other the other way round. */
+    /** The number of imports between rooms that also reach each other in the other direction. */
     readonly upward: number;
-    /** Groups of files that import each other, types too. */
+    /** Groups of files that import each other, including types. */
     readonly circles: number;
   };
 };
@@ -27,7 +27,7 @@ type File = { readonly path: string; readonly text: string };
 
 const top = new URL('../../', import.meta.url);
 
-/** The files that git knows, or would add. */
+/** Lists the files that git tracks or would add. */
 export function readHouse(): House {
   const paths = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: top })
     .toString()
@@ -87,7 +87,7 @@ function draw(files: readonly File[]): House['drawing'] {
   };
 }
 
-/** Groups of more than one node that all reach each other (Tarjan's algorithm, without its recursion's limits: the trees are small). */
+/** Finds groups of several nodes that all reach each other: Tarjan's algorithm, recursive because the graphs are small. */
 function findGroups(graph: ReadonlyMap<string, Iterable<string>>): readonly (readonly string[])[] {
   const order = new Map<string, number>();
   const low = new Map<string, number>();
@@ -123,7 +123,7 @@ function countFloors(rooms: ReadonlyMap<string, Set<string>>, circles: readonly 
   return Math.max(0, ...[...rooms.keys()].map(floorOf));
 }
 
-// A room of `src/` is a folder. A file beside the folders is its own room in the drawing; for sizes, all such files are the room `src`.
+// Returns the room of a file: its folder in `src/`. A file beside the folders has its own room in the drawing; sizes use `src`.
 function roomOf(path: string): string | undefined {
   const [folder, room, ...rest] = path.split('/');
   if (folder !== 'src' || room === undefined) return undefined;
