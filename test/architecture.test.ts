@@ -28,7 +28,7 @@ describe('architecture', () => {
     expect(findUnusedFiles(readSources(programs), entries)).toEqual([]);
   });
 
-  it('has no cycle between rooms, nor between floors', () => {
+  it('has no cycle between rooms, and none between floors', () => {
     expect(findCircles(readSources(programs), rooms)).toEqual([]);
   });
 
@@ -161,7 +161,7 @@ describe('architecture/imports', () => {
     expect(findCircles(sources.slice(1), table)).toEqual([]);
   });
 
-  it('rejects imports outside of src, computed ones, and a file without a room', () => {
+  it('rejects imports outside of src, computed imports, and a file without a room', () => {
     expect(judge('src/cli.ts', `import { buildRules } from '../alerts/generate.ts';`)).toEqual([
       'src/cli.ts imports alerts/generate.ts: the room cli may know only commands.',
     ]);

@@ -51,7 +51,7 @@ describe('alerts/runbooks', () => {
     expect(options.filter((option) => !configuration.includes(option))).toEqual([]);
   });
 
-  it.each(pages)('links every other page that it names in %s', (page) => {
+  it.each(pages)('links every other page whose name is in %s', (page) => {
     const prose = readPage(page)
       .replaceAll(/^```.*?^```$/gms, '')
       .replaceAll(/\[[^\]]+\]\(\w+\.md\)/g, '');

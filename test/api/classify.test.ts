@@ -136,7 +136,7 @@ function cut(value: unknown): { readonly value: unknown; readonly cut: number } 
 }
 
 describe('api/cut-texts', () => {
-  it('cuts texts and member names to 1024 characters, anywhere, and counts them', () => {
+  it('cuts texts and member names to 1024 characters at any depth, and counts the cut texts', () => {
     const long = 'n'.repeat(10_000);
     const short = `${'n'.repeat(1023)}…`;
     expect(cut([{ name: long, nodes: { [long]: { osFamily: 'unix' } } }, 'x'.repeat(1024)])).toEqual({

@@ -94,7 +94,7 @@ describe('api/contact', () => {
     expect(server.requests.at(-1)).toBe('GET /api/45/system/executions/status');
   });
 
-  it('keeps its version if an endpoint needs a newer one, and negotiates again if the server refuses the version', async () => {
+  it('keeps its version if an endpoint needs a newer version, and negotiates again if the server refuses its version', async () => {
     const { server, api } = await connect(30);
     server.answer(info(30));
     await expect(api.get(executionMode)).rejects.toMatchObject({ kind: 'unsupported_version' });

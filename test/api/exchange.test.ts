@@ -109,7 +109,7 @@ describe('api/exchange', () => {
     expect(left.mock.calls.length).toBe(1);
   });
 
-  it('takes no place for large responses for a response that ended while it waited', async () => {
+  it('takes no place for large responses for a response that ended while it waited for this place', async () => {
     const room = Promise.withResolvers<() => void>();
     const left = vi.fn<() => void>();
     const { outcome, start, head, data, told } = begin({ enter: () => room.promise });

@@ -4,7 +4,7 @@ import { executionOutput } from '../../src/api/endpoints/execution-output.ts';
 const tail = (answer: object) => executionOutput.body.parse(answer);
 
 describe('api/endpoints/execution-output', () => {
-  it('reads the reason from the last error line that has one', () => {
+  it('reads the reason from the last error line that has a reason', () => {
     const entries = [
       { level: 'ERROR', log: 'Failed: HostNotFound: no such host' },
       { level: 'ERROR', log: 'Failed: NonZeroResultCode: Result code was 99' },
@@ -55,7 +55,7 @@ describe('api/endpoints/execution-output', () => {
     expect(reasonOf({ log: log.replace('halt', 'truncate') })).toBe('Interrupted');
   });
 
-  it('recognizes a log that is still loading, and a lost one', () => {
+  it('recognizes a log that is still loading, and a lost log', () => {
     const pending = { message: 'Pending', pending: 'Waiting', completed: false, execCompleted: true, entries: [] };
     expect(tail(pending)).toMatchObject({ isPending: true, isLost: false, failureReason: undefined, lines: [] });
     const begun = { completed: false, retryBackoff: 2000, entries: [{ level: 'ERROR', log: 'begun' }] };

@@ -79,7 +79,7 @@ describe('api/endpoints/execution-state', () => {
     });
   });
 
-  it('distinguishes a state that is still loading from one that cannot be read', () => {
+  it('distinguishes a state that is still loading from a state that cannot be read', () => {
     expect(executionState.body.parse({ error: 'pending' })).toBe('pending');
     expect(executionState.body.safeParse({ error: 'other' }).success).toBe(false);
     expect(executionState.body.safeParse([]).success).toBe(false);

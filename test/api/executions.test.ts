@@ -144,7 +144,7 @@ describe('api/executions', () => {
     ['{"status":{},"duration":{}}', 0],
     ['{"total":3,"status":{"failed":3},"duration":{"average":"1s"}}', 3],
     ['{"message":"maintenance"}', undefined],
-  ])('reads the total of %s, which releases 3.0 omit if it is 0', (body, total) => {
+  ])('reads the total of %s, which releases 3.0 omit if the total is 0', (body, total) => {
     expect(executionsTotal.body.parse(JSON.parse(body))).toBe(total);
   });
 

@@ -24,12 +24,12 @@ describe('api/inflate', () => {
     expect(buffer.byteLength).toBe(0);
   });
 
-  it('fails for a body that is not gzip, and for a truncated one', async () => {
+  it('fails for a body that is not gzip, and for a truncated body', async () => {
     await expect(inflate(Buffer.from('plain'), megabyte)).rejects.toMatchObject({ code: 'Z_DATA_ERROR' });
     await expect(inflate(gzipSync(text).subarray(0, 100), megabyte)).rejects.toMatchObject({ code: 'Z_BUF_ERROR' });
   });
 
-  it('leaves larger bodies to the decoder in pieces, and refuses those beyond its limit', async () => {
+  it('leaves larger bodies to the decoder in pieces, and refuses bodies beyond its limit', async () => {
     const large = gzipSync(Buffer.alloc(200, 'x'));
     expect(await inflateWhole(large, 100, 1000)).toBeUndefined();
     expect((await inflateWhole(large, 200, 1000))?.bytes.length).toBe(200);

@@ -49,11 +49,11 @@ describe('api/endpoints/jobs, schedules', () => {
     expect(decode(jobForecast, `{${job},"futureScheduledExecutions":[${times}]}`)).toEqual({ timesMs: expected });
   });
 
-  it('distinguishes a job that is off from one with an empty list of times', () => {
+  it('distinguishes a job that is off from a job with an empty list of times', () => {
     expect(decode(jobForecast, `{${job}}`)).toEqual({ timesMs: undefined });
   });
 
-  it('reads whether a job may run several times at once, which definitions state only if it may', () => {
+  it('reads whether a job may run several times at once, which definitions state only for such jobs', () => {
     expect(decode(jobDefinition, '[{"multipleExecutions":true}]')).toEqual({ allowsSeveral: true });
     const two = '[{"multipleExecutions":true,"maxMultipleExecutions":"2"}]';
     expect(decode(jobDefinition, two)).toEqual({ allowsSeveral: true, mostAtOnce: 2 });
@@ -67,7 +67,7 @@ describe('api/endpoints/jobs, schedules', () => {
     });
   });
 
-  it('reads when a job changed, and the member that runs it, if the list has them', () => {
+  it('reads the time of the last change of a job, and the member that runs the job, from lists with these facts', () => {
     expect(decode(projectJobs, `[{${job},"serverNodeUUID":"u1","lastModified":"2026-11-21T02:00:00Z"}]`)).toEqual([
       {
         id: 'j1',

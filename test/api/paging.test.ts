@@ -182,7 +182,7 @@ describe('api/paging', () => {
     expect(list.asked.every(({ beginMs, endMs }) => beginMs <= endMs)).toBe(true);
   });
 
-  it('continues after a full page even if a cached total says that it is complete', async () => {
+  it('continues after a full page even if a cached total says that the list is complete', async () => {
     const list = createList(Array.from({ length: 30 }, (_, id) => ({ id, endMs: id * 1000, hidden: false })));
     const stale = {
       ...list,

@@ -91,7 +91,7 @@ describe('api/project-list', () => {
     expect(since).toEqual([15_000, 15_000, undefined, 60_000]);
   });
 
-  it('requests the modes with the list if the server has them', async () => {
+  it('requests the modes with the list if the server supports this', async () => {
     const { read, answer, asked } = setUp(true);
     const list = read();
     await answer('a');

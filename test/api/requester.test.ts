@@ -242,7 +242,7 @@ describe('api/requester', () => {
     expect(seen.length).toBe(before);
   });
 
-  it('leaves the queue when the circuit opens while it waits', async () => {
+  it('leaves the queue when the circuit opens while the request waits', async () => {
     const outage = Array.from({ length: 9 }, (): Reply => 'timeout');
     const { ask } = setUp([...outage, active], { requestsPerSecond: 5 });
     const asked = Array.from({ length: 40 }, () => ask());
@@ -266,7 +266,7 @@ describe('api/requester', () => {
     expect(asked()).toBe(6);
   });
 
-  it('counts a request that its poll cancelled neither as an outage nor as an error', async () => {
+  it('counts a request that its poll cancelled as no outage and no error', async () => {
     const { ask, circuit, seen } = setUp(['network'], { tookMs: 100, random: 0 });
     for (let count = 0; count < 10; count++) {
       const ending = new AbortController();

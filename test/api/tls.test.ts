@@ -50,7 +50,7 @@ describe.skipIf(!hasOpenssl)(`api/transport over TLS${withoutOpenssl}`, () => {
     expect(await ask('alone', { ca: pem('alone.pem') })).toMatchObject({ status: 200 });
   });
 
-  it("still trusts the system's authorities if another one is configured", async () => {
+  it("still trusts the system's authorities if another authority is configured", async () => {
     const before = getCACertificates('default');
     setDefaultCACertificates([pem('ca.pem')]);
     onTestFinished(async () => setDefaultCACertificates(before));
@@ -76,7 +76,7 @@ describe.skipIf(!hasOpenssl)(`api/transport over TLS${withoutOpenssl}`, () => {
     expect(await ask(name, { insecureSkipVerify: true })).toMatchObject({ status: 200 });
   });
 
-  it('presents its own certificate to a server that requires one', async () => {
+  it('presents its own certificate to a server that requires a client certificate', async () => {
     const server = { requestCert: true, rejectUnauthorized: true, ca: pem('ca.pem') };
     const own = { ca: pem('ca.pem'), cert: pem('good.pem'), key: pem('good.key') };
 

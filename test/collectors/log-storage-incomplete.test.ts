@@ -30,7 +30,7 @@ describe('collectors/log-storage-incomplete', () => {
     },
   );
 
-  it('counts a failed log once if it is queued again, and ignores logs in neither state and missing dates', async () => {
+  it('counts a failed log once if it is queued again, and ignores missing dates and logs in no known state', async () => {
     const body = list([
       '{"id":"12","project":"billing","storage":{"queued":"true","failed":"true","date":null}}',
       '{"id":13,"project":"billing","storage":{"queued":false,"failed":false}}',

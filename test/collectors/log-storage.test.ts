@@ -47,7 +47,7 @@ describe('collectors/log-storage', () => {
     expect(await complaintsOf('log-storage', { answers })).toEqual(['51 logs are not fully stored']);
   });
 
-  it('does not complain about a failure without a date, nor about disabled storage', async () => {
+  it('does not complain about a failure without a date or about disabled storage', async () => {
     const body = '{"enabled":false,"pluginName":null,"failedCount":3,"queuedCount":0}';
     expect(await complaintsOf('log-storage', { answers: { 'system/logstorage': { body } } })).toEqual([]);
   });
@@ -190,7 +190,7 @@ describe('collectors/log-storage', () => {
     expect(await scrape(answer)).toEqual({ outcome, text: '' });
   });
 
-  it('reports unsupported_version and no series on a server below 17, whatever it answers', async () => {
+  it('reports unsupported_version and no series on a server below API version 17, whatever the server answers', async () => {
     const body = '{"enabled":true,"pluginName":null,"succeededCount":1}';
     expect(await scrape({ body }, { apiVersion: 16 })).toEqual({ outcome: 'unsupported_version', text: '' });
   });

@@ -207,7 +207,7 @@ servers:
     });
   });
 
-  it('grants no right that also permits changes, and names what is missing without this right', async () => {
+  it('grants no right that also permits changes, and names the requests that fail without such a right', async () => {
     const { stdout } = await run(acl, ['acl', '--collector.users']);
     expect(stdout).toContain(
       '# Left out, because it would also allow changes: system admin; users does not work without it.\n',

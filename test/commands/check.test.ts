@@ -149,7 +149,7 @@ describe('commands/check', () => {
     expect(stdout).toMatch(/project-jobs +not asked {2}\(`servers\[\]\.projects` leaves out all 1 projects\)/);
   });
 
-  it('reports counted executions that are not shown, and running ones that cannot be read', async () => {
+  it('reports counted executions that are not shown, and running executions that cannot be read', async () => {
     const simulator = await start({ projects: ['billing', 'pay', 'warehouse', 'web-shop'] });
     const { control, url } = simulator;
     const startedAtMs = Date.now() - 60_000;

@@ -199,7 +199,7 @@ describe('commands/history', () => {
     }
   });
 
-  it('has each execution and each sample once if one file begins where another file ends', async () => {
+  it('has each execution and each sample once if one file begins at the end of another file', async () => {
     const middle = toIso(sinceMs + 30 * hourMs);
     const files = [
       (await run(['prod', span[0] ?? '', `--until=${middle}`])).file,

@@ -224,7 +224,7 @@ describe('commands/load', () => {
     },
   );
 
-  it('prints all errors at once, those of the file from top to bottom', async () => {
+  it('prints all errors at once, sorted by their place in the file', async () => {
     const config = `servers:
   - { name: prod, url: ftp://127.0.0.1, token_file: ./missing }
   - { name: prod, url: 'http://127.0.0.1:9', tokenfile: ./token }

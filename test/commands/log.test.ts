@@ -72,7 +72,7 @@ describe('log', () => {
     expect(line.match(/<secret>/g)?.length).toBeGreaterThanOrEqual(12);
   });
 
-  it('does not change text without secrets, nor words that are as short as a three-character secret', () => {
+  it('changes no text without secrets, and no words as short as a three-character secret', () => {
     expect(scrub('all is well', [secret, '', 'all'])).toBe('all is well');
     expect(scrub('all is well', ['well'])).toBe('all is <secret>');
   });

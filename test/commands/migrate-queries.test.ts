@@ -138,7 +138,7 @@ describe('commands/migrate-queries', () => {
     });
   });
 
-  it('keeps the style of rules, and prints what it left with the lines', async () => {
+  it('keeps the style of rules, and prints the queries that it left, with their lines', async () => {
     const path = join(mkdtempSync(join(tmpdir(), 'migrate-queries-')), 'rules.yaml');
     writeFileSync(
       path,

@@ -39,7 +39,7 @@ describe.concurrent('commands/run-app', () => {
     expect(ended).toEqual({ code: 2, stdout: '', stderr, left: [] });
   });
 
-  it('faults/row-25: does not use a state directory of another daemon until that one ends', async () => {
+  it('faults/row-25: does not use a state directory of another daemon until that daemon ends', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-run-app-'));
     const args = ['serve', `--state.dir=${directory}/state`, '--web.listen-address=127.0.0.1:0'];
     const first = startCli(args, { env });
@@ -282,7 +282,7 @@ beforeEach(() => {
 });
 
 describe('commands/line-writer', () => {
-  it('stores at most 256 KB for a reader that has stopped, and reports dropped lines when it reads again', () => {
+  it('stores at most 256 KB for a reader that has stopped reading, and reports dropped lines when it reads again', () => {
     const stream = new Stream();
     const write = createLineWriter(stream, (dropped) => told.push(dropped));
     for (let line = 0; line < 1000; line++) write('x'.repeat(1024));

@@ -42,7 +42,7 @@ describe.concurrent('commands/simulation', () => {
     expect(stderr).toBe('config.yaml:2:15 log.level: takes one of debug, info, warn, error, found the text "loud"\n');
   });
 
-  it('lists the scenarios if asked for an unknown one', async () => {
+  it('lists the scenarios if asked for an unknown scenario', async () => {
     const { code, stdout, stderr } = await runHere(['demo', '--scenario=quiet-dya']);
 
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

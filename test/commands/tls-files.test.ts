@@ -63,7 +63,7 @@ describe.skipIf(!hasOpenssl)(`commands, with TLS files that cannot be used${with
   );
 
   it.each([[['serve', '--config.check']], [['serve']]])(
-    'complains about those of pushed metrics: %j',
+    'complains about TLS files of pushed metrics: %j',
     async (words) => {
       const files = { 'config.yaml': "servers: [{ url: 'http://127.0.0.1:9', token_file: token }]\n", token: 'k3y' };
       const env = { OTEL_METRICS_EXPORTER: 'OTLP', OTEL_EXPORTER_OTLP_METRICS_CERTIFICATE: '/nothing.pem' };

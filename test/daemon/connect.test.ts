@@ -181,7 +181,7 @@ describe('daemon/connect', () => {
 });
 
 describe('connect, when files change', () => {
-  it('uses a new token before the old one is refused', async () => {
+  it('uses a new token before the old token is refused', async () => {
     const server = await startGuardedServer('rundeck');
     onTestFinished(server.stop);
     write('secret', 'first\n');
@@ -263,7 +263,7 @@ describe.skipIf(!hasOpenssl)(`connect, when TLS files change${withoutOpenssl}`, 
     return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, shown };
   }
 
-  it('presents a new certificate, and keeps the old one if the new one is unusable', async () => {
+  it('presents a new certificate, and keeps the old one if the new certificate is unusable', async () => {
     const { pem } = certificates;
     const { url, shown } = await startStrict();
     write('token', 'a-token');

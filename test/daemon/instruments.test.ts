@@ -44,7 +44,7 @@ describe('notes of leases', () => {
     expect(away()).toBeUndefined();
   });
 
-  it("logs once when a server's owner has had another configuration for a minute, and once when it is the same again", async () => {
+  it("logs once when a server's owner has had another configuration for a minute, and once when the configurations are the same again", async () => {
     const { config } = await load({
       yaml: "servers: [{ url: 'http://127.0.0.1:9', token_file: /t }]",
       files: { '/t': 'a' },

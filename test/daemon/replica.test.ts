@@ -196,7 +196,7 @@ describe('daemon/replica', () => {
     expect(pending()).toBe(0);
   });
 
-  it('publishes nothing about a server that another replica acquired, except that this replica once owned it', async () => {
+  it('publishes nothing about a server that another replica acquired, except that this replica once owned the server', async () => {
     const { shared, self } = await start();
     shared.take();
     await vi.advanceTimersByTimeAsync(5000);
@@ -220,7 +220,7 @@ describe('daemon/replica', () => {
 });
 
 describe('daemon, as one of several replicas', () => {
-  it('ends its last push before it releases its servers, because only their owner can store what was not sent', async () => {
+  it('ends its last push before it releases its servers, because only their owner can store unsent increases', async () => {
     const happened: string[] = [];
     const shared = createShared();
     const { leases } = shared;

@@ -123,7 +123,7 @@ describe('daemon/state-backup', () => {
     return { due, backups, stop };
   }
 
-  it('starts no backup while another one takes longer than the interval', async () => {
+  it('starts no backup while another backup takes longer than the interval', async () => {
     const { due, backups, stop } = keep();
     due[0]?.();
     due[1]?.();
@@ -131,7 +131,7 @@ describe('daemon/state-backup', () => {
     await stop();
   });
 
-  it('makes the next backup although one failed', async () => {
+  it('makes the next backup after a backup has failed', async () => {
     const { due, backups, stop } = keep();
     due[0]?.();
     backups[0]?.reject(new Error('the disk is full'));

@@ -55,7 +55,7 @@ describe('dashboards, as Grafana loads them', () => {
   });
 
   it.each(forms)(
-    '$name ($form) uses only its own variables, each after those that it depends on',
+    '$name ($form) uses only its own variables, each after the variables that it depends on',
     ({ json, builtIn }) => {
       const variables = variablesOf(json);
       const known = new Set([...everywhere, ...builtIn, ...variables.map(({ name }) => name)]);

@@ -42,7 +42,7 @@ describe('dashboards/pieces/tiles', () => {
 });
 
 describe('dashboards/pieces/grid', () => {
-  it('begins a new row below the last one when the width is used up', () => {
+  it('begins a new row below the last row when the width is used up', () => {
     const panel = (title: string, width: number, height: number) => ({ width, height, panel: { type: 'stat', title } });
     const rows = [
       { id: 1, question: 'First?', panels: [panel('a', 12, 4), panel('b', 12, 6), panel('c', 8, 4)] },

@@ -101,7 +101,7 @@ describe('diagnosis/common-cause', () => {
     expect(commonCause()).toBeUndefined();
   });
 
-  it('names a node as a cause only if it is before the last stored node of a success on many nodes', () => {
+  it('names a node as a cause only if a success on many nodes would have stored its name', () => {
     const toFactors = (...nodes: readonly string[]) => nodes.map((subject) => ({ kind: 'node', subject }) as const);
     const toCause = (failedOn: string) =>
       findCommonCause(
@@ -133,7 +133,7 @@ describe('diagnosis/common-cause', () => {
     expect(commonCause()).toBeUndefined();
   });
 
-  it('names a user as a cause whose jobs fail, also while they fail again', async () => {
+  it('names a user as a cause whose jobs fail, even while these jobs fail again', async () => {
     const { control, commonCause, minutes } = createScene({ settings: { namesUsers: true } });
     control.createProject('pay', ['db01']);
     const jobs = Array.from({ length: 30 }, (_none, index) =>

@@ -27,7 +27,7 @@ async function begin(...given: Parameters<typeof createScene>) {
   return id;
 }
 
-it('counts the changes that it drops, but not those that are too old', () => {
+it('counts the changes that it drops for lack of space, but not changes that are too old', () => {
   const change = (beforeMs: number): Change => ({
     kind: 'key',
     project: 'pay',
@@ -87,7 +87,7 @@ describe('diagnosis/journal', () => {
     ]);
   });
 
-  it('records jobs and projects as listed again if the credentials could not read them for a while', async () => {
+  it('records jobs and projects as listed again after the credentials could not read them for a while', async () => {
     const token = 'of-a-changing-policy';
     await begin({ token });
     const policy = { systemRead: false, nodes: [] };
@@ -133,7 +133,7 @@ describe('diagnosis/journal', () => {
     expect([...stored.keys()]).toEqual(['restored executions', 'change-totals ', 'change-secret ']);
   });
 
-  it('records a new job as created, although it failed and its definition was read before the job was listed', async () => {
+  it('records a new job as created, even if it failed and its definition was read before the job was listed', async () => {
     let nowMs = 50;
     const kept = createKeptJournal({
       server: 'upstream',
@@ -229,7 +229,7 @@ describe('diagnosis/journal', () => {
     expect([again.areas, again.hasOldReads]).toEqual([kept.areas, false]);
   });
 
-  it('removes the entry without a UUID that an earlier release stored beside the one with a UUID', () => {
+  it('removes an entry without a UUID that an earlier release stored beside an entry with a UUID', () => {
     const toThings = (...things: readonly unknown[]): readonly string[] => {
       const body = JSON.stringify({ things, sinceMs: 1, readMs: 3 });
       return [

@@ -99,7 +99,7 @@ it('keeps the latest end as the result of a job, although a run that began later
   expect(runs.get('pay/a')?.last).toMatchObject({ isFailed: true, endedAtMs: 9000 });
 });
 
-it('keeps a change that is found while earlier ones are being stored', () => {
+it('keeps a change that is found while earlier changes are being stored', () => {
   const ignore = (): void => undefined;
   const { commitHook, receive, changes, taken } = createRunNotes({
     runs: new Map(),

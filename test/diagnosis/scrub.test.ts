@@ -61,7 +61,7 @@ describe('diagnosis/lines/scrub', () => {
     'htpasswd -b a ',
     'echo a ',
     ']a-fd',
-  ])('takes at most forty times as long for a line of %j as for an ordinary one', (piece) => {
+  ])('takes at most forty times as long for a line of %j as for an ordinary line', (piece) => {
     const toLeastMs = (repeated: string): number => {
       const line = `token ${repeated.repeat(16_000)}`.slice(0, 16_000);
       const toCpuMs = (): number => {

@@ -108,7 +108,7 @@ describe('diagnosis/sources', () => {
     expect(told()).toEqual(['definition pay/settle: nodes changed by admin (1, 8]']);
   });
 
-  it('names the edit of a job that was renamed before it failed, or after', async () => {
+  it('names the edit of a job that was renamed before or after its failure', async () => {
     const { control, minutes, explain, truth, id } = await begin({ apiVersion: 58 });
     const find = (jobName: string) => {
       const startedAtMs = truth().executions.at(-1)?.startedAtMs ?? 0;
@@ -234,7 +234,7 @@ describe('diagnosis/sources', () => {
     ]);
   });
 
-  it('dates a change of nodes after the reading before the last, because servers return old nodes while they load', async () => {
+  it('dates a change of nodes after the reading before the last, because servers return old nodes while they load new ones', async () => {
     const { control, minutes, told } = await begin();
     await minutes(30);
     control.changeProject('pay', { nodes: new Map([['db01', { hostname: 'elsewhere', username: 'auto' }]]) });

@@ -229,7 +229,7 @@ describe('diagnosis/suspects', () => {
     expect(notWatched.find(({ what }) => what === 'keys')?.reason).toMatch(/^first read at/);
   });
 
-  it('calls nodes unchanged only after a second reading, because a server may answer with its previous ones', async () => {
+  it('calls nodes unchanged only after a second reading, because a server may answer with its previous nodes', async () => {
     const { minutes, explain } = await begin();
     await minutes(20);
     const { unchanged, notWatched } = explain(failed());

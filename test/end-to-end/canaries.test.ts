@@ -16,7 +16,7 @@ const pages =
     ' ',
   );
 
-it('neither shows nor stores secrets from logs, options, arguments and definitions', async () => {
+it('does not show or store secrets from logs, options, arguments and definitions', async () => {
   const stateDirectory = makeFolder();
   const every = ['projects', 'schedule', 'changes', 'system-info', 'project-nodes', 'stored-keys', 'project-modes'];
   const { simulator, sink, daemon } = await watchExecutions('db03', {

@@ -190,7 +190,7 @@ describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
     });
   });
 
-  it('faults/row-14: unsupported version (400): uses the version of an older server that replaced the last one', async () => {
+  it('faults/row-14: unsupported version (400): uses the version of an older server that replaced the first server', async () => {
     const older = await startSimulator({ scenario: 'empty', apiVersion: 36 });
     await watchFaults({}, async (watch) => {
       const { upstream, simulator } = watch;

@@ -94,7 +94,7 @@ describe.concurrent('end-to-end/faults of the connection', { timeout: 45_000 }, 
     });
   });
 
-  it('faults/row-4: drips a byte at a time: the whole answer has one deadline', async () => {
+  it('faults/row-4: drips a byte at a time: the whole answer has a single deadline', async () => {
     await watchFaults({ timeout: '1s' }, async (watch) => {
       const fault = ofSimulator(watch, { kind: 'drip', ms: 50 });
       expect(await playFault(watch, { ...fault, shows: down, atMost: whileOpen })).toEqual(['timeout']);
@@ -126,7 +126,7 @@ describe.concurrent('end-to-end/faults of the connection', { timeout: 45_000 }, 
     ['breaks', { kind: 'refuse', everyNth: 2 }, 'network'],
     ['is a 503', { kind: 'status', status: 503, everyNth: 2 }, 'server'],
   ] as const)(
-    'faults/row-16: half of the answers fail: every second one %s, and every poll succeeds',
+    'faults/row-16: half of the answers fail: every second answer %s, and every poll succeeds',
     async (_how, fault, kind) => {
       await watchFaults({}, async (watch) => {
         await watch.isWell();

@@ -128,7 +128,7 @@ describe('end-to-end/faults of data', { timeout: 240_000 }, () => {
     expect(page).not.toContain('<script>');
   });
 
-  it('faults/row-37: more job names than series, and names of 10 kB, keep a scrape below 20 MB and count every run', async () => {
+  it('faults/row-37: counts every run of more jobs than the limit of series with names of 10 kB, in a scrape below 20 MB', async () => {
     const longNames = 1000;
     const runs = size / 5 + longNames;
     const fill = ({ control }: Simulator): void => {
@@ -182,7 +182,7 @@ describe('end-to-end/faults of data', { timeout: 240_000 }, () => {
     expect((await fetch(`${daemon.url}/${id}`)).status).toBe(200);
   });
 
-  it('faults/row-40: a flood of executions of one job in an hour is counted, each once', async () => {
+  it('faults/row-40: counts each execution of a flood of one job in an hour once', async () => {
     const runs = size;
     const { daemon } = await setUp(({ control }) => {
       control.createProject('pay');

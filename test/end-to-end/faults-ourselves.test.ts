@@ -195,7 +195,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
   });
 
   it.skipIf(!canMount)(
-    'faults/row-24: faults/row-25: a file system that fills up stops only counting, and a read-only one is reported before anything starts',
+    'faults/row-24: faults/row-25: a file system that fills up stops only counting; a read-only file system is reported at the start',
     async () => {
       const own = await setUp();
       mkdirSync(own.state);

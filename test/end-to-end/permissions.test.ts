@@ -146,7 +146,7 @@ describe('end-to-end/permissions', () => {
     });
   });
 
-  it('keeps the counters of a project that the token can no longer see, and publishes nothing else about it', async () => {
+  it('keeps the counters of a project that the token can no longer see, and no other series of the project', async () => {
     const watching = await watch({});
     await settled(watching);
 

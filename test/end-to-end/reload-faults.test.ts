@@ -32,7 +32,7 @@ describe('end-to-end, a reload whose old parts do not end in time', () => {
 });
 
 describe('end-to-end, a stop during a reload', () => {
-  it('closes the state only after the polls of the old configuration, which may still write it', async () => {
+  it('closes the state only after the polls of the old configuration have ended, because they may still write', async () => {
     const { url } = await start();
     const yaml = (every: string) =>
       `servers: [{ name: prod, url: '${url}', token_file: TOKEN }]\ncollectors: { execution-mode: { every: ${every} } }\n`;

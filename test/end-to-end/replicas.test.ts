@@ -128,7 +128,7 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
     );
   }
 
-  it('counts every execution once despite a killed owner, a stopped one, and a killed database', async () => {
+  it('counts every execution once although owners are killed and stopped and the database is killed', async () => {
     await startReplica();
     await Promise.all([startReplica(), startReplica()]);
     finish(5);

@@ -235,7 +235,7 @@ describe.skipIf(!hasOpenssl)(`end-to-end/web-config${withoutOpenssl}`, () => {
     expect(statuses).toEqual([200, 429, 200, 200, 429]);
   });
 
-  it('faults/row-28: presents a new certificate without a failed scrape, and keeps the old one if the new one is invalid', async () => {
+  it('faults/row-28: presents a new certificate without a failed scrape, and keeps the old one if the new certificate is invalid', async () => {
     const { url, write, lookAgain, logged } = await start(`tls_server_config: { ${tls} }\n${withUsers}`);
     const load = { isOver: false };
     const scrape = async (): Promise<string[]> => {
@@ -373,7 +373,7 @@ describeWithTools('end-to-end/web-config, scraped', ['prometheus'], ({ prometheu
 });
 
 describeWithTools('end-to-end/web-config, asked', ['curl'], ({ curl }) => {
-  it.skipIf(!hasOpenssl)('answers curl with a user and a certificate, and refuses it without', async () => {
+  it.skipIf(!hasOpenssl)('answers curl with a user and a certificate, and refuses requests without them', async () => {
     const asks = 'client_ca_file: ca.pem, client_auth_type: RequireAndVerifyClientCert';
     const { url } = await start(`tls_server_config: { ${tls}, ${asks} }\n${withUsers}`);
     const file = (name: string): string => join(certificates.folder, name);

@@ -124,7 +124,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('counts runs of a member whose clock is days behind after one such run was seen running, but counts no imports', async () => {
+  it('counts runs of a member whose clock is days behind once one of them was seen running, but counts no imports', async () => {
     const { control, finish, counted, rounds, round, pass, told, nowMs, restart, imports } = await play();
     await rounds(12);
     pass(4 * dayMs);

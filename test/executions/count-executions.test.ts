@@ -42,7 +42,7 @@ describe('executions/count-executions', () => {
     expect(traced.slice(2)).toEqual(['1 in 2', '2 in 2', '3 in 2', '3 in 3', '4 in 3']);
   });
 
-  it('dates the start of series to the time from which executions are read, so that the past does not look like a sudden increase', async () => {
+  it('starts series at the time from which executions are read, so that the past does not look like a sudden increase', async () => {
     const { accept, starts } = await createScene(50 * hourMs);
     await accept([run(990, 100)]);
     expect([...new Set(starts())]).toEqual([50 * 3600]);
@@ -81,7 +81,7 @@ describe('executions/count-executions', () => {
     expect(epoch()).toBe(2);
   });
 
-  it('reports counted and late rows, imports, and rows without a duration, of merged jobs or with an unknown status', async () => {
+  it('reports counted rows, late rows, imports, rows of merged jobs, and rows without a duration or with an unknown status', async () => {
     const { accept, observed } = await createScene();
     const twin = { id: 'b-2', name: 'settle', group: 'nightly', averageDurationMs: undefined };
     await accept(

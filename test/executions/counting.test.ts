@@ -7,7 +7,7 @@ import { createMemoryLedger } from './memory-ledger.ts';
 import { play } from './play.ts';
 
 describe('executions/counting', () => {
-  it('after a restore, publishes each project as soon as it has been read again, without waiting for others', async () => {
+  it('publishes each project after a restore as soon as it has been read again, without waiting for other projects', async () => {
     const { control, finish, counted, rounds, round, restart } = await play();
     control.createProject('shop');
     await rounds(2);
@@ -67,7 +67,7 @@ describe('executions/counting', () => {
     expect(visibility().history).toEqual([]);
   });
 
-  it('counts executions without a start but no duration for them, and skips only unreadable rows', async () => {
+  it('counts executions without a start, but no duration for them, and skips only unreadable rows', async () => {
     const { control, finish, counted, rounds, nowMs, told, shown, lag } = await play();
     await rounds(2);
     const ended = JSON.stringify({ unixtime: nowMs() });

@@ -31,7 +31,7 @@ describe('executions/exemplars', () => {
     expect(show(runs, cellOf(status))).toEqual(['-', 't2 9', '-']);
   });
 
-  it('puts a duration at a bound into the bucket below, and one above all bounds into the last', () => {
+  it('puts a duration at a bound into the bucket below, and a duration above all bounds into the last bucket', () => {
     expect(show([ended(1, 1), ended(2, 10), ended(3, 10.001)])).toEqual(['t1 1', 't2 10', 't3 10.001']);
   });
 
@@ -44,7 +44,7 @@ describe('executions/exemplars', () => {
     expect(show([ended(1, 2)], { ...cellOf('succeeded'), buckets: [0, 0, 1] })).toEqual(['-', '-', '-']);
   });
 
-  it('leaves out runs that were not counted, and those that ended before the process started', () => {
+  it('leaves out runs that were not counted, and runs that ended before the process started', () => {
     const runs = [ended(1, -2), { ...ended(2, 2), run: { ...ended(2, 2).run, project: 'gone' } }];
     expect(show(runs)).toEqual([]);
   });

@@ -137,7 +137,7 @@ describe('executions/failures', () => {
     expect((await open()).failures.behind()).toEqual(new Set(['pay']));
   });
 
-  it("keeps the class of a job's last failure, which is no longer new if an older failure with it becomes known", async () => {
+  it("keeps the class of a job's last failure, which is not new any more if an older failure with the same lines becomes known", async () => {
     const { open, commit } = await setScene();
     const { failures, facts, count } = await open();
     const [older, newest] = [someRun({ id: 3, status: 'failed' }), someRun({ id: 4, status: 'failed' })];

@@ -53,7 +53,7 @@ describe('executions/id-hours', () => {
     expect(toForgottenHours(hours([3, 7, 8], [1, 1, 9], [2, 3, 4]), 1, laterMs)).toEqual([2]);
   });
 
-  it('removes future hours, except those left after a clock was set back by an hour', () => {
+  it('removes future hours, except hours left after a clock was set back by an hour', () => {
     expect(toForgottenHours(hours([5, 7, 8], [1, 1, 2], [2, 3, 4]), 3, 2.5 * hourMs)).toEqual([5]);
     expect(toForgottenHours(hours([4, 7, 8], [1, 1, 2], [2, 3, 4]), 3, 2.5 * hourMs)).toEqual([]);
   });

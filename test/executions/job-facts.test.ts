@@ -48,7 +48,7 @@ describe('executions/job-facts', () => {
     expect(factsOf([long, short])).toMatchObject({ lastStartMs: 50_000, lastEndMs: 90_000, lastDurationMs: 89_000 });
   });
 
-  it('uses the duration of the newest run that has one', () => {
+  it('uses the duration of the newest run that has a duration', () => {
     const negative = someRun({ id: 3, startedAtMs: 40_000, endedAtMs: 30_000 });
     expect(factsOf([run(1, 10), negative, run(2, 20)])).toMatchObject({ lastEndMs: 30_000, lastDurationOfMs: 20_000 });
   });

@@ -119,7 +119,7 @@ describe('executions/measure', () => {
     expect(found.jobs.size).toBe(0);
   });
 
-  it('keeps the durations of the first jobs separate, and counts those of the others together', () => {
+  it('keeps the durations of the first jobs separate, and counts durations of other jobs together', () => {
     const found = measured([named('a', 1), named('b', 2), named('c', 3), named('a', 4)], { ...ample, durations: 2 });
     expect(linesOf(found, 'durations')).toEqual([
       'durations pay||a|succeeded 2 in 0,2,0 of 10 s',

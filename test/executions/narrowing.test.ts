@@ -53,7 +53,7 @@ describe('executions/narrowing', () => {
     expect(asked).toEqual([]);
   });
 
-  it('stops for an hour if the projects that it named had nothing new', async () => {
+  it('stops for an hour if the projects of a search had nothing new', async () => {
     const { find, noteVain } = createScene({ ends: { p3: 1 } });
     noteVain();
     expect(await find({ afterMs: 3_599_999 })).toEqual([]);

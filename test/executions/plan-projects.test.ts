@@ -47,7 +47,7 @@ describe('executions/plan-projects', () => {
     ]);
   });
 
-  it('starts counting a project that replaces a missing one at the progress of the missing project, minus the overlap', () => {
+  it('starts counting a project that replaces a missing project at the progress of the latter, minus the overlap', () => {
     const known = [toNewProject('pay', 1000), toNewProject('old', 1000)].map((state) => ({
       ...state,
       scannedThroughMs: 6000,

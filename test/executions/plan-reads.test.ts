@@ -19,7 +19,7 @@ describe('executions/plan-reads', () => {
     expect(plan({ states, activities })).toEqual(['live stock -195 s … 0 s', 'live pay -135 s … 0 s']);
   });
 
-  it('reads idle projects in turn, the one that was read longest ago first, all within the delay', () => {
+  it('reads idle projects in turn, the project that was read longest ago first, and all within the delay', () => {
     const states = Array.from({ length: 120 }, (_, index) => scanned(`p${index}`, -index * 1000));
     // With 120 projects, rounds of 15 s and a limit of 15 minutes, two projects are read in each round.
     expect(plan({ states })).toEqual(['rotation p119 -239 s … 0 s', 'rotation p118 -238 s … 0 s']);
@@ -73,7 +73,7 @@ describe('executions/plan-reads', () => {
     expect(isCaughtUpWith(behind, { activities: unshown, nowMs })).toBe(false);
   });
 
-  it('reads a project on hold in its turn, and never an excluded one', () => {
+  it('reads a project on hold in its turn, but never an excluded project', () => {
     const states: ProjectState[] = [
       { ...scanned('pay', -60_000), hold: 'disabled', heldSinceMs: nowMs - 90_000 },
       { ...scanned('gone', -90_000), hold: 'excluded' },
@@ -125,7 +125,7 @@ describe('executions/plan-reads', () => {
     expect(plan({ states, sweepBeforeMs: nowMs - 90_000, sweepQuota: 40 })).toHaveLength(9);
   });
 
-  it('searches first the projects whose next run is due, then those that ran last, up to the limit', () => {
+  it('searches first projects whose next run is due, then projects that ran last, up to the limit', () => {
     const ran = (...agoMs: number[]) => ({ ...idle, lastRunsMs: agoMs.map((ms) => nowMs - ms) });
     const activities = {
       never: idle,

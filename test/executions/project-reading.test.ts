@@ -22,7 +22,7 @@ describe('executions/project-reading', () => {
   });
 
   it.each([20, 2000])(
-    'counts all of %i executions except one that is too large for any response, and continues',
+    'counts all of %i executions except an execution that is too large for any response, and continues',
     async (count) => {
       const large = 7;
       const scene = createScene({
@@ -42,7 +42,7 @@ describe('executions/project-reading', () => {
     },
   );
 
-  it('reads the newest page at once and the rest later, and no page twice, even after an error, a stop, or a restart', async () => {
+  it('reads the newest page at once and the rest later, and reads no page twice after an error, a stop or a restart', async () => {
     let fails = false;
     const answer = (asked: Question): unknown => {
       if (fails) throw refusal('timeout');
@@ -284,7 +284,7 @@ describe('executions/project-reading', () => {
     expect(scene.state().scannedThroughMs).toBe(nowMs);
   });
 
-  it('reports that a second read found executions that the first one should have found', async () => {
+  it('reports executions that a second read found and the first read should have found', async () => {
     const scene = createScene({ answer: (asked) => toPage(runs(3), asked) });
     await scene.readAgain({ beginMs: 0, endMs: nowMs });
     expect(scene.lateBefore).toEqual([Number.POSITIVE_INFINITY]);

@@ -11,7 +11,7 @@ const hourMs = 3_600_000;
 const behind: ProjectState = { ...toNewProject('pay', 0), aheadThroughMs: nowMs, backlog: [{ beginMs: 0, endMs: 1 }] };
 
 describe('executions/read-notes', () => {
-  it('compares the last day again in an hour, and as soon as possible if it could not be read at once', () => {
+  it('compares the last day again in an hour, or as soon as possible if the day could not be read at once', () => {
     const scene = createScene();
     scene.read({}, 'wide');
     expect(scene.of()).toMatchObject({ nextDayMs: nowMs + hourMs, isDayLong: false });
@@ -28,7 +28,7 @@ describe('executions/read-notes', () => {
     expect(scene.of()).toMatchObject({ activeUntilMs: nowMs + 240_000 });
   });
 
-  it('records since when a project shows nothing, and when this makes it hidden', () => {
+  it('records since when a project shows nothing, and when it counts as hidden', () => {
     const scene = createScene();
     expect(scene.read({ isUnshown: true, total: 3 })).toBe(false);
     expect(scene.read({ isUnshown: true, total: 3 }, 'narrow', nowMs + 24 * hourMs)).toBe(false);

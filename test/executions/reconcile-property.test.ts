@@ -35,7 +35,7 @@ describe('executions/reconcile', () => {
     );
   });
 
-  it('treats starts less than two seconds apart as one run, and others as two', () => {
+  it('treats two starts less than two seconds apart as the same run, and other starts as two runs', () => {
     fc.assert(
       fc.property(apart, fc.boolean(), (apartMs, isOneCall) => {
         const one = toRow({ id: 7, startedAtMs: 100_000, endedAtMs: 200_000 });

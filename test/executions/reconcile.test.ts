@@ -47,7 +47,7 @@ describe('executions/reconcile', () => {
     expect(found.newEpochAtMs).toBe(expected === 0 ? undefined : dayMs + hourMs);
   });
 
-  it('neither counts nor stores runs that ended before counting began', () => {
+  it('does not count or store runs that ended before counting began', () => {
     const rows = [someRun({ id: 1, endedAtMs: 199_999 }), someRun({ id: 2, endedAtMs: 200_000 })];
     const found = reconcile(input({ rows, countedFromMs: 200_000 }));
     expect(found.counted.map(({ id }) => id)).toEqual([2]);
@@ -133,7 +133,7 @@ describe('executions/reconcile', () => {
     expect(reconcile(input(given))).toMatchObject({ newEpochAtMs: 102 * hourMs, idHours: [] });
   });
 
-  it('starts no new epoch when an id from before the present one is reused', () => {
+  it('starts no new epoch when an id from before the present epoch is reused', () => {
     const known = knownAs([55, 360_000_000]);
     const rows = [at({ id: 55, hour: 102 })];
     expect(reconcile(input({ rows, known, epochStartedAtMs: 101 * hourMs })).newEpochAtMs).toBeUndefined();
@@ -162,7 +162,7 @@ describe('executions/reconcile', () => {
     ]);
   });
 
-  it('starts no new epoch for executions that were imported yesterday, nor for runs during the import', () => {
+  it('starts no new epoch for executions that were imported yesterday, and none for runs during the import', () => {
     const seenAtMs = 130 * hourMs;
     const first = reconcile(input({ rows: [at({ id: 70, hour: 107 })], ids: hours([100, 50, 60]), seenAtMs }));
     expect(first).toMatchObject({ imported: 0, newEpochAtMs: undefined });
@@ -197,7 +197,7 @@ describe('executions/reconcile', () => {
     expect([...found.ofEpochBefore].map(({ id }) => id)).toEqual([990]);
   });
 
-  it('assigns a run to the present epoch, although a slow clock dates it earlier, if all earlier epochs have its id', () => {
+  it('assigns a run that a slow clock dates earlier to the present epoch if all earlier epochs have its id', () => {
     const rows = [at({ id: 990, hour: 80 }), at({ id: 4, hour: 80 })];
     const given = { rows, known: knownAs([4, 125 * hourMs]), ids: hours([130, 3, 5]), epochStartedAtMs: 130 * hourMs };
     const now = { seenAtMs: 90 * hourMs, latestMs: 131 * hourMs };
@@ -216,7 +216,7 @@ describe('executions/reconcile', () => {
     expect(found.counted).toHaveLength(3);
   });
 
-  it('compares new ids only with those of earlier rounds', () => {
+  it('compares new ids only with ids of earlier rounds', () => {
     const rows = [at({ id: 60, hour: 100 }), at({ id: 3, hour: 130 })];
     expect(reconcile(input({ rows })).newEpochAtMs).toBeUndefined();
   });
@@ -240,7 +240,7 @@ describe('executions/reconcile', () => {
     expect(found.counted).toHaveLength(1);
   });
 
-  it('finds neither imports nor a new epoch while the server clock is days behind', () => {
+  it('finds no imports and no new epoch while the server clock is days behind', () => {
     const ids = new Map(hours([171, 70, 75], [172, 76, 79]));
     const note = (rows: readonly Finished[], seenAtMs: number): Reconciled => {
       const found = reconcile(input({ rows, ids, seenAtMs, latestMs: 173 * hourMs }));

@@ -4,7 +4,7 @@ import { minuteMs } from '../support/durations.ts';
 import { createScene, type Scene, type SceneOptions } from './scene.ts';
 
 describe('executions/requests', () => {
-  it('sends few requests for a thousand projects, and counts active ones at once and idle ones within a search', async () => {
+  it('sends few requests for a thousand projects, and counts runs of active projects at once and of idle projects within a search', async () => {
     const rounds = 160;
     const { perRound, searchRounds, activeRounds, idleMs, missing } = await watch({ rounds });
     process.stdout.write(
@@ -29,7 +29,7 @@ describe('executions/requests', () => {
     expect(idleMs).toBeLessThanOrEqual(16 * minuteMs);
   }, 60_000);
 
-  it('reads a few projects of sixty to find a short run in a quiet one, once their jobs are known', async () => {
+  it('reads a few of sixty projects to find a short run in a quiet project, once the jobs are known', async () => {
     const asked: string[] = [];
     const scene = await createScene({ onRequest: ({ path }) => asked.push(path) });
     onTestFinished(scene.stop);

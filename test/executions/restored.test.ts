@@ -86,7 +86,7 @@ describe('executions after a restored copy', () => {
     expect(counted()).toEqual(['pay settle succeeded 2']);
   });
 
-  it('counts runs again that are dated before the start of counting only because a clock was set back, and no others', async () => {
+  it('counts runs again that only a clock step dates before the start of counting, and no other runs', async () => {
     const ledger = createMemoryLedger();
     const { control, finish, counted, rounds, restart } = await play({ keepBy: () => ledger });
     finish('pay', { agoMs: 3_600_000 });

@@ -21,7 +21,7 @@ describe('executions/rewind', () => {
     expect(facts()).toMatchObject({ gapUntilMs: nowMs + 30_000, listedAtMs: nowMs });
   });
 
-  it('reads again from the time to which the clock was set back, and returns by how much it was ahead', async () => {
+  it('reads again from the time to which the clock was set back, and returns by how much the clock was ahead', async () => {
     const states = [readThrough('pay', nowMs + 500_000), readThrough('stock', nowMs + 400_000)];
     const set = { rewindToMs: nowMs - 10_000, reachedMs: nowMs + 600_000 };
     const { rewound, facts, through } = await rewind({ nowMs, ...set }, states, { listedAtMs: nowMs });

@@ -35,7 +35,7 @@ describe('executions/running-reader', () => {
     ]);
   });
 
-  it('reads a few of many projects in each round, and those with running executions each time', async () => {
+  it('reads some of many projects in each round, and projects with running executions in every round', async () => {
     const names = Array.from({ length: 40 }, (_, index) => `p${index}`);
     const { read, asked, pass } = setUp((project) => (project === 'p12' ? [someRunning({ id: 7, project })] : []));
 
@@ -180,7 +180,7 @@ describe('executions/running-reader', () => {
     expect(await read(['gone'])).toMatchObject({ executions: [], denied: new Set() });
   });
 
-  it('reports an error 500 for `*` as a failure, except in the releases that always respond to `*` with it', async () => {
+  it('reports an error 500 for `*` as a failure, except for releases that always answer `*` with this error', async () => {
     const failure = () => new ApiError('failed', { kind: 'server', apiEndpoint: 'any', status: 500 });
     const answer = (): [] => [];
 

@@ -20,7 +20,7 @@ describe('executions/running-rows', () => {
     ]);
   });
 
-  it('counts running executions by job, with the start of the oldest, and waiting ones by project', () => {
+  it('counts running executions by job with the start of the oldest, and waiting executions by project', () => {
     const lines = show([
       someRunning({ id: 1, startedAtMs: 200_000 }),
       someRunning({ id: 2, startedAtMs: 100_000 }),
@@ -59,7 +59,7 @@ describe('executions/running-rows', () => {
     ]);
   });
 
-  it('counts neither finished nor excluded executions', () => {
+  it('counts no finished and no excluded executions', () => {
     const left = [someRun(), someRunning({ project: 'stock' }), someRunning({ project: undefined })];
     const excluded = someRunning({ job: { id: 'b', name: 'out', group: '', averageDurationMs: undefined } });
     expect(show([...left, excluded]).filter((line) => !line.endsWith(' 0'))).toEqual([]);

@@ -22,7 +22,7 @@ describe('executions/series-slots', () => {
     expect(take(slots, 'b')).toBe(true);
   });
 
-  it('takes no slot for a query, nor for a change that is never committed', () => {
+  it('takes no slot for a query or for a change that is never committed', () => {
     const slots = withRoom(1);
     expect(slots.has('jobs', job('a'))).toBe(false);
     expect(slots.claim().has('jobs', job('a'))).toBe(true);

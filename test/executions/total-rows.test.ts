@@ -162,7 +162,7 @@ describe('executions/total-rows', () => {
     expect(show({ cells, hold })).toHaveLength(series);
   });
 
-  it('shows the known facts of a job, and no unknown ones', () => {
+  it('shows the known facts of a job, and no unknown facts', () => {
     const job: JobFacts = {
       project: 'pay',
       group: 'nightly',

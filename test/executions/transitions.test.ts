@@ -353,7 +353,7 @@ describe('executions/transitions', () => {
     expect(values()).toEqual(['1']);
   });
 
-  it('publishes a series as 0 first after a limit had dropped it, for any length of time', async () => {
+  it('publishes a series as 0 first after a limit had dropped the series for any length of time', async () => {
     const { control, finish, rounds, restart, shown } = await play({
       settings: { holdNewSeriesMs: 60_000, maxSeries: 40 },
     });

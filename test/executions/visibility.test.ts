@@ -22,7 +22,7 @@ describe('executions/visibility', () => {
     expect(visibility()).toEqual({ running: 'known', runningDenied: [], history: [] });
   });
 
-  it('reports hidden executions, and that no running ones can be read', async () => {
+  it('reports hidden executions, and that no running executions can be read', async () => {
     const { control, simulator, rounds, finish, visibility, shown } = await play();
     await rounds(2);
     control.addToken({ token: simulator.token, policy: { events: [] } });
@@ -81,7 +81,7 @@ describe('executions/visibility', () => {
     expect(shown('automation_executions_running')).toEqual([nothingRuns('pay'), nothingRuns('stock')]);
   });
 
-  it('sends few requests to check visibility: one every six hours for each project, and one in a round', async () => {
+  it('sends few requests to check visibility: one every six hours for each project, and one a round', async () => {
     const { control, simulator, rounds } = await play();
     for (let index = 0; index < 9; index += 1) control.createProject(`p${index}`);
     const named = /\/project\/([^*]+)\/executions\/running$/;
@@ -120,7 +120,7 @@ describe('executions/visibility', () => {
 const nowMs = 100 * dayMs;
 
 describe('executions/visibility, one request in each round', () => {
-  it('requests the running executions of one project per round: first of those with hidden executions, and of all within six hours', async () => {
+  it('requests the running executions of one project a round: of projects with hidden executions first, and of all projects in six hours', async () => {
     const scene = createScene(['a', 'b', 'c']);
     scene.visibility.noteRunning({ executions: [], serverMs: undefined });
     scene.visibility.noteRead('b', { ...nothingRead, isDenied: true });

@@ -48,7 +48,7 @@ describe('expected-runs/deciding/hours', () => {
     ]);
   });
 
-  it('keeps the hours of three days, and distinguishes an hour without times from one before watching began', () => {
+  it('keeps the hours of three days, and distinguishes an hour without times from an hour before watching began', () => {
     const ran: Verdict = { is: 'ran', expectedMs: at(1), delayMs: 0, runId: 1 };
     const hours = addToHours(addToHours([], [judged(ran)]), [judged({ ...ran, expectedMs: at(3) })]);
     expect(lastHours(hours, at(4, 30), 5)).toEqual([
@@ -85,7 +85,7 @@ describe('expected-runs/deciding/hours-ahead', () => {
     expect(hour).toEqual({ most: 1, exceededMs: at(9, 10) });
   });
 
-  it('counts a run that starts when another one ends as starting after it', async () => {
+  it('counts a run that starts when another run ends as starting after it', async () => {
     const starts = [toStart('a', at(10), 10), toStart('b', at(10, 10), 10)];
     const { day, crowds } = await plan(starts, { underWay: [], fromMs: at(9, 10), threads: 1 });
     expect({ day, crowds }).toEqual({ day: { most: 1, exceededMs: undefined }, crowds: [] });
@@ -153,7 +153,7 @@ describe('expected-runs/deciding/hours-ahead', () => {
     expect(pauses).toBe(25);
   });
 
-  it('finds the maximum number of concurrent runs of each hour, including earlier ones that last, and the jobs that start together', async () => {
+  it('finds the maximum number of concurrent runs of each hour, including earlier runs that last, and the jobs that start together', async () => {
     const starts = [toStart('long', at(9, 30), 90), toStart('a', at(10), 10), toStart('b', at(10), 10)];
     const underWay = [{ endMs: at(9, 20), job: { project: 'pay', group: '', name: 'now' } }];
     const hours = (await plan(starts, { underWay, fromMs: at(9, 10), threads: 2 })).hours;
@@ -190,7 +190,7 @@ describe('expected-runs/deciding/hours-ahead', () => {
     expect(hours.filter(({ exceeded }) => exceeded !== undefined)).toEqual([]);
   });
 
-  it('reports an excess of runs from the start of the hour if it began earlier', async () => {
+  it('reports an excess of runs from the start of the hour if the excess began earlier', async () => {
     const starts = [57, 58, 59].map((minute) => ({ atMs: at(4, minute), durationMs: 120 * minuteMs, job: job() }));
     const { hours } = await plan(starts, { underWay: [], fromMs: at(4, 30), threads: 2 });
     expect(hours.slice(0, 3).map(({ exceeded }) => exceeded?.atMs)).toEqual([at(4, 59), at(5), at(6)]);

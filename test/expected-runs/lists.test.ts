@@ -70,7 +70,7 @@ describe('expected-runs/lists', () => {
     ]);
   });
 
-  it('explains a hidden job as one that is no longer listed', async () => {
+  it('explains a hidden job as a job that is no longer listed', async () => {
     const { control, minutes, find, token } = createHourly();
     await minutes(70);
     control.addToken({ token, policy: { jobs: ['other'] } });

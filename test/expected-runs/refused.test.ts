@@ -6,7 +6,7 @@ import { createScene } from './scene.ts';
 const hour = { everyMs: 3_600_000, offsetMs: 0 };
 
 describe('expected-runs, jobs whose schedule is refused', () => {
-  it('reads the schedule of a new job at once, although hundreds are refused; refused ones are read less and less often', {
+  it('reads the schedule of a new job at once although hundreds are refused, and reads refused schedules less and less often', {
     timeout: 60_000,
   }, async () => {
     const scene = createStopping({});

@@ -130,7 +130,7 @@ Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
     );
   });
 
-  it('draws the duration of an execution among those of the other runs of its job', async () => {
+  it('draws the duration of an execution among the durations of the other runs of its job', async () => {
     const kept = Array.from({ length: 5 }, (_, index) =>
       ended({ id: 4713 - index, startedAtMs: startMs, endedAtMs: startMs + (index + 1) * 10_000 }),
     );
@@ -155,7 +155,7 @@ Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
     expect(page).toMatch(/#4711: succeeded after 30 s<\/title><rect class="place marked" x="50.00"/);
   });
 
-  it('draws the duration of an older execution among those of the runs before and after it', async () => {
+  it('draws the duration of an older execution among the durations of the runs before and after it', async () => {
     const kept = Array.from({ length: 200 }, (_, index) =>
       ended({ id: 4811 - index, startedAtMs: startMs, endedAtMs: startMs + 10_000 }),
     );
@@ -180,7 +180,7 @@ Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
     expect(text).toContain('\n! Its steps were not read.\n');
   });
 
-  it('shows the first of many spans, and all failed ones', async () => {
+  it('shows the first of many spans, and all failed spans', async () => {
     const text = toText(await readPage({ execution: largeExecution(1000) }));
     expect(text).toContain('\nOf 1000 spans, the first 250 and all failed ones are shown; 743 are not shown.\n');
     expect(text.slice(text.indexOf('web246 '))).toBe(`web246 1@web246 |  | +24.6 s | 5 s | ✓ succeeded
@@ -229,7 +229,7 @@ web899 1@web899 |  | +1 min 29 s | 5 s | ✗ failed (failed, NonZeroResultCode)
     }
   });
 
-  it('links to the attempts before and after it, and marks those without a page', async () => {
+  it('links to the attempts before and after an execution, and marks attempts without a page', async () => {
     const execution = pastExecution({
       server: 'a/b',
       attempts: [
@@ -261,7 +261,7 @@ web899 1@web899 |  | +1 min 29 s | 5 s | ✗ failed (failed, NonZeroResultCode)
       'Execution x&#60;i&#62; of prod not found',
       'This is not an execution id: ids are whole numbers.',
     ],
-  ])('explains for %s what is stored and why it may not be shown', async (path, title, reason) => {
+  ])('explains for %s which data are stored, and why they may not be shown', async (path, title, reason) => {
     const { status, body } = await read({ path });
     const [first, second] = toText(body).split('\n');
     expect({ status, first, second }).toEqual({ status: 404, first: title, second: reason });

@@ -156,7 +156,7 @@ automation-exporter 0.1.0, up for 5 h; configuration read 2 h ago.`);
     expect(page).toContain('<title>4 problems: &#34;still&#34; is passive and runs nothing</title>');
   });
 
-  it('shows running executions with their average, and the last finished ones', async () => {
+  it('shows running executions with their average, and the last finished executions', async () => {
     const told = executions({
       running: [
         running({ id: 4700, startedAtMs: atMs - 7_200_000, isOverdue: true }),
@@ -431,7 +431,7 @@ As of `);
     expect(folded).toContain('<summary>and 8 more problems</summary>');
   });
 
-  it('names each of thirteen servers at the top, the one in the headline once', async () => {
+  it('names each of thirteen servers at the top, and the server of the headline only once', async () => {
     const collectors = ['one', 'other'].map((name) => ({ ...failing, name }));
     const servers = Array.from({ length: 13 }, (_, index) => server(`s${index}`, { collectors }));
     const [top = ''] = (await readPage(servers)).split('<details>');

@@ -40,7 +40,7 @@ describe('http/log-lines', () => {
     expect(linesOf(line('a'), line('b'))).toEqual(['The last lines of the failed step', '02:04:00 a', '02:04:00 b']);
   });
 
-  it('does not say that the lines of a whole log are those of the failed step', () => {
+  it('does not call the lines of a whole log the lines of the failed step', () => {
     const [title] = linesOf(line('cleaned up', { context: '3' })) ?? [];
     expect(title).toBe('The last lines of the log');
   });

@@ -34,7 +34,7 @@ describe('http/row-choice', () => {
     expect(choose(tree, { first: 12, failed: 0 })).toEqual({ text: tree, left: { skipped: 0, failed: 0 } });
   });
 
-  it('shows the first rows, and failed ones below their ancestors', () => {
+  it('shows the first rows, and failed rows below their ancestors', () => {
     const { text, left } = choose(tree, { first: 2, failed: 10 });
     expect(text).toBe(`!run
   one

@@ -77,7 +77,7 @@ describe.skipIf(!hasOpenssl)(`http/server, crowded over TLS${withoutOpenssl}`, (
 
     expect(await ask(asking)).toBe('HTTP/1.1 200 OK');
   });
-  it('holds one piece of the response for a client that stops reading, and sends all of it to one that reads', async () => {
+  it('holds one piece of the response for a client that stops reading, and sends all of it to a client that reads', async () => {
     const chunks = Array.from({ length: 16 }, (_, index) => Buffer.alloc(1_000_000, `automation_up ${index}\n`));
     const stalled = new Set<Socket>();
     const watch = Router().use((request, _response, next) => {

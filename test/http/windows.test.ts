@@ -86,7 +86,7 @@ describe('http/windows', () => {
     );
   });
 
-  it('claims neither that nothing runs nor that a window is free if running executions are unknown', async () => {
+  it('claims no free window and no idle server if running executions are unknown', async () => {
     const free = found.windows.map((window) => ({ ...window, runs: 0, critical: 0, touched: [] }));
     const { ask } = await serveWindows({ prod: { ...found, running: [], overdue: 0, unread: ['pay'], windows: free } });
     const lines = toText((await ask('/windows/prod')).body).split('\n');

@@ -157,7 +157,7 @@ describe('metrics/bound', () => {
     ]);
   });
 
-  it('drops configured labels too, and merges rows with those without them', () => {
+  it('drops configured labels too, and merges rows that become equal', () => {
     const teams = ['x', 'y'].flatMap((team) => facts.rows({ project: 'a' }, [['team', team]]));
     const rows = [...teams, ...facts.rows({ project: 'a' })];
 

@@ -123,7 +123,7 @@ describe('metrics/snapshot', () => {
     expect(perTurn.reduce((sum, one) => sum + one)).toBe(36_000);
   });
 
-  it('keeps the newer of two simultaneous publications, even if it is ready first', async () => {
+  it('keeps the newer of two simultaneous publications, even if the newer is ready first', async () => {
     const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
 
     await Promise.all([

@@ -84,7 +84,7 @@ describe('ownership/owned-states', () => {
     expect(await kept.recall({ server: 'prod/two', collector: 'mode' })).toEqual({ mode: 'passive' });
   });
 
-  it('reports a write that was fenced, and one without an answer', async () => {
+  it('reports a fenced write, and a write without an answer', async () => {
     const faults: string[] = [];
     const errors = [new FencedError('another epoch', 'behind'), new UnansweredError('no answer'), new Error('full')];
     const plain = openState();

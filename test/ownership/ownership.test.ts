@@ -178,7 +178,7 @@ describe('ownership/ownership', () => {
     await ownership.stop();
   });
 
-  it('acquires other servers while one is being copied, and does not report the database as unreachable', async () => {
+  it('acquires other servers while one server is being copied, and does not report the database as unreachable', async () => {
     const { ownership, happened } = createScene(['a', 'b', 'c'], ['b']);
     ownership.start();
     await settle();

@@ -263,7 +263,7 @@ describe('push/pusher', () => {
     ]);
   });
 
-  it('waits for the answer of the last request when it stops', async () => {
+  it('waits for the answer to its last request when it stops', async () => {
     const scene = createScene(receiver.url, delta);
     const pusher = scene.createPusher();
     scene.run('pay', 4);
@@ -366,7 +366,7 @@ describe('push/pusher', () => {
     ]);
   });
 
-  it('continues after a restart, loses at most one push by a crash, and never sends twice', async () => {
+  it('continues after a restart, loses at most one push after a crash, and never sends an increase twice', async () => {
     const scene = createScene(receiver.url, delta);
     const first = scene.createPusher();
     scene.run('pay', 4, 5);

@@ -25,7 +25,7 @@ describe('the weight of the repository', () => {
     expect(findExcess(flatten(readHouse()), budgets)).toEqual([]);
   });
 
-  it('reports what is above its budget, and what has none', () => {
+  it('reports each size above its budget, and each size without a budget', () => {
     expect(
       findExcess({ 'api lines': 11, 'api files': 2, 'new files': 1 }, { 'api lines': 10, 'api files': 2 }),
     ).toEqual([

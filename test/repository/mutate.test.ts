@@ -30,7 +30,7 @@ describe('repository/mutate/mutants', () => {
     expect(changesIn('while (more) go();')).toEqual(['more → false', 'more → !(more)', 'go(); → {}']);
   });
 
-  it('changes small numbers by one, and large ones by more', () => {
+  it('changes small numbers by one, and large numbers by more', () => {
     expect(changesIn('export const most = 3;')).toEqual(['3 → 4', '3 → 2', '3 → 0']);
     expect(changesIn('export const first = 0n;')).toEqual(['0n → 1n', '0n → -1n']);
     expect(changesIn('export const limitMs = 30_000;')).toEqual(['30_000 → 60000', '30_000 → 0']);
@@ -64,7 +64,7 @@ describe('repository/mutate/mutants', () => {
     ).toEqual([]);
   });
 
-  it('does not change logging, nor a condition that only guards it', () => {
+  it('does not change logging, or a condition around logging alone', () => {
     expect(changesIn(`if (n > 1) log.info({ n: n - 1 }, 'skipped');`)).toEqual([]);
     expect(changesIn(`if (n > 1) { log.info('skipped'); go(); }`)).toContain('n > 1 → false');
   });
@@ -78,7 +78,7 @@ describe('repository/mutate/mutants', () => {
     expect(changesIn(`export const f = { help: n > 1 ? 'a' : 'b' };`)).toEqual([]);
   });
 
-  it('changes exactly what it reports, at that place', () => {
+  it('changes the text at the reported place, and nothing else', () => {
     const text = 'const a: number = 1;\nexport const later = (b as number) > c;\n';
     const [, , mutant] = findMutants('src/api/a.ts', text);
     if (mutant === undefined) throw new Error('there are three');

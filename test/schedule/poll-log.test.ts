@@ -29,7 +29,7 @@ function setUp(isVital = false) {
 }
 
 describe('schedule/poll-log', () => {
-  it('logs neither the failure nor the recovery of a poll that fails with its server', () => {
+  it('does not log the failure or the recovery of a poll that fails together with its server', () => {
     const { lines, succeed, fail, goAway } = setUp();
     succeed();
     // The next vital poll has the same problem.

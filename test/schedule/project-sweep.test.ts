@@ -166,7 +166,7 @@ describe('schedule/project-sweep', () => {
     expect(asked()).toBe('a c');
   });
 
-  it('neither reads nor shows a project that is deleted during the pass', async () => {
+  it('does not read or show a project that is deleted during the pass', async () => {
     const { pass, shown, asked, setNames, readList, whenAsked, later } = setScene(['a', 'b', 'c', 'd']);
     await pass();
     const seen: string[] = [];

@@ -97,7 +97,7 @@ describe('schedule/vitality', () => {
     expect(scene.seen()).toEqual({ state: 'up', sinceMs: 3000, message: undefined });
   });
 
-  it('shows refused credentials while the server answers, and nothing once it does not', async () => {
+  it('shows refused credentials while the server answers, and no state once it stops answering', async () => {
     const scene = setUp();
     scene.ended(fault('unauthorized', 403));
     expect(await scene.acceptedOf()).toBe(0);
@@ -107,7 +107,7 @@ describe('schedule/vitality', () => {
     expect(await scene.acceptedOf()).toBeUndefined();
   });
 
-  it('keeps showing accepted credentials while the server is away, even after one refusal', async () => {
+  it('shows accepted credentials while the server is away, even after a single refusal', async () => {
     const scene = setUp();
     scene.ended(fault('unauthorized', 403));
     scene.ended();

@@ -63,7 +63,7 @@ export function describeSpool(stateNow: () => State, reopen: () => Promise<void>
       expect((await state.spool.next(all, ['1', '3'])).map(({ key }) => key)).toEqual(['2']);
     });
 
-    it('has a queue for traces and one for log records', async () => {
+    it('has a queue for traces and a queue for log records', async () => {
       await spool({ ...toTrace('1'), encoding: 'logs-json' }, toTrace('2'), { ...toTrace('3'), encoding: 'logs-json' });
 
       expect(await keys({ maxBytes: 1000, maxTraces: 1 })).toEqual(['2']);

@@ -98,7 +98,7 @@ export function describeContract(open: () => Promise<Engine>): void {
       expect((await state.ledger.find('prod', [1, 2, 3])).map(({ id }) => id)).toEqual([2, 3]);
     });
 
-    it('keeps the last document under a name, and removes one without a body', async () => {
+    it('keeps the last document under a name, and removes a document without a body', async () => {
       const put = (key: string, body: string | undefined) => ({ kind: 'cell', key, body });
       await state.ledger.commit('prod', {
         documents: [put('a', '1'), put('b', '1'), put('a', '2'), put('c', '1'), put('c', undefined)],
@@ -135,7 +135,7 @@ export function describeContract(open: () => Promise<Engine>): void {
       ['entries', { entries: [ended('pay', 1, 100), ended('pay', 2, Number.NaN)] }],
       ['documents', { documents: [{ kind: null as unknown as string, key: 'b', body: '1' }] }],
       ['traces', { spooled: [{ ...toTrace('1'), startedAtMs: Number.NaN }] }],
-    ])('stores nothing of a change if one part of it fails: %s', async (_part, faulty) => {
+    ])('stores nothing of a change if one part of the change fails: %s', async (_part, faulty) => {
       const entries = [ended('pay', 1, 100)];
       await expect(
         state.ledger.commit('prod', { entries, documents: [{ kind: 'cell', key: 'a', body: '1' }], ...faulty }),

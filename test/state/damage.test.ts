@@ -147,7 +147,7 @@ describe('state/damage', () => {
     await state.close();
   });
 
-  it('detects a document of the wrong shape as damage, and starts empty if the backup has it too', async () => {
+  it('treats a document of the wrong shape as damage, and starts empty if the backup has the same document', async () => {
     await leaveState();
     const state = openSqliteState({ dir, isSound: (kind, body) => kind !== 'server' || Array.isArray(body) }, clock);
 
@@ -155,7 +155,7 @@ describe('state/damage', () => {
     await state.close();
   });
 
-  it('treats a schema version that differs from the recorded one as damage', async () => {
+  it('treats a schema version that differs from the recorded version as damage', async () => {
     await leaveState();
     edit('PRAGMA user_version = 68');
     const state = openSqliteState({ dir }, clock);

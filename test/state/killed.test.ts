@@ -41,7 +41,7 @@ async function killAfter(line: string, { nth, turns }: { nth: number; turns: num
 }
 
 describe('state/killed', () => {
-  it('faults/row-22: opens after a kill during a start, a commit, a backup or a stop, with nothing lost or counted twice', async () => {
+  it('faults/row-22: loses nothing and counts nothing twice after a kill during a start, a commit, a backup or a stop', async () => {
     const random = createRandom(7);
     const deaths = new Map<string, number>();
     let least = 0;
@@ -68,7 +68,7 @@ describe('state/killed', () => {
     expect(phases.filter((phase) => !deaths.has(phase))).toEqual([]);
   }, 300_000);
 
-  it('faults/row-22: opens after a kill during the upgrade of an older state, with everything in it', async () => {
+  it('faults/row-22: opens with all its data after a kill during the upgrade of an older state', async () => {
     const entries = Array.from({ length: 20_000 }, (_, id) => ({ project: 'pay', id, startedAtMs: id, endedAtMs: id }));
     const documents = entries.map(({ id }) => ({ kind: 'job', key: String(id), body: `{"runs":${id}}` }));
     const before = openSqliteState({ dir });

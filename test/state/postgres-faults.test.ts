@@ -191,7 +191,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     expect(await state.ledger.size('prod')).toBe(1);
   });
 
-  it('opens all connections again after one broke, because the others may lead to a server that is gone', async () => {
+  it('opens all connections again after one broke, because other connections may lead to a server that is gone', async () => {
     const connections = createConnections(toSettings(server, schema), systemClock);
     /** Returns the pids of the processes that serve three connections in use at the same time. */
     const pids = async (): Promise<Set<number | undefined>> => {

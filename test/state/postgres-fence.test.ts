@@ -75,7 +75,7 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     expect(await a.leases.acquire('prod', 60_000)).toMatchObject({ isOurs: true, lease: { epoch: 2 } });
   });
 
-  it('gives a replica a later epoch than its last one, even if the database has lost that epoch', async () => {
+  it('gives a replica a later epoch than its last epoch, even if the database has lost that epoch', async () => {
     const a = await open('a');
     for (let n = 0; n < 3; n += 1) await a.leases.acquire('prod', 60_000);
     await server.query(`UPDATE ${schema}.lease SET epoch = 1; UPDATE ${schema}.unit SET last_epoch = 1`);
@@ -84,7 +84,7 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     expect(await a.leases.acquire('prod', 60_000, 4)).toMatchObject({ isOurs: true, lease: { epoch: 5 } });
   });
 
-  it('returns the address and the configuration of an owner; no configuration if an older release does not set it', async () => {
+  it('returns the address and the configuration of an owner; an older release sets no configuration', async () => {
     const [a, b] = [await open('a'), await open('b')];
     const shown = async () =>
       (await b.leases.list()).map(({ owner, configuration, address }) => [owner, configuration, address]);

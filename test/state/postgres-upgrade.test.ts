@@ -74,7 +74,7 @@ describeWithTools('state/postgres, upgraded while it is in use', ['postgresql'],
     return Number(row.epoch);
   }
 
-  it('lets an exporter of the first release keep its servers during the upgrade, and lets each take over from the other', async () => {
+  it('lets an exporter of the first release keep its servers during the upgrade, and lets each release take over from the other', async () => {
     expect(await acquireAsOld()).toBe(1);
     let isUpgraded = false;
     const upgrade = open().finally(() => {

@@ -49,7 +49,7 @@ describe('state/sqlite', () => {
     await state.close();
   });
 
-  it('refuses a directory that another process uses, until that one has ended', async () => {
+  it('refuses a directory that another process uses, until that process has ended', async () => {
     const hold = `
       const { openSqliteState } = await import(${JSON.stringify(new URL('../../src/state/sqlite.ts', import.meta.url).href)});
       openSqliteState({ dir: ${JSON.stringify(dir)} });

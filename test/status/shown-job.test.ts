@@ -28,7 +28,7 @@ describe('status/shown-job', () => {
     expect(toShownJob({ ...many, factsOf: () => undefined })?.runs).toHaveLength(100);
   });
 
-  it('finds the runs of a job by its id, also those from before it was renamed, and none of a job that had its name', () => {
+  it('finds the runs of a job by its id, also from before a rename, and no runs of a job that had its name', () => {
     const own = [
       ended({ id: 3, project: 'pay', job: 'settle', jobId: 'j1' }),
       ended({ id: 2, project: 'pay', job: 'old/name', jobId: 'j1' }),

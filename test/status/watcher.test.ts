@@ -5,7 +5,7 @@ const lease = { isOwned: false, owner: 'http://b.example.org:9720/', epoch: 3, e
 const own = { externalUrl: 'http://a.example.org:9720', url: 'http://localhost:9720' };
 
 describe('status/watcher', () => {
-  it('decides whether this exporter, another one or none watches a server', () => {
+  it('decides whether this exporter, another exporter or no exporter watches a server', () => {
     expect(toWatcher({ ...lease, isOwned: true }, own)).toEqual({ is: 'us' });
     expect(toWatcher(lease, own)).toEqual({ is: 'other', address: lease.owner, page: 'http://b.example.org:9720' });
     expect(toWatcher({ ...lease, expiresInMs: 0 }, own)).toEqual({ is: 'nobody' });

@@ -238,7 +238,7 @@ describe('tracing/times, exact durations', () => {
     expect(timesOf('1/1')).toEqual([birthMs + 2000, birthMs + 9000]);
   });
 
-  it('shows a step no earlier than the one before it that began in the same second', () => {
+  it('shows a step no earlier than the step before it if both began in the same second', () => {
     const first = { ...partOf('1', 0, 1500), hasSubworkflow: true, workflow: { steps: [partOf('1/1', 2, 100)] } };
     const { spans } = planSource(record(birthMs, birthMs + 4000, [first, partOf('2', 0, 200)])).trace;
     expect(spans.slice(1).map(({ startMs, endMs }) => [startMs - birthMs, endMs - birthMs])).toEqual([

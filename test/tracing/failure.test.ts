@@ -92,7 +92,7 @@ describe('tracing/failure', () => {
     expect(planned.trace.spans[0]?.attributes['error.type']).toBe('NonZeroResultCode');
   });
 
-  it('names the limit of an execution that timed out, not the reason of the step that it interrupted', () => {
+  it('names the limit of an execution that timed out, and not the reason of the step that this limit interrupted', () => {
     const run = {
       ...someRun({ status: 'timedout', endedAtMs: beginMs + 4000 }),
       project: 'pay',

@@ -63,7 +63,7 @@ describe('tracing/kept-plans', () => {
     expect(forgotten).toEqual(['bytes', 'too_large', 'configuration', 'configuration']);
   });
 
-  it('removes the oldest of more than 1,000 plans, and counts it', () => {
+  it('removes the oldest of more than 1,000 plans, and counts the removal', () => {
     const forgotten: ForgetReason[] = [];
     const kept = createKeptPlans({ onForgotten: (reason) => void forgotten.push(reason) });
     for (let id = 1; id <= 1002; id += 1) kept.keep('prod', id, plan);

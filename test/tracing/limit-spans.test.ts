@@ -49,7 +49,7 @@ function createLarge(steps: number, nodes: number, failed: readonly string[] = [
 }
 
 describe('tracing/limit-spans', () => {
-  it('keeps the first, the slowest and the failed spans, and joins the rest into one', () => {
+  it('keeps the first, the slowest and the failed spans, and joins the rest into one span', () => {
     const source = createLarge(2, 8, ['2@node-7']);
     expect(`\n${toTreeText(planSource(source, { maxSpans: 9 }).trace)}`).toBe(`
 RUN shop/load/etl/nightly 0..199877 failure NonZeroResultCode - the execution failed: first failure NonZeroResultCode
@@ -78,7 +78,7 @@ RUN shop/load/etl/nightly 0..199877 failure NonZeroResultCode - the execution fa
     expect(plan.leftOut).toBe(15);
   });
 
-  it('faults/row-39: keeps 100 steps on 200 nodes within both limits, with all failed ones', () => {
+  it('faults/row-39: keeps 100 steps on 200 nodes within both limits, with all failed spans', () => {
     const failed = Array.from({ length: 60 }, (_, place) => `${place + 1}@node-${place + 100}`);
     const source = createLarge(100, 200, failed);
     const plan = planSource(source);

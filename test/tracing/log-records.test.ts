@@ -43,7 +43,7 @@ describe('tracing/plan/log-records', () => {
     ]);
   });
 
-  it('has different ids for each execution in the trace of one caller', () => {
+  it('has different ids for each execution in the trace of a caller', () => {
     const source = readRecorded('failed-node');
     const value = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     const uids = [1, 2, 1].map((id) => {

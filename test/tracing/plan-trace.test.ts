@@ -176,7 +176,7 @@ describe('tracing/plan-trace', () => {
     });
   });
 
-  it('names who aborted an execution, but not if it ended in another way', () => {
+  it('names the person who aborted an execution, but nobody for another end', () => {
     const toAborter = (status: TracedExecution['status']) =>
       planChanged({ status, abortedBy: 'alice' }, {}, { withUserNames: true }).root?.attributes[
         'automation.execution.aborted_by'

@@ -42,7 +42,7 @@ RUN shop/load/etl/nightly 0..9333 failure HostNotFound - the execution failed: f
 `);
   });
 
-  it('plans a job reference that runs for each node once, with one node after the other', () => {
+  it('plans a job reference that runs for each node as one step, with one node after the other', () => {
     expect(tree('per-node-reference')).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed: first failure NonZeroResultCode
   Drain (1) 0..900 success [clamped] - succeeded
@@ -204,7 +204,7 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
     expect(trace.spans.map(({ name }) => name)).toEqual(['RUN', expected]);
   });
 
-  it('names the steps of a reference by its expansion elsewhere, if they fit', () => {
+  it('names the steps of a reference by its expansion elsewhere, if the steps fit', () => {
     expect(tree('repeated-reference')).toBe(`
 RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
   child (1) 0..1000 success [clamped] - succeeded

@@ -37,7 +37,7 @@ const plan = {
 
 describeWithTools('world/outage', ['promtool'], ({ promtool }) => {
   it.each(pickPart(['refused', 'silent'] as const, 2))(
-    'fires one alert while a server is %s for 20 minutes, and none once it is back',
+    'fires one alert while a server is %s for 20 minutes, and no alert once it is back',
     async (way) => {
       const scrapes: string[] = [];
       let shown = '';

@@ -53,7 +53,7 @@ describe('world', () => {
   });
 
   it.each([-1_200_000, 1_200_000])(
-    "makes a trace of every execution that ended a while ago, by a server clock that is %i ms ahead of the exporter's",
+    "makes a trace of every execution that ended a while ago by a server clock that is %i ms ahead of the exporter's clock",
     async (serverAheadMs) => {
       const plan = { ...planWorld(2, []), traces: 'root', serverAheadMs, maxTraceAgeMs: 600_000 } as const;
       const report = await playWorld(plan);
@@ -62,7 +62,7 @@ describe('world', () => {
     },
   );
 
-  it('finds no fault in worlds that once showed one', async () => {
+  it('finds no fault in worlds that once showed a fault', async () => {
     const faults: string[] = [];
     for (const given of pickPart(corpus, 4)) faults.push(...(await playPlan(given)));
     expect(faults).toEqual([]);

@@ -34,7 +34,7 @@ async function meet() {
 }
 
 describe('api/auth/token', () => {
-  it('sends the token in both headers until the dialect is known, then in one', async () => {
+  it('sends the token in both headers until the dialect is known, then in one header', async () => {
     const { server } = await meet();
 
     const [first, second] = server.asked;

@@ -84,7 +84,7 @@ describe('domain/durations/drift', () => {
     ]);
   });
 
-  it('rarely reports unchanged durations, and soon reports doubled ones (a part of `npm run bench drift`)', () => {
+  it('rarely reports unchanged durations, and soon reports doubled durations (a part of `npm run bench drift`)', () => {
     let all = 0;
     for (const shape of Object.keys(shapes)) {
       const { falseAlarms, delays } = simulate(shape, { runs: 1500, tries: 3, factor: 3, seed: 1 });

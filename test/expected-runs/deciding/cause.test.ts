@@ -199,7 +199,7 @@ describe('expected-runs/deciding/cause', () => {
     expect(verdicts).toMatchObject([{ is: 'missed', reason: 'orphaned', expectedMs: atMs }]);
   });
 
-  it('keeps the time of the last missed run if an earlier one is decided later', () => {
+  it('keeps the time of the last missed run if an earlier run is decided later', () => {
     const miss = { is: 'missed', expectedMs: atMs - 20 * minute, reason: 'unknown', facts: [] } as const;
     const lastMissedMs = atMs - 5 * minute;
     const mostKept = Array.from({ length: 20 }, () => miss);

@@ -146,7 +146,7 @@ describe('expected-runs/deciding/timetable', () => {
     expect(withdrawnMs).toEqual([470_000, 480_000, 490_000, 510_000, 520_000]);
   });
 
-  it('ends the start window of a time half way to the next time, even if an edit removed the next one', () => {
+  it('ends the start window of a time half way to the next time, even if an edit removed the next time', () => {
     const before = joinAnswer(undefined, answer(0, 300, [60_000, 120_000, 180_000]), join).timetable;
     const { timetable } = joinAnswer(before, answer(130, 9000, [900_000]), { ...join, decidedMs: 60_000 });
     expect(timetable.timesMs).toEqual([60_000, 900_000]);
@@ -172,7 +172,7 @@ describe('expected-runs/deciding/notes', () => {
     expect(verdicts).toEqual([{ is: 'undecided', expectedMs: 30_000, why: 'unasked', count: 58 }]);
   });
 
-  it('decides a gap only when a list after it is long enough to count its times', () => {
+  it('decides a gap only when the list after the gap is long enough to count its times', () => {
     const first = noteAnswer(job, answer(0, 20, [20_000])).job;
     const short = noteAnswer(first, answer(600, 870, tens(610, 27))).job;
     const { gap } = short.timetable ?? {};
@@ -229,7 +229,7 @@ describe('expected-runs/deciding/notes', () => {
     expect(find(30 * dayMs + 6, { ...job, id: 'b' })).toEqual({ ids: ['a'], keys: [] });
   });
 
-  it('watches a job that returns only if there is room for it', () => {
+  it('watches a job that returns only if there is room for another job', () => {
     const ofJob = (id: string) => ({ ...listed, id });
     const watch = (maxJobs: number) => {
       const all = new Map([

@@ -109,7 +109,7 @@ describe('expected-runs/risks/find-risks', () => {
       expect((await risksOf([job('a', [10])], other)).atRisk).toBe(0);
   });
 
-  it('lists a job that was refused, while nothing has changed that could let it log in', async () => {
+  it('lists a job whose login was refused, until a change may have helped', async () => {
     const lastFailure = { id: 7, failureClass: 'access' as const };
     const failed = { lastFailedId: 7, lastFailedMs: nowMs - hourMs, lastFailure };
     const refused = (consecutiveFailures: number, unchangedMs: number | undefined) => ({

@@ -41,7 +41,7 @@ describe('expected-runs/risks/find-windows', () => {
     durationMs: 30_000,
   };
 
-  it('finds the next window without a run, and what starts after it', async () => {
+  it('finds the next window without a run, and the runs after it', async () => {
     const [window] = await find([beat], { forMs: 10 * minuteMs, withinMs: 60 * minuteMs });
     expect(window).toMatchObject({
       startMs: nowMs + 6 * minuteMs,
@@ -94,7 +94,7 @@ describe('expected-runs/risks/find-windows', () => {
     ]);
   });
 
-  it('begins with a window that is as good as the best possible one', async () => {
+  it('begins with a window that is as good as the best possible window', async () => {
     const times = fc.array(fc.integer({ min: 0, max: 180 * minuteMs }), { maxLength: 12 });
     const jobs = fc.array(
       fc.record({

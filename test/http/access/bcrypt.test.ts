@@ -47,7 +47,7 @@ describe('http/access/bcrypt', () => {
     expect(turns()).toBe(2);
   });
 
-  it('takes as long for a cheap hash as for an expensive one, if both are configured', async () => {
+  it('takes as long for a cheap hash as for an expensive hash if both are configured', async () => {
     const { compare, turns } = setUp();
     await compare('wrong', known[3][1], 9);
     expect(turns()).toBe(16);

@@ -92,7 +92,7 @@ describe('http/access/users', () => {
     expect(compared).toHaveLength(2);
   });
 
-  it('takes as long for an unknown name as for a known one, at any cost factor', async () => {
+  it('takes as long for an unknown name as for a known name, at any cost factor', async () => {
     const { users, compared, settle } = setUp(two);
     for (const name of ['prometheus', 'old', 'nobody']) await settle(users.admit(basic(`${name}:wrong`)));
     // After a hash of a lower cost, the difference to the highest cost is computed too.

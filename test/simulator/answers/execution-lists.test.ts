@@ -229,7 +229,7 @@ describe('simulator/answers/execution-lists', () => {
     },
   );
 
-  it('hides a one-time run, even while it runs, unless postponed ones are requested', async () => {
+  it('hides a one-time run, even while it runs, unless postponed runs are requested', async () => {
     const simulator = await startSmall();
     const id = simulator.control.runJob(settleId, { atMs: noon + 10_000 });
     const lists: unknown[] = [];

@@ -31,7 +31,7 @@ describe('simulator/answers/execution-output', () => {
     ]);
   });
 
-  it('returns the last lines, and may return one more of a growing log', async () => {
+  it('returns the last lines, and perhaps one more line of a growing log', async () => {
     const simulator = await startSmall();
     simulator.control.runJob(settleId);
     const count = async (id: number) => {

@@ -5,7 +5,7 @@ import type { Step } from '../../../simulator/world/work.ts';
 import { ask, startEmpty } from '../caller.ts';
 
 describe('simulator/answers/execution-state', () => {
-  it('proceeds from step to step and stops after a failed one (B 2.6)', async () => {
+  it('proceeds from step to step and stops after a failed step (B 2.6)', async () => {
     const simulator = await startWith([command('one', 10, 0), command('two', 10, 1), command('three', 10, 0)]);
     const pictures = [await draw(simulator)];
     for (const ms of [2000, 12_000, 60_000]) {
@@ -41,7 +41,7 @@ describe('simulator/answers/execution-state', () => {
     ]);
   });
 
-  it('continues with the remaining nodes if one is down', async () => {
+  it('continues with the remaining nodes if a node is down', async () => {
     const simulator = await startWith([command('one', 10, 0), command('two', 10, 0)], {
       keepGoing: true,
       downNodes: ['b'],

@@ -5,7 +5,7 @@ import { createDirectSimulator } from '../../support/direct-simulator.ts';
 import { ask, asService, settleId, startEmpty, startSmall } from '../caller.ts';
 
 describe('simulator/answers/jobs', () => {
-  it('omits hidden jobs silently in lists, and answers 403 for one', async () => {
+  it('omits hidden jobs silently in lists, and answers a request for a hidden job with 403', async () => {
     const simulator = await startSmall();
     simulator.control.addToken({ token: 'half', policy: { hiddenJobs: [settleId] } });
     const options = { headers: { 'X-Rundeck-Auth-Token': 'half' } };

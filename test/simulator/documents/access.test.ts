@@ -59,7 +59,7 @@ const table: readonly (readonly [path: string, statuses: string])[] = [
 ];
 
 describe('simulator/documents/access', () => {
-  it.each(table)('allows %s for those who may read it', async (path, statuses) => {
+  it.each(table)('allows %s for callers who may read it', async (path, statuses) => {
     const simulator = await startGuarded();
     const seen = [];
     for (const [name] of callers) {

@@ -15,7 +15,7 @@ describe('simulator/documents/cluster', () => {
     expect(common).toEqual([first, second, first, second]);
   });
 
-  it("lists a member's own schedules, or those of another named member (A 4.5)", async () => {
+  it("lists a member's own schedules, or the schedules of another named member (A 4.5)", async () => {
     const simulator = await startCluster();
     const [first = '', second = ''] = simulator.memberUrls;
     const uuid = await uuidOf(simulator, second);

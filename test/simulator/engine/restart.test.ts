@@ -3,7 +3,7 @@ import { every } from '../../../simulator/scenarios/build.ts';
 import { ask, noon, oneStep, startOneJob } from '../caller.ts';
 
 describe('simulator/engine/restart', () => {
-  it('interrupts runs, does not respond while it starts, and marks the runs as incomplete later', async () => {
+  it('interrupts runs, does not respond while it starts, and later marks the runs as incomplete', async () => {
     const simulator = await startOneJob({});
     simulator.control.runJob('job-1');
     simulator.advance(3000);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ask, asService, startEmpty } from '../caller.ts';
 
 describe('simulator/routes/api', () => {
-  it('reports its newest version to a caller with a newer one (A 7.2)', async () => {
+  it('reports its newest version to a caller who requests a newer version (A 7.2)', async () => {
     const simulator = await startEmpty();
     const reply = await ask(simulator, 'api/99/system/info');
     await simulator.stop();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ask, noon, startEmpty } from '../caller.ts';
 
 describe('simulator/routes/authenticate', () => {
-  it('reads the token from the header, and prefers one in the query (A 5.1)', async () => {
+  it('reads the token from the header, and prefers a token in the query (A 5.1)', async () => {
     const simulator = await startEmpty();
     const header = await ask(simulator, 'api/47/projects');
     const query = await ask(simulator, 'api/47/projects?authtoken=secret-token', { headers: {} });

@@ -27,7 +27,7 @@ describe('simulator/scenarios', () => {
     ]);
   });
 
-  it('refuses an unknown scenario, and lists the known ones', async () => {
+  it('refuses an unknown scenario, and lists the known scenarios', async () => {
     await expect(startSimulator({ scenario: 'doomsday' })).rejects.toThrow(
       'There is no scenario "doomsday". Known ones: quiet-day, bad-night, failing-night, stuck-queue, passive-window, log-storage-outage, node-down, missed-night, overlap, tight-pool, orphaned-schedule, retry-storm, cluster-takeover, thousand-projects, empty.',
     );
@@ -72,7 +72,7 @@ describe('simulator/scenarios', () => {
     },
   );
 
-  it('has past executions at the start, and no future ones', async () => {
+  it('has past executions at the start, and no future executions', async () => {
     const simulator = await start('quiet-day');
     const { executions } = simulator.truth();
     const { json } = await ask(simulator, 'api/47/system/info');

@@ -24,7 +24,7 @@ describe('simulator/traces/shelf', () => {
     expect(shelf.list().map(({ traceId }) => traceId)).toEqual(['t7']);
   });
 
-  it('shows a trace sent twice once, and one sent in parts as a whole', () => {
+  it('shows a trace that was sent twice once, and a trace that was sent in parts as a whole', () => {
     const shelf = createShelf(limits);
     const root = sunk({ id: 'a' });
     const step = sunk({ id: 'b', parentId: 'a', startMs: startMs - 5 });

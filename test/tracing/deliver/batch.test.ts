@@ -27,7 +27,7 @@ describe('tracing/deliver/batch', () => {
     expect(text).toContain(Buffer.from(first.bytes).toString().slice(18, -2));
   });
 
-  it('never joins different encodings, nor JSON with unexpected frames', () => {
+  it('never joins different encodings, and no JSON with unexpected frames', () => {
     const json = makeTrace(3, { encoding: 'json' });
     const odd = { ...json, bytes: Buffer.from('{ "resourceSpans": [] }') };
     const empty = { ...json, bytes: Buffer.from('{"resourceSpans":[]}') };

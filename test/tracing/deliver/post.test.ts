@@ -161,7 +161,7 @@ describe.skipIf(!hasOpenssl)(`tracing/sender/post over TLS${withoutOpenssl}`, ()
   const startTls = (name: string, more = {}): Promise<Sink> =>
     start(accept, { cert: certificates.pem(`${name}.pem`), key: certificates.pem(`${name}.key`), ...more });
 
-  it('trusts certificates signed by the configured authority, and no unknown ones', async () => {
+  it('trusts certificates signed by the configured authority, and no unknown certificates', async () => {
     const sink = await startTls('good');
     expect(await send(sink.url, { files: { ca: 'ca.pem' } }, readFile)).toMatchObject({ status: 200 });
     expect(await faultOf(send(sink.url))).toEqual({
@@ -178,7 +178,7 @@ describe.skipIf(!hasOpenssl)(`tracing/sender/post over TLS${withoutOpenssl}`, ()
     });
   });
 
-  it('presents its own certificate to a backend that requires one', async () => {
+  it('presents its own certificate to a backend that requires a client certificate', async () => {
     const sink = await startTls('good', {
       ca: certificates.pem('ca.pem'),
       requestCert: true,
@@ -191,7 +191,7 @@ describe.skipIf(!hasOpenssl)(`tracing/sender/post over TLS${withoutOpenssl}`, ()
     expect(['tls', 'network']).toContain(kind);
   });
 
-  it('reads its files again after an error, so that fixing them is enough', async () => {
+  it('reads its files again after an error, so that a repaired file suffices', async () => {
     const sink = await startTls('good');
     let isThere = false;
     const post = create(sink.url, { files: { ca: 'ca.pem' } }, (path) => readFile(isThere ? path : 'nowhere'));
@@ -203,7 +203,7 @@ describe.skipIf(!hasOpenssl)(`tracing/sender/post over TLS${withoutOpenssl}`, ()
     expect(await post.send(content, new AbortController().signal)).toMatchObject({ status: 200 });
   });
 
-  it('faults/row-28: presents a renewed certificate, even if the connection with the old one broke', async () => {
+  it('faults/row-28: presents a renewed certificate, even if the connection with the old certificate broke', async () => {
     const sink = await startTls('good', {
       ca: certificates.pem('ca.pem'),
       requestCert: true,

@@ -5,7 +5,7 @@ import { makeTrace } from './made-traces.ts';
 const one = makeTrace(1);
 const other = makeTrace(2);
 
-it('gives up a trace that was lost, but not a trace refused by a busy backend, even if others are often delivered', () => {
+it('gives up a trace that was lost but no trace that a busy backend refused, even if other traces are often delivered', () => {
   const spool = { next: async () => [] };
   const clock = { ticks: () => 0, random: () => 1 };
   const { noteFault, notePassed } = createSelection({
@@ -27,7 +27,7 @@ it('gives up a trace that was lost, but not a trace refused by a busy backend, e
   expect(givenUp.filter((id) => id !== undefined)).toEqual(['1']);
 });
 
-it('has nothing to send if the only remaining trace was lost, and a person has dropped it since', async () => {
+it('has nothing to send if the only remaining trace was lost and then dropped by a person', async () => {
   const { next, noteFault } = createSelection({
     spool: { next: async () => [] },
     gathering: { maxBytes: 1000, maxTraces: 10 },
@@ -58,7 +58,7 @@ describe('tracing/deliver/batch-size', () => {
     expect(play(full, 4)).toEqual([1024, 1024, 1024, 1024]);
   });
 
-  it('halves the size after several losses until a request is delivered, and later tries larger sizes, each time after a longer pause', () => {
+  it('halves the size after several losses until a request is delivered, and tries larger sizes later and later', () => {
     expect(play(200_000, 30).join(' ')).toBe(
       '1024 1024 1024 1024 1024 512 256 128 256 128 128 256 128 128 128 128 ' +
         '256 128 128 128 128 128 128 128 128 256 128 128 128 128',

@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(() => state.close());
 
 describe('tracing/deliver/sender', () => {
-  it('delivers everything in the spool, several traces in a request, and removes it', async () => {
+  it('delivers all traces of the spool, several in a request, and removes them', async () => {
     await spool(makeTraces(50));
     const { events, sent } = await runUntilIdle(() => answer(200));
 
@@ -28,7 +28,7 @@ describe('tracing/deliver/sender', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 0, bytes: 0 });
   });
 
-  it('gathers traces up to a mebibyte, and sends a larger one alone', async () => {
+  it('gathers traces up to a mebibyte, and sends a larger trace alone', async () => {
     const sizes = [400_000, 400_000, 400_000, 4_000_000, 100];
     await spool(makeTraces(5).map((trace, index) => ({ ...trace, bytes: new Uint8Array(sizes[index] ?? 0).fill(7) })));
     const { sent } = await runUntilIdle(() => answer(200));
@@ -157,7 +157,7 @@ describe('tracing/deliver/sender', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 85, quarantinedTraces: 15 });
   });
 
-  it('forgets refusals after a delivery, because only many consecutive ones suggest that all traces would be refused', async () => {
+  it('forgets refusals after a delivery: only many consecutive refusals suggest that all traces would be refused', async () => {
     // There are eight rejected traces, one accepted trace, and eight more rejected ones.
     await spool(
       makeTraces(17).map((trace) => ({ ...trace, encoding: Number(trace.executionId) % 2 ? 'json' : 'protobuf' })),
@@ -265,7 +265,7 @@ describe('tracing/deliver/sender', () => {
     expect(sent).toEqual([]);
   });
 
-  it('reports what it cannot deliver, since when and why', async () => {
+  it('reports which signal it cannot deliver, since when and why', async () => {
     await spool(makeTraces(1));
     let nowMs = 1_700_000_000_000;
     const clock = fakeClock({ now: () => nowMs++, ticks: () => 0, random: () => 0.5 });

@@ -210,7 +210,7 @@ describe('tracing/deliver/settings', () => {
 });
 
 describe('tracing/deliver/settings: log records', () => {
-  it('uses the variables for logs, or else the general ones, but never those for traces', () => {
+  it('uses the variables for logs, otherwise the general variables, but never the variables for traces', () => {
     const environment = {
       [`${general}ENDPOINT`]: 'http://c.example.org/otlp',
       [`${traces}ENDPOINT`]: 'http://t.example.org/',

@@ -129,7 +129,7 @@ describe('tracing/enrich/attempts', () => {
     ]);
   });
 
-  it('links an attempt whose trace is made before that of the previous one', async () => {
+  it('links an attempt whose trace is made before the trace of the previous attempt', async () => {
     const made = await runOnce([ended(7, 1), repeated(8, 1)], { next: { 7: 8 }, unanswered: [7] });
     expect(made).toEqual([
       [8, 7],

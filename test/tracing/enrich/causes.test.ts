@@ -46,7 +46,7 @@ describe('tracing/enrich/causes', () => {
     expect(causes.of(run(3))).toBeUndefined();
   });
 
-  it('returns the failure of a job that ended last, even if another one began later', () => {
+  it('returns the failure of a job that ended last, even if another failure began later', () => {
     const causes = createCauses();
     for (const [id, job, endedAtMs] of [
       [1, 'pay/settle', 9000],

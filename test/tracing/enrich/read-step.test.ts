@@ -58,19 +58,16 @@ describe('tracing/enrich/read-step', () => {
       2000,
       2,
     ],
-  ])(
-    'stops after a limited number of %s, so that no log is read without a limit',
-    async (_what, pages, lines, requests) => {
-      const { found, asked } = await read(pages);
-      expect([found, asked.length]).toEqual([[lines, false], requests]);
-    },
-  );
+  ])('stops after a limited number of %s, so that no log is read for ever', async (_what, pages, lines, requests) => {
+    const { found, asked } = await read(pages);
+    expect([found, asked.length]).toEqual([[lines, false], requests]);
+  });
 
   it('does not make the server search a huge log', async () => {
     expect(await read([], 33 * 2 ** 20)).toEqual({ found: undefined, asked: [] });
   });
 
-  it('uses what it has if a page cannot be read, or if the server sends the same one again', async () => {
+  it('uses the lines that it has if a page cannot be read, or if the server sends the same page again', async () => {
     const server = await startCannedServer({ apiVersion: 47, dialect: 'rundeck' });
     const { api, close } = createTestClient({ url: server.url, token: fixedSecret(server.token), dialect: 'rundeck' });
     onTestFinished(server.stop);

@@ -198,7 +198,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect(told).toContain('degraded seal_timeout');
   });
 
-  it('requests a state before it stops waiting for it, even after a night without the exporter', async () => {
+  it('requests a state once more before it stops waiting, even after a night without the exporter', async () => {
     const { simulator, run, wait, plans } = await setUp({ backlogAgeMs: 24 * 60 * minuteMs });
     wait(8 * 60 * minuteMs);
     simulator.control.configure({ statePending: 'all' });

@@ -29,7 +29,7 @@ describe('tracing/enrich/queue-order', () => {
     ).toEqual([4, 2, 5, 3, 1]);
   });
 
-  it('treats every result except a success as one that a person may look for', () => {
+  it('treats every result except a success as a result that a person may look for', () => {
     const statuses = ['aborted', 'timedout', 'other', 'succeeded', 'failed-with-retry'] as const;
     const pending = statuses.map((status, index) => ended(index + 1, 10 * (index + 1), { status }));
     expect(idsOf(pending)).toEqual([5, 3, 2, 1, 4]);

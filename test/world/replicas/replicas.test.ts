@@ -38,7 +38,7 @@ describe('world/replicas', () => {
   });
 
   it.each(pickPart(replicaPlants, 3))(
-    'finds $name, and only if it is planted',
+    'finds $name if this fault is planted, and only then',
     async ({ name, shownBy }) => {
       const planted = await run([...shownBy.split(' '), `--plant=${name.replaceAll(' ', '_')}`]);
       const sound = await run(shownBy.split(' '));
