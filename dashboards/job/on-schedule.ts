@@ -55,7 +55,7 @@ export function jobScheduleRow(): QuestionRow {
         id: 304,
         title: 'Start delay in the picked projects, 95th percentile over an hour',
         description:
-          'Delay that 95 % of the runs on schedule in these projects did not exceed, those of other jobs included.',
+          'Delay that 95 % of the scheduled runs in these projects did not exceed, including runs of other jobs.',
         emptyReason: 'Empty until a run on schedule was seen.',
         unit: 's',
         width: 8,
