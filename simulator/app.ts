@@ -19,11 +19,11 @@ type AppParts = {
   readonly control: Control;
   /** Returns the member that answers a request: the pinned member, or the next member of the load balancer. */
   readonly nextMember: () => Member;
-  /** Pages beside the simulated server. A request to them does not count as one to the server. */
+  /** Pages beside the simulated server. A request to these pages does not count as a request to the server. */
   readonly traceSink: Router;
 };
 
-/** Creates the simulated server as one HTTP application. A cluster has one for each address. */
+/** Creates the simulated server as one HTTP application. A cluster has one app for each address. */
 export function createApp({ world, faults, sessions, log, control, nextMember, traceSink }: AppParts): Express {
   const app = express();
   app.disable('x-powered-by');

@@ -5,7 +5,7 @@ import { accelerate, nextTime } from './schedule.ts';
 import { beginWork, requestStart } from './start.ts';
 import { storeLog } from './storage.ts';
 
-/** Plays all events up to a time in order. If the clock was set back, plays nothing. */
+/** Plays all events up to a time in order. Plays nothing if the clock was set back. */
 export function advance(world: World, toMs: number): void {
   for (;;) {
     const nextMs = world.queue.nextAtMs();

@@ -105,7 +105,7 @@ export type Moment = {
 
 export function progressOf(execution: Execution, atMs: number): Progress {
   const { end, lostAtMs, workAtMs, startedAtMs } = execution;
-  // After a crash, the stored state does not change, even if the run is marked incomplete later.
+  // The stored state of a run does not change after a crash, even if the run is marked incomplete later.
   const final = end !== undefined && lostAtMs === undefined && end.atMs <= atMs;
   const untilMs = Math.min(atMs, lostAtMs ?? atMs, end?.atMs ?? atMs);
   const beganMs = Number.isFinite(workAtMs) ? workAtMs : Number.POSITIVE_INFINITY;

@@ -27,7 +27,7 @@ export type Contact = {
   readonly version: () => number | undefined;
   /** Reports whether the server supports this API version, even if it is newer than the version in use. */
   readonly hasVersion: (version: number) => boolean;
-  /** Returns the API version to use. The first caller determines it, and the others wait. */
+  /** Returns the API version to use. The first caller determines the version, and other callers wait. */
   readonly settle: (ask: (version: number) => Promise<SystemInfo>) => Promise<number>;
   readonly learn: (info: SystemInfo) => void;
   /** Call with the time in system information and the date of its headers, which a proxy may have written. */
@@ -74,7 +74,7 @@ export function createContact(settings: Settings, memory: VersionMemory = {}): C
       if (!(error instanceof ApiError)) throw error;
       if (error.kind === 'unsupported_version') {
         const older = toOlderVersion(error);
-        // Requested again for the dialect and the release, which are missing in the error.
+        // System information is requested again for the dialect and the release, which are missing in the error.
         await ask(older).then(learn, () => undefined);
         return older;
       }

@@ -11,11 +11,11 @@ export type Endpoint<Answer, Path extends string = string, Query extends string 
   readonly path: Path;
   readonly query: readonly Query[];
   readonly since: number | Readonly<Record<Dialect, number>>;
-  /** A newer API version with more fields in the response. The endpoint is requested with it if the server supports it. */
+  /** A newer API version with more fields in the response, with which the endpoint is requested if the server supports it. */
   readonly tellsMoreIn?: number;
   /** A query that is sent only to servers below an API version. */
   readonly oldQuery?: { readonly below: number; readonly query: string };
-  /** The first API version with misleading responses. With this or a newer version, the endpoint is not requested. */
+  /** The first API version with misleading responses. With this version or a newer one, the endpoint is not requested. */
   readonly misleadsFrom?: number;
   /** True if an administrator can disable the endpoint, so that a 404 is no error. */
   readonly mayBeOff: boolean;
@@ -23,7 +23,7 @@ export type Endpoint<Answer, Path extends string = string, Query extends string 
   readonly allowedBy: readonly AccessRight[];
   /** Other statuses than 200 whose body is a response, if it can be decoded. */
   readonly alsoAnswers: readonly number[];
-  /** True if some releases respond with plain text. A body that is not JSON is then passed to the decoder unchanged. */
+  /** True if some releases respond with plain text. If true, a body that is not JSON is passed to the decoder unchanged. */
   readonly mayBeText: boolean;
   /** True if long texts are not cut, for example the lines of a log. */
   readonly keepsLongTexts: boolean;

@@ -3,7 +3,7 @@ import type { Clock } from '../domain/clock.ts';
 /** A file whose content can be read again. */
 export type Refreshable = {
   readonly name: string;
-  /** Reads the files again. Resolves to true if the content is new. Rejects if it cannot be used. */
+  /** Reads the files again. Resolves to true if the content is new. Rejects if the content cannot be used. */
   readonly refresh: () => Promise<boolean>;
 };
 

@@ -19,7 +19,7 @@ export type RequesterOptions = {
   readonly breaker: Breaker;
   readonly clock: Clock;
   readonly observe: RequestObserver;
-  /** Decodes unusually large responses. If absent, they are refused. */
+  /** Decodes unusually large responses. If absent, large responses are refused. */
   readonly largeAnswers?: LargeAnswers | undefined;
   /** Returns the secrets that must be removed from responses. */
   readonly secretForms?: (() => readonly string[]) | undefined;

@@ -23,5 +23,5 @@ export function readRetryAfterMs(value: string | undefined, nowMs: number): numb
   return Number.isNaN(untilMs) ? undefined : Math.min(maxRetryAfterMs, Math.max(0, untilMs - nowMs));
 }
 
-/** The maximum pause. A server that requests a longer one gets a request after this time anyway. */
+/** The maximum pause. A server that requests a longer pause gets a request after this time anyway. */
 const maxRetryAfterMs = 300_000;

@@ -99,7 +99,7 @@ function toSeconds(timestampMs: number | undefined): number | undefined {
   return timestampMs === undefined ? undefined : timestampMs / 1000;
 }
 
-/** Returns the load average. Platforms without one report -1. */
+/** Returns the load average. Platforms without a load average report -1. */
 function notNegative(load: number | undefined): number | undefined {
   return load !== undefined && load >= 0 ? load : undefined;
 }

@@ -18,7 +18,7 @@ export function toExitCode(isWrong: boolean | undefined): number {
   return isWrong ? exitCodes.failed : exitCodes.well;
 }
 
-/** Returns the one argument of a command, the server. Complains and returns undefined if it is missing. */
+/** Returns the one argument of a command, the server. Complains and returns undefined if the argument is missing. */
 export function takeServer({ arguments: { positionals }, complain }: CommandContext, command: string) {
   const [server] = positionals;
   if (server === undefined) complain(`${command}: takes a server, by its configured name\n`);

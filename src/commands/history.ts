@@ -137,7 +137,7 @@ function readTime(text: string, nowMs: number): number | undefined {
   return 'value' in age ? nowMs - age.value : toTimestampMs(text);
 }
 
-/** Reads `--label`. Returns a text if it is wrong. */
+/** Reads `--label`. Returns a text if a label is wrong. */
 function readLabels({ arguments: { flags } }: CommandContext, taken: readonly string[]): readonly LabelPair[] | string {
   const text = flags.get('label')?.toString();
   if (text === undefined) return [];

@@ -1,7 +1,7 @@
 const minMajor = 24;
 const minMinor = 15;
 
-/** Returns a complaint if the version of Node.js is too old; otherwise undefined. Must run on any version. */
+/** Returns a complaint if the version of Node.js is too old; otherwise undefined. This file must run on any version. */
 export function explainOldNode(version: string): string | undefined {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   if (major > minMajor || (major === minMajor && minor >= minMinor)) return undefined;

@@ -30,7 +30,7 @@ export type LoadedConfig =
   | {
       readonly ok: true;
       readonly config: Config;
-      /** The file that was read. A reload reads it again. */
+      /** The file that was read. A reload reads the file again. */
       readonly configFile: string | undefined;
       readonly checkOnly: boolean;
       /** The number of configured servers that other shards watch. */

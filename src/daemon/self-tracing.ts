@@ -17,7 +17,7 @@ export type SelfTracing = ReturnType<typeof startSelfTracing>;
 
 type SelfTracingOptions = { readonly version: string; readonly log: Log };
 
-/** Starts OpenTelemetry's SDK, which reads its own variables. Import this file only if they are set. */
+/** Starts OpenTelemetry's SDK, which reads its own variables. Import this file only if the variables are set. */
 export function startSelfTracing({ version, log }: SelfTracingOptions) {
   toLog(log);
   const ours = resourceFromAttributes({ 'service.name': 'automation-exporter', 'service.version': version });

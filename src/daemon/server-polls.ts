@@ -41,7 +41,7 @@ export type ServerPolls = ReturnType<typeof createServerPolls>;
 
 type ServerPoll = { readonly scheduled: ScheduledPoll; readonly reading: Reading };
 
-/** The data that one generation passes to the next. They must not refer to the old one, which would stay in memory. */
+/** The data that one generation passes to the next; a reference to the old generation would keep it in memory. */
 export type Handover = {
   readonly projectRows: ReadonlyMap<string, ProjectRows>;
   readonly addresses: readonly Address[];

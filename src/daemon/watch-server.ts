@@ -40,7 +40,7 @@ export type WatchedServer = {
   readonly polls: readonly ScheduledPoll[];
   readonly traceLoop: EnrichLoop | undefined;
   readonly members: readonly string[];
-  /** Publishes disabled collectors and open circuits. Call when the generation starts, because it may never start. */
+  /** Publishes disabled collectors and open circuits. Call when the generation starts; a generation may never start. */
   readonly announce: () => void;
   readonly facts: (member?: string) => ServerFacts | undefined;
   /** Returns the state of the server or one of its members according to vital polls. */

@@ -2,11 +2,11 @@
 export type Clock = {
   /** The time since 1970. The clock can be set forward and back. */
   readonly now: () => number;
-  /** Milliseconds of a monotonic clock. Use it to measure durations. */
+  /** Milliseconds of a monotonic clock. Use this clock to measure durations. */
   readonly ticks: () => number;
   /** Like `ticks`, but without the time in which the process is suspended. */
   readonly awakeTicks: () => number;
-  /** Runs a function once after this time. Returns a function that cancels it. */
+  /** Runs a function once after this time. Returns a function that cancels the call. */
   readonly after: (ms: number, run: () => void) => Cancel;
   /** Resolves in the next turn of the event loop, after everything that is already waiting. */
   readonly nextTurn: () => Promise<void>;

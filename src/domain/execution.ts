@@ -26,7 +26,7 @@ export type Execution = {
   /** The server's own word, if the status is `other`. */
   readonly customStatus: string | undefined;
   readonly project: string | undefined;
-  /** Infinity for a waiting execution without a start. For a finished execution without a start, this is its end. */
+  /** Infinity for a waiting execution without a start. For a finished execution without a start, the end is used. */
   readonly startedAtMs: number;
   /** True if the end is used as the start. */
   readonly lacksStart?: boolean;
@@ -69,7 +69,7 @@ type ExecutionJob = {
   readonly averageDurationMs: number | undefined;
 };
 
-/** Returns the status for a word. An unknown word becomes `other`; `retried` is an older word for an attempt with a next one. */
+/** Returns the status for a word. An unknown word becomes `other`; `retried` is an older word for a retried attempt. */
 export function toExecutionStatus(word: string | undefined): ExecutionStatus {
   if (word === 'retried') return 'failed-with-retry';
   return executionStatuses.find((status) => status === word) ?? 'other';

@@ -213,7 +213,7 @@ type JobAround = JobNames & {
 };
 
 type SharedCause = {
-  /** The kind of cause, such as `node`, and its name. The name is empty if it must not be shown. */
+  /** The kind of cause, such as `node`, and its name. The name is empty if the name must not be shown. */
   readonly kind: string;
   readonly subject: string;
   /** The time of the first failure among the failed jobs. */

@@ -1,7 +1,7 @@
 import { findPackageJSON } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
-/** Returns the folder of the exporter, as source files or as a bundle. Everything that ships with it is below this folder. */
+/** Returns the folder of the exporter, as source files or as a bundle, which contains everything that ships. */
 export function toPackageFolder(): URL {
   const description = findPackageJSON(import.meta.url);
   if (description === undefined) throw new Error('the package.json of the exporter is missing; install it again');

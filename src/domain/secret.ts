@@ -8,7 +8,7 @@ type SecretSource = { readonly file: string } | { readonly environment: string }
 /** How a secret is sent: as a header value, or in the body of a form. */
 export type SecretForm = 'header' | 'form';
 
-/** A value that prints as `<secret>`. Only `reveal` returns it. */
+/** A value that prints as `<secret>`. Only `reveal` returns the value. */
 export class Secret {
   readonly #value: string;
   readonly #source: SecretSource;
@@ -128,7 +128,7 @@ function toCautiousJson(secret: string): string {
     .replaceAll(/[<>&'+=]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Returns the three forms that a secret can have in the base64 of a longer text. Ends that depend on its neighbours are cut. */
+/** Returns the three forms of a secret in the base64 of a longer text, without ends that depend on neighbouring text. */
 function toBase64Forms(secret: string): string[] {
   const bytes = Buffer.from(secret);
   return [0, 1, 2].flatMap((shift) => {

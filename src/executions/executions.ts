@@ -74,7 +74,7 @@ export type ExecutionsStatus = {
   /** Undefined if the last counted execution was not an import. */
   readonly imports?: ImportsSince | undefined;
   readonly jobs: ReadonlyMap<string, JobFacts>;
-  /** Reports whether a project has series. Deleted and excluded projects have none. */
+  /** Reports whether a project has series. Deleted and excluded projects have no series. */
   readonly isShownProject: (project: string) => boolean;
   /** Jobs without series of their own; undefined before the first round. */
   readonly leftOut: LeftOut | undefined;

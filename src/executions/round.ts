@@ -87,10 +87,10 @@ async function readRunningOnce(round: Round): Promise<Running> {
   return running;
 }
 
-/** Rewinds if the server clock was set back. Reads further back if it was set ahead. */
+/** Rewinds if the server clock was set back. Reads further back if the clock was set ahead. */
 async function followClock({ found, activities, activityHint, options }: Round, time: ServerTime): Promise<void> {
   if (time.wasUnseen) found.overlap.noteUnseen();
-  // Recorded before it is stored: the server clock reports a step once, and storing fails if the disk is full.
+  // The step is recorded before it is stored: the server clock reports a step once, and storing fails if the disk is full.
   const latestMs = time.reachedMs ?? time.doubtedMs;
   if (latestMs !== undefined) found.overlap.noteReached(latestMs);
   const ownMs = options.clock.now();

@@ -19,7 +19,7 @@ export type ExecutionSettings = SeriesRules & {
   readonly isWantedProject: (project: string) => boolean;
   readonly isWantedJob: (jobPath: string) => boolean;
   readonly successAgeMsOf: (jobPath: string) => number | undefined;
-  /** Returns the configured owner of a job. By default, jobs have none. */
+  /** Returns the configured owner of a job. By default, jobs have no owner. */
   readonly ownerOf?: (jobPath: string) => string | undefined;
 };
 

@@ -11,7 +11,7 @@ type DropReason = (typeof dropReasons)[number];
 export type Bounded = {
   readonly rows: readonly Row[];
   readonly dropped: Readonly<Partial<Record<DropReason, number>>>;
-  /** The keys of the published units, if not all fit. Pass them to the next call of the collector. */
+  /** The keys of the published units, if not all fit. Pass the shown units to the next call of the collector. */
   readonly shown?: Shown;
 };
 
@@ -19,7 +19,7 @@ export type Bounded = {
 export function boundRows(rows: readonly Row[], { families, maxSeries }: BoundRules, before?: Shown): Bounded {
   const isOn = ({ family }: Row): boolean => families.get(family.name)?.off !== true;
   const on = families.size === 0 ? rows : rows.filter(isOn);
-  // Rows that the server repeats are counted as dropped. Rows that became equal because a label was dropped are not.
+  // Rows that the server repeats are counted as dropped. Rows that became equal because a label was dropped are not counted.
   const { rows: distinct, merged } = mergeRows(toWellFormed(on));
   const fewer = dropLabels(distinct, families);
   const wanted = fewer === distinct ? distinct : toWholeMs(mergeRows(fewer).rows, families);

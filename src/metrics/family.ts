@@ -34,7 +34,7 @@ export type Row = {
   readonly added?: readonly LabelPair[];
   /** Rendered only in formats with exemplars. */
   readonly exemplar?: Exemplar;
-  /** The start of the series. Rendered only in formats with start times. */
+  /** The start of the series. This time is rendered only in formats with start times. */
   readonly startSeconds?: number | undefined;
   /** Set only for the count of a histogram. */
   readonly native?: NativePart | undefined;

@@ -66,7 +66,7 @@ function valueOf(name: string, parameters: readonly string[]): string | undefine
   return written?.slice(name.length + 1).replace(/^"(.*)"$/, '$1');
 }
 
-/** Returns the quality. An invalid one counts as 0, so that its formats are not used. */
+/** Returns the quality. An invalid weight counts as 0, so that its formats are not used. */
 function toQuality(written: string | undefined): number {
   if (written === undefined) return 1;
   return /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(written) ? Number(written) : 0;

@@ -15,7 +15,7 @@ export function renderSamples(rows: readonly Row[], baseLabels: readonly LabelPa
 export function createRowRenderer(family: Family, baseLabels: readonly LabelPair[] = []): (row: Row) => string {
   const { name, labels: labelNames } = family;
   const base = renderPairs(baseLabels);
-  // Few long pieces, because the cost of a line depends on the number of its pieces.
+  // Lines have few long pieces, because the cost of a line depends on the number of its pieces.
   const openings = labelNames.map((label, index) => `${index > 0 ? '",' : base && ','}${label}="`);
   const closing = labelNames.length > 0 ? '"' : '';
   const beforeValue = `${closing}} `;
@@ -53,7 +53,7 @@ export function createRowRenderer(family: Family, baseLabels: readonly LabelPair
 
 /**
  * Returns the same text in one piece. V8 stores a concatenated text as its parts, and would copy them for each line that begins
- * with it. Reading a character joins them.
+ * with it. Reading a character joins the parts.
  */
 function toOnePiece(text: string): string {
   return Number.isNaN(text.charCodeAt(0)) ? '' : text;
@@ -83,7 +83,7 @@ export function renderEnd(format: TextFormat): string {
   return format === 'openmetrics' ? '# EOF\n' : '';
 }
 
-/** Returns the name for the header. In OpenMetrics, the names of counters and infos have no suffix there. */
+/** Returns the name for the header. In OpenMetrics, names of counters and infos have no suffix in these lines. */
 function toOpenMetricsName(name: string, type: Family['type']): string {
   if (type === 'counter') return name.replace(/_total$/, '');
   return type === 'info' ? name.replace(/_info$/, '') : name;

@@ -9,7 +9,7 @@ export type Segment = {
   readonly family: Family;
   readonly samples: Readonly<Record<TextFormat, Block>>;
   readonly beside: BesideText;
-  /** The same samples as protocol buffers, by suffix. Set after the first request for them. */
+  /** The same samples as protocol buffers, by suffix. Set after the first request for protobuf. */
   messages?: ReadonlyMap<string, Block>;
   /** Concurrent scrapes wait for the same translation. */
   translating?: Promise<void>;
@@ -179,7 +179,7 @@ function streamsOf({ text, openmetrics }: Growing): readonly Stream[] {
 /** In characters. Longer concatenated texts are slower to encode. */
 const pieceLength = 4096;
 
-/** In characters. Rendering them takes about a millisecond. */
+/** In characters. Rendering this number of characters takes about a millisecond. */
 const sliceLength = 131_072;
 
 /** In bytes. Passing a block of any size to another thread takes 0.2 ms, so several slices form one block. */
@@ -200,7 +200,7 @@ function encode(stream: Stream): void {
 async function deflate(stream: Stream, toBlock: ToBlock): Promise<void> {
   const { bytes, length, blocks } = stream;
   if (length === 0) return;
-  // A copy, because these bytes are overwritten while the block is in use.
+  // The block is a copy, because these bytes are overwritten while the block is in use.
   const taken = Buffer.allocUnsafeSlow(length);
   bytes.copy(taken, 0, 0, length);
   stream.length = 0;

@@ -27,7 +27,7 @@ export type Snapshot = {
 /** The selection of a scrape; everything by default. */
 export type Selection = { readonly servers?: ReadonlySet<string>; readonly collectors?: ReadonlySet<string> };
 
-/** Stores the latest rows of each source. They are rendered when they are published, and replaced as a whole. */
+/** Stores the latest rows of each source. Rows are rendered when they are published, and replaced as a whole. */
 export function createSnapshots(clock: Pick<Clock, 'ticks' | 'nextTurn'>, toBlock?: ToBlock) {
   const { ticks } = clock;
   const latest = new Map<string, Rendered>();

@@ -50,7 +50,7 @@ export function createTenures({ leases, clock, reach, onEnd }: TenuresOptions) {
 
   return {
     begin: (unit: string, { epoch }: Lease, sentTicks: number) => hold(unit, { epoch, acknowledgedTicks: sentTicks }),
-    /** Ends a lease, if it has the given epoch. Returns its epoch; undefined if there is none. */
+    /** Ends a lease, if it has the given epoch. Returns the epoch of the lease; undefined without a lease. */
     end: (unit: string, only?: number) => {
       const epoch = held.get(unit)?.epoch;
       if (epoch === undefined || (only !== undefined && only !== epoch)) return undefined;

@@ -13,7 +13,7 @@ import { createSentSums } from './sent-sums.ts';
 export const pushResults = ['delivered', 'partial', 'refused', 'failed'] as const;
 export type PushResult = (typeof pushResults)[number];
 
-/** The reasons why points are lost. With delta, they are lost with their request; otherwise they are sent again. */
+/** The reasons why points are lost. With delta, points are lost with their request; otherwise they are sent again. */
 export const lostReasons = ['partial_success', 'refused', 'unanswered'] as const;
 export type LostReason = (typeof lostReasons)[number];
 
@@ -85,7 +85,7 @@ export function createPusher(options: PusherOptions): Pusher {
       try {
         for await (const batch of toBatches(families, pause, (family, point) => sums.take(family, point, nowMs)))
           requests.push({ ...encode(batch, nowMs, options), undo: sums.endBatch() });
-        // Stored as sent before sending, so that nothing is sent twice after a crash.
+        // Sums are stored as sent before sending, so that nothing is sent twice after a crash.
         await sums.store(nowMs);
         left = await sendAll(requests, async (request) => outcome.add(await send(request)), stopping.signal);
       } finally {

@@ -7,9 +7,9 @@ export type ScrapedFamily = {
 };
 
 export type Point = {
-  /** The encoded labels without configured ones. They identify the series within its family, also after a reload. */
+  /** The encoded labels without configured ones. Labels identify the series within its family, also after a reload. */
   readonly key: Buffer;
-  /** All labels. States of earlier releases have them as the key. */
+  /** All labels. States of earlier releases have these labels as the key. */
   readonly fullKey: Buffer;
   readonly labels: Readonly<Record<string, string>>;
   /** The start of the series; undefined if it is unknown, or if the series is not a counter. */

@@ -30,7 +30,7 @@ type CollectorData<Metrics extends Families> = {
   projects?: string;
   /** The maximum number of its series for a server; absent for the default. */
   maxSeries?: number;
-  /** The endpoints that the collector may request. `check` tries each of them. */
+  /** The endpoints that the collector may request. `check` tries each of these endpoints. */
   reads: readonly Endpoint<unknown>[];
   metrics: Metrics;
 };
@@ -42,7 +42,7 @@ type CollectorDefinition<Answer, Metrics extends Families> = CollectorData<Metri
   readonly perMember?: boolean;
   /** Only I/O. The memory may decide what is requested. */
   readonly fetch: (api: Api, watch: Watch, before: Memory) => Promise<Answer>;
-  /** Returns a reason if the response has no values. The collector then has no series and is reported as off. */
+  /** Returns a reason if the response has no values. Such a collector has no series and is reported as off. */
   readonly off?: (answer: Answer) => Off | undefined;
   /** Returns problems that a person should see although the poll succeeded, as ends of sentences. Pure. */
   readonly complaints?: (answer: Answer, about: { memory: Memory; nowMs: number }) => readonly string[];

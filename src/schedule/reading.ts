@@ -54,7 +54,7 @@ export function createProjectRows() {
     keep: (project: string, rows: readonly Row[], readTicks: number) => byProject.set(project, { rows, readTicks }),
     drop: (project: string) => byProject.delete(project),
     isEmpty: () => byProject.size === 0,
-    /** Keeps the rows of some projects. Returns whether any were removed. */
+    /** Keeps the rows of some projects. Returns whether any rows were removed. */
     retain: (stays: (project: string) => boolean) => {
       const before = byProject.size;
       for (const project of byProject.keys()) if (!stays(project)) byProject.delete(project);
@@ -102,7 +102,7 @@ export function createPublisher(options: PublisherOptions) {
   }
 
   return {
-    /** Replaces the published rows. Resolves to their number when scrapes can read them. */
+    /** Replaces the published rows. Resolves to the number of rows when scrapes can read them. */
     publish: async (given: readonly Row[], validForMs: number) => {
       const known = collector.perMember && hidesMembers() ? given.filter(isNoCounter) : given;
       count('several_members', given.length - known.length);

@@ -71,7 +71,7 @@ export function createScheduler(polls: readonly ScheduledPoll[], options: Schedu
       times.start();
       void startOthers();
     },
-    /** Ends the polls in progress. Resolves when the last one has ended. */
+    /** Ends the polls in progress. Resolves when the last poll has ended. */
     stop: async () => {
       ending.abort();
       await times.stop();
@@ -177,7 +177,7 @@ const firstPauseMs = 60_000;
 /** All retries start within a minute after the server is back, including the time of the vital poll that noticed it. */
 const spreadOverMs = 45_000;
 
-/** Returns the pause after this number of errors; undefined if the own schedule is sooner. Chance separates polls. */
+/** Returns the pause after this number of errors; undefined if the own schedule is sooner. Its random part separates polls. */
 function toPauseMs(failures: number, everyMs: number, random: number): number | undefined {
   const pauseMs = firstPauseMs * 2 ** Math.min(failures - 1, maxDoublings);
   return pauseMs < everyMs ? pauseMs * (0.9 + 0.2 * random) : undefined;

@@ -41,7 +41,7 @@ export function createVitality(
     },
     /** Call at the end of each vital poll with its error, if it failed, and its start. */
     ended: (fault?: unknown, startedTicks = 0) => {
-      // Errors of the exporter are not errors of the server; neither is an endpoint that its version lacks.
+      // Errors of the exporter are not errors of the server; an endpoint that its version lacks is no error either.
       if (fault !== undefined && !(fault instanceof ApiError)) return;
       if (fault?.kind === 'unsupported_version' && fault.details.status === undefined) return;
       if (fault?.details.isOwnLimit === true) return;

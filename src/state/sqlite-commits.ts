@@ -68,7 +68,7 @@ export function openCommitFile(path: string) {
       // The length never changes, so that writing in place works on a full disk.
       writeSync(descriptor, `${id} ${String(commits).padStart(16, '0')} ${mark}\n`, 0);
     } catch {
-      // The transaction is committed. Without this file, its loss would not be noticed, so the error has no other effect.
+      // The transaction is committed; without this file, only a later loss of the commit would stay unnoticed.
     }
   }
   return {

@@ -101,7 +101,7 @@ function toOpenedFile({ database, origin }: Opened, options: FileOptions): Opene
   const paths = toPaths(options.dir);
   const own = statSync(paths.file);
   const commitFile = openCommitFile(paths.commits);
-  // A backup checks the whole file. If damage is suspected, the next start must also check it.
+  // A backup checks the whole file. If damage is suspected, the next start must check the file too.
   let isSuspect = false;
   return {
     database,

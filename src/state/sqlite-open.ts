@@ -26,7 +26,7 @@ import { healSums } from './sqlite-spool.ts';
 export function openDatabase(file: string, health: HealthOptions): { database: DatabaseSync; version: number } {
   const database = new DatabaseSync(file, { timeout: 0 });
   try {
-    // Before the first write, because SQLite gives its other files the mode of this file.
+    // The mode is set before the first write, because SQLite gives its other files the mode of this file.
     chmodSync(file, 0o600);
     // The operating system holds the lock, so the lock always ends with the process.
     database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
@@ -133,7 +133,7 @@ export function findForeign(dir: string, userId = process.getuid?.()): string | 
     if (found === undefined) continue;
     if (found.isSymbolicLink()) return `${name} in it is a link; put the file itself there`;
     if (isForeign(found.uid)) return `${name} in it belongs to another user (${found.uid}); chown or remove it`;
-    // For example a backup that root has restored.
+    // An example is a backup that root has restored.
     if (found.uid !== userId && (found.mode & 0o066) === 0)
       return `${name} in it belongs to root only; chown it to the user of this process (${userId})`;
   }

@@ -13,7 +13,7 @@ import { toChecksum } from './state.ts';
 
 type SpoolOptions = { commit: Commit; nowMs: () => number; onDamage: (what: string) => void };
 
-/** Creates the spool in SQLite. Triggers update its sums, because computing them would read the whole queue. */
+/** Creates the spool in SQLite. Triggers update the sums of the spool, because computing them would read the whole queue. */
 export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDamage }: SpoolOptions): Spool {
   const { line, logs, aside, sums, remove, mark, unmark, markDamaged, drop } = prepareStatements(database);
   const begins = createBegins(database);
@@ -122,7 +122,7 @@ function createBegins(database: DatabaseSync) {
   };
 }
 
-/** Prepares the statements of the spool. A quarantined trace is one with a reason. */
+/** Prepares the statements of the spool. A quarantined trace has a reason. */
 function prepareStatements(database: DatabaseSync) {
   return {
     line: database.prepare(

@@ -3,7 +3,7 @@ import type { Memories } from '../domain/memory.ts';
 import type { Ledger } from './ledger.ts';
 import type { Spool } from './spool.ts';
 
-/** The data that survive a restart. The methods are asynchronous, because PostgreSQL implements them too. */
+/** The data that survive a restart. The methods are asynchronous, because PostgreSQL implements the methods too. */
 export type State = Memories & {
   readonly origin: StateOrigin;
   readonly ledger: Ledger;

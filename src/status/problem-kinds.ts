@@ -12,7 +12,7 @@ export type Place =
   | 'off jobs';
 
 type Kind = {
-  /** The alerts for this problem. The first one has the most helpful runbook. */
+  /** The alerts for this problem. The first alert has the most helpful runbook. */
   readonly alerts: readonly string[];
   readonly page: Place;
   /** True if the problem is not urgent, so that the page stays green. */
@@ -94,7 +94,7 @@ export function isWell(problems: readonly Judged[]): boolean {
   return problems.every(({ kind, isOff }) => isOff === true || ofKind(kind).isNote === true);
 }
 
-/** A kind of problem. `isOff` is set if the configuration removes its alerts from the rules. */
+/** A kind of problem. `isOff` is set if the configuration removes the alerts of the kind from the rules. */
 type Judged = { readonly kind: ProblemKind; readonly isOff?: true };
 
 /** Marks problems whose alerts are all off, and moves them to the end. */

@@ -283,7 +283,7 @@ function toQuoted(name: string): string {
   return `"${cut(name, maxNameLength)}"`;
 }
 
-/** Cuts a long title, such as one with a message of the server. The detail then has the whole text. */
+/** Cuts a long title, such as one with a message of the server. If a title is shortened, the detail has the whole text. */
 function toBrief({ title, detail, ...problem }: Problem): Problem {
   const brief = cut(title, maxTitleLength);
   const whole = brief === title ? detail : join(title, detail);

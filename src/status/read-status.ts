@@ -35,7 +35,7 @@ export type StatusParts = {
   readonly watched: (server: string) => Watched | undefined;
   /** Returns the lease of a server, as last read from the shared database. */
   readonly lease?: (server: string) => LeaseStatus | undefined;
-  /** Returns the exporter that watches a server. If servers are not shared, this is always this exporter. */
+  /** Returns the exporter that watches a server. If servers are not shared, the owner is always this exporter. */
   readonly watcherOf?: (server: string) => Watcher;
   readonly database?: () => Status['database'];
   /** Returns the state of trace delivery; undefined if no traces are made. */
@@ -90,7 +90,7 @@ export async function readStatus(parts: StatusParts, pause: Pause = noPause): Pr
   };
 }
 
-/** The time limit for a page. A shared database may need much longer. */
+/** The time limit for a page. A shared database may need much longer than a local one. */
 const patienceMs = 2000;
 
 /** Reads the sizes of traces. Returns undefined if the state cannot be read. */
@@ -259,7 +259,7 @@ function toDenied(
   return { missingPolicy: reads.length === 0 ? undefined : toAccessPolicy(reads, dialect), needsAdmin };
 }
 
-/** Reports whether requests of a poll were denied. A note of the executions collector has other reasons. */
+/** Reports whether requests of a poll were denied. Notes of the executions collector have other reasons. */
 function isDenied(collector: string, last: PollStatus['last']): boolean {
   if (last?.outcome.result === 'success') return last.outcome.note !== undefined && collector !== 'executions';
   return last?.outcome.result === 'off' && last.outcome.reason === 'denied';

@@ -17,7 +17,7 @@ type ExecutionsStatus = Omit<AllOfExecutions, 'jobs' | 'isShownProject'>;
 type Execution = ExecutionsStatus['running'][number];
 type Settings = Pick<ExecutionSettings, 'isWantedProject' | 'isWantedJob' | 'overdueFactorOf' | 'overdueFloorMs'>;
 
-/** The maximum number of executions on a page. Metrics contain all. */
+/** The maximum number of executions on a page. Metrics contain all executions. */
 const maxShown = 10;
 
 /** Returns a running or waiting execution as last read; undefined if it is unknown or not watched. */
@@ -113,7 +113,7 @@ export function isFailure({ ending }: Pick<EndedStatus, 'ending'>): boolean {
   return ending === 'failed' || ending === 'timedout' || ending === 'other';
 }
 
-/** Converts an execution for pages. Decides whether it was overdue when it was last seen. */
+/** Converts an execution for pages. Decides whether the execution was overdue when it was last seen. */
 function toRunning(execution: Execution, seenMs: number | undefined, settings: Settings): RunningStatus | undefined {
   const { id, project, startedAtMs, job } = execution;
   const name = toJobName(execution);

@@ -10,7 +10,7 @@ export type Watcher =
   | { readonly is: 'other'; readonly address: string; readonly page: string | undefined }
   | { readonly is: 'nobody' };
 
-/** A server that another exporter or no exporter watches. Nothing is known about it here. */
+/** A server that another exporter or no exporter watches. Nothing is known about this server here. */
 export type Elsewhere = { readonly server: string; readonly watcher: Exclude<Watcher, { is: 'us' }> };
 
 /** Whether a server responds and accepts the credentials. `elsewhere`: another exporter watches it; `unwatched`: none. */
@@ -95,7 +95,7 @@ export type EndedStatus = Pick<RunningStatus, 'id' | 'project' | 'job' | 'jobId'
   readonly endedAtMs: number;
   /** The names of some failed nodes. Absent if there are none, or if they are unknown. */
   readonly failedNodes?: readonly string[];
-  /** The number of failed nodes. Set if `failedNodes` does not list all of them. */
+  /** The number of failed nodes. Set if `failedNodes` does not list all nodes. */
   readonly failedNodeCount?: number;
 };
 
@@ -218,7 +218,7 @@ export type Status = {
   /** The alerts that the configuration removes from the rules. */
   readonly alertsOff?: readonly string[];
   readonly failedReload?: { readonly atMs: number; readonly complaints: readonly string[] } | undefined;
-  /** The state of the shared database. Set while it does not respond. */
+  /** The state of the shared database. Set while the database does not respond. */
   readonly database?: DatabaseStatus | undefined;
   readonly servers: readonly ServerStatus[];
   /** Undefined if the state cannot be read. */

@@ -39,7 +39,7 @@ export function runningExecutions(request: ApiRequest): Answer {
   const max = readMax(request) || 20;
   const limit = max > 0 ? max : 20;
   const offset = Math.max(0, readNumber(request, 'offset', 0));
-  // Any text means yes, even "false".
+  // Any text means true, even "false".
   const postponed = (request.query.get('includePostponed') ?? '') !== '';
   const found = projects
     .flatMap((project) => [...project.open.values()])

@@ -71,7 +71,7 @@ function toCommon(request: ApiRequest, execution: Execution) {
     id: asDocumented ? execution.id : String(execution.id),
     execCompleted: execution.ended,
     hasFailedNodes: (execution.end?.failedNodes.length ?? 0) > 0,
-    // The document has only four words here. Real servers send every status.
+    // The document has only four words for a status. Real servers send every status.
     execState: asDocumented ? (fourWords[status] ?? 'failed') : status,
     execDuration: Number.isFinite(execution.workAtMs) || execution.oneTime ? endMs - startedAt(execution) : -1,
     retryBackoff: 0,

@@ -67,7 +67,7 @@ export function isLoginPage(answer: TransportAnswer): boolean {
 
 type Refusal = readonly [kind: ErrorKind, says: string];
 
-/** Returns the reason for a login page. The API never responds to a token with it, so then there is another cause. */
+/** Returns the reason for a login page. The API never responds to a token with this page, so another cause must exist. */
 function toLoginRefusal({ isSession }: AnswerContext): Refusal {
   return [
     'unauthorized',

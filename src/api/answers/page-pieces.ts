@@ -3,7 +3,7 @@ import { type ReadPage, toPageSize } from '../paging.ts';
 
 /**
  * Reads a page in pieces if its response would be too large. Halves the number of rows until a response fits, and doubles it
- * later. A single row that is too large is skipped and reported by its distance from the next row.
+ * later. A single row that is too large is skipped and reported by the distance from the next row.
  */
 export function inPieces<Item>(
   read: ReadPage<Item>,

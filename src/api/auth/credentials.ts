@@ -7,7 +7,7 @@ export type SecretSource = { readonly reveal: () => string; readonly reread: () 
 
 export type AuthHeaders = {
   readonly headers: Readonly<Record<string, string>>;
-  /** Identifies these credentials. Pass it to `renew` if they are refused. */
+  /** Identifies these credentials. Pass this number to `renew` if the credentials are refused. */
   readonly generation: number;
 };
 
@@ -18,9 +18,9 @@ export type Credentials = {
     dialect: Dialect | undefined,
     signal?: AbortSignal,
   ) => Promise<AuthHeaders>;
-  /** Call when these credentials were refused. Resolves to true if there are new ones to try. */
+  /** Call when these credentials were refused. Resolves to true if there are new credentials to try. */
   readonly renew: (refused: number) => Promise<boolean>;
-  /** Reads the secret again, even if it was not refused. Resolves to whether it has changed. Rejects if it cannot be used. */
+  /** Reads the secret again, even if it was not refused. Resolves to true for a new secret. Rejects an unusable one. */
   readonly refresh: () => Promise<boolean>;
   /** Call with each response and the generation of its request, because the cookie of a session may change. */
   readonly noteAnswer?: (answer: TransportAnswer, generation: number) => void;
@@ -54,7 +54,7 @@ export function createRereadable(first: SecretSource) {
     value: () => current.reveal(),
     refresh,
     generation: () => generation,
-    /** Reads the secret again, once for all concurrent callers. Resolves to true if it differs from the refused one. */
+    /** Reads the secret again, once for all concurrent callers. Resolves to true if the secret differs from the refused one. */
     reread: async (refused: number) => {
       if (refused === generation) await joinReading(read);
       return refused !== generation;
@@ -84,7 +84,7 @@ export function createTokenCredentials(secret: SecretSource): Credentials {
   };
 }
 
-/** A token of an identity provider (API reference, "Authentication"). Another program renews it in its file. */
+/** A token of an identity provider (API reference, "Authentication"). Another program renews the token in its file. */
 export function createBearerCredentials(secret: SecretSource): Credentials {
   const token = createRereadable(secret);
   return {

@@ -13,7 +13,7 @@ const jobsOfMember = {
 /** API reference, "Cluster schedule": the jobs of all projects that the responding member schedules. */
 export const ownJobs = defineEndpoint({ name: 'cluster-own-jobs', path: 'scheduler/jobs', ...jobsOfMember });
 
-/** The jobs that a given member schedules, whichever member responds. An unknown member has none. */
+/** The jobs that a given member schedules, whichever member responds. An unknown member has no jobs. */
 export const memberJobs = defineEndpoint({
   name: 'cluster-member-jobs',
   path: 'scheduler/server/{uuid}/jobs',

@@ -9,7 +9,7 @@ import { isExitMessage, isLoginMessage, unendedCode } from './execution-state.ts
 export type LogTail = {
   /** True if the log or its end is still being loaded. Request it again, a limited number of times. */
   readonly isPending: boolean;
-  /** True if the member that responded does not have the log. Another member may have it. */
+  /** True if the member that responded does not have the log. Another member may have the log. */
   readonly isLost: boolean;
   /** True if the response includes the end of the log. */
   readonly isComplete: boolean;

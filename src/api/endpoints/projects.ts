@@ -3,7 +3,7 @@ import type { AccessRight } from '../access-policy.ts';
 import { defineEndpoint, largeListBytes } from '../endpoint.ts';
 import { flag, list, text, timestampMs, toText } from '../lenient.ts';
 
-/** A project in the list of the server. Only API 47 and later report whether it is enabled. */
+/** A project in the list of the server. Only API 47 and later report whether a project is enabled. */
 export type Project = {
   readonly name: string;
   readonly label: string | undefined;

@@ -12,7 +12,7 @@ type ConnectionOptions = {
   readonly concurrency?: number | undefined;
   readonly tls?: TlsOptions | undefined;
   readonly proxyUrl?: string | undefined;
-  /** Called before a connection to the origin itself is opened. The returned function is called when it is open. */
+  /** Called before a connection to the origin itself is opened. The returned function is called when the connection is open. */
   readonly onConnect?: () => () => void;
 };
 

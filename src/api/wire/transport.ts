@@ -14,7 +14,7 @@ export type TransportOptions = {
   /** The total time of a request, from the first byte sent to the last byte read. */
   readonly timeoutMs: number;
   readonly concurrency?: number;
-  /** Limits how many unusually large responses are read at the same time. If absent, they are refused. */
+  /** Limits how many unusually large responses are read at the same time. If absent, large responses are refused. */
   readonly largeAnswers?: { readonly enter: () => Promise<() => void> } | undefined;
   readonly tls?: TlsOptions;
   readonly proxyUrl?: string | undefined;
@@ -215,7 +215,7 @@ type Sent = {
   apiEndpoint: string;
   /** Set if the deadline ended the request. */
   timedOutAfterMs: number | undefined;
-  /** True if there is a proxy. Connection errors are then errors of the proxy. */
+  /** True if there is a proxy. With such a proxy, connection errors are errors of the proxy. */
   isByProxy: boolean;
   /** False if the URL begins with `http:`. */
   isEncrypted: boolean;

@@ -1,4 +1,4 @@
-/** The equivalent of another exporter's metric. If there is none, `because` is the reason. */
+/** The equivalent of another exporter's metric. Without an equivalent, `because` is the reason. */
 export type Counterpart =
   | {
       readonly metric: string;

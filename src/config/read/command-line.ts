@@ -13,7 +13,7 @@ type CommandWord = {
 export type CommandFlag = {
   readonly name: string;
   readonly letter?: string;
-  /** The placeholder of the value in the help. A flag without one is a switch. */
+  /** The placeholder of the value in the help. A flag without a placeholder is a switch. */
   readonly placeholder?: string;
   /** True if the flag may be given several times. The values are joined with commas. */
   readonly repeats?: true;

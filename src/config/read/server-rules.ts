@@ -69,7 +69,7 @@ function checkAuthentication(server: ResolvedServer, complaints: Complaints): vo
   complaints.add(server.place, 'has no authentication method', adviseWays(server));
 }
 
-// A server from the environment has its secret in the environment. A server of the file may have it in either.
+// A server from the environment has its secret in the environment. A server of the file may have its secret in either place.
 function adviseWays(server: ResolvedServer): string {
   const inFile = server.place.offset !== undefined;
   const toName = (key: string) => (inFile ? key : toVariable(server, key));

@@ -46,7 +46,7 @@ type TlsSettings = Settings<typeof webFileOptions>['tlsServerConfig'];
 
 type About = WebConfigOptions & {
   path: string;
-  /** True if a value could not be read. Such a value is undefined and has a complaint. */
+  /** True if a value could not be read. An unreadable value is undefined and has a complaint. */
   isFaulty: boolean;
   /** The place of an option of `tls_server_config` in the file; undefined if the file does not have it. */
   placeOf: (key: string) => Place | undefined;

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { type Parsed, parsedText, type ValueType } from './value-type.ts';
 
-/** An address to listen on. Without a host, it stands for all addresses of the machine. */
+/** An address to listen on. Without a host, the address stands for all addresses of the machine. */
 type ListenAddress = { readonly host: string | undefined; readonly port: number };
 
 /** `:9720`, `127.0.0.1:9720` or `[::1]:9720`. */

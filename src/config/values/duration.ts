@@ -23,7 +23,7 @@ export function duration(min: string, max?: string): ValueType<number, 'duration
   return { ...type, kind: 'duration' };
 }
 
-// The bounds are in the source code, so an invalid one is a bug.
+// The bounds are in the source code, so an invalid bound is a bug.
 function toMs(written: string): number {
   const parsed = parseDuration(written);
   if ('problem' in parsed) throw new TypeError(`${written} ${parsed.problem}`);

@@ -11,7 +11,7 @@ export const textList: ValueType<readonly string[], 'plain'> = plain(
   { placeholder: 'NAME,…', fromText: (text) => text.split(',') },
 );
 
-/** Names of labels. The family decides which are valid. */
+/** Names of labels. The family decides which labels are valid. */
 export const labelNames: ValueType<readonly string[], 'plain'> = plain(
   z.array(z.string(aText), takes('a list of labels', 'for example [job_group]')),
 );
@@ -40,7 +40,7 @@ export const bucketBounds: ValueType<readonly number[], 'plain'> = plain(
     ),
 );
 
-/** A list of maps. If a map has optional fields, it needs at least one of them. The `unique` fields identify it. */
+/** A list of maps. A map with optional fields needs at least one of them. The `unique` fields identify a map. */
 export function mapList<const S extends z.core.$ZodLooseShape>(
   shape: S,
   about: { takes: string; example: string; unique: readonly (keyof S & string)[] },

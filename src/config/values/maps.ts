@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { isMap } from './lists.ts';
 import { choice, plain, takes } from './value-type.ts';
 
-/** A map with keys of the user. Unlike the records of zod, it permits `__proto__` as a key. */
+/** A map with keys of the user. Unlike the records of zod, this type permits `__proto__` as a key. */
 export function map<V>(
   value: z.ZodType<V>,
   about: {

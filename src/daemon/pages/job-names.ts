@@ -9,7 +9,7 @@ type Known = {
   readonly changes: Pick<NonNullable<ServerPolls['changes']>, 'surroundings' | 'list'> | undefined;
 };
 
-/** Finds the jobs of a server by their current and former paths. The id of a job never changes. */
+/** Finds the jobs of a server by their current and former paths. A job keeps its id when its name changes. */
 export function createJobNames({ executions, expected, changes }: Known) {
   function pathOf(id: string): string | undefined {
     const watched = expected?.jobs().get(id);

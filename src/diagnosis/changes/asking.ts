@@ -12,7 +12,7 @@ import { areas as areaNames } from './deciding/kinds.ts';
 export type Asking = {
   /** Sends the requests that are due. The responses arrive through `receive`, like the responses of all polls. */
   readonly read: (api: Api, signal: AbortSignal) => Promise<void>;
-  /** Call for each reading that was received. If it is a folder of keys, pass its subfolders. */
+  /** Call for each reading that was received. For a folder of keys, pass its subfolders. */
   readonly noteHeard: (area: string, folders?: readonly string[]) => void;
   /** Makes the next run read the definition of a job. */
   readonly hurry: (jobId: string) => void;
@@ -40,7 +40,7 @@ export function createAsking({ clock, areas, requestsPerSecond }: Options): Aski
 
   const isDue = (area: string, everyMs: number) => clock.ticks() - (heardTicks.get(area) ?? -Infinity) >= everyMs;
 
-  /** Requests an area. After an error, it is requested again when due, or in the next run if the server was down. */
+  /** Requests an area. After an error, the area is requested again when due, or in the next run if the server was down. */
   async function ask(area: string, request: () => Promise<unknown>): Promise<void> {
     heardTicks.set(area, clock.ticks());
     try {

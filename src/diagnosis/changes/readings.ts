@@ -161,7 +161,7 @@ const allSections = [
   'plugins',
 ] as const;
 
-/** Returns a folder and its parent. A folder without keys disappears from its parent, so everything below it counts as empty. */
+/** Returns a folder and its parent. A folder without keys disappears, so everything below the folder counts as empty. */
 function readFolder(folder: string, { keys, folders }: KeyFolder, known: Known): readonly Seen[] {
   const things = keys.map(({ path, modifiedMs, modifiedBy }) => {
     const at = modifiedMs?.toString();

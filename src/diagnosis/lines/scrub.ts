@@ -117,7 +117,7 @@ const keyEnd = /-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY/;
 
 type Rule = {
   readonly pattern: RegExp;
-  /** A fast test. Lines that do not pass it cannot match. */
+  /** A fast test. Lines that fail this test cannot match. */
   readonly only?: RegExp;
   /** Returns the part of a match to keep, which is the whole match if it is not a secret. */
   readonly keep: (found: string, groups: readonly string[]) => string;

@@ -13,7 +13,7 @@ export type Known = {
 /** The fingerprints of a job by its last path `{project}/{group}/{name}`; the latest is last. */
 export type KnownOfJob = { readonly job: string; readonly id?: string | undefined; readonly known: readonly Known[] };
 
-/** Adds a failure to the fingerprints of its job. If there are too many, the one with the oldest last failure is removed. */
+/** Adds a failure to the fingerprints of its job. The one with the oldest last failure is removed if there are too many. */
 export function addKnown(
   known: readonly Known[],
   fingerprint: string,

@@ -11,7 +11,7 @@ import {
 export type StoredHistogram = {
   readonly count: number;
   readonly sumSeconds?: number;
-  /** The count of each bucket. The last one has no upper bound. */
+  /** The count of each bucket. The last bucket has no upper bound. */
   readonly buckets?: readonly number[];
   /** Absent until the first value in a release with native histograms. */
   readonly native?: NativeHistogram;

@@ -83,7 +83,7 @@ function isAfter({ endedAtMs, id }: Finished, before: JobFacts | undefined): boo
   return id > before.lastId;
 }
 
-/** Returns the last start of a job. A run without a start, or with a start after its end, sets it only if no other run has. */
+/** Returns the last start of a job. A run without a start before its end counts only if no other run has a start. */
 function toLastStart({ startedAtMs, endedAtMs, lacksStart }: Finished, before: JobFacts | undefined): number {
   if (before === undefined) return Math.min(startedAtMs, endedAtMs);
   const isKnown = lacksStart !== true && startedAtMs <= endedAtMs;
@@ -140,8 +140,8 @@ function latest(one: number, other: number | undefined): number {
 }
 
 /**
- * Returns the duration in ms that 75 % of the last successful runs of a job did not exceed. Without stored runs, it is computed
- * from the histogram of all runs; with few runs, it is the average. Undefined for an unknown job.
+ * Returns the duration in ms that 75 % of the last successful runs of a job did not exceed. Without stored runs, the duration
+ * is computed from the histogram of all runs; with few runs, it is the average. Undefined for an unknown job.
  */
 export function toTypicalDuration(
   { cells }: Pick<Totals, 'cells'>,

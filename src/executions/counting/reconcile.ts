@@ -59,7 +59,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
   const counted: Finished[] = [];
   const regular: Entry[] = [];
   let imported = 0;
-  // Built only when needed: most rounds have no new rows.
+  // This order is built only when needed: most rounds have no new rows.
   let present: IdOrder | undefined;
   let later: IdOrder | undefined;
   let newEpochAtMs: number | undefined;

@@ -45,7 +45,7 @@ export function createSeriesSlots(cells: Iterable<Cell>, jobs: ReadonlyMap<strin
     has: (kind: SlotKind, key: string): boolean => taken[kind].has(key),
     room: (): Room => room,
     taken: (): Room => toRoom((kind) => taken[kind].weight()),
-    /** Sets the number of slots. If there are more owners than slots, they keep theirs until `leave` is called. */
+    /** Sets the number of slots. If there are more owners than slots, the owners keep their slots until `leave` is called. */
     setRoom: (next: Room): void => {
       room = next;
     },
@@ -127,7 +127,7 @@ function toHolders(): Readonly<Record<SlotKind, Holders>> {
   return { jobs: createHolders(), durations: createHolders(), nodes: createHolders() };
 }
 
-/** Returns the number of slots that an owner needs. A long name needs more slots, because each series repeats it. */
+/** Returns the number of slots that an owner needs. A long name needs more slots, because each series repeats the name. */
 export function toWeight(key: string): number {
   return Math.max(1, Math.ceil((key.length * parts) / usualLength) / parts);
 }
@@ -147,7 +147,7 @@ function createClaims(taken: Readonly<Record<SlotKind, Holders>>, room: Room) {
   return {
     claimed,
     refused,
-    /** Reports whether the owner has a slot. Takes a free slot for it if it has none. */
+    /** Reports whether the owner has a slot. Takes a free slot for the owner if it has no slot. */
     has: (kind: SlotKind, key: string) => {
       if (taken[kind].has(key) || claimed[kind].has(key)) return true;
       const weight = toWeight(key);

@@ -14,7 +14,7 @@ export type Cell = StoredHistogram & {
   readonly kind: CellKind;
   readonly labels: readonly string[];
   readonly startSeconds?: number;
-  /** True once the value has been published. Before that, 0 is published, so that Prometheus sees the first increase. */
+  /** True once the value has been published. Before that time, 0 is published, so that Prometheus sees the first increase. */
   readonly isReleased: boolean;
 };
 

@@ -60,7 +60,7 @@ export function createCountExecutions(
   /** Removes old entries. Executions that ended before `prunedThroughMs` are never counted again. */
   async function prune(state: ProjectState): Promise<ProjectState> {
     const fromMs = state.prunedThroughMs ?? state.countedFromMs;
-    // The earlier of two times. If a clock is far ahead, entries would be removed too early, and could not be counted again.
+    // The earlier time is used: with a clock far ahead, entries would be removed too early, and could not be counted again.
     const nowMs = Math.min(state.scannedThroughMs, clock.now());
     const prunedThroughMs = await planPrune(ledger, server, { project: state.project, fromMs }, nowMs - keepMs);
     if (prunedThroughMs === fromMs) return state;

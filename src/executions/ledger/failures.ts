@@ -71,7 +71,7 @@ export function createFailures() {
         documents: [toDocument(key, { ...failure, failureClass, lines })],
         done: () => {
           const latest = waiting.get(key);
-          // If the ledger was opened after the commit, it already has the class, and may have counted the failure.
+          // If the ledger was opened after the commit, the ledger already has the class, and may have counted the failure.
           if (latest !== undefined) waiting.set(key, { ...latest, failureClass, lines });
         },
       };

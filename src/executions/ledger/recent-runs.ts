@@ -13,7 +13,7 @@ export type RecentRun = {
   readonly endedAtMs: number;
   /** The names of some failed nodes. Absent if no node failed, and if an earlier release stored the run. */
   readonly failedNodes?: readonly string[];
-  /** The number of failed nodes. Set if `failedNodes` does not list all of them. */
+  /** The number of failed nodes. Set if `failedNodes` does not list all nodes. */
   readonly failedNodeCount?: number;
 };
 
@@ -44,7 +44,7 @@ export type RecentSheets = ReadonlyMap<string, readonly RecentRun[]>;
 
 type RecentChange = {
   readonly sheets: RecentSheets;
-  /** The keys of the documents to write. Empty ones are removed. */
+  /** The keys of the documents to write. Empty documents are removed. */
   readonly written: readonly string[];
   readonly forgotten: readonly string[];
 };

@@ -23,7 +23,7 @@ export function createRestoreGap(cache: LedgerCache, failures?: Pick<Failures, '
   });
 
   return {
-    /** Call at the start, before any request. The gap must be stored even if the process ends soon. */
+    /** Call at the start, before any request. The restore gap must be stored even if the process ends soon. */
     open: async (isRestored: boolean): Promise<void> => {
       if (!isRestored && !cache.isRestored) return;
       await cache.update(async () => ({
@@ -65,7 +65,7 @@ export function createRestoreGap(cache: LedgerCache, failures?: Pick<Failures, '
   };
 }
 
-/** Reports whether executions since the copy are unread. Once read, a clock that is set back has no effect. */
+/** Reports whether executions since the copy are unread. Once the gap is read, a clock that is set back has no effect. */
 export function isInRestoreGap(
   { scannedThroughMs, gapReadMs }: Pick<ProjectState, 'scannedThroughMs' | 'gapReadMs'>,
   { gapUntilMs }: LedgerFacts,

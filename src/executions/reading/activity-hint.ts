@@ -18,8 +18,8 @@ type Search = { readonly sinceMs: number; missing: number; found: number };
 
 /**
  * Compares the server's total with the known executions. A larger total suggests that an execution ended in an idle project. A
- * larger total is no proof, because older servers also count projects that the token cannot read. So only a growing difference
- * starts a search, and after several searches without a result the totals are ignored for a while.
+ * larger total is no proof, because older servers also count projects that the token cannot read. Therefore only a growing
+ * difference starts a search, and after several searches without a result the totals are ignored for a while.
  */
 export function createActivityHint(clock: Pick<Clock, 'ticks'>) {
   const question = createQuestion(clock);

@@ -45,7 +45,7 @@ export function createOverlap(
     },
     /** Call when an execution became visible this long after its project was read. */
     noteLateness: (latenessMs: number, nowMs: number): void => {
-      // Doubled, because the next delay may be longer.
+      // The overlap is doubled, because the next delay may be longer.
       if (latenessMs > minMs / 2) widen(2 * latenessMs, nowMs);
     },
     /** Records the clocks of members that answered at about the same time. */

@@ -86,7 +86,7 @@ function toUnreadMs({
   return Math.min(scannedThroughMs, oldest?.beginMs ?? scannedThroughMs, againFromMs);
 }
 
-/** Reports whether a project disappeared from the list. A read may have shown earlier that it is missing. */
+/** Reports whether a project disappeared from the list. A read may have shown earlier that the project is missing. */
 function isGone(
   { project, hold, heldSinceMs = Number.NEGATIVE_INFINITY }: ProjectState,
   names: ReadonlySet<string>,

@@ -45,7 +45,7 @@ export function planReads(input: PlanInput): PlannedRead[] {
     if (isOutOfSight(state, input) || !isActive) idle.push(state);
     else live.push(toRead(state, 'live', input));
   }
-  // A project that is missing in the list must be read, because its series end once a read shows that it was deleted.
+  // A project that the list lacks must be read, because its series end once a read shows that it was deleted.
   const isGone = (state: ProjectState): boolean => readAt(state) < (state.heldSinceMs ?? 0);
   const gone = idle.filter(isGone).slice(0, maxGone);
   idle.sort((one, other) => readAt(one) - readAt(other));

@@ -208,7 +208,7 @@ async function orHold(
   }
 }
 
-/** Releases before 3.3.5 return an error if a project is missing. A request for its jobs shows whether it is missing. */
+/** Releases before 3.3.5 return an error if a project is missing. A request for the jobs shows whether the project is missing. */
 async function findMissing(api: Api, project: string, error: unknown): Promise<Hold | undefined> {
   if (!(error instanceof ApiError) || error.details.status !== 500) return undefined;
   const listing = api.get(projectJobs, { path: { project } });

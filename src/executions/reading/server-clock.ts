@@ -45,8 +45,8 @@ export function createServerClock(clock: Clock, known: Known = {}) {
     isOld: (answeredAtMs: number | undefined): boolean => {
       const ticks = clock.ticks();
       if (answeredAtMs === undefined) return skew === undefined || ticks - skew.atTicks >= knownForMs;
-      // A proxy may write its own dates. So system information is requested at intervals, and after an unexpected date. The first
-      // contact has just requested it.
+      // A proxy may write its own dates. Therefore system information is requested at intervals, and after an unexpected date.
+      // The first contact has just requested system information.
       askedAtTicks ??= ticks;
       const isSurprising = Math.abs(answeredAtMs - (reckon(ticks) ?? answeredAtMs)) > stepMs;
       return ticks - askedAtTicks >= (isSurprising ? minApartMs : checkEveryMs);
@@ -56,7 +56,7 @@ export function createServerClock(clock: Clock, known: Known = {}) {
       try {
         const { answer, midRequestMs } = await api.getTimed(systemInfo);
         isJustAsked = answer.timestampMs !== undefined;
-        // The next round requests it again, because the clock may be set before then.
+        // The next round requests the time again, because the clock may be set before then.
         const atTicks = isJustAsked ? Number.NEGATIVE_INFINITY : clock.ticks();
         skew = { ms: (answer.timestampMs ?? midRequestMs) - midRequestMs, atTicks };
       } catch (error) {
@@ -101,7 +101,7 @@ function createBelief() {
     if (isTold) toldAtTicks = ticks;
     const wasUnseen = elapsedMs > unseenForMs;
     const aheadMs = toldMs - reckonedMs;
-    // With a wrong future time, recent executions would be skipped. So a large forward step must last before it is accepted.
+    // With a wrong future time, recent executions would be skipped, so a large forward step must last to be accepted.
     jumpedAtTicks = aheadMs > maxJumpMs ? (jumpedAtTicks ?? ticks) : undefined;
     const isDoubtful = jumpedAtTicks !== undefined && ticks - jumpedAtTicks < doubtedForMs;
     // Both clocks have fractions of a millisecond; stored and requested times must not have fractions.

@@ -79,7 +79,7 @@ export function createVisibility(ticks: () => number) {
     }
     const wasHidden = history.delete(project);
     partlyDue.delete(project);
-    // The progress is already after this window, so the window is read again here.
+    // The progress of the project is already after this window, so the window is read again here.
     if (wasHidden) await reading.readAgain(api, project, window, nowMs);
   }
 

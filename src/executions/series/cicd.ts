@@ -45,7 +45,7 @@ function addBegan(one: Began, other: Began): Began {
   };
 }
 
-/** Builds the series of counted executions with OpenTelemetry's names. Ad hoc commands are not pipelines, so they have none. */
+/** Builds the series of counted executions with OpenTelemetry's names. Ad hoc commands, which are no pipelines, have none. */
 export function toCicdRows(cells: Iterable<Cell>, bounds: readonly number[], nativeSeconds?: number): Row[] {
   const durations = new Map<string, Sum>();
   const errors = new Map<string, Sum>();

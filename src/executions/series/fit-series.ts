@@ -6,7 +6,7 @@ import { planRoom, type SeriesRules, seriesOfJob } from './series-plan.ts';
 
 /** Jobs without series of their own, and the limit that causes it. */
 export type LeftOut = {
-  /** The number of jobs counted only in `__other__`. Above a thousand, this is a minimum. */
+  /** The number of jobs counted only in `__other__`. Above a thousand, the number is a minimum. */
   readonly jobs: number;
   /** The number of jobs whose durations are in `__other__` although `jobs.top` includes them. */
   readonly durations: number;

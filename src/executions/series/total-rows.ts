@@ -22,7 +22,7 @@ type RowsInput = {
   readonly nativeSeconds: number | undefined;
 };
 
-/** Builds the series of the totals. Deleted projects have none. A new series is published as 0 first. */
+/** Builds the series of the totals. Deleted projects have no series. A new series is published as 0 first. */
 export function toTotalRows(input: RowsInput): Row[] {
   const { totals, states, settings, exemplars, nativeSeconds } = input;
   const cells = [...totals.cells.values()].filter((cell) => isShownCell(cell, input));
@@ -68,7 +68,7 @@ function isThere({ project, group, name, goneSinceMs }: JobFacts, { isWantedJob 
   return goneSinceMs === undefined && isWantedJob(toJobPath(project, { group, name }));
 }
 
-/** Reports whether a cell has a slot. A sum over all jobs needs none. */
+/** Reports whether a cell has a slot. A sum over all jobs needs no slot. */
 function hasPlace({ kind, labels }: Cell, slots: SeriesSlots): boolean {
   const [project = '', second = '', third = ''] = labels;
   if (kind === 'project-runs') return true;
@@ -76,7 +76,7 @@ function hasPlace({ kind, labels }: Cell, slots: SeriesSlots): boolean {
   return isNoJob(third) || slots.has(kind === 'durations' ? 'durations' : 'jobs', toJobKey(project, second, third));
 }
 
-/** Reports whether a project has series. Deleted and excluded projects have none. */
+/** Reports whether a project has series. Deleted and excluded projects have no series. */
 export function isOfShown(state: ProjectState | undefined): boolean {
   return state !== undefined && state.hold !== 'missing' && state.hold !== 'excluded';
 }

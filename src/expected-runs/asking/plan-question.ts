@@ -29,7 +29,7 @@ export function planQuestion(timetable: Timetable | undefined, situation: Situat
   const coming = timetable === undefined ? [] : timesAfter(timetable, nowMs);
   const [firstMs] = coming;
   if (!hasForecast || timetable === undefined) return next;
-  // The server reports a run as the next one until it has started.
+  // The server reports a run as the next run until it has started.
   if (firstMs === undefined) return next ?? { ask: 'times', spanMs: stretches[0] };
   if (firstMs - nowMs > maxAheadMs) return next;
   const quietMs = firstMs - nowMs;

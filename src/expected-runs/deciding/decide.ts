@@ -164,7 +164,7 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
   const doubt = isRefused ? undefined : findDoubt(job, strict.reason, given.atMs);
   if (!isConfirmed(job, expectedMs, cause.reason, sources)) {
     if (job.goneAtMs !== undefined) return { is: 'undecided', expectedMs, why: 'gone' };
-    // While the job is off, its schedule is not reported. Later times must not wait for this, because it may last for ever.
+    // While the job is off, its schedule is not reported. Later times must not wait, because the job may stay off for ever.
     const isWithoutAnswer = isLate && (isOff(job) || isProjectOff(sources, job.project));
     if (isWithoutAnswer && doubt === undefined) return { is: 'held', miss: { is: 'missed', expectedMs, ...cause } };
     return { is: 'wait', needsAnswer: !isWithoutAnswer, ...(doubt === undefined ? {} : { doubt }) };
@@ -229,7 +229,7 @@ function toDecided(before: WatchedJob, verdicts: readonly Verdict[], { decidedMs
   const { timetable } = job;
   // The last decided time limits the next start window. Times after the request stay, because the pattern repeats.
   const timesMs = timetable?.timesMs.filter((time) => time >= decidedMs || time > timetable.askedAtMs) ?? [];
-  // A run matches only one time. It stays until the start window of this time is over.
+  // A run matches only one time. The run stays until the start window of this time is over.
   const kept = job.runs.filter(({ endedAtMs = Infinity }) => endedAtMs >= decidedMs);
   return {
     ...job,

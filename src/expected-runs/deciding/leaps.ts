@@ -56,7 +56,7 @@ export function findUndone(sources: Sources, atMs: number): Leap | undefined {
 
 /**
  * Returns the span that the clock of a member is showing for the second time; its scheduler planned the next runs during the
- * first time. Without a UUID, returns it only if the server has one member.
+ * first time. Without a UUID, returns the span only if the server has one member.
  */
 export function findRepeated(sources: Sources, nowMs: number, uuid = onlyMember(sources)): Leap | undefined {
   const span = leapsOf(sources).findLast(

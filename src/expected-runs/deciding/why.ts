@@ -54,7 +54,7 @@ export function explain(job: WatchedJob, { server, nowMs, lastRun, sources, aske
   const nextMs = nextTime(job, nowMs);
   const then = verdict !== undefined && 'facts' in verdict ? verdict.facts : [];
   const blockers = findBlockers(job, sources, nowMs);
-  // A cause that still exists is described only once.
+  // A cause that still exists is described once.
   const isSaid = ({ reason, fact }: Blocker): boolean =>
     reason === toReason(verdict) && then.some(({ atMs }) => atMs === fact.atMs);
   const now = blockers.filter((blocker) => !isSaid(blocker)).map(({ fact }) => fact);

@@ -112,7 +112,7 @@ async function countTouched({ jobs, running, nowMs, forMs }: WindowsInput, { fir
   return { all, critical };
 }
 
-/** Returns the first number below `count` for which a condition holds. The condition must then hold for all greater numbers. */
+/** Returns the first number below `count` for which a condition holds. For all greater numbers it must hold too. */
 function findFirst(count: number, holds: (number: number) => boolean): number {
   let [low, high] = [0, count];
   while (low < high) {

@@ -47,7 +47,7 @@ function noteNodes(known: FailingNodes, runs: readonly Run[], succeededMs: Map<s
   return changed;
 }
 
-/** Reports whether a run says something about its nodes. Aborted runs and retried attempts do not. */
+/** Reports whether a run says something about its nodes. Aborted runs and retried attempts say nothing. */
 function isFinal({ status }: Run): boolean {
   return status !== 'aborted' && status !== 'failed-with-retry' && status !== 'missed';
 }

@@ -60,7 +60,7 @@ export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: 
   }
 
   return {
-    /** Decides about an Authorization header from an address. Does not wait if the header is known. */
+    /** Decides about an Authorization header from an address. Does not wait for a known header. */
     admit(authorization: string | undefined, from = ''): Admission | Promise<Admission> {
       if (users.size === 0) return 'admitted';
       if (authorization === undefined) return 'refused';

@@ -1,4 +1,4 @@
-/** Escaped HTML. Only `html` creates it, so that no text gets into a page unescaped. */
+/** Escaped HTML. Only `html` creates this type, so that no text gets into a page unescaped. */
 export type Html = { readonly [isHtml]: true; readonly text: string };
 
 const isHtml = Symbol('html');
@@ -10,7 +10,7 @@ export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Ht
   return trust(texts.map((text, index) => text + toText(parts[index])).join(''));
 }
 
-/** Marks a text as safe. Only for text that ships with the exporter, such as runbooks; never for other text. */
+/** Marks a text as safe. Use this function only for text that ships with the exporter, such as runbooks; never for other text. */
 export function trust(text: string): Html {
   return { [isHtml]: true, text };
 }

@@ -48,7 +48,7 @@ export function alertRoutes({ content, siteRules, externalUrl, ownUrl, grafanaUr
   return router;
 }
 
-/** Warns about links that do not work in browsers. Returns an empty text if they work. */
+/** Warns about links that do not work in browsers. Returns an empty text if the links work. */
 function warn(url: string): string {
   const { host } = new URL(url);
   if (isSafeHost(host)) return '';

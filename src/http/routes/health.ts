@@ -3,7 +3,7 @@ import type { ReloadOutcome } from '../../domain/complaint.ts';
 import { type Lifecycle, letsIn } from '../server/lifecycle.ts';
 import { createRoutes } from '../server/routes.ts';
 
-/** `/-/healthy`: the process responds. `/-/ready`: every vital poll has run once. */
+/** `/-/healthy`: the process responds. `/-/ready` succeeds once every vital poll has run. */
 export function healthRoutes(waitingFor: () => readonly string[]): Router {
   const router = createRoutes();
   router.get('/-/healthy', (_request, response) => {
@@ -20,7 +20,7 @@ export function healthRoutes(waitingFor: () => readonly string[]): Router {
 
 type ReloadOptions = Lifecycle & { readonly reload: (() => Promise<ReloadOutcome>) | undefined };
 
-/** `POST /-/reload`: reads the configuration again. Only for permitted callers. */
+/** `POST /-/reload`: reads the configuration again. This route is only for permitted callers. */
 export function reloadRoute({ reload, ...lifecycle }: ReloadOptions): Router {
   const router = createRoutes();
   router.all('/-/reload', async (request, response) => {

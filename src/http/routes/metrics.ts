@@ -1,7 +1,7 @@
 import type { Request, Response, Router } from 'express';
 import { createRoutes } from '../server/routes.ts';
 
-/** The selection of a scrape. Without names, it selects all servers and all collectors. */
+/** The selection of a scrape. Without names, the query selects all servers and all collectors. */
 export type ScrapeWish = {
   readonly accept: string | undefined;
   readonly gzip: boolean;
@@ -71,7 +71,7 @@ export function metricsRoute({ path, names, maxRequests, scrape, onBusy }: Metri
   return router;
 }
 
-/** Sends a body at once. Without TLS its bytes are not copied, so all scrapes share them. */
+/** Sends a body at once. Without TLS the bytes of a response are not copied, so all scrapes share them. */
 function sendAtOnce(response: Response, chunks: readonly Buffer[]): void {
   response.cork();
   for (const chunk of chunks) response.write(chunk);
@@ -81,7 +81,7 @@ function sendAtOnce(response: Response, chunks: readonly Buffer[]): void {
 
 type Filters = Pick<ScrapeWish, 'servers' | 'collectors'>;
 
-/** Reads the filters of a scrape, which have the names that other exporters use. Returns a text if there is a mistake in them. */
+/** Reads the filters of a scrape, which have the names that other exporters use. Returns a text if the query has a mistake. */
 function readFilters(url: string, names: Names): Filters | string {
   const query = new URLSearchParams(/\?(.*)$/s.exec(url)?.[1]);
   const servers = query.getAll('server[]');
@@ -95,7 +95,7 @@ function readFilters(url: string, names: Names): Filters | string {
   ];
   const both =
     collect.length > 0 && exclude.length > 0 ? ['A scrape takes either collect[] or exclude[], not both.\n'] : [];
-  // `view=all` once returned the servers of all replicas. Another response could be mistaken for it.
+  // `view=all` once returned the servers of all replicas. Another response could be mistaken for that list.
   const view = query.has('view') ? ['There is no view=all: scrape each exporter (docs/several-exporters.md).\n'] : [];
   const complaints = [...unknown, ...both, ...view];
   if (complaints.length > 0)

@@ -73,7 +73,7 @@ function toOwner({ server, watcher }: Elsewhere) {
   return { server, owner: watcher.is === 'other' ? watcher.address : null };
 }
 
-/** Reads `keys` or `all` from JSON, or `key` (repeatable) or `all` from a form. Both together are an error. */
+/** Reads `keys` or `all` from JSON, or `key` (repeatable) or `all` from a form. `all` together with keys is an error. */
 function readWhich(body: unknown): Which | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
   const { keys, key, all } = body as Readonly<Record<string, unknown>>;

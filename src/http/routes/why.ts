@@ -20,7 +20,7 @@ export type FindFailures = {
 
 /**
  * `GET /api/why?server=NAME&job=PROJECT/GROUP/NAME`: the decision about the last scheduled time of a job, and its last failure.
- * With `&execution=ID` instead of a job: how an execution ended.
+ * With `&execution=ID` instead of a job, the response says how an execution ended.
  */
 export function whyRoute(find: FindWhy, hintAt: HintAt, failures: FindFailures = noFailures): Router {
   const router = createRoutes();

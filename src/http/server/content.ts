@@ -16,7 +16,7 @@ const placeholderUrl = 'http://localhost:9720';
 const placeholderGrafanaUrl = 'http://localhost:3000';
 
 export function linkTo(externalUrl: string, text: string): string {
-  // A function, because `$` is special in a replacement text.
+  // A function is used, because `$` is special in a replacement text.
   return text.replaceAll(placeholderUrl, () => externalUrl);
 }
 

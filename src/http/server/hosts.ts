@@ -24,7 +24,7 @@ export function checkHost(externalUrl: () => string): RequestHandler {
   };
 }
 
-/** Shows the configuration that admits browsers. Without links, because other pages would be refused too. */
+/** Shows the configuration that admits browsers. The page has no links, because other pages would be refused too. */
 function renderRefusal(url = 'http://exporter.example.org:9720'): string {
   return `<!doctype html>
 <html lang="en">
@@ -51,9 +51,9 @@ function renderRefusal(url = 'http://exporter.example.org:9720'): string {
 }
 
 /**
- * Reports whether a browser sent the request. Browsers always send their languages, and no page can prevent it; scrapers and
- * tools send none. Node's `fetch` also does, but sends only `sec-fetch-mode`, while browsers send it with `sec-fetch-site` or
- * not at all.
+ * Reports whether a browser sent the request. Browsers always send their languages, and no page can prevent this; scrapers and
+ * tools send none. Node's `fetch` also sends languages, but sends only `sec-fetch-mode`, while browsers send this header with
+ * `sec-fetch-site` or not at all.
  */
 function isBrowser({ headers }: Request): boolean {
   const isNode = headers['sec-fetch-mode'] !== undefined && headers['sec-fetch-site'] === undefined;

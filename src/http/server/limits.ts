@@ -39,7 +39,7 @@ export function toServerOptions({ headersMs, requestMs, idleMs }: HttpLimits): S
   };
 }
 
-/** Returns the limits for the permitted number of file descriptors. Some are reserved for other files and sockets. */
+/** Returns the limits for the permitted number of file descriptors. Some descriptors are reserved for other files and sockets. */
 export function toLimits(openFiles: number | undefined): HttpLimits {
   if (openFiles === undefined) return usualLimits;
   const connections = Math.max(minConnections, Math.min(usualLimits.connections, openFiles - otherFiles));
@@ -167,7 +167,7 @@ function createPageBound(maxBytes: number): (socket: Socket, response: Response)
       // This cast is safe: Express ends a response with the whole page or with nothing.
       const [page] = given as readonly unknown[];
       const bytes = typeof page === 'string' || page instanceof Uint8Array ? page.length : 0;
-      // If the client left during rendering, the page would never be released.
+      // A page whose client left during rendering would never be released.
       if (response.destroyed) return end(...given);
       pages.set(response, { bytes, socket });
       total += bytes;

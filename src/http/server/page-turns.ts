@@ -6,8 +6,8 @@ export type PageTurns = {
   /** Starts each page in its own turn of the event loop. Refuses a page if too many are in progress. */
   readonly gate: RequestHandler;
   /**
-   * Shares an expensive result among all callers: while it is made, and then for twenty times as long, but at most a second. So
-   * it takes a small share of the time, and a cheap result is always new.
+   * Shares an expensive result among all callers: while it is made, and then for twenty times as long, but at most a second.
+   * Making the result thus takes a small share of the time, and a cheap result is always new.
    */
   readonly share: <Value>(make: (pause: Pause) => Promise<Value>) => () => Promise<Value>;
   /** Starts work for one request only. */
@@ -21,7 +21,7 @@ type Options = {
   readonly clock: Pick<Clock, 'ticks' | 'after'>;
   /** Resolves in a turn of the event loop that no other page uses. */
   readonly nextTurn: () => Promise<void>;
-  /** Returns the number of reloads. When it changes, shared results are made again. */
+  /** Returns the number of reloads. When this value changes, shared results are made again. */
   readonly reloads?: () => number;
   /** Called when the first page is refused. */
   readonly onBusy: () => void;

@@ -1,6 +1,6 @@
 import type { RequestHandler, Response } from 'express';
 
-/** Sets headers for browsers: no scripts, no foreign content, no forms. Configured headers replace them. */
+/** Sets headers for browsers: no scripts, no foreign content, no forms. Configured headers replace these headers. */
 export function createSecurityHeaders(configured: () => ReadonlyMap<string, string> = () => none): RequestHandler {
   return (_request, response, next) => {
     const own = configured();

@@ -22,9 +22,9 @@ export type HttpOptions = {
   readonly routePrefix?: string;
   readonly routes: readonly Router[];
   readonly limits?: HttpLimits;
-  /** Returns the URL for browsers. Without it, only IP addresses and local names are accepted. */
+  /** Returns the URL for browsers. Without a host name, only IP addresses and local names are accepted. */
   readonly externalUrl?: () => string;
-  /** Decides who may send requests. Without it, everyone may, over plain HTTP. */
+  /** Decides who may send requests. Without a web configuration, everyone may send requests, over plain HTTP. */
   readonly access?: Access | undefined;
   /** Called when the first connection is refused because of too many. */
   readonly onCrowded?: () => void;
@@ -90,7 +90,7 @@ export function createHttpServer(options: HttpOptions) {
 
 const graceMs = 1000;
 
-// Loaded only when used, because TLS is rare and loading it takes time.
+// The module is loaded only when used, because TLS is rare and loading it takes time.
 function createTlsServer(tls: WebTls, limits: HttpLimits, app: RequestListener): TlsServer {
   const { createServer: create } = process.getBuiltinModule('node:https');
   return create({ ...toServerOptions(limits), ...toTlsOptions(tls, limits.headersMs) }, app);
@@ -114,7 +114,7 @@ function readMostFiles(): number | undefined {
 function redirectToPrefix(prefix: string): RequestHandler {
   const router = createRoutes();
   router.get(['/', prefix], ({ path }, response) => {
-    // Relative, because a proxy may serve the exporter below another path.
+    // The redirect is relative, because a proxy may serve the exporter below another path.
     const to = path === '/' ? `.${prefix}/` : `${prefix.slice(prefix.lastIndexOf('/') + 1)}/`;
     response.redirect(302, to);
   });

@@ -60,7 +60,7 @@ export function createConnections(
       throw explain('the database cannot be used', error);
     });
 
-  /** Lends a connection for some work. Closes it afterwards if its state is unknown. */
+  /** Lends a connection for some work. Closes the connection afterwards if its state is unknown. */
   async function borrow<Answer>(work: (client: ClientBase) => Promise<Answer>): Promise<Answer> {
     const client = await connect();
     let isUsable = false;
@@ -71,7 +71,7 @@ export function createConnections(
       isUsable = true;
       return answer;
     } catch (error) {
-      // After an error of a statement the session is usable, after others it is not.
+      // After an error of a statement the session is usable; after other errors it is not.
       isUsable = keepsConnection(error);
       if (!isUsable) generations.noteBreak(client);
       throw error;

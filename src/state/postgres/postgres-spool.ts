@@ -138,7 +138,7 @@ export async function spoolTraces(sql: Sql, unit: string, traces: readonly Spool
   await addToSums(sql, unit, added);
 }
 
-/** Removes traces and subtracts them from the sums. Returns the number of removed traces. */
+/** Removes traces and subtracts them from the sums. Returns how many traces were removed. */
 async function removeTraces(sql: Sql, unit: string, keys: readonly string[], which: string): Promise<number> {
   const found = await sumOf(sql, unit, keys, which);
   await sql(`DELETE FROM spooled_trace WHERE unit = $1 AND key = ANY ($2::text[]) ${which}`, [unit, keys]);

@@ -54,7 +54,7 @@ const jsonHeads = { traces: Buffer.from('{"resourceSpans":['), logs: Buffer.from
 const jsonTail = Buffer.from(']}');
 const comma = Buffer.from(',');
 
-/** Reports whether requests can be joined byte by byte. JSON that does not have the expected frame cannot. */
+/** Reports whether requests can be joined byte by byte. JSON without the expected frame cannot be joined. */
 function isJoinable({ encoding, bytes }: SpooledTrace): boolean {
   if (!isJson(encoding)) return true;
   const { length } = bytes;

@@ -48,7 +48,7 @@ export function createQuarantine({ spool, wake, observe }: Options) {
 
   return {
     list,
-    /** Puts traces back into the queue. Changes nothing if one of them is not in the quarantine. */
+    /** Puts traces back into the queue. Changes nothing if one of the traces is not in the quarantine. */
     retry: (which: Which) => oneAtATime(() => handle('retry', which)),
     /** Removes traces permanently, and counts their spans as dropped. */
     drop: (which: Which) => oneAtATime(() => handle('drop', which)),

@@ -4,7 +4,7 @@ import { countBytes, takeAlike } from './batch.ts';
 import { createSuspects, type Suspect } from './suspects.ts';
 import type { Verdict } from './verdict.ts';
 
-/** The next traces to send, or the time until some may be ready. Empty if none waits. */
+/** The next traces to send, or the time until some may be ready. The list is empty if no trace waits. */
 type Found = { readonly traces: readonly SpooledTrace[]; readonly againInMs: number; readonly isEmpty?: boolean };
 
 type SelectionOptions = {
@@ -67,7 +67,7 @@ const idleMs = 30_000;
 
 /**
  * Adapts the size of requests, because a proxy in front of the OTLP endpoint may drop large requests without a response.
- * Several losses halve the size, and successes double it again. After each failed doubling, the next one comes later.
+ * Several losses halve the size, and successes double it again. After each failed doubling, the next doubling comes later.
  */
 export function createBatchSize(fullBytes: number) {
   let maxBytes = fullBytes;

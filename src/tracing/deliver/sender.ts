@@ -172,7 +172,7 @@ function createSettling(
       await insist(() => spool.remove(traces.map(({ key }) => key)));
       tellSize();
     },
-    /** Returns false if the sender was stopped before the change was stored. The trace is then refused again after the restart. */
+    /** Returns false if the sender was stopped before the change was stored; the trace is refused again after the restart. */
     quarantine: async (
       trace: Omit<Suspect, 'reason'>,
       says: string,

@@ -7,8 +7,8 @@ export type Suspect = Pick<SpooledTrace, 'key' | 'server' | 'executionId' | 'enc
 };
 
 /**
- * Tracks traces that are lost when sent alone. The trace itself is the cause if others are delivered right before and right
- * after it. If nothing is delivered, the cause is an outage, which does not count.
+ * Tracks traces that are lost when sent alone. The trace itself is the cause if other traces are delivered right before and
+ * right after it. If nothing is delivered, the cause is an outage, which does not count.
  */
 export function createSuspects(random: () => number) {
   /** Sorted by the last try, oldest first. */

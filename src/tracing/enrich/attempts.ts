@@ -46,7 +46,7 @@ export function createAttempts() {
       const found = documents.flatMap(({ kind: each, key, body = '' }) =>
         each === kind ? [[key, JSON.parse(body) as Previous] as const] : [],
       );
-      // Attempts may have been recorded before the stored ones are loaded.
+      // Attempts may have been recorded before the stored attempts are loaded.
       known = new Map([...known, ...found].sort(([, one], [, other]) => one.atMs - other.atMs));
     },
     previousOf: (run: Run): number | undefined => known.get(toKey(run))?.id,

@@ -56,7 +56,7 @@ export function createCauses() {
 
 export type Causes = ReturnType<typeof createCauses>;
 
-/** Returns a function that reads a cause. Older failures of its job may be known by now, so it counts them again. */
+/** Returns a function that reads a cause. Older failures of the job may be known by now, so they are counted again. */
 export function createLookup(causes: Causes, diagnoses: Pick<Diagnoses, 'refresh'> | undefined) {
   function refresh(failure: FailedRun | undefined): FailedRun | undefined {
     const { job, seen } = failure ?? {};

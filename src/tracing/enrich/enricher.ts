@@ -40,7 +40,7 @@ export type EnricherOptions = {
   readonly detail: Detail;
   /** Recorded with the counted runs; the enricher loads it. */
   readonly attempts: Attempts;
-  /** Plans the trace of an execution. The epoch is needed because ids are unique only within it. */
+  /** Plans the trace of an execution. The epoch is needed because ids are unique only within an epoch. */
   readonly plan: (source: SpanSource, epoch: number) => Promise<Plan | undefined>;
   /** The maximum wait for a state that the server is still writing. */
   readonly sealTimeoutMs: number;
@@ -254,7 +254,7 @@ function createSeal(options: EnricherOptions, { causes, steps }: { causes: Cause
   };
 }
 
-/** Recognizes a failure by its log and chooses the lines to keep. If the log is long, also reads the lines of the failed step. */
+/** Recognizes a failure by its log and chooses the lines to keep. If the log is long, reads the lines of the failed step too. */
 function createDiagnose({ client, timeoutMs, diagnoses, logsOf }: EnricherOptions) {
   async function readMore(id: number, cause: FirstCause, logBytes: number): Promise<Read> {
     const api = client.within({ lane: 'enrichment', forMs: timeoutMs });

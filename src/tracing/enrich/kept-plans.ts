@@ -25,7 +25,7 @@ type KeptPlansOptions = { onForgotten?: (reason: ForgetReason) => void; maxBytes
 type Kept = {
   server: string;
   attempts: Plan['attempts'];
-  /** The serialized plan. As objects, it would need eight times as much memory. */
+  /** The serialized plan. As an object, a plan would need eight times as much memory. */
   bytes: Uint8Array;
 };
 
@@ -54,7 +54,7 @@ export function createKeptPlans({ onForgotten, maxBytes = usualMostBytes }: Kept
     keep: (server: string, executionId: number, plan: Plan) => {
       const key = toKey(server, executionId);
       forget(key);
-      // A copy of the exact length, because the serializer's buffer may be twice as long.
+      // The plan is a copy of the exact length, because the serializer's buffer may be twice as long.
       const bytes = new Uint8Array(serialize(plan));
       if (bytes.length > maxBytes) {
         onForgotten?.('too_large');
@@ -96,7 +96,7 @@ export function createKeptPlans({ onForgotten, maxBytes = usualMostBytes }: Kept
 
 export type KeptPlans = ReturnType<typeof createKeptPlans>;
 
-/** Reports whether a server is still the same. Another server may have its name and the same execution ids. */
+/** Reports whether a server is still the same. Another server may have the same name and the same execution ids. */
 function isSame(server: Circumstances['servers'][number], others: Circumstances['servers']): boolean {
   const before = others.find(({ name }) => name === server.name);
   return before?.url === server.url || before?.namespace === server.namespace;

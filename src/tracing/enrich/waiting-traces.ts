@@ -206,7 +206,7 @@ function createSealClock(ticks: () => number) {
       countedMs = read();
       sinceTicks = ticks();
     },
-    /** Call if a request got no response, or the credentials were refused. The clock then stops until the next response. */
+    /** Call if a request got no response, or the credentials were refused. The clock stops until the next response. */
     silent: (): void => {
       countedMs = read();
       sinceTicks = undefined;

@@ -32,7 +32,7 @@ function listOthers([first, ...failed]: readonly Draft[]): FirstCause['others'] 
   return others.slice(0, maxOthers).map((other) => ({ node: other.node, context: other.context }));
 }
 
-/** Reports whether two contexts name the same step. With a workflow for each node, they name the node: `2@node=db03/1`. */
+/** Reports whether two contexts name the same step. With a workflow for each node, the contexts name the node: `2@node=db03/1`. */
 function isSameStep(context: string | undefined, other: string): boolean {
   return context !== undefined && withoutParameters(context) === withoutParameters(other);
 }
@@ -55,7 +55,7 @@ function isHandled({ outcome, task }: Draft): boolean {
   );
 }
 
-/** Lists the steps that did not succeed. If a run was ended, the last one was running. */
+/** Lists the steps that did not succeed. If a run was ended, the last step was running. */
 function listUnfinished(steps: readonly Draft[]): readonly Draft[] {
   const isUnfinished = (draft: Draft): boolean =>
     hasFailed(draft) || draft.outcome.result === 'cancellation' || draft.outcome.errorType === incomplete;

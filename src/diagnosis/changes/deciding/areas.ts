@@ -9,7 +9,7 @@ export type Area = {
   readonly readMs: number;
   readonly lastReadMs?: number;
   readonly basis?: string;
-  /** The time of the last change of the basis. Values from before it cannot be compared. */
+  /** The time of the last change of the basis. Values from before this time cannot be compared. */
   readonly basisMs?: number;
   /** True if the last reading was empty and was not accepted for this reason. */
   readonly isDoubted?: boolean;

@@ -11,7 +11,7 @@ export type Failure = {
   /** The start of the last success before the failure; undefined if unknown. */
   readonly successMs: number | undefined;
   readonly failureClass: FailureClass | undefined;
-  /** The end of an earlier failure of the same kind since the success. Later changes are not its cause. */
+  /** The end of an earlier failure of the same kind since the success. Later changes are not the cause of the failure. */
   readonly failingMs?: number | undefined;
   readonly failedNodes: readonly string[];
   /** The keys in its definition and its nodes; undefined if they were not read. */

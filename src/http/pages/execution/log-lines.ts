@@ -4,7 +4,7 @@ import { toCount } from '../../../domain/format.ts';
 import type { PastExecution } from '../../../status/past-execution.ts';
 import { type Html, html } from '../html.ts';
 
-/** Renders the log lines of a failure. Secrets must already be removed from them. */
+/** Renders the log lines of a failure. Secrets must already be removed from the lines. */
 export function renderLines({ lines, areOfStep }: Pick<PastExecution, 'lines' | 'areOfStep'>): Html | undefined {
   if (lines.length === 0) return undefined;
   const isOfSeveral = new Set(lines.map(({ node }) => node)).size > 1;

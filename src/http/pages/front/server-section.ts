@@ -266,7 +266,7 @@ function renderEndedRow(execution: EndedStatus, nowMs: number, toAddress: ToAddr
 }
 
 function renderJob({ id, job = 'ad hoc' }: Pick<RunningStatus, 'id' | 'job'>, address: string): Html {
-  // Isolated, because a name may change the direction of the text after it.
+  // The name is isolated, because a name may change the direction of the text after it.
   return html`<th scope="row"><a href="${address}"><bdi>${job}</bdi></a> <span class="id">#${id}</span></th>`;
 }
 

@@ -44,7 +44,7 @@ ${shown.items.length === 0 ? html`<p>No scheduled job ${shown.all.length === 0 ?
   });
 }
 
-/** Explains where jobs without a schedule are. Problems of the front page may name them, but this page does not list them. */
+/** Explains where jobs without a schedule are. The front page may name these jobs, but this page does not list them. */
 function renderUnscheduled({ filter: { server } }: Jobs): Html {
   const of = server === '' ? '' : `&server=${encodeURIComponent(server.toWellFormed())}`;
   return html`Failures of jobs without a schedule are among the <a href="executions?result=failures${of}">failed executions</a>.`;

@@ -162,7 +162,7 @@ function renderChanges(field: 'key' | 'all', value: string, { root, of }: About 
 function renderCommands([first]: readonly QuarantineStatus[], { mayChange, url }: About): Html {
   const one = first === undefined ? '--all' : quote(first.name);
   const lines = [`list`, `retry --all`, `retry ${one}`, `drop ${one}`];
-  // In separate elements, so that a click selects only one line.
+  // The commands are in separate elements, so that a click selects only one line.
   const commands = lines.map((line) => html`<code>automation-exporter quarantine ${line} --url=${quote(url)}</code>\n`);
   const off = html`<p class="note">Sending again and dropping require <code>--web.enable-lifecycle</code>, or <code>web: { enable_lifecycle: true }</code> in the configuration, which is reloaded on SIGHUP. This page then has buttons for both.</p>\n`;
   return html`<h3>From the command line</h3>
