@@ -9,7 +9,7 @@ import { writeKey } from './world/keys.ts';
 import type { JobDefinition } from './world/work.ts';
 import type { World } from './world/world.ts';
 
-/** Changes of projects, jobs and executions, as made by people and imports. */
+/** Changes of projects, jobs and executions, as people and imports make them. */
 export function createEstateControl(world: World, play: () => void) {
   return {
     ...createProjectControl(world, play),

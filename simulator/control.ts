@@ -9,7 +9,7 @@ import type { Settings } from './world/settings.ts';
 import type { Conditions } from './world/work.ts';
 import type { World } from './world/world.ts';
 
-/** Typed operations for tests; also available as POST /simulator/…. */
+/** Typed operations for tests, which are also available as POST /simulator/…. */
 export type Control = ReturnType<typeof createControl>;
 
 export function createControl(world: World, faults: Faults, play: () => void) {
@@ -40,12 +40,12 @@ function createServiceControl(world: World, play: () => void) {
       else if (on) world.settings.metricsDisabled.delete(name);
       else world.settings.metricsDisabled.add(name);
     },
-    /** Sets how long after its end an execution becomes visible; up to 50 s in real servers. */
+    /** Sets how long after its end an execution becomes visible. In real servers, this takes up to 50 s. */
     setSaveDelay(ms: number): void {
       play();
       world.settings.saveDelayMs = ms;
     },
-    /** Sets conditions for all later runs: nodes that are down, more failures, longer runs, stuck jobs. */
+    /** Sets the conditions of all later runs: nodes that are down, more failures, longer runs, stuck jobs. */
     setConditions(conditions: Partial<Conditions>): void {
       play();
       world.conditions = { ...world.conditions, ...conditions };

@@ -23,19 +23,19 @@ export const faultKinds = [
 export const faultSchema = z
   .strictObject({
     kind: z.enum(faultKinds),
-    /** A regular expression for the path; all paths if absent. */
+    /** A regular expression for the path; if absent, all paths match. */
     path: z.string(),
     times: z.number(),
-    /** For `status`; 500 if absent. */
+    /** The status of the kind `status`; 500 if absent. */
     status: z.number(),
     retryAfter: z.string(),
-    /** The delay of `slow`, and the pause between the bytes of `drip`. */
+    /** The delay of the kind `slow`, and the pause between the bytes of the kind `drip`. */
     ms: z.number(),
     bytes: z.number(),
     location: z.string(),
-    /** Replaces the body of `garbage`, `html` and `status`. */
+    /** Replaces the body of the kinds `garbage`, `html` and `status`. */
     body: z.string(),
-    /** Affects only every n-th matching request, for example 2 for half of them. */
+    /** Limits the fault to every n-th matching request, for example 2 for half of them. */
     everyNth: z.number(),
   })
   .exactPartial()
@@ -107,7 +107,7 @@ function commit(fault: Fault, { request, response, next, later }: Scene): void {
       later(fault.ms ?? 1000, next);
       break;
     case 'hang':
-      // Never answers.
+      // This kind never sends a response.
       break;
     case 'refuse':
       request.socket.destroy();
@@ -164,7 +164,7 @@ function drip(response: Response, body: Buffer, ms: number, later: Scene['later'
   later(ms, () => drip(response, body.subarray(1), ms, later));
 }
 
-/** Announces the whole body, sends half of it, and closes the connection. */
+/** Announces the whole body, sends half of the body, and closes the connection. */
 function cut(response: Response, body: Buffer): void {
   response.setHeader('Content-Length', String(body.length));
   response.write(body.subarray(0, Math.floor(body.length / 2)), () => response.destroy());

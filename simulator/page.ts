@@ -18,7 +18,7 @@ function escape(text: string): string {
   return text.replaceAll(/[&<>"']/g, (sign) => `&#${sign.codePointAt(0)};`);
 }
 
-/** Renders a whole page with a heading: no script, light and dark, readable on a phone. */
+/** Renders a whole page with a heading. The page has no script, is light or dark, and is readable on a phone. */
 export function renderPage(heading: string, content: Markup): string {
   return page`<!doctype html>
 <html lang="en">

@@ -1,6 +1,6 @@
 export type Random = () => number;
 
-/** A small seeded generator (mulberry32): the same seed gives the same day. */
+/** A small random generator with a seed (mulberry32). The same seed gives the same day. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   return () => {

@@ -1,21 +1,21 @@
-/** One server release: its API versions, and how it differs from others. */
+/** One server release: its API versions, and its differences from other releases. */
 export type Release = {
   readonly name: string;
   readonly apiVersion: number;
   readonly oldestVersion: number;
-  /** `apiversion` and `executions.active` of system/info are text. */
+  /** True if `apiversion` and `executions.active` of system/info are text. */
   readonly infoAsText: boolean;
-  /** Callers without system read get system/info with null members instead of 403. */
+  /** True if callers without system read get system/info with null members instead of 403. */
   readonly infoForAll: boolean;
   readonly uptimeWraps: boolean;
   readonly loadAverage: 'load' | 'fraction' | 'integer';
   readonly metrics: 'servlet' | 'controller';
   readonly metricsOn: boolean;
-  /** The size of the scheduler's thread pool is a gauge. */
+  /** True if the size of the scheduler's thread pool is a gauge. */
   readonly poolGauge: boolean;
-  /** Errors are XML unless an Accept header asks for JSON. */
+  /** True if errors are XML unless an Accept header requests JSON. */
   readonly xmlByDefault: boolean;
-  /** The `unauthorized` answer is XML unless JSON is requested. */
+  /** True if the `unauthorized` error is XML unless JSON is requested. */
   readonly xmlUnauthorized: boolean;
   readonly errorArguments: boolean;
   readonly disabledProjects: boolean;
@@ -23,7 +23,7 @@ export type Release = {
   readonly executionSummaryOnDemand: boolean;
   readonly jobDeletedFlag: boolean;
   /**
-   * The numbers of succeeded and failed executions in executions/metrics: first in a map, in later releases beside the
+   * True if executions/metrics has the numbers of succeeded and failed executions, first in a map, in later releases beside the
    * total.
    */
   readonly metricsStatus: boolean;
@@ -33,13 +33,13 @@ export type Release = {
   readonly rowsFor: readonly JobRight[];
   /** The forms for several projects that the list of running executions accepts: `*`, or names with commas. */
   readonly runningOf: readonly ('*' | ',')[];
-  /** If the events of one project cannot be read, `*` is refused in the middle of the answer. */
+  /** True if `*` is refused in the middle of the response when the events of a project cannot be read. */
   readonly refusesStar: boolean;
-  /** `*` ends in an error of the server. */
+  /** True if `*` ends in an error of the server. */
   readonly failsOverStar: boolean;
-  /** With a session, its user counts, and a token beside its cookie is ignored. */
+  /** True if the user of a session counts, and a token beside its cookie is ignored. */
   readonly prefersSession: boolean;
-  /** The default SSH executor reports every failure with the same word; only exit codes differ. */
+  /** True if the default SSH executor reports every failure with the same word, so that only exit codes differ. */
   readonly failsUnknown: boolean;
   /** The inner steps of a conditional step are below it; in other releases they replace it. */
   readonly nestsConditions: boolean;
@@ -48,7 +48,7 @@ export type Release = {
   readonly authorizations: boolean;
   /** The HTTP server of the release refuses empty segments in paths, and some characters even if encoded. */
   readonly refusesOddPaths: boolean;
-  /** Follows the documents where real servers differ: step durations, workflow keys, rules for tokens. */
+  /** True if the release follows the documents where real servers differ: step durations, workflow keys, rules for tokens. */
   readonly asDocumented: boolean;
 };
 
@@ -155,7 +155,7 @@ export type DialectName = 'service' | 'rundeck';
 
 export type Dialect = ReturnType<typeof toDialect>;
 
-/** The names that differ between the neutral documents and the rundeck dialect. */
+/** The names in which the neutral documents and the rundeck dialect differ. */
 export const dialects: Readonly<Record<DialectName, Dialect>> = {
   service: toDialect('service', 'Service'),
   rundeck: toDialect('rundeck', 'Rundeck'),

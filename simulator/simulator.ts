@@ -27,7 +27,7 @@ export type SimulatorOptions = {
   readonly dialect?: DialectName;
   /** The newest API version of the server: 14 to 47, or 58. This version selects the release. */
   readonly apiVersion?: number;
-  /** A release by name, if several have the API version. */
+  /** The name of a release, if several releases have the API version. */
   readonly release?: string;
   readonly token?: string;
   readonly scenario?: string;
@@ -35,9 +35,9 @@ export type SimulatorOptions = {
   /** A higher speed gives more runs in the same time. */
   readonly speed?: number;
   readonly now?: () => number;
-  /** A `free` clock moves only by `advance`. */
+  /** The clock; a `free` clock moves only by `advance`. */
   readonly clock?: 'real' | 'free';
-  /** For golden answers: a free clock, one public address, constant timers, one member that answers. */
+  /** True for golden responses: a free clock, one public address, constant timers, and one member that responds. */
   readonly frozen?: boolean;
   /** The number of cluster members. With `memberAddresses`, each also listens on its own address. */
   readonly members?: number;
@@ -78,7 +78,7 @@ export async function startSimulator(options: SimulatorOptions = {}) {
     token,
     memberUrls,
     requests: () => log.all(),
-    /** Returns what really happened, whatever the API shows. */
+    /** Returns the true course of all executions, whatever the API shows. */
     truth: () => {
       play();
       return tellTruth(world);
@@ -144,7 +144,7 @@ function listen(app: Express, host: string, port: number): Promise<Server> {
 }
 
 function toUrl(server: Server, host: string): string {
-  // A listening TCP server has an address with a port.
+  // This cast is safe: a listening TCP server has an address with a port.
   const { port } = server.address() as AddressInfo;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -3,7 +3,7 @@ import type { World } from './world/world.ts';
 
 export type Truth = {
   readonly executionMode: 'active' | 'passive';
-  /** Finished ones in the order in which they became visible, then open ones by id. */
+  /** The executions: finished ones in the order in which they became visible, then open ones by id. */
   readonly executions: readonly TrueExecution[];
 };
 

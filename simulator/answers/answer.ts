@@ -2,7 +2,7 @@ import type { Policy } from '../world/access.ts';
 import type { Member } from '../world/installation.ts';
 import type { World } from '../world/world.ts';
 
-/** The content of an answer: JSON, plain text, or only a status. */
+/** The content of a response: JSON, plain text, or only a status. */
 export type Answer = {
   readonly status: number;
   readonly json?: unknown;
@@ -37,7 +37,7 @@ const costs: readonly (readonly [path: RegExp, ms: number, rowMs?: number])[] = 
 ];
 const usual: readonly [ms: number, rowMs?: number] = [13];
 
-/** `path` includes the query. */
+/** Returns the cost of a request. `path` includes the query. */
 export function toCostMs(path: string, answer: Pick<Answer, 'json' | 'listed'>): number {
   const inner = path.replace(/^\/api\/\d+\//, '');
   const [, ...cost] = costs.find(([pattern]) => pattern.test(inner)) ?? [undefined, ...usual];

@@ -55,7 +55,7 @@ function toCommand({ kind, text: content, handler }: Step): Readonly<Record<stri
   return handler === undefined ? what : { ...what, errorhandler: toCommand(handler) };
 }
 
-/** job/{id}/workflow (API reference, "Jobs"): referenced jobs to depth 3, each expanded once. */
+/** job/{id}/workflow (API reference, "Jobs"): referenced jobs to depth 3. Each referenced job is expanded only once. */
 export function jobWorkflow(request: ApiRequest): Answer {
   const job = openJob(request);
   return isAnswer(job) ? job : ok({ workflow: toSteps(request, job, 0, new Set([job.id])) });

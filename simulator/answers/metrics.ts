@@ -19,7 +19,7 @@ export function metricsEndpoint(request: ApiRequest): Answer {
   }
 }
 
-/** monitoring/{name}: the same content as the open page beside the API. */
+/** monitoring/{name}: the same content as the page outside the API. */
 export function monitoring(request: ApiRequest): Answer {
   const { world, version } = request;
   const name = parameter(request, 'name');
@@ -33,7 +33,7 @@ function ofServlet({ world: { release } }: ApiRequest, refusal: Answer): Answer 
   return { status: 401, json: { error: true, message: 'Unauthorized' } };
 }
 
-/** In 6.x, one gauge that throws makes the whole answer fail. */
+/** In 6.x, a gauge that throws makes the whole response fail. */
 function crash(): Answer {
   return { status: 500, json: { error: 'A server error occurred' } };
 }

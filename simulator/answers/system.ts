@@ -5,7 +5,7 @@ import { refuseSystem } from './access.ts';
 import { type Answer, type ApiRequest, badParameter, denied, flag, href, ok, permalink } from './answer.ts';
 import { toDate } from './dates.ts';
 
-/** plugin/list (API reference, "List plugins"), which everybody may read. */
+/** plugin/list (API reference, "List plugins"), which everyone may read. */
 export function pluginList({ world: { release, settings } }: ApiRequest): Answer {
   const toPlugin = (name: string, pluginVersion: string, builtin: boolean) => ({
     service: 'WorkflowStep',
@@ -22,7 +22,7 @@ export function pluginList({ world: { release, settings } }: ApiRequest): Answer
   return ok([toPlugin('command', release.name, true), ...installed]);
 }
 
-/** system/info (API reference, "System info"); releases differ. */
+/** system/info (API reference, "System info"), in the form of each release. */
 export function systemInfo(request: ApiRequest): Answer {
   const { world, member, nowMs } = request;
   const { release, dialect } = world;

@@ -52,7 +52,7 @@ export function showEnd(world: World, execution: Execution): void {
   project.completed.add(execution);
   world.history.push(execution);
   if (job !== undefined && end.stored === 'succeeded') {
-    // Executions that were added to the past count in the past.
+    // Executions that were added to the past count at their end.
     const atMs = (execution.fitMs === undefined ? end.visibleAtMs : end.atMs) + world.settings.averageDelayMs;
     const ms = endedAt(execution) - startedAt(execution);
     if (atMs <= world.playedMs) countRun(job, ms);
@@ -78,7 +78,7 @@ function planRetry(world: World, execution: Execution, atMs: number): void {
   if (end?.stored !== 'failed' || job === undefined || retry === undefined || execution.attempt >= retry.attempts) {
     return;
   }
-  // The finished attempt must not count as a running one of its job.
+  // The finished attempt is removed first, because it must not count as a running one of its job.
   execution.project.open.delete(execution.id);
   const start = {
     project: execution.project,
@@ -94,7 +94,7 @@ function planRetry(world: World, execution: Execution, atMs: number): void {
   if (execution.retriedBy === undefined) execution.end = { ...end, stored: 'failed-with-retry' };
 }
 
-/** Removes the oldest finished executions in batches if there are more than the maximum. */
+/** Removes the oldest finished executions in batches if there are too many. */
 function forgetOldest(world: World): void {
   if (world.history.length <= world.retained * 1.1) return;
   const forgotten = world.history.slice(0, world.history.length - world.retained);

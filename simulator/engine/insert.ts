@@ -14,7 +14,7 @@ export type FinishedRun = {
   readonly endedAtMs: number;
   /** The time at which the end becomes visible; now if absent. */
   readonly visibleAtMs?: number;
-  /** How far the clock of its member was ahead. */
+  /** How far the clock of the run's member was ahead. */
   readonly skewMs?: number;
   /** A stored status: succeeded, failed, aborted, timedout, missed, or any custom word. */
   readonly status?: string;

@@ -145,7 +145,7 @@ export function momentOf(span: Span, progress: Progress, handlerMs?: number): Mo
 /** Returns a failure in the words of a release: its reason, the exit code if there is one, and the message. */
 export function wordFailure(reason: string, { kind }: Step, { failsUnknown }: Release) {
   const isCommand = kind === 'exec' || kind === 'script';
-  // A command that was stopped has no exit code of its own.
+  // A stopped command has no exit code of its own.
   const stoppedCode = 2_147_483_647;
   if (reason === 'Interrupted' && isCommand && !failsUnknown)
     return { reason: 'NonZeroResultCode', code: stoppedCode, message: `Result code was ${stoppedCode}` };

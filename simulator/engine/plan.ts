@@ -15,7 +15,7 @@ export type NodeRun = {
 export type StepRun = {
   readonly number: number;
   readonly step: Step;
-  /** Undefined if the step was never reached. */
+  /** When the step started; undefined if it was never reached. */
   readonly startMs: number | undefined;
   readonly endMs: number | undefined;
   readonly state: RunState;

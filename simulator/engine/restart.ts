@@ -34,7 +34,7 @@ export function loseMember(world: World, member: Member, isTakenOver = true): vo
   for (const job of world.jobs.values()) {
     if (job.owner === member && heir !== undefined) {
       job.owner = heir;
-      // The clocks of members differ.
+      // The job is scheduled again, because the clocks of members differ.
       if (heir.skewMs !== member.skewMs) scheduleAgain(world, job, world.playedMs);
     }
   }

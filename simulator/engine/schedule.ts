@@ -1,4 +1,4 @@
-/** A regular interval with an offset, in UTC; starting at a time, if given. */
+/** A regular interval with an offset, in UTC. With `fromMs`, it begins at this time. */
 type Cadence = { readonly everyMs: number; readonly offsetMs: number; readonly fromMs?: number };
 
 export type Schedule = Cadence | Cron;
@@ -52,7 +52,7 @@ export function nextCronTime({ cron, zone }: Cron, afterMs: number): number {
   throw new Error(`The schedule "${cron}" never happens.`);
 }
 
-/** Counts the times after `fromMs` up to `toMs`, as if the zone never changed its clocks. */
+/** Counts the times after `fromMs` up to `toMs`. Changes of daylight saving time are ignored. */
 export function countCronTimes({ cron, zone }: Cron, fromMs: number, toMs: number): number {
   const { times, isDue } = readCron(cron);
   const [fromLocalMs, toLocalMs] = [fromMs + offsetMs(zone, fromMs), toMs + offsetMs(zone, fromMs)];

@@ -43,7 +43,7 @@ export function requestLater(world: World, start: Start, atMs: number): Executio
   return execution;
 }
 
-/** Takes a thread and plans the end. */
+/** Takes a thread for a run, and plans its end. */
 export function beginWork(world: World, execution: Execution, workAtMs: number): void {
   execution.workAtMs = workAtMs;
   execution.member.busy += 1;

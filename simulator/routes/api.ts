@@ -4,7 +4,7 @@ import { type Endpoint, endpoints } from './endpoints.ts';
 import { type Exchange, exchangeOf, html, send } from './exchange.ts';
 import { authenticate, type Sessions } from './sessions.ts';
 
-/** Everything below /api: finds the caller, the version and the endpoint, and answers. */
+/** Handles all requests below /api: finds the caller, the version and the endpoint, and responds. */
 export function createApiRouter(sessions: Sessions): Router {
   const router = Router();
   router.use(json({ limit: '1mb', strict: false }));
@@ -26,7 +26,7 @@ function serve(request: Request, response: Response, sessions: Sessions, endpoin
   exchange.log.endpointKnown = endpoint !== undefined;
   const caller = authenticate(request, exchange, sessions);
   if ('by' in caller && caller.by === 'token') {
-    // Real servers also open a session for each request with a token, and close it after the answer.
+    // Real servers open a session for each request with a token, and close it after the response.
     response.setHeader('Set-Cookie', `JSESSIONID=token-${exchange.member.meters.requests}; Path=/; HttpOnly`);
   }
   const question = { parameters: toParameters(request), accept: request.get('accept'), body: request.body as unknown };

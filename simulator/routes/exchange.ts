@@ -4,7 +4,7 @@ import { toDate } from '../answers/dates.ts';
 import type { Member } from '../world/installation.ts';
 import type { World } from '../world/world.ts';
 
-/** One HTTP request and what is known about it. */
+/** One HTTP request, with the facts that its handlers need. */
 export type Exchange = {
   readonly world: World;
   readonly member: Member;
@@ -21,7 +21,7 @@ export function setExchange(response: Response, exchange: Exchange): void {
 }
 
 export function exchangeOf(response: Response): Exchange {
-  // The first middleware of the app sets it for every request.
+  // This cast is safe: the first middleware of the app sets the exchange of every request.
   return response.locals['exchange'] as Exchange;
 }
 

@@ -72,7 +72,7 @@ function replaceKey(world: World, liveMs: number): void {
     const { conditions } = target;
     target.conditions = { ...conditions, refusedKeys: [...conditions.refusedKeys, key] };
   });
-  // A person runs it again, twice.
+  // A person runs the job again, twice.
   for (const seconds of [60, 75])
     addIncident(world, liveMs + seconds * second, undefined, (target) => {
       requestStart(target, startOfJob(job, 'user', 'amira'), target.playedMs);

@@ -6,7 +6,7 @@ type SpanLink = { readonly traceId: string; readonly attributes: Attributes };
 export type SunkSpan = {
   readonly traceId: string;
   readonly id: string;
-  /** Empty for a root. */
+  /** The id of the parent; empty for a root. */
   readonly parentId: string;
   readonly name: string;
   readonly startMs: number;
@@ -14,7 +14,7 @@ export type SunkSpan = {
   readonly isError: boolean;
   readonly attributes: Attributes;
   readonly links: readonly SpanLink[];
-  /** What created it, such as one execution. */
+  /** The resource that created the span, such as one execution. */
   readonly resource: Attributes;
   /** The size of the span in the request, including its share of the resource. */
   readonly bytes: number;

@@ -2,7 +2,7 @@ import type { SunkSpan } from './read-request.ts';
 
 export type KeptTrace = {
   readonly traceId: string;
-  /** The root span. If several have no parent here, the one that started first. */
+  /** The root span: of several spans without a parent here, the span that started first. */
   readonly root: SunkSpan;
   readonly spans: readonly SunkSpan[];
 };
@@ -17,7 +17,7 @@ export function createShelf(limits: { traces: number; bytes: number }) {
     bytes -= sumBytes(spans);
   }
 
-  /** Latest start first. */
+  /** Lists the traces, the latest start first. */
   function list(): readonly KeptTrace[] {
     return [...traces.values()].toSorted((left, right) => right.root.startMs - left.root.startMs);
   }

@@ -24,7 +24,7 @@ export function createTraceSink(executionPage: ExecutionPage = () => undefined):
         return;
       }
       keep(body);
-      // An answer without fields means that everything was accepted.
+      // An empty response means that everything was accepted.
       response.type(protobuf).end();
     },
   ];

@@ -62,7 +62,7 @@ export const everythingPolicy: Policy = {
   pastJobs: [],
 };
 
-/** Read access to everything and nothing more, as recommended for an exporter. */
+/** A policy with read access to everything and no other right, as recommended for an exporter. */
 export const readerPolicy: Policy = {
   ...everythingPolicy,
   roles: ['readers'],
@@ -72,7 +72,7 @@ export const readerPolicy: Policy = {
   run: false,
 };
 
-/** No rights: the caller is only known. */
+/** A policy without rights, for a caller who is only known. */
 export const strangerPolicy: Policy = {
   ...readerPolicy,
   roles: ['strangers'],
@@ -108,7 +108,7 @@ export function permit(policy: Policy, text: string, projects: readonly string[]
     if (!('errors' in parsed)) continue;
     const [error] = parsed.errors;
     if (error !== undefined) throw error;
-    // Only tests write this file, so a wrong shape would show in the rights.
+    // This cast is safe enough: only tests write the file, and a wrong shape would show in the rights.
     permitted = permitDocument(permitted, (parsed.toJS() ?? {}) as Document, projects);
   }
   return permitted;

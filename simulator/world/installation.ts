@@ -40,7 +40,7 @@ export type Job = {
   owner: Member | undefined;
   /** Counts schedule changes. Triggers of an earlier count are void. */
   generation: number;
-  /** `count` is 10 at most. */
+  /** The count and sum of durations for the average. The count is at most 10. */
   readonly statistics: { count: number; totalMs: number };
   readonly createdAtMs: number;
   /** The time of the last save, also by a switch. */
@@ -88,7 +88,7 @@ export type Member = {
   readonly earlierSkews: { readonly untilMs: number; readonly skewMs: number }[];
   startedAtMs: number;
   alive: boolean;
-  /** Until then it answers 503 with an empty body. */
+  /** The time until which the member answers 503 with an empty body. */
   readyAtMs: number;
   readonly threadPoolSize: number;
   /** Scheduler threads in use, and the runs that wait for a thread. */
@@ -202,7 +202,7 @@ export type Execution = {
   retriedBy: Execution | undefined;
   jobDeleted: boolean;
   deletedAtMs: number | undefined;
-  /** For a run added with given times: the duration to which its plan is scaled. */
+  /** The duration to which the plan is scaled, for a run that was added with given times. */
   readonly fitMs: number | undefined;
   /** Planned once while it runs. Afterwards the seed gives the same plan again. */
   plan: WorkflowRun | undefined;
@@ -232,7 +232,7 @@ export function endedAt(execution: Execution): number {
 /** Returns the date of a true time in a run. Each start and end of a step has the clock of its moment. */
 export function toShown({ fitMs, skewMs, member, startedAtMs }: Execution, atMs: number): number {
   if (fitMs !== undefined) return atMs + skewMs;
-  // At the moment of a change, what has happened is dated already, and what starts has the new clock.
+  // At the moment of a change, past events keep the old clock, and new events have the new clock.
   const earlier = member.earlierSkews.find(
     ({ untilMs }) => atMs < untilMs || (atMs === untilMs && startedAtMs < untilMs),
   );

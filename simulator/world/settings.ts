@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import type { Release } from '../release.ts';
 
-/** Switches of the server's configuration, and faults in it. */
+/** Settings of the server's configuration, and faults in it. */
 export const settingsSchema = z.strictObject({
   logStorageFailing: z.boolean(),
-  /** Without a plugin, logs are not stored elsewhere, and nothing is counted. */
+  /** The plugin of the log storage. Without one, logs are not stored elsewhere, and nothing is counted. */
   logStoragePlugin: z.string().or(z.undefined()),
   unhealthyCheck: z.string().or(z.undefined()),
   metricsOn: z.boolean(),
@@ -18,15 +18,15 @@ export const settingsSchema = z.strictObject({
   /** How long after their end executions become visible. */
   saveDelayMs: z.number(),
   unfinishedFirst: z.boolean(),
-  /** Lists unfinished executions even if a date is given. */
+  /** True if lists contain unfinished executions even if a date is given. */
   unfinishedDated: z.boolean(),
-  /** Step states of these executions answer `pending`. */
+  /** The executions whose step states are `pending`. */
   statePending: z.set(z.number()).or(z.literal('all')),
   /** The state of logs: readable, not loaded yet, or lost. */
   logs: z.enum(['ready', 'pending', 'missing']),
   /** Added to every total of the executions list, not below 0, because real totals are wrong too. */
   totalOffset: z.number(),
-  /** A gateway's limit for the rows of a list. */
+  /** The limit of a gateway for the rows of a list. */
   maxRows: z.number(),
   /** The number of runs that finish after every answered page of executions. */
   shiftPages: z.number(),

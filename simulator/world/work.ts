@@ -16,10 +16,10 @@ export type Step = {
   readonly reason?: string;
   /** The number of lines that its clean-up writes after it failed. */
   readonly cleanupLines?: number;
-  /** The path of the key with which it logs in to its nodes. */
+  /** The path of the key with which the step logs in to its nodes. */
   readonly key?: string;
   readonly handler?: Step;
-  /** Only for handlers: false if the run fails although the handler recovered the step. */
+  /** False if the run fails although this handler recovered the step; only for handlers. */
   readonly mendsRun?: boolean;
   /** The inner steps of a conditional step, and whether its condition is met. */
   readonly steps?: readonly Step[];
@@ -56,9 +56,9 @@ export const conditionsSchema = z.strictObject({
   downNodes: z.array(z.string()).readonly(),
   failureFactor: z.number(),
   durationFactor: z.number(),
-  /** Runs of these jobs hang until they are aborted. */
+  /** The jobs whose runs hang until they are aborted. */
   stuckJobs: z.array(z.string()).readonly(),
-  /** Nodes refuse logins with these keys. */
+  /** The keys with which nodes refuse logins. */
   refusedKeys: z.array(z.string()).readonly(),
 });
 

@@ -16,12 +16,12 @@ export type WorldEvent =
   | { readonly kind: 'begin'; readonly execution: Execution }
   | { readonly kind: 'end'; readonly execution: Execution }
   | { readonly kind: 'show'; readonly execution: Execution }
-  /** Adds a run to the average of a job; for a job that ran as a step, while that run lasts. */
+  /** Adds a run to the average of a job. If the job ran as a step, the event is void after `during` has ended. */
   | { readonly kind: 'count'; readonly job: Job; readonly ms: number; readonly during: Execution | undefined }
   | { readonly kind: 'store'; readonly execution: Execution; readonly attempt: number }
   | { readonly kind: 'incident'; readonly apply: (world: World) => void; readonly everyMs: number | undefined };
 
-/** Occasional manual work: people run a job without a schedule, or a command. */
+/** Occasional manual work: people run a command, or a job without a schedule. */
 export type Habit = {
   readonly schedule: Schedule;
   readonly user: string;
@@ -47,12 +47,12 @@ export type World = {
   readonly keys: Map<string, StoredKey>;
   readonly incomplete: Map<number, IncompleteStorage>;
   readonly queue: Queue<WorldEvent>;
-  /** Finished executions in the order in which they became visible. */
+  /** The finished executions in the order in which they became visible. */
   history: Execution[];
   readonly settings: Settings;
   conditions: Conditions;
   executionMode: 'active' | 'passive';
-  /** The time up to which the engine has played; never set back. */
+  /** The time up to which the engine has played, which is never set back. */
   playedMs: number;
   nextId: number;
   retained: number;

@@ -1,6 +1,6 @@
 import type { Cancel, Clock } from '../domain/clock.ts';
 
-/** Sorted by importance, highest first. */
+/** The lanes of requests, the most important first. */
 export const lanes = ['vital', 'normal', 'enrichment'] as const;
 export type Lane = (typeof lanes)[number];
 

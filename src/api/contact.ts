@@ -107,7 +107,7 @@ export function createContact(settings: Settings, memory: VersionMemory = {}): C
       if (settings.dialect === 'auto') dialect ??= dialectOfHeaders(headers);
     },
     learnFromFault: ({ kind, details }) => {
-      // After an outage, a server may have another release.
+      // The server may have another release after an outage, so the contact is made again.
       const isNewContact = kind === 'network' || (kind === 'unsupported_version' && details.status !== undefined);
       if (settings.apiVersion === 'auto' && isNewContact) {
         apiVersion = undefined;

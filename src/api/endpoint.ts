@@ -52,7 +52,7 @@ export function defineEndpoint<Answer, const Path extends string, const Query ex
   };
 }
 
-/** Large enough for most lists, and small enough to be decoded without delaying other requests. */
+/** The usual limit of a response: enough for most lists, and small enough to be decoded without delaying other requests. */
 export const usualBytes = 2 ** 20;
 
 /** For lists that grow with the installation: 500 executions on 500 nodes each, or 20,000 jobs. */

@@ -29,7 +29,7 @@ export function createProjectList({ isWanted, clock }: ListOptions) {
 
   /** Returns the list and the time of its request. Reuses a list that was requested since the given time. */
   async function readDated(api: Api, sinceTicks = Number.NEGATIVE_INFINITY): Promise<DatedList> {
-    // Only one request at a time, because a late response to an earlier request could bring back deleted projects.
+    // Only one request is sent at a time, because a late response to an earlier request could bring back deleted projects.
     if (latest !== undefined && isUnderWay) {
       if (latest.askedTicks >= sinceTicks) return latest.list;
       await latest.list.catch(() => undefined);
@@ -67,5 +67,5 @@ export function createProjectList({ isWanted, clock }: ListOptions) {
 
 export type ProjectList = ReturnType<typeof createProjectList>;
 
-/** Short enough that each poll of projects sends a request, and long enough for concurrent polls to share one. */
+/** How long callers share a list: long enough for concurrent polls, and short enough for a request in each poll of projects. */
 const sharedForMs = 15_000;

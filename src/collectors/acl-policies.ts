@@ -24,7 +24,7 @@ export const aclPoliciesCollector = defineCollector({
 
 type Count = { project: string; count: number };
 
-/** Reads the counts. Denied counts are skipped unless all are denied. A project may be deleted or disabled meanwhile. */
+/** Reads the counts. Skips projects that are denied, deleted or disabled; fails if all are denied. */
 async function readPolicies(api: Api, watch: Watch): Promise<Count[]> {
   const counts: Count[] = [];
   let denial: ApiError | undefined;

@@ -40,7 +40,7 @@ export const executionMetricsCollector = defineProjectCollector({
   ],
 });
 
-/** An unknown unit would select the whole history, and `m` means months. */
+/** The window of the counts. In this API, `m` means months, and an unknown unit selects the whole history. */
 const window = '1d';
 
 function readMetrics(api: Api, { name }: ProjectToAsk): Promise<ExecutionsMetrics> {

@@ -36,7 +36,7 @@ export const logStorageCollector = defineCollector({
   remember: rememberFailures,
   complaints: (counts, { memory: { failedAtMs, succeeded }, nowMs }) => {
     const { failedCount, queuedCount = 0, incompleteCount = 0, missingCount = 0 } = counts;
-    // A log that was stored afterwards shortens the time.
+    // The failure is shown for a shorter time if a log was stored after it.
     const minutes = succeeded === undefined ? 10 : 30;
     return [
       ...(typeof failedAtMs === 'number' && nowMs - failedAtMs < minutes * 60_000
@@ -66,8 +66,8 @@ type Counts = { failedCount?: number | undefined; succeededCount?: number | unde
 const nothing: Memory = {};
 
 /**
- * Stores the time of the last failed request, and the count of successes until it has risen since. Failures before the first
- * poll are not logged, and neither is a count that jumps between members.
+ * Stores when a request last failed, with the count of successes until that count rises. Failures before the first poll are
+ * ignored, and so are counts of several members at one address.
  */
 function rememberFailures(
   { failedCount: failed, succeededCount: succeeded = 0, hidesMembers }: Counts,
@@ -81,6 +81,6 @@ function rememberFailures(
     return typeof earlier === 'number' && succeeded > earlier ? others : before;
   }
   if (typeof before.failed !== 'number') return { failed };
-  // A count that fell was reset when the server restarted.
+  // A lower count was reset when the server restarted.
   return failed > 0 ? { failed, failedAtMs: nowMs, succeeded } : { failed };
 }

@@ -81,7 +81,7 @@ export const systemInfoCollector = defineCollector({
     }),
     ...metrics.os.rows(os),
     ...metrics.jvm.rows({ ...jvm, implementation_version: jvm.implementationVersion }),
-    // Other members started at other times, which would look like restarts.
+    // The start is withheld if several members answer, because their different starts would look like restarts.
     ...metrics.startTime.rows(hidesMembers ? undefined : toSeconds(stats.uptime.since)),
     ...metrics.clockSkew.rows(timestampMs === undefined ? undefined : (timestampMs - midRequestMs) / 1000),
     ...metrics.load.rows(loadIsRounded ? undefined : notNegative(stats.cpu.loadAverage.average)),

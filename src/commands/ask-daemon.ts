@@ -5,7 +5,7 @@ type Question = Daemon & {
   readonly path: string;
   /** If set, the request is a POST with this body. */
   readonly body?: unknown;
-  /** False after a redirect from another exporter. */
+  /** False if the request was already redirected to another exporter. */
   readonly leadsOn?: boolean;
 };
 
@@ -43,7 +43,7 @@ export async function askDaemon(question: Question): Promise<DaemonAnswer> {
   }
 }
 
-/** Returns the exporter that owns the server, if the redirect keeps the path and does not send a password with less protection. */
+/** Returns the exporter to which a redirect leads. Undefined if the path changes, or if a password would be sent without TLS. */
 function toOwner(location: string, { url, login, path, leadsOn = true }: Question): Pick<Daemon, 'url'> | undefined {
   if (!leadsOn || !/^https?:/.test(location) || !location.endsWith(path)) return undefined;
   if (login !== undefined && url.startsWith('https:') && !location.startsWith('https:')) return undefined;
@@ -81,7 +81,7 @@ function explain(error: unknown): string {
   if (error instanceof Error && error.name === 'TimeoutError') return `no answer within ${limitMs / 1000} s`;
   if (error instanceof SyntaxError) return 'a response that is not JSON';
   const { says, code } = toConnectionFault(error, daemon);
-  // Errors of fetch itself have no code, for example for a port that it never uses.
+  // Errors of fetch itself have no code, for example the error for a port that it never uses.
   if (code === 'TypeError' && error instanceof Error && error.cause instanceof Error) return error.cause.message;
   return `${says} (${code})`;
 }

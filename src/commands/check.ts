@@ -29,7 +29,7 @@ export async function check(context: CommandContext): Promise<number> {
   }
   const otlp = isLive ? await loadOtlpOrComplain(context, config) : undefined;
   if (isLive && otlp === undefined) return exitCodes.misconfigured;
-  // Warnings contain names of files and servers.
+  // For a bug report, no warnings are printed, because they contain names of files and servers.
   const warn = (text: string): void => (isForSupport ? undefined : context.complain(`warning: ${text}\n`));
   for (const exposure of listAllExposures(loaded)) warn(exposure);
   const enabled = collectors.filter(({ name }) => config.collectors[name]?.enabled);
@@ -66,7 +66,7 @@ function listAllExposures({ config, configFile }: Loaded): string[] {
   ];
 }
 
-/** Lists servers whose pages about themselves need no credentials; releases before 6 have no such pages. */
+/** Lists warnings about pages under /monitoring that need no credentials. Servers have these pages from release 6 on. */
 async function findOpenMonitoring({ servers }: Config, reports: readonly ServerReport[]): Promise<string[]> {
   const found: string[] = [];
   for (const server of servers) {

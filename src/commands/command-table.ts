@@ -14,7 +14,7 @@ export type CommandRow = {
   readonly examples: readonly string[];
   /** The maximum number of words that may follow the command; none by default. */
   readonly positionals?: number;
-  /** Imported only when called, so that a command does not load what other commands need. */
+  /** Imports the code of the command. Call only for the command that runs, because each loads other code. */
   readonly load: () => Promise<Command>;
 };
 

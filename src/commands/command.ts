@@ -11,7 +11,7 @@ export type CommandContext = {
   readonly copy?: (text: string) => void;
   /** Writes to standard error. */
   readonly complain: (text: string) => void;
-  /** Shows progress on a terminal, if there is one. */
+  /** Shows progress on a terminal; undefined without a terminal. */
   readonly progress?: Progress;
 };
 
@@ -20,7 +20,7 @@ export type Command = (context: CommandContext) => Promise<number>;
 
 export const exitCodes = { well: 0, failed: 1, misconfigured: 2 } as const;
 
-/** For a command without configuration: complains about wrong arguments, and reports whether all are valid. */
+/** Reports whether the arguments are valid, and complains if not. For commands that read no configuration. */
 export function areArgumentsFine({ arguments: { problems }, complain }: CommandContext): boolean {
   if (problems.length > 0) complain(`${problems.map(formatComplaint).join('\n')}\n`);
   return problems.length === 0;
@@ -38,7 +38,7 @@ export function createProgress(stream: Terminal, env: Readonly<Record<string, st
   return (text) => {
     if (text === undefined && !isShown) return;
     isShown = text !== undefined;
-    // A line that wraps could not be replaced.
+    // The line is shortened to the width of the terminal, because a wrapped line cannot be replaced.
     stream.write(`${clearLine}${(text ?? '').slice(0, (stream.columns || usualColumns) - 1)}`);
   };
 }

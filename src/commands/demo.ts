@@ -7,7 +7,7 @@ import { describeScenario, planSimulation, type SimulationPlan, startSimulation 
 /** Runs a simulated server and the daemon that watches it in one process. Leaves no files behind. */
 export async function demo(context: CommandContext): Promise<number> {
   const asked = planSimulation(context, demoPort);
-  // Nothing starts until the configuration is valid. Only the port is not known yet.
+  // The configuration is checked before anything starts. The URL is a placeholder, because the port may not be known yet.
   const checked = await loadOrComplain(context, toEnvironment({ url: 'http://127.0.0.1', token: 'checked' }));
   if (asked === undefined || checked === undefined) return exitCodes.misconfigured;
   const plan = { ...asked, scenario: asked.scenario ?? 'bad-night' };
@@ -47,7 +47,7 @@ function soon({ env }: CommandContext): Record<string, string> {
     AUTOMATION_EXPORTER_COLLECTOR_PROJECTS_EVERY: '10s',
     AUTOMATION_EXPORTER_COLLECTOR_PROJECT_MODES_EVERY: '10s',
     AUTOMATION_EXPORTER_TRACES_USER_NAMES: 'true',
-    // The simulated server has no other users, and reading the steps of the past needs many requests.
+    // The budget is high, because the simulated server has no other users and the past needs many requests.
     AUTOMATION_EXPORTER_BUDGET_REQUESTS_PER_SECOND: '100',
   };
   return Object.fromEntries(Object.entries(wishes).map(([name, wish]) => [name, env[name] || wish]));

@@ -14,7 +14,7 @@ export function endOnFaults(): void {
   });
 }
 
-/** Makes the exit code fail on a full disk, because the file of the output is incomplete. A daemon continues. */
+/** Makes the exit code 1 if the output cannot be written, because a script must not use an incomplete file. A daemon continues. */
 function failAtTheEnd({ code, message }: NodeJS.ErrnoException): void {
   if (code === 'EPIPE') return;
   process.stderr.write(`the output is incomplete: ${message}\n`);

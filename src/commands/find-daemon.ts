@@ -22,7 +22,7 @@ export async function findDaemon(context: CommandContext): Promise<Daemon | unde
     context.complain('--url: is not a URL of a daemon (for example http://localhost:9720)\n');
     return undefined;
   }
-  // The configuration may be for another machine, so only the user is read from it.
+  // With `--url`, the configuration is not read, because it may be for another machine.
   const read = (flag: string, variable: string) =>
     context.arguments.flags.get(flag)?.toString() ?? (context.env[variable] || undefined);
   return addLogin(context, given.replace(/\/+$/, ''), {

@@ -33,9 +33,9 @@ export async function history(context: CommandContext): Promise<number> {
     ...(typeof labels === 'string' ? [`--label: ${labels}`] : []),
     ...(sinceMs === undefined ? [`--since: ${noTime}`] : []),
     ...(givenUntilMs === undefined ? [`--until: ${noTime}`] : []),
-    // Prometheus accepts no sample that is older than its newest block.
+    // Blocks that end in the future would make Prometheus reject scrapes, because their samples are older.
     ...(givenUntilMs !== undefined && givenUntilMs > nowMs ? ['--until: is in the future'] : []),
-    // The file replaces an existing one hours later, so the name is checked now.
+    // The output is checked now, because the file is written hours later and replaces any file of its name.
     ...(isOther(output) ? [`--output: ${output} exists and is not a file; name another`] : []),
   ];
   const fail = (...texts: readonly string[]): number => {
@@ -147,7 +147,7 @@ function readLabels({ arguments: { flags } }: CommandContext, taken: readonly st
   return twice === undefined ? read.value : `${twice[0]} is already a label of these series`;
 }
 
-/** Reports whether the path is in use by something else than a file, such as a directory or a device. */
+/** Reports whether the path exists and is not a file, but for example a directory or a device. */
 function isOther(path: string): boolean {
   return existsSync(path) && !lstatSync(path).isFile();
 }

@@ -11,13 +11,13 @@ export type LogFormat = (typeof logFormats)[number];
 type LogOptions = {
   readonly level: LogLevel;
   readonly format: LogFormat;
-  /** Called for every line, because credentials may change. */
+  /** Returns the secrets to remove. Called for every line, because credentials may change. */
   readonly secrets: () => readonly string[];
   /** Writes a line; to standard error by default. */
   readonly write?: (line: string) => void;
 };
 
-/** Writes lines without known secrets, in any form of them. */
+/** Writes log lines, and removes all forms of known secrets. */
 export function createLog({ level, format, secrets, write = writeToStandardError }: LogOptions): Log {
   const logger = pino(
     {

@@ -57,7 +57,7 @@ function explain(answer: Exclude<DaemonAnswer, { kind: 'answered' }>, url: strin
     return exitCodes.failed;
   }
   context.complain(`${answer.says}\n`);
-  // A missing trace may have been delivered meanwhile. Other errors need a person.
+  // The exit code differs: a missing trace may have been delivered meanwhile, but other errors need a person.
   return answer.status === 404 ? exitCodes.failed : exitCodes.misconfigured;
 }
 

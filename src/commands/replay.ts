@@ -51,7 +51,7 @@ async function replayOne(word: string, { context, config, options }: Parts): Pro
     const isThere = !(error instanceof Error && 'code' in error && noFile.includes(String(error.code)));
     if (isThere || execution === undefined) {
       const message = error instanceof Error ? error.message : String(error);
-      // Errors of the decoders have issues.
+      // Errors of the decoders have the field `issues`.
       const isOther = error instanceof SyntaxError || (error instanceof Error && 'issues' in error);
       const says = isOther ? `it is not ${recording}` : message;
       complain(`${word}: cannot be replayed: ${isThere ? says : 'it is neither an existing file nor SERVER/ID'}\n`);
@@ -103,7 +103,7 @@ function chooseServer({ server, id }: ExecutionWord, servers: Config['servers'])
 }
 
 type Replayed = {
-  /** The tree or the request; undefined if there is none. */
+  /** The tree or the request to print; undefined if there is none. */
   readonly text: string | undefined;
   readonly complaint: string | undefined;
 };

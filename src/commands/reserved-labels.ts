@@ -5,7 +5,7 @@ import { collectors } from '../daemon/catalogue/collectors.ts';
 /** The metric families of watched servers, for checks of the configuration. */
 export function listFamilies(): readonly FamilyFacts[] {
   const facts = collectors.flatMap(({ metrics }) => Object.values(metrics)).map(toFacts);
-  // Two collectors may have rows of the same family.
+  // Each family is listed once, although two collectors may have rows of it.
   return [...new Map(facts.map((family) => [family.name, family])).values()];
 }
 

@@ -63,7 +63,7 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
     selfTracing,
     ...(openShared === undefined ? {} : { openShared }),
   });
-  // Registered before the listener of the command line, which has no access to the secrets.
+  // This listener runs before the one of the command line, which does not know the secrets.
   process.prependListener('uncaughtException', (error: unknown) => {
     log.error({ fault: explainFault(error) }, 'unexpected error, exiting');
     process.exit(exitCodes.failed);
@@ -81,11 +81,11 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
     onStarted?.(url);
   } catch (error) {
     complain(`${explainStart(error, config.web.listenAddress.port)}\n`);
-    // A database may be reachable at the next start. A directory does not repair itself.
+    // The exit codes differ, because a database may respond at the next start, but a directory does not repair itself.
     const isOurs = error instanceof StateError && openShared === undefined;
     return isOurs ? exitCodes.misconfigured : exitCodes.failed;
   }
-  // Nothing can be reloaded during the stop.
+  // False during the stop, when nothing can be reloaded.
   let isServing = true;
   onReloadSignals(() => {
     if (isServing) void reload();
@@ -130,7 +130,7 @@ async function loadSelfTracing(
   return (await import('../daemon/self-tracing.ts')).startSelfTracing(options);
 }
 
-/** Returns a log whose level can change in use. */
+/** Returns a log whose level can change while it is in use. */
 function forward(current: () => Log): Log {
   return {
     debug: (fields, message) => current().debug(fields, message),
@@ -142,7 +142,7 @@ function forward(current: () => Log): Log {
 
 /** Exits even if something keeps the process alive, such as a slow backend of the SDK or an unread log line. */
 function leaveSoon(): void {
-  // Without this, Node.js removes its listeners before the process ends, and a late signal would decide the exit code.
+  // Without this call, Node removes its listeners before the process ends, and a late signal changes the exit code.
   process.once('beforeExit', () => process.exit());
   setTimeout(() => process.exit(exitCodes.well), 100).unref();
 }
@@ -288,7 +288,7 @@ export function createReloading({
   };
 }
 
-/** Each reload sends all requests again. With this pause, a program that reloads in a loop does not load the servers. */
+/** The minimum time between reloads. Each reload sends all requests again, so reloads in a loop would load the servers. */
 const minApartMs = 1000;
 
 function toOutcome(reloaded: ReloadedConfig): ReloadOutcome {

@@ -9,7 +9,7 @@ import { StateError } from '../state/state.ts';
 
 type PostgresConfig = Config['state']['postgres'];
 
-/** Returns a function that opens the database of replicas; undefined if the state is a file (no client is loaded). */
+/** Opens the database that replicas share. Undefined if the state is a file; the database client is then not loaded. */
 export function toOpenShared(
   { state, servers }: Pick<Config, 'state' | 'servers'>,
   onSecret: (value: string) => void,
@@ -53,7 +53,7 @@ export function parseDatabaseUrl(text: string): Partial<Login> {
   const isKnown = url?.protocol === 'postgres:' || url?.protocol === 'postgresql:';
   if (url === undefined || !isKnown || url.hostname === '') throw new StateError(noUrl);
   for (const [name, value] of url.searchParams) {
-    // Certificates are always verified.
+    // These values are accepted without effect, because certificates are always verified.
     if (name === 'sslmode' && ['require', 'verify-ca', 'verify-full'].includes(value)) continue;
     throw new StateError(
       'the URL in state.postgres.url_file has a parameter that is not supported; remove it, and set TLS in state.postgres.tls',

@@ -11,7 +11,6 @@ import { createProgress } from './command.ts';
 import { endOnFaults } from './faults.ts';
 import { leaveOnStopSignals, noteReloadSignals } from './stop-signals.ts';
 
-/** Prepares the process and runs the command line. */
 export async function start(): Promise<void> {
   settleProcess();
   process.title = 'automation-exporter';
@@ -21,7 +20,7 @@ export async function start(): Promise<void> {
   noteReloadSignals();
   endOnFaults();
   keepHeapSmall();
-  // Before other imports, because the start takes half the time with compiled code.
+  // These calls come before other imports, because compiled code halves the time of a start.
   refuseForeignModules((text) => process.stderr.write(text));
   const refused = keepCompiledCode(process.env);
   if (refused !== undefined) process.stderr.write(`${refused}\n`);
@@ -49,7 +48,7 @@ function refuseForeignModules(complain: (text: string) => void): void {
       if (!found.url.startsWith('file:') || homes.some((home) => found.url.startsWith(home))) return found;
       const path = fileURLToPath(found.url);
       complain(`${path} is not loaded: it does not belong to the exporter; remove it\n`);
-      // The error of a missing package, which the calling package expects.
+      // The calling package expects the error of a missing package.
       throw Object.assign(new Error(`Cannot find module '${specifier}'`), { code: 'MODULE_NOT_FOUND' });
     },
   });
@@ -73,8 +72,8 @@ export const allocatorSettings = {
 } as const;
 
 /**
- * Restarts this process under the same id with the settings for a small daemon. Does nothing if settings of the allocator
- * exist, because a person or an earlier restart has set them, or if systemd passed a socket, which a restart would close.
+ * Restarts this process under the same id with the settings for a small daemon. Does nothing if the settings exist, from a
+ * person or an earlier restart. Does nothing if systemd passed a socket, because a restart would close it.
  */
 function settleProcess(): void {
   const isSettled = Object.keys(allocatorSettings).some((name) => process.env[name] !== undefined);
@@ -117,7 +116,7 @@ function keepCompiledCode(env: Readonly<Record<string, string | undefined>>): st
     const danger = findDanger(lstatSync(directory), parent, { userId });
     if (danger !== undefined) return `the compile cache ${directory} is not used: ${danger}`;
   } catch {
-    // Without a writable home directory, the start takes longer.
+    // Without a writable home directory, nothing is cached.
     return undefined;
   }
   enableCompileCache(directory);

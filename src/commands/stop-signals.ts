@@ -60,7 +60,7 @@ export function noteReloadSignals(): void {
   process.on('SIGHUP', noteReload);
 }
 
-/** For commands that do not reload: the signal ends them. */
+/** Ends the process on a reload signal, for commands that do not reload. */
 export function endOnReloadSignals(): void {
   process.removeListener('SIGHUP', noteReload);
   if (isReloadAsked) process.kill(process.pid, 'SIGHUP');

@@ -67,7 +67,7 @@ async function loadPushOrComplain({
 
 type Part = keyof OtlpSettings['files'];
 
-/** Complains at the start, while a person is watching, not at the first delivery. */
+/** Reads the files once, so that complaints appear at the start and not at the first delivery. */
 async function tryFiles(
   { files }: OtlpSettings,
   variables: Readonly<Partial<Record<Part, string>>>,

@@ -42,7 +42,7 @@ type ProjectsConfig = Settings<typeof serverOptions.projects> & {
 
 type JobsConfig = Settings<typeof generalOptions.jobs> &
   JobOverrides & {
-    /** The path is `{project}/{group}/{name}`. */
+    /** Reports whether a job is watched, by its path `{project}/{group}/{name}`. */
     readonly isWanted: (path: string) => boolean;
   };
 

@@ -36,11 +36,11 @@ export type ConnectOptions = {
   readonly observe: ClientObserver;
   /** Called with every secret that is read, so that the log never contains it. */
   readonly onSecret: (value: string) => void;
-  /** Shared by all servers. If absent, unusually large responses are refused. */
+  /** The allowance for unusually large responses, shared by all servers. If absent, such responses are refused. */
   readonly largeAnswers?: LargeAnswers | undefined;
   readonly selfTracing?: Pick<SelfTracing, 'ofTransport'> | undefined;
   readonly memory?: ConnectionMemory | undefined;
-  /** Reads changed files again. If absent, the content at the time of reading the configuration stays in use. */
+  /** Reads a credential file again after it changed. If absent, changes of the file have no effect. */
   readonly readFile?: ((path: string) => Promise<string>) | undefined;
   /** Replaces the exporter's own connections in tests. */
   readonly toDispatcher?: ToDispatcher | undefined;
@@ -95,7 +95,7 @@ export function openTransport(
   return createTransport({ ...options, url, timeoutMs, concurrency: budget.concurrency, proxyUrl, tls });
 }
 
-/** Shorter values would also be removed from ordinary words. */
+/** The minimum length of a secret in other encodings, because shorter values would be removed from ordinary words. */
 const minFormLength = 8;
 
 function toCredentials(
@@ -117,7 +117,7 @@ function toCredentials(
   throw new Error(`server ${server.name} has no authentication method`);
 }
 
-/** Reports the secret now, and whenever it is read again. */
+/** Reports the secret now, and each time when it is read again. */
 function announced(secret: SecretSource, onSecret: (value: string) => void): SecretSource {
   onSecret(secret.reveal());
   return { reveal: () => secret.reveal(), reread: async () => announced(await secret.reread(), onSecret) };

@@ -67,7 +67,7 @@ export function createApp(options: AppOptions) {
     if (started === undefined) return;
     const { keeping, server, watch, pusher } = started;
     started = undefined;
-    // Stopped together, because a waiting poll ends only with its connection. A reload may still be writing.
+    // The parts stop at the same time, because a waiting poll ends only when its connection closes.
     await Promise.all([watch.stop(pusher?.stop()), server.close(), reloading]);
     await keeping.stop(mayTake);
     await watch.state.close();

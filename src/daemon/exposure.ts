@@ -90,7 +90,7 @@ function readMode(path: string): number | undefined {
   try {
     return statSync(path).mode;
   } catch {
-    // The function that reads the secret reports this error.
+    // A missing file is reported by the function that reads the secret.
     return undefined;
   }
 }

@@ -25,7 +25,7 @@ export type Tracing = (options: Omit<TracesOptions, 'toDelivery'>) => Traces;
 
 export type ToTraces = (config: Config, state: State) => Traces | undefined;
 
-/** The parts of a watch, except its state. */
+/** The options of a watch, except its state. */
 export type WatchParts = Omit<WatchOptions, 'config' | 'state' | 'traces' | 'memoryOf'> & {
   readonly config: Config;
   readonly keptPlans: Pick<KeptPlans, 'reload'>;
@@ -33,7 +33,7 @@ export type WatchParts = Omit<WatchOptions, 'config' | 'state' | 'traces' | 'mem
   readonly toPollTimes?: ToPollTimes | undefined;
 };
 
-/** The watch over the servers of this daemon: all of them or, with replicas, those that this replica owns. */
+/** Watches servers: all configured servers, or, with replicas, the servers that this replica owns. */
 export type Watch = {
   readonly state: State;
   /** Returns the current polls and traces. */

@@ -60,7 +60,7 @@ export function toDeliveryObserver(self: Self): Pick<SenderObserver, 'exported' 
     },
     rejected: (reason, count, signal) => {
       if (signal === 'traces') self.spansRejected.inc({ reason }, count);
-      // Quarantined spans may still be sent.
+      // Quarantined records do not count as dropped, because they may still be sent.
       else if (reason === 'dropped' || reason === 'partial_success')
         self.logLines.inc({ result: 'dropped', reason: reason === 'dropped' ? 'quarantine' : reason }, count);
     },
@@ -75,8 +75,8 @@ export function toDeliveryObserver(self: Self): Pick<SenderObserver, 'exported' 
 }
 
 /**
- * Removes series of traces that are no longer made or sent, so that no alert remains. Traces that are made only for pages also
- * wait for steps.
+ * Removes the series of traces that are no longer made or sent, so that no alert remains. Traces that only pages show still
+ * have pending series.
  */
 export function forgetTraces(self: Self, { areMade, areSent }: { areMade: boolean; areSent: boolean }): void {
   const { tracesPending, spoolTraces, spoolBytes, spoolOldest, tracesQuarantined } = self;

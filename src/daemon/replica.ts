@@ -80,7 +80,7 @@ export function createReplica(options: ReplicaOptions): Replica {
       await Promise.all([traces?.stop(), lastWrites]);
     },
     reload: async (next, toTraces) => {
-      // Made before anything ends, so that the current configuration stays if this fails.
+      // The next traces are made before anything ends, so that the current configuration stays if this fails.
       const nextTraces = toTraces(next, owned.state);
       await ownership.reload(listUnits(next), async () => {
         await traces?.stop();
@@ -136,7 +136,7 @@ type UnitsOptions = Omit<ReplicaOptions, 'config' | 'toTraces'> & {
 function createUnits(options: UnitsOptions) {
   const { shared, clock, log, self, snapshots, owned, note } = options;
   const watched = new Map<string, Unit>();
-  /** The addresses of units that ended, because a reload ends all of them. */
+  /** The addresses of ended units. A reload ends all units, and the next units take over the state of their addresses. */
   const left: Address[] = [];
   const memoryOf = recallAddresses(left);
   const onFault = (error: unknown): void => log.error({ error }, 'work for a server did not end cleanly');

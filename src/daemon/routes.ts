@@ -263,7 +263,7 @@ function toExecutionPage(served: Served, { hasPage, endedOf }: Kept) {
   return executionPageRoute({
     find: async (name, id) => {
       const plan = watching().traces?.planOf(name, id);
-      // Imported on the first request, because it loads the attribute names of OpenTelemetry.
+      // The module is imported on the first request, because it loads the attribute names of OpenTelemetry.
       const { toPastExecution } = await import('../status/past-execution.ts');
       const isSent = watching().traces?.delivery() !== undefined;
       return plan && toPastExecution(plan, { server: name, id, isSent }, hasPage);

@@ -57,7 +57,7 @@ type PollsOptions = Omit<WatchOptions, 'traces'> & {
   readonly sourceNotes: SourceNotes;
   readonly tracePort: TracePort;
   readonly commitHook: CommitHook | undefined;
-  /** Makes the events for changes. */
+  /** Creates the events for changes. */
   readonly toSpooled: ToSpooled | undefined;
   /** The data that a reload takes over from the previous generation. */
   readonly before: Handover | undefined;
@@ -152,7 +152,7 @@ function leaveToExecutions({ metrics }: Collector): [string, FamilyRule][] {
   return shared.map(({ name }) => [name, { off: true, dropLabels: [] }]);
 }
 
-/** Returns the reading for collectors that need counted executions, if these are off. */
+/** The reading of a collector that is enabled without the collector executions, which it needs. */
 function needsExecutions({ publisher }: PlannedPoll): Reading {
   const message = 'the collector executions, which it needs, is off';
   return { read: async () => ({ result: 'off', reason: 'config', message }), withdraw: publisher.withdraw };
@@ -218,7 +218,7 @@ function createServerExecutions(
   });
   return {
     ...executions,
-    // Runs that are counted before the stored state is loaded would not be recorded.
+    // The recorders are opened first, because they would miss runs that are counted before their state is loaded.
     read: async (signal) => {
       for (const recorder of recorders) await recorder?.open();
       return executions.read(signal);
@@ -261,7 +261,7 @@ function toWatch({ server, config, projectList }: PollsOptions, executions: Exec
     jobs: {
       isWanted: jobs.isWanted,
       detail: toDetail(jobs),
-      // Executions already report averages.
+      // Averages are requested only if the collector executions, which reports them, is off.
       asksForAverages: settings.executions?.enabled !== true,
       ...(executions && { averages: executions.averages }),
     },

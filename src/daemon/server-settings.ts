@@ -84,7 +84,7 @@ export function toDetail({ detail, top, cap }: Config['jobs']): number {
 
 /** Facts about the exporter, and about the server after the first contact. */
 type About = {
-  /** How often the ids of the server have started. From 2 on, the number is part of the namespace. */
+  /** How often the execution ids of the server started. From 2 on, the number is part of the namespace. */
   readonly epoch: number;
   readonly release: string | undefined;
   readonly version: string;

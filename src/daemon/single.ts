@@ -93,7 +93,7 @@ function isGone(labels: Readonly<Record<string, string | number>>, { watched }: 
   if (watchedServer === undefined) return true;
   if (member !== undefined && !watchedServer.members.includes(String(member))) return true;
   if (collector === undefined) return false;
-  // The series with the reason has no label `member`.
+  // The series with the label `reason` has no label `member`.
   if (reason === 'config') return watchedServer.polls.some(({ key }) => key.collector === collector);
   return !kept.has(toPollText(labels));
 }

@@ -62,7 +62,7 @@ export function keepState(state: State, { log, self, clock }: KeepingOptions) {
       const mebibytes = state.bytes() / 2 ** 20;
       const ms = Math.ceil(mebibytes * msPerMebibyte);
       if (ms > worthSayingMs) log.info({ mebibytes: Math.round(mebibytes) }, 'backing up the state before exit');
-      // A backup in progress must end first.
+      // The time is doubled, because a backup in progress must end first.
       mayTake(2 * ms);
       await copying;
       copy();
@@ -97,6 +97,6 @@ function sayOrigin(origin: StateOrigin, log: Log): void {
 }
 
 const everyMs = 600_000;
-/** For a busy machine. A backup is also read again to check it. */
+/** The time of a backup on a busy machine, including the check that reads the backup again. */
 const msPerMebibyte = 200;
 const worthSayingMs = 2000;

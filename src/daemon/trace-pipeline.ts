@@ -156,7 +156,7 @@ function createServerEnricher(
     onPlan: (run, plan) => {
       keptPlans.keep(name, run.id, plan);
       const { traceId, spans } = plan.trace;
-      // An exemplar must lead to a trace that a person can open.
+      // Only sent traces get an exemplar, because it must lead to a trace that a person can open.
       if (spooling !== undefined && spans[0] !== undefined) port.onTraced({ run, traceId, spanId: spans[0].id });
     },
   });
@@ -191,7 +191,7 @@ function joinEnricher(
   return { commitHook, loop };
 }
 
-/** The maximum number of executions that wait for their steps if traces are only for pages. Pages show no more. */
+/** The maximum number of executions that wait for their steps if only pages show traces. Pages show no more executions. */
 const maxForPages = 1000;
 
 function countPending(enrichers: readonly Enricher[]): number {

@@ -10,7 +10,7 @@ export function toDuration(ms: number): string {
   return ms < 2 * minute ? `${Math.floor(ms / second)} s` : `${Math.floor(ms / minute)} min`;
 }
 
-/** Formats the time since a moment. After a clock was set back, the result is never in the future. */
+/** Formats the time since a moment. A moment in the future counts as now, because a clock may have been set back. */
 export function toAge(atMs: number, nowMs: number): string {
   const ms = nowMs - atMs;
   return ms < second ? 'just now' : `${toDuration(ms)} ago`;
@@ -72,7 +72,7 @@ function toZoned(atMs: number): Zoned {
   return { date: at.slice(0, 10), clock: at.slice(11, 19), zone: 'UTC' };
 }
 
-/** Undefined for UTC. */
+/** Converts a time to the configured zone; undefined for UTC. */
 let zoned: ((atMs: number) => Zoned) | undefined;
 
 /** Sets the time zone of all texts for people. Times for programs are in UTC. The process has one zone. */

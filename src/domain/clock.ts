@@ -4,13 +4,13 @@ export type Clock = {
   readonly now: () => number;
   /** Milliseconds of a monotonic clock. Use this clock to measure durations. */
   readonly ticks: () => number;
-  /** Like `ticks`, but without the time in which the process is suspended. */
+  /** Milliseconds of a monotonic clock that stops while the process is suspended. */
   readonly awakeTicks: () => number;
   /** Runs a function once after this time. Returns a function that cancels the call. */
   readonly after: (ms: number, run: () => void) => Cancel;
   /** Resolves in the next turn of the event loop, after everything that is already waiting. */
   readonly nextTurn: () => Promise<void>;
-  /** At least 0 and less than 1. */
+  /** Returns a random number, at least 0 and less than 1. */
   readonly random: () => number;
 };
 
@@ -35,7 +35,7 @@ export function sleep(clock: Pick<Clock, 'after'>, ms: number, signal?: AbortSig
   });
 }
 
-/** Resolves like the work. Rejects if the work takes longer. */
+/** Resolves with the result of the work; rejects if the work takes longer than `ms`. */
 export async function within<Answer>(clock: Pick<Clock, 'after'>, ms: number, work: Promise<Answer>): Promise<Answer> {
   let cancel: Cancel = () => undefined;
   const late = new Promise<never>((_resolve, reject) => {

@@ -1,6 +1,6 @@
 /** One error in the configuration: its place, the problem, and a hint. */
 export type Complaint = {
-  /** For example `config.yaml:12:5 servers[0].url`, `--web.listen-address` or `AUTOMATION_EXPORTER_URL`. */
+  /** The place, such as `config.yaml:12:5 servers[0].url`, `--web.listen-address` or `AUTOMATION_EXPORTER_URL`. */
   readonly place: string;
   readonly message: string;
   readonly hint?: string;

@@ -28,11 +28,11 @@ export type Execution = {
   readonly project: string | undefined;
   /** Infinity for a waiting execution without a start. For a finished execution without a start, the end is used. */
   readonly startedAtMs: number;
-  /** True if the end is used as the start. */
+  /** True if the start is unknown, so that the end is used as the start. */
   readonly lacksStart?: boolean;
-  /** Absent until the execution has finished, for any status. */
+  /** The end; absent until the execution has finished, whatever its status is. */
   readonly endedAtMs: number | undefined;
-  /** Absent for ad hoc runs, and for runs of a deleted job. */
+  /** The job; absent for ad hoc runs, and for runs of a deleted job. */
   readonly job: ExecutionJob | undefined;
   /** Reported by release 6. For releases up to 5, true if only a job can have started the run. */
   readonly isJobDeleted: boolean;
@@ -43,9 +43,9 @@ export type Execution = {
   readonly failedNodes: readonly string[];
   /** The names of nodes without a failed step; absent in some lists, and if there are many. */
   readonly succeededOn?: readonly string[];
-  /** Absent for the first attempt. */
+  /** The number of the attempt; absent for the first attempt. */
   readonly attempt?: number;
-  /** Absent if the run is not retried. */
+  /** The id of the next attempt; absent if the run is not retried. */
   readonly nextAttemptId?: number;
 };
 
@@ -64,7 +64,7 @@ type Origin = { readonly [Part in 'type' | 'attempt' | 'nextAttemptId']?: Execut
 type ExecutionJob = {
   readonly id: string | undefined;
   readonly name: string | undefined;
-  /** Empty at top level. */
+  /** The group; empty at top level. */
   readonly group: string;
   readonly averageDurationMs: number | undefined;
 };

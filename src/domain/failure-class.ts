@@ -23,7 +23,7 @@ export function isFailure({
   failedNodes,
   succeededNodes,
 }: Pick<Execution, 'status' | 'failedNodes' | 'succeededNodes'>): boolean {
-  // A finished one-time run may still have this status.
+  // A finished one-time run may keep the status `scheduled`.
   if (status === 'scheduled') return failedNodes.length > 0 || succeededNodes === 0;
   return status !== 'succeeded' && status !== 'aborted' && status !== 'missed';
 }
@@ -47,7 +47,7 @@ export function toFailureClass({ status, customStatus, reason, isRead, isStopped
   return isRead || (status === 'other' && customStatus !== undefined) ? 'unknown' : 'unread';
 }
 
-/** The exporter's word for a run that the limit of its log stopped, whose steps are only interrupted. */
+/** The exporter's word for a run that the limit of its log stopped. The steps of such a run are only interrupted. */
 export const logLimit = 'LogLimitExceeded';
 
 const reasonsByClass: Readonly<Partial<Record<FailureClass, readonly string[]>>> = {
@@ -125,7 +125,7 @@ export type Cause = {
   readonly facts: readonly { readonly name: string; readonly value: string | number }[];
   readonly traceId?: string | undefined;
   readonly permalink?: string | undefined;
-  /** Absent if the execution did not fail, and in states of earlier releases. */
+  /** The failed run; absent if the execution did not fail, and in states of earlier releases. */
   readonly failure?: FailedRun | undefined;
 };
 
@@ -136,7 +136,7 @@ export type FailedRun = FirstCause & {
   readonly job: string | undefined;
   readonly endedAtMs: number;
   readonly seen?: Seen | undefined;
-  /** The number of failed nodes, without that of the first failure. */
+  /** The number of failed nodes, without the node of the first failure. */
   readonly otherNodes?: number | undefined;
 };
 
@@ -147,14 +147,14 @@ export type LogLine = {
   readonly level: 'ERROR' | 'WARN' | 'NORMAL';
   readonly text: string;
   readonly node: string | undefined;
-  /** The path of its step: `2/1`. */
+  /** The path of the step, such as `2/1`. */
   readonly context: string | undefined;
   readonly atMs: number | undefined;
   /** The number of hidden lines of the same step and node directly before this one. `isRead` is false if some were not read. */
   readonly gap?: { readonly lines: number; readonly isRead: boolean };
 };
 
-/** Returns what a terminal shows in the end, because a progress bar overwrites its line. */
+/** Returns the text that a terminal shows in the end. A progress bar, for example, overwrites its own line. */
 export function toShown(text: string): string {
   return text
     .split('\n')
@@ -201,7 +201,7 @@ export type Surroundings = {
    * something changed, or if not all of its keys were read since.
    */
   readonly accessUnchangedMs: (job: JobAround, sinceMs: number) => number | undefined;
-  /** Returns the cause that most failing jobs share, if a job shares it. */
+  /** Returns the cause that most failing jobs share; undefined if the given job does not have it. */
   readonly causeOf: (job: JobAround) => SharedCause | undefined;
 };
 

@@ -3,7 +3,7 @@ export function toSize(bytes: number): string {
   const unit = units.find(({ size }) => bytes >= size);
   if (unit === undefined) return `${bytes} B`;
   const count = bytes / unit.size;
-  // Cut, not rounded, so that a value within a limit never appears to exceed it.
+  // The number is cut and not rounded, so that a value within a limit never appears to exceed it.
   return `${count >= 10 ? Math.floor(count) : Math.floor(count * 10) / 10} ${unit.name}`;
 }
 
@@ -32,7 +32,7 @@ export function toList(names: readonly string[], count = names.length): string {
 /** Escapes control and invisible characters as in JSON, because names may come from anybody. */
 export function toVisible(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
-    // A character may be two of these units.
+    // A character may consist of two UTF-16 units.
     character.replaceAll(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
   );
 }

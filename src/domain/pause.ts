@@ -15,7 +15,7 @@ export function createPause({ ticks, nextTurn }: Pick<Clock, 'ticks' | 'nextTurn
   };
 }
 
-/** A scrape waits for at most a few of these pieces. */
+/** The maximum duration of a piece. A scrape waits for at most a few pieces. */
 export const maxPieceMs = 8;
 
 export async function filterInPieces<Item>(

@@ -76,7 +76,7 @@ export function toEnvironmentSecret(value: string, environment: string, form: Se
   return new Secret(value, { environment });
 }
 
-// A secret that cannot be sent in its form is refused here, not at every request.
+// A secret that cannot be sent in its form is refused here, so that its requests do not fail one by one.
 function findSecretProblem(value: string, form: SecretForm): string | undefined {
   if (value.trim() === '') return 'is empty';
   if (value.length > 8192) return 'contains more than 8192 characters';
@@ -96,7 +96,7 @@ export function scrub(text: string, secrets: readonly string[]): string {
   return scrubbed;
 }
 
-/** Shorter forms would remove ordinary words. */
+/** The minimum length of the forms that are removed, because shorter forms would remove ordinary words. */
 const minFormLength = 4;
 
 /** Returns a secret in plain, URL-encoded, JSON, hexadecimal and base64 forms. */

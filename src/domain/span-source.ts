@@ -8,7 +8,7 @@ export type TracedExecution = Omit<Execution, 'nextAttemptId'> & {
   readonly abortedBy: string | undefined;
   readonly argstring: string | undefined;
   readonly options: ReadonlyMap<string, string>;
-  /** The member that ran the execution. */
+  /** The UUID of the member that ran the execution. */
   readonly serverUuid: string | undefined;
   readonly retryAttempt: number | undefined;
   /** The next attempt; absent if it could not be created. */
@@ -18,9 +18,9 @@ export type TracedExecution = Omit<Execution, 'nextAttemptId'> & {
 /** The parts from which a trace is made. */
 export type SpanSource = {
   readonly execution: TracedExecution;
-  /** Absent if the server has no state, or if the trace does not wait for it. */
+  /** The state; absent if the server has none, or if the trace does not wait for it. */
   readonly state?: ExecutionState | undefined;
-  /** Absent for ad hoc runs, and if it cannot be read. */
+  /** The definition of the workflow; absent for ad hoc runs, and if it cannot be read. */
   readonly workflow?: readonly WorkflowStep[] | undefined;
   /** The reason of a failure from the log, if the state has none. */
   readonly loggedReason?: string | undefined;

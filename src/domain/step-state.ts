@@ -18,7 +18,7 @@ export type Progress = {
   readonly condition: StepCondition;
   readonly startedAtMs: number | undefined;
   readonly endedAtMs: number | undefined;
-  /** Exact, while `endedAtMs - startedAtMs` is rounded. Absent before the start. */
+  /** The exact duration, while `endedAtMs - startedAtMs` is rounded. Absent before the start. */
   readonly durationMs: number | undefined;
   readonly failureReason: string | undefined;
   readonly exitCode?: number;
@@ -64,7 +64,7 @@ export function isRunning(condition: StepCondition): boolean {
   return condition === 'running' || condition === 'running-handler';
 }
 
-/** Ends in states have whole seconds, and a server closes the log of an execution before it stores the end. */
+/** How much earlier than its execution a state may end: it has whole seconds, and the log is closed before the end is stored. */
 const maxClosingMs = 30_000;
 
 /** A step as defined in its job, without its command or script, which may contain secrets. */

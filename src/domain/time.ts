@@ -46,5 +46,5 @@ const lastMs = Date.UTC(2200, 11, 31, 23, 59, 59, 999);
 /** A smaller difference is not a step: dates are cut to the second, and responses take time. */
 export const stepMs = 30_000;
 
-/** A clock that was set ahead by more was completely wrong before or after the step. */
+/** The maximum step of a clock. A clock that was set ahead by more was completely wrong before or after the step. */
 export const maxLeapMs = 32 * 86_400_000;

@@ -4,7 +4,7 @@ import type { Secret } from './secret.ts';
 export type WebConfig = {
   readonly tls: WebTls | undefined;
   readonly headers: ReadonlyMap<string, string>;
-  /** If empty, everyone may send requests. */
+  /** The users. If there are none, everyone may send requests. */
   readonly users: ReadonlyMap<string, BcryptHash>;
   readonly rateLimit: { readonly everyMs: number; readonly burst: number } | undefined;
 };
@@ -18,7 +18,7 @@ export type WebTls = {
   readonly key: Secret;
   readonly clientCa: string | undefined;
   readonly clientAuth: ClientAuth;
-  /** The certificate of a client needs one of these names. An empty list accepts every certificate. */
+  /** The names of which a client's certificate needs one. An empty list allows every certificate. */
   readonly allowedSans: readonly string[];
   readonly minVersion: TlsVersion;
   readonly maxVersion: TlsVersion;

@@ -71,7 +71,7 @@ export type ExecutionsStatus = {
   /** Set while running executions cannot be read: the result and the time of the last read. */
   readonly lastRead?: { readonly running: readonly Execution[]; readonly seenMs: number } | undefined;
   readonly visibility: Sight;
-  /** Undefined if the last counted execution was not an import. */
+  /** The imports; undefined if the last counted execution was not an import. */
   readonly imports?: ImportsSince | undefined;
   readonly jobs: ReadonlyMap<string, JobFacts>;
   /** Reports whether a project has series. Deleted and excluded projects have no series. */

@@ -15,7 +15,7 @@ export function toSeenRuns(executions: readonly Execution[]): ReadonlyMap<string
   return byJob;
 }
 
-/** Undefined for a waiting execution, which has not started. */
+/** Returns the run of an execution; undefined for a waiting execution, which has not started. */
 function toSeenRun(execution: Execution): SeenRun | undefined {
   const { id, status, startedAtMs, endedAtMs, lacksStart } = execution;
   const isWaiting = endedAtMs === undefined && (status === 'scheduled' || status === 'queued');
@@ -76,7 +76,7 @@ export function createClearTimes() {
             candidate.executions.filter((execution) => execution.project === project),
           );
         }
-        // After the clock was set back, runs after the new time are unknown.
+        // Runs after the new time are unknown if the clock was set back.
         clear.set(project, Math.min(clear.get(project) ?? Number.NEGATIVE_INFINITY, scannedThroughMs));
         const readAtMs = port.runningReadMs(project) ?? Number.POSITIVE_INFINITY;
         const left = known.slice(candidate === undefined ? 0 : known.indexOf(candidate) + 1);

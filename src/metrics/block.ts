@@ -14,13 +14,13 @@ export type Block = {
 
 export const emptyBlock: Block = { text: [], deflated: [], length: 0, crc: 0, shift: toShift(0) };
 
-/** Deflates a text in another thread. */
+/** Compresses a text in another thread. */
 export async function toBlock(text: string | Buffer): Promise<Block> {
   const bytes = typeof text === 'string' ? encode(text) : text;
   return describeBlock(bytes, await deflate(bytes, options));
 }
 
-/** Deflates synchronously, for small pieces that are made once. */
+/** Compresses a text synchronously. Only for small texts that are rendered once. */
 export function toBlockNow(text: string): Block {
   const bytes = encode(text);
   return describeBlock(bytes, deflateRawSync(bytes, options));

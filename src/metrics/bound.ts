@@ -35,7 +35,7 @@ export function isOmitted(row: Row, families: BoundRules['families'], shown: Sho
   return dropLabels(toWellFormed([row]), families).some((each) => !shown.has(unitOf(each)));
 }
 
-/** The number of characters for the labels of a series. Only series with maximum labels reduce the number of series. */
+/** The maximum number of characters in the labels of a series, on average. Longer labels reduce the number of series. */
 const roomOfSeries = 128;
 
 function toFitting(rows: readonly Row[], maxSeries: number): number {
@@ -84,8 +84,8 @@ function dropLabels(rows: readonly Row[], families: BoundRules['families']): rea
 }
 
 /**
- * Rounds sums of durations. Floating point gives a different sum in another order; jobs have another order after a restart, and
- * a slightly smaller sum would look like a reset.
+ * Rounds sums of durations, because floating-point sums depend on the order of jobs. After a restart the order differs, and a
+ * slightly smaller sum would look like a counter reset.
  */
 function toWholeMs(rows: readonly Row[], families: BoundRules['families']): readonly Row[] {
   const isOfSeveral = ({ family, suffix }: Row): boolean =>
@@ -117,7 +117,7 @@ function capRows(rows: readonly Row[], maxSeries: number, before?: Shown): { row
   const shown = new Set<string>();
   let left = maxSeries;
 
-  /** Stops at the first unit that does not fit, so that units keep their order. */
+  /** Adds units until one does not fit, so that earlier units have precedence. */
   function fill(candidates: Iterable<string>, leftAtLeast: number): void {
     for (const unit of candidates) {
       const size = sizes.get(unit) ?? 0;
@@ -219,7 +219,7 @@ function mergeRows(rows: readonly Row[]): Merged {
   const trees = new Map<Family, LabelTree>();
   let family: Family | undefined;
   let tree: LabelTree | undefined;
-  // Usually no rows are merged, so nothing is copied.
+  // Rows are copied only if some are merged, which is rare.
   let kept: (Row | undefined)[] | undefined;
   for (let index = 0; index < rows.length; index++) {
     const row = rows[index];

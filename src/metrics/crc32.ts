@@ -14,12 +14,12 @@ export function toShift(length: number): number {
   return shift;
 }
 
-/** Returns the factor for the sum of two lengths. */
+/** Returns the factor for the sum of two lengths from the factors of both. */
 export function addShifts(first: number, second: number): number {
   return multiply(first, second);
 }
 
-// Polynomials have their lowest power in the highest bit, as in CRC-32.
+// The lowest power of a polynomial is in the highest bit, as in CRC-32.
 const polynomial = 0xedb88320;
 const one = 0x80000000;
 const eightBits = 0x00800000;

@@ -32,11 +32,11 @@ export type Row = {
   readonly extra?: readonly [name: 'le' | 'quantile', value: number];
   /** Configured labels of this row, after the labels of the family. */
   readonly added?: readonly LabelPair[];
-  /** Rendered only in formats with exemplars. */
+  /** The exemplar, which only some formats can contain. */
   readonly exemplar?: Exemplar;
   /** The start of the series. This time is rendered only in formats with start times. */
   readonly startSeconds?: number | undefined;
-  /** Set only for the count of a histogram. */
+  /** The native histogram, only in the row of the count. */
   readonly native?: NativePart | undefined;
 };
 
@@ -74,7 +74,7 @@ type Histogram = {
   readonly counts: readonly number[];
   readonly sum: number;
   readonly count: number;
-  /** In the order of the counts. */
+  /** The exemplars, in the same order as the counts. */
   readonly exemplars?: readonly (Exemplar | undefined)[];
   readonly startSeconds?: number | undefined;
   readonly native?: NativePart | undefined;

@@ -34,7 +34,7 @@ function qualityOf(format: Format, ranges: readonly Range[]): number {
 
 /** Returns how specifically a range matches a format; 0 if it does not match. */
 function fitOf(format: Format, { media, version, message }: Range): number {
-  // Only a client that specifies protobuf completely can read it.
+  // Protobuf is used only if the client names it completely, because other clients cannot read it.
   if (format === 'protobuf') return media === 'application/vnd.google.protobuf' && message === families ? 4 : 0;
   const { type, subtype, versions } = spellings[format];
   if (media === '*/*') return 1;

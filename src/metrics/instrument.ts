@@ -11,7 +11,7 @@ import {
 } from 'prom-client';
 import { emptyNative, type NativeHistogram, observeNative } from '../domain/durations/native-histogram.ts';
 
-/** Makes a histogram also count natively. Reading it returns both counts of the same moment. */
+/** Makes a histogram also count in native buckets. A read returns both counts of the same moment. */
 function countNatively<Label extends string>(made: Histogram<Label>): Histogram<Label> {
   const natives = new Map<string, NativeHistogram>();
   const get = made.get.bind(made);
@@ -88,14 +88,14 @@ export function histogram<const Label extends string = never>({
 export function measureProcess(registry: Registry): void {
   collectDefaultMetrics({
     register: registry,
-    // The default of 10 ms takes as much CPU as the rest of an idle exporter.
+    // The default precision of 10 ms takes as much CPU as the rest of an idle exporter.
     eventLoopMonitoringPrecision: 100,
-    // This interval is only for a metric that is removed below.
+    // The interval of a metric that is removed below.
     eventLoopUtilizationTimeout: maxTimeoutMs,
   });
-  // Promtool rejects gauges with names of counters. Other metrics have the same values by kind.
+  // These gauges have names of counters, which promtool rejects. Other metrics have the same values by kind.
   for (const kind of ['resources', 'handles', 'requests']) registry.removeSingleMetric(`nodejs_active_${kind}_total`);
-  // Promtool rejects names that contain their type. The lag metrics have more information.
+  // These metrics are removed because promtool rejects names with the type in them. The lag metrics have more information.
   for (const type of ['histogram', 'summary']) registry.removeSingleMetric(`nodejs_eventloop_utilization_${type}`);
   const garbage = registry.getSingleMetric('nodejs_gc_duration_seconds');
   if (garbage instanceof Histogram) countNatively(garbage);

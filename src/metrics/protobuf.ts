@@ -3,14 +3,14 @@ import type { Family, MetricType, Row } from './family.ts';
 import { createRenderedLine, type RenderedLine } from './rendered-line.ts';
 import { createWire, toTime, type Wire } from './wire.ts';
 
-/** Data of a family that its text lines do not contain. */
+/** Data of a family that its rendered lines do not contain. */
 export type BesideText = {
   /** Pairs of a line and a time in seconds, at which the series of this and the following lines started. */
   readonly starts: readonly number[];
   readonly natives: readonly (NativePart | undefined)[];
 };
 
-/** Collects data of rows that the text does not contain. */
+/** Collects the data of rows that their rendered lines do not contain. */
 export function createBesideText() {
   const starts: number[] = [];
   const natives: (NativePart | undefined)[] = [];
@@ -143,7 +143,7 @@ function createHistograms({ natives }: BesideText): Write {
   };
 }
 
-/** Caches the last start, because neighbours usually have the same one. */
+/** Encodes starts. Neighbours usually have the same start, which is encoded only once. */
 function createStarts() {
   let last = Number.NaN;
   let time: Buffer = Buffer.alloc(0);

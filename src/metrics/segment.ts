@@ -18,7 +18,7 @@ export type Segment = {
 /** Resolves when the caller may block the event loop for about a millisecond. */
 type NextTurn = () => Promise<void>;
 
-/** Gives each caller its own turn of the event loop, even if many call at the same time. */
+/** Returns a function that gives each caller its own turn of the event loop, even if many call at the same time. */
 export function createTurns(nextTurn: NextTurn): NextTurn {
   let last: Promise<void> = Promise.resolve();
   return () => {
@@ -88,7 +88,7 @@ export async function renderSegments(
     const openmetrics = entry.openmetrics === undefined ? text : joinBlocks(entry.openmetrics.blocks);
     const { starts, natives } = entry.beside;
     const segment: Segment = { family, samples: { text, openmetrics }, beside: { starts, natives } };
-    // Native parts change only together with the text.
+    // Messages are kept while the text is the same, because native parts change only together with the text.
     if (isSame && earlierOne?.messages !== undefined && starts.join() === earlierOne.beside.starts.join())
       segment.messages = earlierOne.messages;
     segments.push(segment);
@@ -112,7 +112,7 @@ async function translate(segment: Segment, { nextTurn, toBlock = toBlockBesideLo
   for (const text of segment.samples.openmetrics.text) {
     for (let at = 0; at < text.length; ) {
       await nextTurn();
-      // Translating takes several times as long as rendering.
+      // The slices are smaller than for rendering, because translating takes several times as long.
       at = translation.read(text, at, sliceLength / 4);
     }
   }
@@ -157,7 +157,7 @@ type Growing = {
   render: (row: Row) => string;
   text: Stream;
   beside: ReturnType<typeof createBesideText>;
-  /** Absent while OpenMetrics and the other text format have the same lines. */
+  /** The lines of OpenMetrics; absent while they are equal to those of the other text format. */
   openmetrics?: Stream;
 };
 
@@ -176,13 +176,13 @@ function streamsOf({ text, openmetrics }: Growing): readonly Stream[] {
   return openmetrics === undefined ? [text] : [text, openmetrics];
 }
 
-/** In characters. Longer concatenated texts are slower to encode. */
+/** The number of characters at which pending text is encoded. Longer concatenated texts are slower to encode. */
 const pieceLength = 4096;
 
 /** In characters. Rendering this number of characters takes about a millisecond. */
 const sliceLength = 131_072;
 
-/** In bytes. Passing a block of any size to another thread takes 0.2 ms, so several slices form one block. */
+/** The number of bytes in a block. Passing a block to another thread takes 0.2 ms, so several slices form one block. */
 const blockLength = 8 * sliceLength;
 
 function encode(stream: Stream): void {

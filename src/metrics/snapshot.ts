@@ -52,7 +52,7 @@ export function createSnapshots(clock: Pick<Clock, 'ticks' | 'nextTurn'>, toBloc
       const earlier = latest.get(source)?.segments;
       const segments = await renderSegments(rows, baseLabels, { nextTurn, toBlock, earlier });
       if (ticks() < translatedUntilTicks) await translateSegments(segments, { nextTurn, toBlock });
-      // A newer snapshot was published meanwhile, or this one was withdrawn.
+      // The blocks are dropped if a newer snapshot was published meanwhile, or this one was withdrawn.
       if (publishing.get(source) !== own) return;
       publishing.delete(source);
       for (const { family } of segments) {
@@ -101,7 +101,7 @@ type Rendered = Pick<Snapshot, 'server' | 'collector'> & { segments: readonly Se
 
 type Header = Readonly<Record<TextFormat, Block>>;
 
-/** Joined once for all scrapes, until a snapshot is added, removed or expires. */
+/** The joined blocks, which all scrapes share until a snapshot is added, removed or expires. */
 type Shown = { untilTicks: number; blocks: Partial<Record<Format, Block>> };
 
 function isOf({ servers, collectors }: Selection): (snapshot: Rendered) => boolean {

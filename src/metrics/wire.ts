@@ -14,7 +14,7 @@ export function createWire(capacity = 1024) {
     bytes = larger;
   }
 
-  /** Writes a non-negative integer. Shifts do not work beyond 32 bits. */
+  /** Writes an integer that is not negative. Beyond 32 bits, it is divided, because shifts do not work. */
   function varint(value: number): void {
     reserve(10);
     let rest = value;
@@ -40,7 +40,7 @@ export function createWire(capacity = 1024) {
     clear: () => {
       length = 0;
     },
-    /** Returns a copy. */
+    /** Returns a copy of the bytes, and starts again with none. */
     take: () => {
       const taken = Buffer.allocUnsafeSlow(length);
       bytes.copy(taken, 0, 0, length);

@@ -132,7 +132,7 @@ function createSum(spools: () => readonly UnitSpool[]): () => Promise<SpoolSize>
   return () => join(async () => sumSizes(await Promise.all(spools().map(({ spool }) => spool.size()))));
 }
 
-/** Starts with another unit each time, so that a long queue does not block others. */
+/** Returns the items, beginning with another item each time, so that a long queue does not block others. */
 function rotate<Item>(items: readonly Item[], by: number): Item[] {
   const start = items.length === 0 ? 0 : by % items.length;
   return [...items.slice(start), ...items.slice(0, start)];

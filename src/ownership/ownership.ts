@@ -62,7 +62,7 @@ export type Ownership = {
 export function createOwnership(options: OwnershipOptions): Ownership {
   const { leases, clock, observe } = options;
   let isOver = false;
-  // Work in progress fails when connections end.
+  // Nothing is reported during the stop, because requests in progress fail when their connections end.
   const reached: ReachObserver['reached'] = (...told) => (isOver ? undefined : observe.reached(...told));
   const { reach, check: checkReach } = createReach({ reached }, clock);
   const tenures = createTenures({ leases, clock, reach, onEnd: (unit, reason) => lose(unit, reason) });

@@ -9,10 +9,10 @@ export type Tenure = {
 
 export const leaseMs = 10_000;
 
-/** A lease lasts for three tries to renew it. */
+/** A lease lasts for three attempts to renew it. */
 export const renewEveryMs = leaseMs / 3;
 
-/** Short, because reading leases is cheap for the database, and released units are acquired soon. */
+/** The interval of reading leases. It is short, because this is cheap for the database, and released units are acquired soon. */
 export const lookEveryMs = 500;
 
 /** How long an owner acts without an acknowledged renewal. The rest of the lease is for work in progress. */

@@ -62,7 +62,7 @@ function toMetrics(
 }
 
 function toDataPoint<Value>({ startSeconds = 0, sinceMs = 0, labels }: Point, value: Value, nowMs: number) {
-  // Clocks differ and may be set back, but a start must not be after its end.
+  // The start must not be after the end, although clocks differ and may be set back.
   const startTime = toHighResolution(Math.min(nowMs, Math.max(startSeconds * 1000, sinceMs)));
   return { startTime, endTime: toHighResolution(nowMs), attributes: labels, value };
 }

@@ -29,7 +29,7 @@ export type PusherOptions = {
   readonly labelNames: () => Iterable<string>;
   /** For delta: the labels that the configuration drops from series, as text. */
   readonly droppedLabels: () => string;
-  /** With replicas: the epoch in which a server is owned, because another replica may have pushed before it. */
+  /** Returns the epoch in which a server is owned; absent without replicas. In another epoch, another replica may have pushed. */
   readonly epochOf?: ((server: string) => number | undefined) | undefined;
   readonly clock: Clock;
   readonly log: Pick<Log, 'warn' | 'info'>;
@@ -75,7 +75,7 @@ export function createPusher(options: PusherOptions): Pusher {
     const outcome = createOutcome();
     askedMs = 0;
     if (sums === undefined) {
-      // After an error, further requests would fail in the same way.
+      // No more requests are sent after an error, because they would fail in the same way.
       for await (const batch of toBatches(families, pause))
         if (stopping.signal.aborted || outcome.add(await send(encode(batch, nowMs, options))).result === 'failed')
           break;
@@ -102,7 +102,7 @@ export function createPusher(options: PusherOptions): Pusher {
       note({ result: 'failed', reason: error instanceof Error ? error.message : String(error), rejected: 0 });
     });
     await underWay;
-    // A gateway may close the idle connection just when the next push uses it.
+    // The idle connection is closed, because a gateway might close it during the next push, which would get no answer.
     post.close();
   }
 
@@ -128,7 +128,7 @@ export function createPusher(options: PusherOptions): Pusher {
 }
 
 function createScrape({ scrape, labelNames }: Pick<PusherOptions, 'scrape' | 'labelNames'>) {
-  /** Labels of earlier configurations too, because until the next poll a series has the labels with which it was published. */
+  /** The names include those of earlier configurations, because a series keeps its labels until its next poll. */
   const configured = new Set<string>();
   return async (): Promise<Iterable<ScrapedFamily>> => {
     const bytes = Buffer.concat(await scrape());
@@ -189,7 +189,7 @@ async function sendOnce(
     }
     if (verdict.kind === 'wait') {
       const { reason, askedMs = 0 } = verdict;
-      // A gateway stopped waiting, but the endpoint may have accepted the points.
+      // HTTP 504 means that a gateway gave up waiting. The endpoint may have accepted the points.
       return { ...none, result: 'failed', reason, askedMs, isOver: answer.status === 504 };
     }
     // Other statuses concern the address, the password or the size. With these statuses, no metric was accepted.

@@ -53,7 +53,7 @@ function readFamily(bytes: Buffer, configured: ReadonlySet<string>): ScrapedFami
     else if (field === 2) help = content.toString('utf8');
     else if (field === 4) break;
   }
-  // Parts of summaries count too, but have no name of a counter: sent as counters, a translation would add the suffix.
+  // Parts of summaries are not sent as counters, because a translation would add the suffix `_total` to their names.
   return { name, help, isCounter: name.endsWith('_total'), points: readPoints(bytes, configured) };
 }
 

@@ -11,17 +11,17 @@ type Stored = {
 };
 
 type Unit = {
-  /** Only later increases are sent of series that began before this time. */
+  /** The time before which a series counts as old. Only later increases of old series are sent. */
   firstMs: number;
-  /** Sorted by the last scrape that contained the series, oldest first. */
+  /** The sums, sorted by the last scrape that contained the series, oldest first. */
   readonly sums: Map<string, Kept>;
-  /** The time of the latest push with series of this unit, and their number. */
+  /** When series of this unit were last pushed, and their number. */
   usedMs: number;
   used: number;
-  /** The largest number so far. */
+  /** The largest number of series so far. */
   most: number;
   stored: string;
-  /** Undefined in states of earlier releases. */
+  /** Undefined in a state of an earlier release. */
   droppedLabels: string | undefined;
   epoch: number | undefined;
 };
@@ -98,7 +98,7 @@ export function createSentSums({ memories, epochOf, droppedLabels }: Stored, sta
     store: async (nowMs: number): Promise<void> => {
       for (const [server, unit] of units) {
         if (unit.usedMs !== nowMs) {
-          // The server now belongs to another replica, or is no longer configured.
+          // Units of servers that are no longer configured or belong to another replica are removed.
           units.delete(server);
           continue;
         }

@@ -8,7 +8,7 @@ import type { Family, LabelPair, Row } from '../metrics/family.ts';
 const offReasons = ['config', 'version', 'denied', 'not_found', 'meaningless'] as const;
 export type OffReason = (typeof offReasons)[number];
 
-/** Why a response has no values, and a sentence that explains it. */
+/** The reason why a response has no values, and a sentence that explains it. */
 type Off = { readonly reason: OffReason; readonly message: string };
 
 type Families = Readonly<Record<string, Family>>;
@@ -26,9 +26,9 @@ type CollectorData<Metrics extends Families> = {
   /** The default interval, written as in the configuration. */
   every: EvenInterval;
   on: boolean;
-  /** What the collector reads only for configured projects. */
+  /** The data that the collector reads only for projects in the configuration. */
   projects?: string;
-  /** The maximum number of its series for a server; absent for the default. */
+  /** The maximum number of series of the collector for a server, if not the default. */
   maxSeries?: number;
   /** The endpoints that the collector may request. `check` tries each of these endpoints. */
   reads: readonly Endpoint<unknown>[];
@@ -40,7 +40,7 @@ type CollectorDefinition<Answer, Metrics extends Families> = CollectorData<Metri
   readonly vital?: boolean;
   /** True if values belong to one cluster member, so that each member is polled. */
   readonly perMember?: boolean;
-  /** Only I/O. The memory may decide what is requested. */
+  /** Sends requests and does nothing else. The memory may determine which requests are sent. */
   readonly fetch: (api: Api, watch: Watch, before: Memory) => Promise<Answer>;
   /** Returns a reason if the response has no values. Such a collector has no series and is reported as off. */
   readonly off?: (answer: Answer) => Off | undefined;
@@ -50,7 +50,7 @@ type CollectorDefinition<Answer, Metrics extends Families> = CollectorData<Metri
   readonly remember?: (answer: Answer, before: Memory, nowMs: number) => Memory;
   /** Returns a log line about a change of the memory. Pure. */
   readonly news?: (memory: Memory, before: Memory) => News | undefined;
-  /** Pure: no I/O, clock or log. */
+  /** Converts a response to rows. Pure: no I/O, clock or log. */
   readonly map: (answer: Answer, metrics: Metrics, about: { memory: Memory; watch: Watch }) => Row[];
 };
 
@@ -69,9 +69,9 @@ export type ProjectCollectorDefinition<Answer, Metrics extends Families> = Colle
   readonly covers?: (project: string, watch: Watch) => boolean;
   /** True if the whole server is also read, as a project without a name. */
   readonly andServer?: boolean;
-  /** Only I/O, for one project. */
+  /** Sends the requests for one project and does nothing else. */
   readonly fetch: (api: Api, project: ProjectToAsk, watch: Watch) => Promise<Answer>;
-  /** Pure: no I/O, clock or log. */
+  /** Converts the response about a project to rows. Pure: no I/O, clock or log. */
   readonly map: (answer: Answer, metrics: Metrics, about: { project: string; watch: Watch }) => Row[];
 };
 
@@ -105,7 +105,7 @@ type Collected =
       readonly news?: News | undefined;
     };
 
-/** A collector that reads project by project, spread over its interval. An error affects only one project. */
+/** A collector that reads project by project, spread over its interval. An error of one project does not affect others. */
 export type ProjectCollector = CommonParts & {
   readonly kind: 'project';
   readonly andServer: boolean;

@@ -16,7 +16,7 @@ type PollOptions = {
   readonly clock: Clock;
   readonly self: Self;
   readonly vitality: Vitality['ended'];
-  /** Reports whether the server is known not to respond, or to refuse the credentials. */
+  /** Reports whether the server is known to be down, or to refuse the credentials. */
   readonly isAway?: () => boolean;
   readonly beyondLimit?: () => number;
 };
@@ -33,7 +33,7 @@ export type LastPoll = {
   readonly succeededAtMs: number | undefined;
   /** The minimum pause after the end of a poll. A denied poll skips some of its scheduled times. */
   readonly restsForMs: number;
-  /** The number of series that the limit of the collector has dropped. */
+  /** The number of series beyond the limit of the collector, which are not published. */
   readonly beyondLimit?: number | undefined;
 };
 
@@ -118,7 +118,7 @@ type PollLogOptions = {
   log: Log;
   /** True if errors of the poll are errors of the server, which are logged for the server. */
   isVital: boolean;
-  /** Reports whether the server is known not to respond, or to refuse the credentials. */
+  /** Reports whether the server is known to be down, or to refuse the credentials. */
   isAway: () => boolean;
 };
 
@@ -172,5 +172,5 @@ export function createPollLog({ key, log, isVital, isAway }: PollLogOptions) {
 
 const kindsOfServer: readonly string[] = ['network', 'timeout', 'server', 'busy', 'unauthorized'];
 
-/** A vital poll may take the time of this number of tries. */
+/** The number of errors in a row that may belong to the server, because a vital poll may take the time of two tries. */
 const silentFailures = 2;

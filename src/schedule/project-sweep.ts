@@ -36,7 +36,7 @@ export function createProjectSweep(options: SweepOptions): Reading {
   projectList.onRead((names) => {
     sweep.isListed = (project) => project === wholeServer || names.has(project);
     for (const project of sweep.resting.keys()) if (!sweep.isListed(project)) sweep.resting.delete(project);
-    // If publishing fails, the next pass publishes the same rows and reports the error.
+    // An error while publishing is ignored, because the next pass publishes the same rows and reports the error.
     if (projectRows.retain(sweep.isListed)) shown.publish().catch(ignore);
   });
 
@@ -134,7 +134,7 @@ async function readEach(sweep: Sweep, names: readonly string[], { signal, tally 
     }
     if (shown.ageMs() > publishEveryMs) await shown.publish();
   }
-  // A project must not stay unread until the next pass because of a short outage.
+  // Projects that failed in a short outage are read again, so that they do not wait for the next pass.
   for (const [project, fault] of tally.failedInARow === 0 ? silent : []) {
     if ((await readOne(sweep, { name: project, needs }, signal)) !== undefined) break;
     tally.read += 1;
@@ -202,7 +202,7 @@ function noteFault(
 
 type ShownRows = ReturnType<typeof createShownRows>;
 
-/** Publishes the rows of all projects, one call after the other, so that the newest rows are published last. */
+/** Publishes the rows of all projects. Calls run one after the other, so that the newest rows are published last. */
 function createShownRows({ everyMs, publisher, clock }: SweepOptions, projectRows: ProjectRows, progress: Progress) {
   let publishing: Promise<unknown> = Promise.resolve();
   let publishedTicks = Number.NEGATIVE_INFINITY;
@@ -221,7 +221,7 @@ function createShownRows({ everyMs, publisher, clock }: SweepOptions, projectRow
       projectRows.retain(() => false);
       progress.isFirst = true;
       publisher.withdraw();
-      // Rows that are being published at this moment must also be withdrawn.
+      // The withdrawal waits its turn, so that rows that are being published at this moment are withdrawn too.
       publishing = publishing.then(() => (progress.isFirst ? publisher.withdraw() : undefined));
     },
     /** Returns the time since the last publication. */
@@ -229,13 +229,13 @@ function createShownRows({ everyMs, publisher, clock }: SweepOptions, projectRow
   };
 }
 
-/** Stands for the whole server among the projects. No project has an empty name. */
+/** The name that stands for the whole server among the projects. No project has this name. */
 const wholeServer = '';
-/** The budget divided by this number is the maximum for a sweep. */
+/** The divisor of the budget: a sweep uses at most half of it. */
 const shareOfBudget = 2;
 /** The share of the interval over which a pass is spread. */
 const spread = 0.8;
-/** After more consecutive errors, the server is the cause, not its projects. */
+/** The maximum number of consecutive errors. After more errors, the cause is the server and not its projects. */
 const maxInARow = 5;
 const minPublishMs = 5000;
 

@@ -13,7 +13,7 @@ import type { SharedGap } from './request-gap.ts';
 
 /** Reads a collector: publishes its rows, and returns the outcome. */
 export type Reading = {
-  /** True if it spreads its requests over its interval. */
+  /** True if the requests are spread over the interval. */
   readonly isSpread?: true;
   readonly read: (signal: AbortSignal) => Promise<Outcome>;
   readonly withdraw: () => void;

@@ -20,7 +20,7 @@ export function createRequestGap({ clock, shared, open }: RequestGapOptions) {
     const leftMs = Math.min(gapMs, nextTicks - clock.ticks());
     if (leftMs > 0) await sleep(clock, leftMs, signal);
     await shared?.take(signal);
-    // Late requests do not make the next ones earlier, because that would be a burst.
+    // A late request does not make the next request earlier, because this would be a burst.
     nextTicks = clock.ticks() + gapMs;
     asked += 1;
   }
@@ -54,7 +54,7 @@ export type SharedGap = { readonly take: (signal: AbortSignal) => Promise<void> 
 
 type SharedGapOptions = { clock: Pick<Clock, 'ticks' | 'after'>; gapMs: number };
 
-/** Permits one request in each gap, in the order of calls. Late requests do not make the next ones earlier. */
+/** Permits one request in each gap, in the order of calls. A late request does not make the next request earlier. */
 export function createSharedGap({ clock, gapMs }: SharedGapOptions): SharedGap {
   let nextTicks = Number.NEGATIVE_INFINITY;
   return {

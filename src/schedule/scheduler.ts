@@ -11,7 +11,7 @@ export type ScheduledPoll = {
   readonly vital: boolean;
   readonly everyMs: number;
   readonly poll: Poll;
-  /** Shared by all polls of one address, so that they run again when the server is back. */
+  /** The vitality of the address, which all its polls share, so that they run again when the server is back. */
   readonly vitality: Pick<Vitality, 'seen' | 'onBack'>;
 };
 
@@ -86,7 +86,7 @@ export function createScheduler(polls: readonly ScheduledPoll[], options: Schedu
 
 export type Scheduler = ReturnType<typeof createScheduler>;
 
-/** With many projects, the first read of executions takes minutes, and other polls do not wait for it. */
+/** How long other polls wait for the first vital polls. With many projects, the first read of executions takes minutes. */
 const vitalFirstMs = 1000;
 
 /** Runs one poll, never twice at once. Skipped runs are logged once, and counted after each run. */
@@ -174,7 +174,7 @@ function toWay(outcome: Outcome): string {
 
 /** The pause after the first error. Each further error doubles the pause. */
 const firstPauseMs = 60_000;
-/** All retries start within a minute after the server is back, including the time of the vital poll that noticed it. */
+/** The time in which all retries start after the server is back, including the vital poll that noticed it. */
 const spreadOverMs = 45_000;
 
 /** Returns the pause after this number of errors; undefined if the own schedule is sooner. Its random part separates polls. */

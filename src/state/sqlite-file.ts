@@ -220,7 +220,7 @@ async function copyTo(copy: string, database: DatabaseSync, onDamage: () => void
   const half = toHalf(copy);
   removeDatabase(half);
   try {
-    // Created before SQLite writes it, so that other users can never read the incomplete backup.
+    // The file is created before SQLite writes it, so that other users can never read the incomplete backup.
     writeFileSync(half, '', { flag: 'wx', mode: 0o600 });
     await writeCopy(database, half);
     const damage = await findDamageOfFile(half);

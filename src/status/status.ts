@@ -71,7 +71,7 @@ export type RunningStatus = {
   readonly project: string;
   /** The group and name of the job; undefined for a command without a job. */
   readonly job: string | undefined;
-  /** Absent for a command without a job, and if the server did not report the id. */
+  /** The id; absent for a command without a job, and if the server did not report it. */
   readonly jobId?: string | undefined;
   readonly startedAtMs: number;
   readonly averageMs: number | undefined;
@@ -221,6 +221,6 @@ export type Status = {
   /** The state of the shared database. Set while the database does not respond. */
   readonly database?: DatabaseStatus | undefined;
   readonly servers: readonly ServerStatus[];
-  /** Undefined if the state cannot be read. */
+  /** The state of traces; undefined if it cannot be read. */
   readonly traces: TracesStatus | undefined;
 };

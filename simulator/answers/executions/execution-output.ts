@@ -44,7 +44,7 @@ function choosePart(lines: readonly LogLine[], { query }: ApiRequest, { size, is
   const isWanted = (line: LogLine): boolean =>
     [line.node, null].includes(query.get('nodename')) && [line.stepctx, null].includes(query.get('stepctx'));
   const last = Math.floor(Number(query.get('lastlines') ?? 0));
-  // Real servers send one line more while the log grows.
+  // While a log grows, real servers send one more line.
   if (last > 0) return { read: lines.slice(-last - (isGrowing ? 1 : 0)).filter(isWanted), offset: size };
   const [fromByte, most] = [Number(query.get('offset') ?? 0), Number(query.get('maxlines') ?? 0)];
   const read: LogLine[] = [];
@@ -149,7 +149,7 @@ type LogLine = {
   readonly log: string;
 };
 
-/** Returns everything that a run has written so far, in order of time. */
+/** Returns all lines that a run has written so far, in order of time. */
 function linesOf(execution: Execution, { playedMs: atMs, release }: World): LogLine[] {
   const lines: LogLine[] = [];
   const untilMs = Math.min(atMs, execution.lostAtMs ?? atMs, execution.end?.atMs ?? atMs);
@@ -203,7 +203,7 @@ function collectNodes(step: StepRun, stepctx: string, { execution, release }: To
     if (step.perNode.size === 0) {
       lines.push(toLine(execution, run.startMs, { node, stepctx, log: `${step.step.text}: begins on ${node}` }));
       if (run.handlerMs !== undefined) {
-        // If a handler takes over, the failure is not an error.
+        // A failure that a handler takes over is not an error.
         lines.push(toLine(execution, run.handlerMs, { node, stepctx, log: failure }));
         const handled = `${step.step.handler?.text ?? ''}: handles the error`;
         lines.push(toLine(execution, run.handlerMs, { node, stepctx: `${stepctx}e`, log: handled }));
@@ -221,7 +221,7 @@ function collectNodes(step: StepRun, stepctx: string, { execution, release }: To
   }
 }
 
-/** A step fails in the same way each time, with other values. */
+/** Returns the lines of a failed step. A step fails in the same way each time, with other values. */
 function toProgramLines({ id, project }: Execution, step: string, node: string): readonly string[] {
   const template = programs[toSeed(project.name, step) % programs.length] ?? '';
   return writeProgram(template, createRandom(toSeed(id, node)), `Simulated-${toSeed(id, 'secret')}!`);

@@ -87,7 +87,7 @@ function toStep(run: StepRun, targets: readonly string[], stepctx: string, setti
     stepctx,
     nodeStep: run.step.nodeStep,
     ...toTimes(moment, setting),
-    // Failures of steps on nodes are shown at the nodes.
+    // Failures of steps that run on nodes are shown at the nodes.
     ...(run.step.nodeStep ? {} : toFailure(moment, run.step, setting, run.nodes.get('')?.handlerMs)),
     ...(nodeStates.length > 0 ? { nodeStates: Object.fromEntries(nodeStates) } : {}),
     ...(run.workflow === undefined

@@ -139,7 +139,7 @@ export const programs: readonly string[] = [
   'An error occurred (ExpiredToken) when calling the AssumeRole operation: aws_secret_access_key = {secret}',
   'ERROR: (gcloud.compute.ssh) Could not fetch resource: Quota exceeded for project {word}',
   'vault: Error making API request. Code: 403. X-Vault-Token: {secret} permission denied',
-  // What sites write.
+  // Messages of a site's own programs.
   '{time} ERROR settlement {n} for {user} was not booked',
   '{time} CRITICAL backup of {path} incomplete: {n} of {n} files',
   'import of {word}.csv stopped at row {n}: column amount is no number',

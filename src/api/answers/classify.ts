@@ -193,7 +193,7 @@ function parseJson(body: string): unknown {
   }
 }
 
-/** Longer than any name or word of the API. Longer texts are cut. */
+/** The maximum length of a text: longer than any name or word of the API. Longer texts are cut. */
 const maxTextLength = 1024;
 
 /** Cuts each long text of a parsed value, including member names; first checks the source, which usually has none. */

@@ -152,7 +152,7 @@ function unusable({ status }: TransportAnswer): ApiError {
 }
 
 const session = 'JSESSIONID';
-/** More than any server needs. A server with ever new cookie names must not fill the memory. */
+/** The maximum number of cookies. A server with ever new cookie names must not fill the memory. */
 const maxCookies = 20;
 
 /** Stores the cookies of one session: those of the server, and those that make a load balancer choose the same member. */

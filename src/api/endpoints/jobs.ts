@@ -8,7 +8,7 @@ import { flag, list, number, text, timestampMs } from '../lenient.ts';
 export type Job = {
   readonly id: string;
   readonly name: string;
-  /** Empty for a job without a group. */
+  /** The group; empty for a job without a group. */
   readonly group: string;
   readonly isScheduled: boolean | undefined;
   readonly isEnabled: boolean | undefined;

@@ -8,7 +8,7 @@ export type Peer = {
   readonly name: string;
   readonly caOption: string;
   readonly certOption: string;
-  /** Absent if the expected name cannot be configured. */
+  /** The option for the expected name; absent if the name cannot be configured. */
   readonly serverNameOption?: string;
 };
 

@@ -24,7 +24,7 @@ export function openConnections(origin: string, options: ConnectionOptions): Con
   const common = {
     allowH2: false,
     connections: concurrency,
-    // Longer than usual poll intervals, so that the next poll can use the same connection.
+    // Connections stay open longer than usual poll intervals, so that the next poll can use the same connection.
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveMs,
     // The exchange has its own limit. These timeouts would end a request after five minutes.
@@ -42,7 +42,7 @@ export function openConnections(origin: string, options: ConnectionOptions): Con
     uri: proxyUrl,
     requestTls: tlsOptions,
     proxyTunnel: origin.startsWith('https:'),
-    // Without this factory, the options are lost for connections to a forwarding HTTP proxy.
+    // This factory keeps the options for connections to a forwarding HTTP proxy, which are otherwise lost.
     factory: (to, given: { connect?: buildConnector.connector }) => {
       const { connect } = given;
       return new Pool(to, {

@@ -77,7 +77,7 @@ export function exchange<Request>(
     dispatch(request, {
       onRequestStart: (given) => {
         controller = given;
-        // The exchange ended while it was waiting for a connection.
+        // The exchange ended while it waited for a connection.
         if (ended instanceof Error) given.abort(ended);
         else onSent?.();
       },

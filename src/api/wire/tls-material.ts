@@ -83,7 +83,8 @@ function toCode(error: unknown): string {
 
 export function toTlsConnect({ ca, cert, key, serverName, insecureSkipVerify }: TlsOptions = {}) {
   return {
-    // Created once: reading the hundreds of authorities of the system takes some 50 ms, and would block all connections.
+    // The context is created once, because reading the many authorities of the system takes some 50 ms and blocks all
+    // connections.
     secureContext: createSecureContext({
       minVersion: 'TLSv1.2',
       // The configured certificates alone would replace those of the system.

@@ -43,7 +43,7 @@ export type TransportAnswer = {
   /** Names are in lower case. Of repeated headers, only the first is stored. */
   readonly headers: Readonly<Record<string, string>>;
   readonly cookies: readonly string[];
-  /** Empty if the response is large. */
+  /** The body; empty if the response is large. */
   readonly body: string;
   /** A body that is too large to be decoded at once. */
   readonly large?: LargeBody | undefined;

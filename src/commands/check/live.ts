@@ -124,7 +124,7 @@ function toTestTrace(service: string, version: string, nowMs: number): Trace {
   };
 }
 
-/** Writes a separate file beside the state, which may be in use. */
+/** Tests the directory of the state with a file of its own, because the state may be in use. */
 function probeState({ state, traces }: Config): LiveReport {
   const name = 'state-directory';
   if (state.memory) return { name, verdict: 'not asked', message: 'the state is kept in memory' };
@@ -211,7 +211,7 @@ function toMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** With slower commits, a round of many commits takes seconds. */
+/** With slower commits, a round that commits often takes seconds. */
 const slowMs = 50;
 
 /** Checks the properties that replicas need from the database of the state. Returns undefined without a configured database. */

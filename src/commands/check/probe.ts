@@ -53,7 +53,7 @@ export type ServerReport = {
   readonly sizes?: Sizes;
   /** The change of the configuration, if one change solves all problems. */
   readonly remedy?: string;
-  /** The access policy that permits what is denied or hidden. */
+  /** The access policy that permits the denied or hidden requests. */
   readonly missingPolicy?: string;
   /** The rights of the token as reported by the server; absent before 5.9. */
   readonly rights?: readonly CollectorRight[];
@@ -86,15 +86,15 @@ export async function probeServer(
     if (fault?.kind === 'unauthorized') credentials = 'refused';
     else if (fault === undefined || isAuthenticatedAnswer(fault)) credentials = 'accepted';
     remedy = findRemedy(fault);
-    // Further requests would fail in the same way.
+    // No more requests are sent, because they would fail in the same way.
     if (!reachable || credentials === 'refused' || isElsewhere(fault) || remedy !== undefined) break;
   }
   const allowable = lacking.filter((read) => toAdminRight(read) === undefined);
   const missingPolicy =
     allowable.length === 0 ? {} : { missingPolicy: toAccessPolicy(allowable, api.server().dialect) };
-  // The mode of members at one address is of no use without its age.
+  // The reported mode is left out, because it may be old.
   const facts = { ...api.server(), mode: undefined };
-  // Before the API has responded, the version is only assumed.
+  // The version is only assumed before the API has responded.
   const apiVersion = credentials === 'unknown' ? undefined : facts.apiVersion;
   const told = { server: name, url, reachable, credentials, ...facts, apiVersion, endpoints: reports };
   return {

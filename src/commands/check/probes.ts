@@ -23,12 +23,12 @@ export function toProbes(server: ServerConfig, config: Config, enabled: readonly
   const list = createProjectList({ isWanted: server.projects.isWanted, clock: systemClock });
   const watch: Watch = {
     projects: { read: list.read, labelsOf: server.projects.labelsOf },
-    // Requests the list, but not the average of each job.
+    // The list of jobs is requested, but not the average duration of each job.
     jobs: { isWanted: jobs.isWanted, detail: jobs.detail === 'none' ? 0 : 1, asksForAverages: false },
     hasExecutionMetrics: (project) => config.collectors['execution-metrics']?.projects?.matches(project) === true,
   };
 
-  /** Requested once, because an error would concern all requests by project. */
+  /** The list of projects is requested only once, because an error in it concerns all requests by project. */
   let listed: Promise<readonly string[]> | undefined;
   function readNames(api: Api): Promise<readonly string[]> {
     listed ??= list.read(api).then((found) => found.map(({ name }) => name));
@@ -184,7 +184,7 @@ type ExecutionProbes = {
   nowMs: () => number;
 };
 
-/** Builds the requests of rounds: running executions, and those that ended within a day, by project because rights differ. */
+/** Builds the requests of rounds: running executions, and executions of the last day by project, because rights differ. */
 function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: ExecutionProbes): readonly Probe[] {
   async function findRunning(api: Api): Promise<Finding> {
     const names = await readNames(api);
@@ -193,7 +193,7 @@ function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: ExecutionProb
     try {
       await ask('*');
     } catch (error) {
-      // In this case, rounds also read project by project.
+      // On this error, rounds also read project by project.
       if (!isUnknownStar(error, api.server().release)) throw error;
     }
     // Up to 3.4.4, the list of all projects omits executions that cannot be read, without an error.
@@ -241,7 +241,7 @@ function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: ExecutionProb
     return [];
   }
 
-  /** Counts all jobs, because each of them may run some day. */
+  /** Compares the number of jobs with the number of possible series. Jobs that never ran count too, because they may run. */
   async function findRoom(api: Api): Promise<Finding> {
     const names = await readNames(api);
     if (names.length === 0) return findNone();

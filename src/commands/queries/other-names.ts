@@ -100,7 +100,7 @@ export const goneLabels: ReadonlySet<string> = new Set([
   'base',
 ]);
 
-/** Returns the equivalent of a metric; undefined if the metric belongs to neither exporter. */
+/** Returns the equivalent of a metric; undefined if the metric is neither of rundeck_exporter nor of the server. */
 export function findCounterpart(name: string): Counterpart | undefined {
   if (!name.startsWith('rundeck_')) return undefined;
   return counterparts.get(name) ?? toAppMetric(name);

@@ -45,7 +45,7 @@ export function rewriteQueries(text: string): Rewritten {
 type Unit = {
   readonly what: string;
   readonly queries: readonly Scalar<string>[];
-  /** The map with texts that contain labels of the queries. A variable keeps its own name. */
+  /** The map whose texts contain labels of the queries. Absent for variables, which keep their names. */
   readonly texts?: YAMLMap;
 };
 
@@ -138,7 +138,7 @@ function write({ srcToken }: Scalar, value: string): void {
     const indent = /^ +/m.exec(srcToken.source)?.[0] ?? '';
     srcToken.source = value.replaceAll(/^(?=.)/gm, indent);
   } else if (srcToken !== undefined && CST.isScalar(srcToken)) {
-    // Plain text could end early at a colon or a number sign.
+    // A plain text gets quotes, because YAML would end it at a colon or a number sign.
     CST.setScalarValue(srcToken, value, srcToken.type === 'scalar' ? { type: 'QUOTE_SINGLE' } : {});
   }
 }

@@ -7,7 +7,7 @@ const mark = Symbol('option');
 export type Option<T, K extends Kind = Kind> = {
   readonly [mark]: true;
   readonly type: ValueType<T, K>;
-  /** Written as in YAML. */
+  /** The default, written as in YAML. */
   readonly fallback: Fallback | undefined;
   readonly required: boolean;
   readonly help: string;
@@ -32,7 +32,7 @@ export type Settings<T extends OptionTree> = {
 // Optional parts of a tree are optional in its settings.
 type Declared<N> = Exclude<N, undefined>;
 
-/** An option without its help, which is a sentence. */
+/** A declared option that still lacks its help text. */
 type Unhelped<O> = { readonly help: (help: string) => O };
 
 /** Declares an option with a default, written as in YAML. */

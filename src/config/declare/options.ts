@@ -255,7 +255,7 @@ export type CollectorDefaults = {
   readonly every: string;
   readonly on: boolean;
   readonly help: string;
-  /** What the collector reads only for configured projects. */
+  /** The data that the collector reads only for projects in the configuration. */
   readonly projects?: string;
   /** The limit of series of the collector; absent for the general default. */
   readonly maxSeries?: number;

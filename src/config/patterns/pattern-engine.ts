@@ -115,7 +115,7 @@ type PatternNode =
   | { readonly kind: 'choice'; readonly parts: readonly PatternNode[] }
   | { readonly kind: 'repeat'; readonly part: PatternNode; readonly min: number; readonly max: number };
 
-/** The pattern is too large, or has a feature of regular expressions that patterns do not support. The message ends a sentence. */
+/** The error of a pattern that is too large or uses an unsupported feature. Its message is the end of a sentence. */
 export class PatternError extends Error {
   override readonly name = 'PatternError';
   readonly hint: string;
@@ -143,7 +143,7 @@ function parseSyntax(source: string): PatternNode {
   }
 
   function parseRepeat(part: PatternNode): PatternNode {
-    // Greedy or lazy makes a difference only for captures.
+    // The mark `?` of a lazy repetition is ignored, because it makes a difference only for captures.
     const mark = take(/^(?:[*+?]|\{\d+(?:,\d*)?\})\??/);
     if (mark === undefined) return part;
     const [min, max] = toBounds(mark);
@@ -196,7 +196,7 @@ function toBounds(mark: string): [number, number] {
 function toTest(character: string): (codePoint: number) => boolean {
   const expression = new RegExp(`^${character}$`, 'su');
   const accepts = (codePoint: number) => expression.test(String.fromCodePoint(codePoint));
-  // A table for ASCII, because the regular expression is slow and most names are ASCII.
+  // ASCII characters have a table, because the regular expression is slow and most names are ASCII.
   const ascii = Array.from({ length: 128 }, (_, codePoint) => accepts(codePoint));
   return (codePoint) => ascii[codePoint] ?? accepts(codePoint);
 }

@@ -48,7 +48,7 @@ const patterns = z
   .array(pattern.schema, takes('a list of patterns', 'for example ["pay-.*"]'))
   .max(100, 'contains more than 100 patterns');
 
-/** Patterns. A flag or a variable has one pattern, which may have alternatives separated by |. */
+/** A list of patterns. A flag or a variable has one pattern, which may have alternatives separated by |. */
 export const patternList: ValueType<Patterns, 'plain'> = plain(
   z.codec(patterns, z.custom<Patterns>(), {
     decode: (given) => ({

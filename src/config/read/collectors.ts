@@ -94,7 +94,7 @@ export function checkDatabase(general: ResolvedTree, complaints: Complaints): vo
   if (isGiven('host'))
     complain('state.postgres.url_file', 'cannot be combined with state.postgres.host', 'remove one of them');
   else if (!isGiven('url_file'))
-    // The command `config` writes every option that has a default.
+    // Values equal to their defaults are allowed, because the output of the command `config` contains all defaults.
     for (const [key, { value, leaf }] of general)
       if (key.startsWith('state.postgres.') && value !== leaf.option.fallback)
         complain(key, 'has no effect without state.postgres.host', 'set the host of the database');

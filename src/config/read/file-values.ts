@@ -21,7 +21,7 @@ import {
 export type FileValues = {
   readonly values: ReadonlyMap<string, FileValue>;
   readonly servers: readonly Place[];
-  /** Paths that are in the file, but have a complaint already. */
+  /** Paths of values in the file that already have a complaint. */
   readonly faulty: ReadonlySet<string>;
   /** False if a part of the file could not be read. A missing value may be in this part. */
   readonly complete: boolean;
@@ -141,7 +141,7 @@ function findOffset(node: DocumentNode, path: readonly PropertyKey[], atKey: boo
   return offset;
 }
 
-// The file contains the secret itself instead of the path of its file.
+// Returns a hint for a key that contains the secret itself, such as `token` instead of `token_file`.
 function toFileHint(tree: OptionTree, key: string): string | undefined {
   const declared = Object.hasOwn(tree, key) ? tree[key] : undefined;
   if (declared === undefined || !isOption(declared)) return undefined;

@@ -82,7 +82,7 @@ function checkAddress({ options }: ResolvedServer, complaints: Complaints): void
   const complain = createComplain(options, complaints);
   const { value: url } = options.get('url') ?? {};
   if (typeof url !== 'string') return;
-  // The client appends the path of the API to the URL.
+  // The address must not end with the path of the API, because the client appends the path.
   const end = /\/api(\/\d+)?$/.exec(url)?.[0];
   if (end !== undefined) complain('url', `ends with ${end}, which the exporter adds itself`, `leave ${end} out`);
   const used = Object.keys(serverOptions.tls).filter((key) => Boolean(options.get(`tls.${key}`)?.value));

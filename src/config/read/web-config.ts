@@ -88,7 +88,7 @@ async function readPem(
   return readFileAt(place, named.startsWith('/') ? named : join(dirname(about.path), named), about);
 }
 
-/** Complains about options that contradict each other, or have less effect than one expects. */
+/** Complains about options that contradict each other, and about options without effect. */
 function checkTlsRules(settings: TlsSettings, { placeOf, complaints }: About): void {
   const { clientAuthType, clientAllowedSans, minVersion, maxVersion } = settings;
   const auth = toClientAuth(clientAuthType);

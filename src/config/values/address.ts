@@ -4,7 +4,7 @@ import { type Parsed, parsedText, type ValueType } from './value-type.ts';
 /** An address to listen on. Without a host, the address stands for all addresses of the machine. */
 type ListenAddress = { readonly host: string | undefined; readonly port: number };
 
-/** `:9720`, `127.0.0.1:9720` or `[::1]:9720`. */
+/** The forms are `:9720`, `127.0.0.1:9720` and `[::1]:9720`. */
 export const listenAddress = parsedText(parseListenAddress, {
   takes: 'an address',
   examples: [':9720', '127.0.0.1:9720'],
@@ -52,7 +52,7 @@ function parseWebAddress(text: string, withoutUser: string): Parsed<string> {
     return { problem: 'contains a user or a password', hint: withoutUser };
   }
   if (/[?#]/.test(text)) return { problem: 'contains a query or a fragment', hint: 'remove the part after ? or #' };
-  // Servers of release 6 refuse every path with an empty segment.
+  // Repeated slashes are removed, because servers of release 6 refuse paths with an empty segment.
   url.pathname = url.pathname.replace(/\/{2,}/g, '/');
   return { value: url.href.replace(/\/$/, '') };
 }

@@ -51,7 +51,7 @@ export function mapList<const S extends z.core.$ZodLooseShape>(
   const known = `known here: ${keys.toSorted().join(', ')}`;
   const item = z
     .strictObject(shape, {
-      // One line for each key.
+      // Each unknown key gets a line of its own.
       error: (issue) =>
         issue.code === 'unrecognized_keys'
           ? issue.keys.map((key) => withHint('is not a known key', didYouMean(key, keys) ?? known)).join('\n')
@@ -59,7 +59,7 @@ export function mapList<const S extends z.core.$ZodLooseShape>(
     })
     .superRefine(
       (found, context) => {
-        // An unknown key may be a misspelt optional field.
+        // The absence of a setting is not reported beside an unknown key, which may be a misspelt setting.
         if (choices.some((key) => Object.hasOwn(found, key))) return;
         if (context.issues.some(({ code }) => code === 'unrecognized_keys')) return;
         context.addIssue(withHint('has no setting', `give ${choices.join(' or ')}`));

@@ -89,7 +89,7 @@ export const boolean = plain(z.boolean(takes('true or false', 'write true or fal
   fromText: (given) => (given === 'true' ? true : given === 'false' ? false : given),
 });
 
-/** One word of a closed list. Programs with YAML 1.1 write `on` and `off` as `true` and `false`, so these are accepted too. */
+/** One word of a closed list. `on` and `off` may also be `true` and `false`, because programs with YAML 1.1 write them so. */
 export function choice<const W extends string>(...words: readonly W[]): ValueType<W, 'plain'> {
   const error = takes(`one of ${words.join(', ')}`, (found) =>
     typeof found === 'string' ? didYouMean(found, words) : undefined,

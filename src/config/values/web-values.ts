@@ -53,7 +53,7 @@ export const responseHeaders = plain(
     }),
 );
 
-/** With a higher cost, a login would take a minute. */
+/** The maximum cost of a bcrypt hash. With a higher cost, a login would take a minute. */
 const maxCost = 16;
 
 const hash = z.unknown().transform((found, context): BcryptHash => {

@@ -105,14 +105,14 @@ async function readExecutions(ledger: Ledger, span: Span, { server, config, cloc
   }
 }
 
-/** Writes a file. An incomplete file never has the final name. */
+/** Writes a temporary file and renames it, so that an incomplete file never has the final name. */
 async function writeWhole(path: string, pieces: Iterable<string>, onWritten: (bytes: number) => void): Promise<void> {
   const part = `${path}.part`;
   const file = await open(part, 'w', 0o600);
   try {
     let bytes = 0;
     for (const piece of pieces) {
-      // Unlike `write`, this call reports if the end of a piece does not fit on the disk.
+      // Unlike `write`, `appendFile` fails if the disk has no room for the end of a piece.
       await file.appendFile(piece);
       bytes += Buffer.byteLength(piece);
       onWritten(bytes);

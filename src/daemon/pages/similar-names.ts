@@ -32,5 +32,5 @@ function hint(word: string, names: readonly string[]): string | undefined {
 }
 
 const maxListed = 5;
-/** Limited, because pages and scrapes wait while names are compared. */
+/** The maximum number of names to compare, because pages and scrapes wait for the comparison. */
 const maxCompared = 1000;

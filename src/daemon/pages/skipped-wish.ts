@@ -18,7 +18,7 @@ export function toSkippedWish(
 /** How long missed runs are stored. */
 const keptMs = 7 * 86_400_000;
 
-/** Lists the newest finished runs, and the last success of each job, which may be older. */
+/** Lists the successes among the newest finished runs, and the last success of each job, which may be older. */
 function listSuccesses(status: ReturnType<Executions['status']> | undefined): ReadonlyMap<string, readonly Success[]> {
   const known = new Map<string, Success[]>();
   const add = (of: JobNames & { readonly jobId?: string | undefined }, success: Success): void => {

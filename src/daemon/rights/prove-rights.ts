@@ -14,7 +14,7 @@ export async function proveRights(
   config: Config,
 ): Promise<Partial<Rights> & { readonly leastPolicy?: string }> {
   const listed = await api.get(projects).catch((error: unknown) => {
-    // Without projects, the rights in projects would be missing for a day.
+    // Errors of the whole server are rethrown, so that the rights are requested again soon and not after a day.
     if (!(error instanceof ApiError) || isOfWholeServer(error)) throw error;
     return [];
   });
@@ -64,7 +64,7 @@ export function watchRights(server: ServerConfig, { config, client, clock }: Wat
   };
 }
 
-/** Late enough for the first polls to end. */
+/** The first request follows the first polls. */
 const firstMs = 60_000;
 const againMs = 3_600_000;
 const dayMs = 86_400_000;

@@ -179,7 +179,7 @@ type Step = {
   readonly first: RunFacts | undefined;
 };
 
-/** These endings are neither a success nor a failure. */
+/** The statuses that are neither a success nor a failure. */
 const isNoEnd = new Set<Finished['status']>(['aborted', 'missed', 'running', 'queued', 'scheduled']);
 const usualMaxJobs = 20_000;
 const maxNodes = 20;

@@ -244,7 +244,7 @@ const rules: readonly Rule[] = [
     ),
     keep: after,
   },
-  // Long random words.
+  // This pattern finds long random words.
   { pattern: /[\w+/=-]{32,}/g, keep: (found) => (isRandom(found) ? removedMark : found) },
 ];
 

@@ -35,7 +35,7 @@ export function addKnown(
 const maxOfJob = 50;
 const maxRecent = 10;
 
-/** Returns what was known at a failure. Traces of new executions are made first, so later failures may be known. */
+/** Returns the facts about a fingerprint at a failure. Later failures may be known, because new executions are read first. */
 function toSeen({ fingerprint, firstMs, count, recentMs = [] }: Known, atMs: number): Seen {
   const later = recentMs.filter((endedAtMs) => endedAtMs > atMs).length;
   const beforeMs = recentMs.findLast((endedAtMs) => endedAtMs < atMs);

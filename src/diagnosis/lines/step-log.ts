@@ -3,7 +3,7 @@ import type { LogLine } from '../../domain/failure-class.ts';
 /** The first lines of a failed step, or all of them. */
 export type StepLog = { readonly lines: readonly LogLine[]; readonly isWhole: boolean };
 
-/** What was read in addition to the end of a log. */
+/** The lines that were read in addition to the end of a log. */
 export type Read = {
   readonly step?: StepLog | undefined;
   /** True if the end is not the whole log. */

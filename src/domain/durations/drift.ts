@@ -26,7 +26,7 @@ function toNumbers(numbers: ArrayLike<number>): Uint16Array | Uint32Array {
   return compact;
 }
 
-/** Ten times faster than iterating over a subclass of a typed array. */
+/** Copies an array to a list, ten times faster than iterating over a subclass of a typed array. */
 function toList(numbers: ArrayLike<number>): number[] {
   const list: number[] = [];
   while (list.length < numbers.length) list.push(numbers[list.length] ?? 0);
@@ -34,7 +34,7 @@ function toList(numbers: ArrayLike<number>): number[] {
 }
 
 const maxShort = 2 ** 16 - 1;
-/** 13 years. */
+/** The maximum of a long number: 13 years, in tenths of a second. */
 const maxLong = 2 ** 32 - 1;
 
 class Short extends Uint16Array {
@@ -63,7 +63,7 @@ export type Shift = {
 };
 
 export function toShiftRatio({ beforeMs, afterMs }: Shift): number {
-  // The shortest durations are stored as 0.
+  // The divisor is at least 100 ms, because the shortest durations are kept as 0.
   return afterMs / Math.max(beforeMs, 100);
 }
 
@@ -118,7 +118,7 @@ function toEnds({ apart, lastMinute }: Lists): readonly number[] {
   return ends.reverse();
 }
 
-/** Updates the sums. Searches for a weekly rhythm once a week, because it seldom changes. */
+/** Adds the last run to the sums. Looks for a weekly rhythm once a week, because it seldom changes. */
 function addToSums(before: Lists, isNewWeek: boolean): Lists {
   const known = isNewWeek ? { ...before, rhythm: findRhythm(before) } : before;
   const places = findPlaces(known);
@@ -130,7 +130,7 @@ function addToSums(before: Lists, isNewWeek: boolean): Lists {
   return noteAlarm({ ...known, up: Math.min(up, limit), down: Math.min(down, limit) }, places);
 }
 
-/** Returns the indexes of the runs that are compared with the last one. */
+/** Returns the indexes of the runs with which the last run is compared. */
 function findPlaces(drift: Lists): readonly number[] {
   const all = [...drift.tenths.keys()];
   if (drift.rhythm === 'none') return all;
@@ -151,7 +151,7 @@ function noteAlarm(drift: Lists, places: readonly number[]): Lists {
   if (!isLarge(beforeMs, afterMs)) return drift;
   const first = places[begin] ?? 0;
   const left = { ...withoutShift(drift), up: 0, down: 0, tenths: tenths.slice(first), apart: apart.slice(first) };
-  // After several changes, compares with the usual duration before the first.
+  // After several changes, the usual duration is the one before the first change.
   const usualMs = known?.beforeMs ?? beforeMs;
   if (!isLarge(usualMs, afterMs)) return left;
   const ends = toEnds(drift);

@@ -31,7 +31,7 @@ export function observeNative(before: NativeHistogram, value: number): NativeHis
   return addNatives(before, { ...emptyNative, buckets: [toIndex(value), 1] });
 }
 
-/** Values up to this one count as 0. */
+/** Values up to this threshold count as 0. */
 export const zeroThreshold = 2 ** -128;
 
 /** Adds two histograms at the lower of their resolutions. If the result has more than 160 buckets, halves the resolution. */
@@ -52,7 +52,7 @@ export function addParts(one: NativePart, other: NativePart): NativePart {
 
 const maxBuckets = 160;
 
-/** Returns the index of a value. A logarithm may be off by one, so the bounds decide. */
+/** Returns the index of a value. The bounds of the bucket decide, because a logarithm may be off by one. */
 function toIndex(value: number): number {
   const index = Math.ceil(Math.log2(value) * 2 ** emptyNative.schema);
   if (value > toBound(index)) return index + 1;
@@ -106,7 +106,7 @@ function addClassic(one: ClassicCounts, other: ClassicCounts): ClassicCounts {
   const length = Math.max(one.counts.length, other.counts.length);
   return {
     counts: Array.from({ length }, (_, index) => (one.counts[index] ?? 0) + (other.counts[index] ?? 0)),
-    // Whole milliseconds, so that the order of additions makes no difference.
+    // The sum has whole milliseconds, so that the order of additions makes no difference.
     sum: Math.round((one.sum + other.sum) * 1000) / 1000,
     count: one.count + other.count,
   };

@@ -13,7 +13,7 @@ export type StoredHistogram = {
   readonly sumSeconds?: number;
   /** The count of each bucket. The last bucket has no upper bound. */
   readonly buckets?: readonly number[];
-  /** Absent until the first value in a release with native histograms. */
+  /** The native histogram; absent until the first value in a release with native histograms. */
   readonly native?: NativeHistogram;
   /** The counts from before the native part began. */
   readonly before?: ClassicCounts;
@@ -42,7 +42,7 @@ export function toNativePart({ count, sumSeconds = 0, buckets = [], native, befo
   return { native: emptyNative, before: { counts: buckets, sum: sumSeconds, count } };
 }
 
-/** Returns buckets for these bounds. If the bounds differ, it is unknown where the values belong. */
+/** Returns buckets for these bounds. If the bounds have changed, all values move to the last bucket, which has no bound. */
 function fitBuckets(
   buckets: readonly number[] | undefined,
   count: number,

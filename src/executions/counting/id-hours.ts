@@ -40,7 +40,7 @@ export function createIdOrder(hours: IdHours, nowMs: number) {
      */
     isImported: ({ id, startedAtMs, endedAtMs }: Started & { readonly endedAtMs: number }): boolean =>
       isBehind(id, Math.max(startedAtMs, endedAtMs) + dayMs),
-    /** Reports whether a slow clock explains the early start of the run; then the run was not imported. */
+    /** Reports whether a slow clock explains the early start of the run, so that the run was not imported. */
     isOfSlowClock: (
       { id, startedAtMs, endedAtMs }: Started & { readonly endedAtMs: number },
       slowByMs: readonly number[],

@@ -48,7 +48,7 @@ export function createFailures() {
   return {
     /** Call with the documents of the ledger, before anything is counted. */
     load,
-    /** Like `load`, but for tracing, which may load the ledger before executions do. */
+    /** Loads documents like `load`, but for tracing, which may load the ledger before executions do. */
     loadFirst: (documents: readonly LedgerDocument[]): void => {
       if (!isLoaded) load(documents);
     },

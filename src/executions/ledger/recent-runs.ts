@@ -6,7 +6,7 @@ export type RecentRun = {
   readonly project: string;
   readonly group: string;
   readonly name: string;
-  /** Absent for an ad hoc run, and if an earlier release stored the run. */
+  /** The id of the job; absent for an ad hoc run, and if an earlier release stored the run. */
   readonly jobId?: string;
   readonly ending: Ending;
   readonly startedAtMs: number;

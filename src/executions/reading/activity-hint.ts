@@ -52,7 +52,7 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>) {
     }
     const { beginMs } = input.window;
     const left = await readDifference(api, input, { beginMs, endMs: Math.max(beginMs, sinceMs - 1000) });
-    // Another read has counted the missing executions since.
+    // The search ends, because another read has counted the missing executions.
     if (left === undefined || left <= usualDifference) return;
     usualDifference = left;
     searchesInVain += 1;

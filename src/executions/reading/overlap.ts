@@ -27,7 +27,7 @@ export function createOverlap(
   }
 
   function ms(nowMs: number): number {
-    // After the clock was set back, the wider overlap ends at once.
+    // The wider overlap ends at once if the clock was set back.
     return nowMs < widest.untilMs && widest.untilMs - nowMs <= rememberedForMs ? widest.ms : minMs;
   }
 
@@ -53,7 +53,7 @@ export function createOverlap(
       const spreadMs = Math.max(...serverTimes) - Math.min(...serverTimes);
       if (spreadMs <= stepMs) return;
       widen(minMs + spreadMs, nowMs);
-      // Until the next round, a member whose clock is ahead may write later dates.
+      // A member whose clock is ahead may write later dates until the next round.
       noteReached(Math.max(...serverTimes) + minMs);
     },
     noteUnseen: (): void => {

@@ -94,7 +94,7 @@ const stepMs = 86_400_000;
 
 function toRead(state: ProjectState, purpose: Purpose, { nowMs, overlapMs, leap, activities }: PlanInput): PlannedRead {
   const { project, countedFromMs, againFromMs = Number.POSITIVE_INFINITY, backlog: [oldest] = [] } = state;
-  // After the clock was set back, new executions have dates before the last read.
+  // New executions have dates before the last read if the clock was set back.
   const fromMs = Math.min(readThroughMs(state), nowMs);
   const isWide =
     (purpose === 'rotation' || purpose === 'search') &&

@@ -6,7 +6,7 @@ import type { Execution } from '../../domain/execution.ts';
 import type { OddRows } from './window-reader.ts';
 
 export type Running = {
-  /** Undefined if no project can be read, or if some projects have not been read yet. */
+  /** The running executions; undefined if no project can be read, or if some projects have not been read yet. */
   readonly executions: readonly Execution[] | undefined;
   readonly serverMs: number | undefined;
   /** Projects whose running executions the token cannot read; undefined if one response covers all projects. */
@@ -99,7 +99,7 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
 
 const nothing: Running = { executions: undefined, serverMs: undefined };
 
-/** After an hour, all projects are requested together again, because the server may have been upgraded. */
+/** How long projects are read one by one. A single request is tried again later, because the server may have been upgraded. */
 const oneByOneForMs = 3_600_000;
 /** A server of an unknown release may have failed only once, so the next try comes earlier. */
 const unknownForMs = 60_000;

@@ -120,7 +120,7 @@ function createBelief() {
     const leap =
       aheadMs > stepMs && aheadMs <= maxLeapMs ? { beginMs: Math.floor(reckonedMs), endMs: nowMs } : undefined;
     if (aheadMs >= -stepMs) return { nowMs, rewindToMs: undefined, reachedMs, wasUnseen, leap };
-    // Executions since the last response have dates of the new clock.
+    // Executions that ended since the last response have dates of the new clock.
     const lookedAtMs = Math.floor(toldMs - elapsedMs);
     const rewindToMs = Math.min(lookedAtMs, ahead?.sinceMs ?? lookedAtMs);
     ahead = undefined;
@@ -141,7 +141,7 @@ const knownForMs = 300_000;
 const maxJumpMs = 3_600_000;
 const doubtedForMs = 300_000;
 const rememberedForMs = 86_400_000;
-/** Longer than an interval plus a slow round. */
+/** How long the clock may be unknown: an interval and a slow round. */
 const unseenForMs = 60_000;
 const checkEveryMs = 900_000;
 const minApartMs = 60_000;

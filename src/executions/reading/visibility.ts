@@ -20,7 +20,7 @@ export type Sight = {
 /** A project with finished executions that the server counts but does not show. */
 export type HiddenHistory = {
   readonly project: string;
-  /** Undefined if the project itself cannot be read. */
+  /** The number of counted executions; undefined if the project itself cannot be read. */
   readonly counted: number | undefined;
   readonly readable: number;
 };
@@ -87,7 +87,7 @@ export function createVisibility(ticks: () => number) {
     const windows = toDays(given);
     for (const project of [...runningDue.keys(), ...partlyDue.keys()]) if (!windows.has(project)) forget(project);
     const listed = new Set(given.names);
-    // The executions of a project that is no longer listed must not be counted twice.
+    // The count of a project that is no longer listed is removed, so that its executions are not counted twice.
     for (const { project, counted } of history.values())
       if (counted !== undefined && !listed.has(project))
         history.set(project, { project, counted: undefined, readable: 0 });

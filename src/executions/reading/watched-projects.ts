@@ -28,7 +28,7 @@ export function createWatchedProjects({ readProjects, clock, everyMs, settings, 
   const begunTicks = clock.ticks();
   let names: readonly string[] = [];
   let nextTicks = Number.NEGATIVE_INFINITY;
-  /** Projects with running executions that even a list read because of them did not contain. */
+  /** Projects with running executions that are not in the list of projects, even after a new list was read because of them. */
   let absent: ReadonlySet<string> = new Set();
 
   function findUnknown(cache: LedgerCache, running: readonly Execution[]): Set<string> {

@@ -46,7 +46,7 @@ export function createExemplars(bounds: readonly number[]) {
 }
 
 const maxCells = 10_000;
-/** After an hour, a faster run may replace a slower one, because the trace of the slower one may be gone. */
+/** How long a slow run stays an exemplar. After an hour its trace may be gone, so a faster run may replace it. */
 const slowestForMs = 3_600_000;
 const failures: readonly Ending[] = ['failed', 'timedout', 'other'];
 

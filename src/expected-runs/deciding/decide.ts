@@ -35,7 +35,7 @@ type DecideInput = {
 type Decided = Judged & {
   /** True if a missed run is decided only after a response about the schedule that was requested after it. */
   readonly needsAnswer: boolean;
-  /** What else must be requested before a missed run is decided. */
+  /** The requests that must be answered before a missed run is decided. */
   readonly doubt: Doubt | undefined;
 };
 
@@ -188,8 +188,8 @@ const maxSureDelayMs = 30_000;
 const noTimes = { timesMs: [], untilMs: 0 };
 
 /**
- * Reports whether a response that was requested after an expected time still contained this time. While a job or project is
- * off, nothing is reported; then the last earlier response counts.
+ * Reports whether a response that was requested after an expected time still contained this time. If the job or project is off,
+ * the server reports no times, so the last earlier response counts.
  */
 function isConfirmed(job: WatchedJob, expectedMs: number, reason: string, sources: Sources): boolean {
   const { timetable, lastModifiedMs, listedAtMs } = job;

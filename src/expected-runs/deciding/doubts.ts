@@ -3,7 +3,7 @@ import type { MissReason, WatchedJob } from './watched-job.ts';
 /** What must be requested about a job before one of its missed runs is decided. */
 export type Doubt = 'runs' | 'definition' | 'past';
 
-/** Returns what must be requested before a run counts as missed for this reason; undefined if nothing. */
+/** Returns the request that must be answered before a run counts as missed for this reason; undefined if none is needed. */
 export function findDoubt(job: WatchedJob, reason: MissReason, atMs: number): Doubt | undefined {
   if (job.goneAtMs !== undefined) return undefined;
   if (reason === 'overlap') return isDefinitionKnown(job, atMs) ? undefined : 'definition';
@@ -35,7 +35,7 @@ export function toMostAtOnce(job: WatchedJob): number {
 /** Causes after which the job may still have run. */
 const mayHaveRun: readonly MissReason[] = ['saturated', 'restart', 'clock', 'unknown'];
 
-/** Records whether the runs of a job are visible; the server counts hidden runs. */
+/** Records whether the runs of a job are hidden. Hidden runs are in the totals of the server. */
 export function noteSight(job: WatchedJob, { areHidden, askedAtMs }: Sight): WatchedJob {
   const { hiddenMs = askedAtMs, ...rest } = job;
   return { ...rest, runsAskedMs: askedAtMs, ...(areHidden ? { hiddenMs } : {}) };

@@ -121,7 +121,7 @@ export function noteAnswer(job: WatchedJob, answer: Answer, doubtMs = 0): Judged
   const { timetable: before } = job;
   const { timetable, withdrawnMs, agreement } = joinAnswer(before, answer, { decidedMs: job.decidedMs, doubtMs });
   const isSame = agreement === 'same';
-  // The first time may already be over by the clock of the member that runs the job.
+  // The first time of the response may be over by the clock of the member that runs the job.
   const firstMs = answer.askedAtMs + doubtMs;
   const sinceMs = before === undefined ? firstMs : job.sinceMs;
   const decidedMs = before === undefined ? firstMs : job.decidedMs;

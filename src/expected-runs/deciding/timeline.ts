@@ -48,6 +48,6 @@ export function isUnwatched(timeline: Timeline, atMs: number): boolean {
   return span === undefined || atMs - span.throughMs > maxGapMs;
 }
 
-/** Longer than a minute, because readings of vital polls (every 15 s) are stored once a minute. */
+/** The maximum gap between two readings. Readings of vital polls (every 15 s) are stored only once a minute. */
 const maxGapMs = 120_000;
 const maxSpans = 500;

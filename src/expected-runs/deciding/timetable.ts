@@ -2,7 +2,7 @@ export type Timetable = {
   /** The kind of response: `forecast` with many times, or only the next run (older servers). */
   readonly source: 'forecast' | 'next-run';
   readonly askedAtMs: number;
-  /** All times up to this one are known. */
+  /** The end of the span in which all times are known. */
   readonly untilMs: number;
   /** In ascending order. Past times are removed after they have been decided. */
   readonly timesMs: readonly number[];
@@ -78,7 +78,7 @@ export function toLikely(timetable: Timetable, afterMs: number, throughMs: numbe
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** Longer than a request plus rounding to seconds. */
+/** The minimum tolerance: a request plus rounding to seconds. */
 export const minSlackMs = 30_000;
 const minListedMs = 300_000;
 const mostLikelyMs = 14 * 24 * hourMs;

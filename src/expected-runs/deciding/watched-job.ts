@@ -6,9 +6,9 @@ export type WatchedJob = {
   readonly project: string;
   readonly group: string;
   readonly name: string;
-  /** Times before this one are not decided. */
+  /** The start of watching. Earlier times are not decided. */
   readonly sinceMs: number;
-  /** All expected times up to this one are decided. */
+  /** The end of the span whose expected times are all decided. */
   readonly decidedMs: number;
   /** The span of decided times that are in the future again, because the clock was set back. */
   readonly decided?: { readonly afterMs: number; readonly throughMs: number };
@@ -89,7 +89,7 @@ export type OffPeriod = {
   readonly untilMs?: number;
 };
 
-/** Longer than the interval of lists. In a longer pause, a switch may have been turned off and on unnoticed. */
+/** The maximum pause between lists. In a longer pause, a switch may have been turned off and on unnoticed. */
 export const maxListGapMs = 600_000;
 
 export type SeenRun = {

@@ -51,11 +51,11 @@ export type RisksAhead = {
   readonly jobCount: number;
   readonly expected: number;
   readonly atRisk: number;
-  /** Sorted by first run, then by severity. */
+  /** The trouble ahead, sorted by first run, then by severity. */
   readonly troubles: readonly TroubleAhead[];
   /** The number of runs at risk for each reason; absent for a reason that cannot be known. */
   readonly byReason: ReadonlyMap<RiskReason, number>;
-  /** Sorted by first run. */
+  /** The runs at risk, sorted by first run. */
   readonly runs: readonly RunsAtRisk[];
   /** The number of runs of jobs without a known past run or node. */
   readonly unjudged: number;

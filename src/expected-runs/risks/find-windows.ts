@@ -5,7 +5,7 @@ import type { Pause } from '../../domain/pause.ts';
 export type ExpectedJob = {
   readonly job: JobNames;
   readonly isCritical: boolean;
-  /** Undefined if unknown; then runs count only at the moment of their start. */
+  /** The duration; undefined if unknown, so that runs count only at the moment of their start. */
   readonly durationMs: number | undefined;
   /** Reports whether all starts up to a time are known. */
   readonly isTimedUntil: (toMs: number) => boolean;

@@ -56,7 +56,7 @@ export type Trouble = {
   readonly facts: PastRuns | undefined;
   readonly factsOf: FactsOf;
   readonly nodes: FailingNodes;
-  /** Undefined without a journal of changes. */
+  /** The surroundings of jobs; undefined without a journal of changes. */
   readonly surroundings: Surroundings | undefined;
 };
 
@@ -173,12 +173,12 @@ function findRefused(job: WatchedJob, { path, facts, surroundings, nowMs }: Trou
   const { lastFailure, lastFailedId, lastFailedMs, lastStartMs = lastFailedMs, consecutiveFailures = 0 } = facts ?? {};
   const isRefused = lastFailure?.failureClass === 'access' && lastFailure.id === lastFailedId;
   if (!isRefused || consecutiveFailures === 0 || lastFailedMs === undefined) return [];
-  // A key may have changed while the run was in progress.
+  // The time is that of the start, because a key may have changed while the run was in progress.
   const sinceMs = Math.min(lastFailedMs, lastStartMs ?? lastFailedMs);
   const untilMs = surroundings?.accessUnchangedMs(job, sinceMs);
   if (untilMs === undefined) return [];
   const evidence = `#${lastFailedId} was refused at ${toTime(lastFailedMs, nowMs)}, and no key of the job had changed by ${toTime(untilMs, nowMs)}`;
-  // Earlier consecutive failures may have had another cause.
+  // The time is unknown after several failures, because earlier failures may have had another cause.
   const begunMs = consecutiveFailures === 1 ? lastFailedMs : undefined;
   const text = `${path} is refused access`;
   return [{ reason: 'access', subject: path, text, sinceMs: begunMs, evidence, executionId: lastFailedId }];

@@ -114,7 +114,7 @@ export function computeStart(words: number): Int32Array {
   return Int32Array.from({ length: words }, (_, index) => Number.parseInt(digits.slice(index * 8, index * 8 + 8), 16));
 }
 
-/** More bits than the errors of both series together. */
+/** The number of extra bits, which exceeds the errors of both series together. */
 const guardBits = 64;
 
 function computeArctan(x: number, bits: number): bigint {

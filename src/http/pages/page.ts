@@ -11,7 +11,7 @@ type Page = {
   readonly notice?: Html | undefined;
   /** The requested path of this page below the route prefix. */
   readonly path: string;
-  /** After this number of seconds, browsers reload the page; never by default. */
+  /** The number of seconds after which browsers reload the page; by default, they never do. */
   readonly refreshSeconds?: number | undefined;
 };
 

@@ -15,7 +15,7 @@ export function metricReferenceRoute(toMarkdown: () => Promise<string>): Router 
   return router;
 }
 
-// Imported on the first request, so that the start is not delayed.
+// The module is imported on the first request, so that it does not delay the start.
 async function renderMarkdown(toMarkdown: () => Promise<string>): Promise<string> {
   const { marked } = await import('marked');
   return marked.parse(await toMarkdown());

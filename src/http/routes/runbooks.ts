@@ -25,7 +25,7 @@ ${severities.map((severity) => renderList(severity, { root, entries: entries.fil
       next();
       return;
     }
-    // Imported on the first request, so that the start is not delayed.
+    // The module is imported on the first request, so that it does not delay the start.
     const { marked } = await import('marked');
     const changes = renderChanges(await siteChanges(name));
     const body = html`${trust(await marked.parse(toLinks(markdown)))}${changes}${renderPlace(name, toRoot(request))}`;

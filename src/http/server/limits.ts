@@ -21,7 +21,7 @@ export const usualLimits: HttpLimits = {
   headersMs: 10_000,
   requestMs: 20_000,
   answerMs: 60_000,
-  // Longer than usual scrape intervals, so that the next scrape can use the same connection.
+  // How long idle connections stay open: longer than usual scrape intervals, so that the next scrape can use the same connection.
   idleMs: 95_000,
   silentMs: 1000,
   connections: 2000,

@@ -184,7 +184,7 @@ function openPool(settings: PostgresSettings, credentials: () => Credentials | u
     connectionTimeoutMillis: connectMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5000,
-    // Longer than the server's own limit, because the error of the server has more details.
+    // The timeout is longer than the server's own limit, because the error of the server has more details.
     query_timeout: settings.statementTimeoutMs + 2000,
     application_name: 'automation-exporter',
     types: { getTypeParser },
@@ -257,7 +257,7 @@ function ignore(): void {}
 /** The parts of a client's connection that are used here and are missing in pg's types. */
 type Wire = EventEmitter & { stream: Duplex };
 
-/** More than any state needs. Without a limit, a faulty database could fill the memory. */
+/** The maximum size of a response. Without a limit, a faulty database could fill the memory. */
 const maxAnswerBytes = 256 * 2 ** 20;
 /** The memory for a row or a result in addition to its bytes. */
 const bytesOfMessage = 400;

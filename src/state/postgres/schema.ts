@@ -126,7 +126,7 @@ async function createVersion(connections: Connections, schema: string): Promise<
         await sql('INSERT INTO schema_version VALUES (true, 0)');
       });
     } catch (error) {
-      // Another replica may have created them in the meantime.
+      // Another replica may have created the tables in the meantime.
       if (tries === maxTries) throw error;
     }
   }

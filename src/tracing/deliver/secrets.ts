@@ -28,7 +28,7 @@ function secretsOfQuery(endpoint: string): readonly string[] {
   return [...pairs.filter(({ length }) => length >= minSecretLength), ...long];
 }
 
-/** Shorter values may be ordinary words. */
+/** The minimum length of a secret, because shorter values may be ordinary words. */
 const minKeyLength = 16;
 
 /** Returns a function that makes a short line of a message. Secrets are removed first, because half a secret is not recognized. */

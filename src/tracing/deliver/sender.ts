@@ -125,7 +125,7 @@ export function createSender(options: SenderOptions): Sender {
 
 /** Larger requests have no advantage, and block the event loop longer. */
 const gatheringBounds: SpoolBounds = { maxBytes: 2 ** 20, maxTraces: 1000 };
-/** After this number of consecutive refused traces, the backend probably refuses all, so the sender waits between tries. */
+/** The number of consecutive refused traces from which the sender waits between tries: the backend probably refuses all. */
 const patience = 10;
 
 /** Sends one request, and returns what its result means for the traces. */

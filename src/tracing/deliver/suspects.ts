@@ -11,7 +11,7 @@ export type Suspect = Pick<SpooledTrace, 'key' | 'server' | 'executionId' | 'enc
  * right after it. If nothing is delivered, the cause is an outage, which does not count.
  */
 export function createSuspects(random: () => number) {
-  /** Sorted by the last try, oldest first. */
+  /** The suspected traces, sorted by the last try, oldest first. */
   const known = new Map<string, Known>();
   /** The trace that was lost last. If the next trace is delivered, this trace becomes more suspect. */
   let inDoubt: string | undefined;

@@ -12,7 +12,7 @@ const kind = 'next-attempt';
 
 /** Finds the previous attempt of an execution. A server reports only the next attempt, which may end days later. */
 export function createAttempts() {
-  /** Sorted by the time of recording. */
+  /** The attempts, sorted by the time of recording. */
   let known = new Map<string, Previous>();
 
   /** Returns attempts whose next attempt never appeared, and the oldest attempts if there are too many. */

@@ -59,7 +59,7 @@ export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
       const noted = attempts.note(traceable, epoch, seenAtMs);
       const kept = new Set(chosen);
       const failed = options.failures === undefined ? [] : traceable.filter(isFailure);
-      // The steps of these failures are not read, so their class stays unknown.
+      // The class of a failure without a trace stays unknown, because its steps are not read.
       const failures = failed.flatMap(
         (run) => options.failures?.expect(project, run, kept.has(run) ? undefined : 'unread') ?? [],
       );

@@ -35,7 +35,7 @@ export type EnricherOptions = {
   readonly ledger: Ledger;
   readonly client: Client;
   readonly timeoutMs: number;
-  /** Undefined if traces are made only for pages. */
+  /** The spooling of traces; undefined if traces are made only for pages. */
   readonly spooling: Spooling | undefined;
   readonly detail: Detail;
   /** Recorded with the counted runs; the enricher loads it. */

@@ -191,8 +191,8 @@ export function createWorkflows(ticks: () => number): Workflows {
 }
 
 const knownForMs = 600_000;
-/** Short, because jobs are often edited before they fail, and old step names would then be wrong. */
+/** How long the workflow of a failed job is kept. It is short, because jobs are often edited before they fail. */
 const failedForMs = 30_000;
-/** Short, because the jobs of a project are only missing while the project is disabled. */
+/** How long a missing workflow is remembered. The jobs of a project are only missing while the project is disabled. */
 const missingForMs = 30_000;
 const maxKnown = 500;

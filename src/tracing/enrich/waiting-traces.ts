@@ -141,7 +141,7 @@ function createAges({ now, ticks }: WaitingOptions['clock']) {
 
 const untried = { sinceTicks: undefined, retryAtTicks: -Infinity, isUnanswered: false, faults: 0 };
 
-/** Short, because a server with a new database, which reuses ids, needs longer than this to start. */
+/** How long a list row replaces a request: shorter than a server with a new database, which reuses ids, needs to start. */
 const listedForMs = 30_000;
 
 /** More than can be requested within the backlog age. This number of traces uses about 5 MB of memory. */

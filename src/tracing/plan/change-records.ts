@@ -9,7 +9,7 @@ type About = {
   readonly service: string;
   readonly scope: Trace['scope'];
   readonly observedMs: number;
-  /** Empty for changes of the whole server. */
+  /** The project; empty for changes of the whole server. */
   readonly project: string;
 };
 

@@ -10,7 +10,7 @@ export type Draft = {
   readonly task: Task | undefined;
   readonly outcome: Outcome;
   readonly timing: Timing;
-  /** Sorted by step. */
+  /** The inner spans, sorted by step. */
   readonly children: readonly Draft[];
   /** The number of children that never began. */
   readonly notStarted: number;
@@ -47,7 +47,7 @@ export type Timing = {
   /** The duration, if it is known to the millisecond. */
   readonly durationMs: number | undefined;
   readonly isInferred: boolean;
-  /** True if no end was reported; then the span ends with its parent. */
+  /** True if no end was reported, so that the span ends with its parent. */
   readonly isOpen: boolean;
 };
 

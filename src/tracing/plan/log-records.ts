@@ -4,14 +4,14 @@ import type { Plan } from './plan-trace.ts';
 import type { Attributes, Trace } from './span.ts';
 
 export type LogRecords = {
-  /** Only the names of the service, because log stores index the resource. */
+  /** The names of the service. The resource has nothing else, because log stores index the resource. */
   readonly resource: Attributes;
   readonly scope: Trace['scope'];
   readonly records: readonly LogRecord[];
 };
 
 export type LogRecord = {
-  /** Undefined if the line has no time. */
+  /** The time; undefined if the line has no time. */
   readonly atMs: number | undefined;
   readonly observedMs: number;
   readonly level: LogLine['level'];

@@ -22,7 +22,7 @@ export type Plan = {
   readonly caller: 'none' | 'joined' | 'linked' | 'invalid';
   /** True if the server reported an unknown status for the execution. */
   readonly isUnknown: boolean;
-  /** Undefined if the execution did not fail. */
+  /** The first cause; undefined if the execution did not fail. */
   readonly failure: FirstCause | undefined;
   /** The log lines that describe the failure, without secrets; absent if log lines are not kept. */
   readonly lines?: readonly LogLine[] | undefined;

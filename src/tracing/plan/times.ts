@@ -9,7 +9,7 @@ export type Timed = Bounds & {
   /** True if the times differ from the reported times. */
   readonly isClamped: boolean;
   readonly isInferred: boolean;
-  /** Sorted by start, then by step. */
+  /** The inner spans, sorted by start, then by step. */
   readonly children: readonly Timed[];
 };
 

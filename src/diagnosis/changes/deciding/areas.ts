@@ -19,7 +19,7 @@ export type Area = {
 export type Reading = {
   readonly area: string;
   readonly things: ReadonlyMap<string, Fields>;
-  /** True if the response contains only some of the things, so that missing ones are not gone. */
+  /** True if the response has only some of the things, so that the others are not gone. */
   readonly isPart?: boolean;
   /** True if the response may contain the state of an earlier reading. */
   readonly mayBeStale?: boolean;

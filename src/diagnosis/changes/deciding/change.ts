@@ -18,7 +18,7 @@ export type ChangeKind = (typeof changeKinds)[number];
 /** A change of a server. All times are server times. */
 export type Change = {
   readonly kind: ChangeKind;
-  /** Empty for a change of the whole server. */
+  /** The project; empty for a change of the whole server. */
   readonly project: string;
   /** The path of a job or key, or the name of a node, project or member; empty for a server without members. */
   readonly subject: string;

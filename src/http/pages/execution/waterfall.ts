@@ -3,7 +3,7 @@ import { findFirstFailed, toPlaceOfFailure, toWord } from '../../../status/cause
 import type { PastExecution, SpanRow } from '../../../status/past-execution.ts';
 import { type Html, html } from '../html.ts';
 
-/** As many spans as a person can read and a browser can draw. */
+/** The maximum number of spans that a person can read, and that a browser can draw. */
 const limits = { first: 250, failed: 2000 };
 
 /** Renders the spans of an execution as a table with times, results and reasons. */
