@@ -32,7 +32,7 @@ describe('architecture', () => {
     expect(findCircles(readSources(programs), rooms)).toEqual([]);
   });
 
-  it('lets executions and tracing not import each other', () => {
+  it('lets neither executions import tracing nor tracing executions', () => {
     const across = readSources(['src/executions', 'src/tracing']).flatMap(({ path, text }) =>
       readImports(text)
         .map(({ target }) => posix.join(posix.dirname(path), target))
@@ -150,7 +150,7 @@ describe('architecture/imports', () => {
     ]);
   });
 
-  it('names rooms that import values from each other, directly or not', () => {
+  it('names rooms that import values from each other, directly or indirectly', () => {
     const table = [{ room: 'a' }, { room: 'b' }, { room: 'c' }];
     const sources = [
       { path: 'src/a/one.ts', text: `import { b } from '../b/two.ts';` },
@@ -238,7 +238,7 @@ describe('architecture/habits', () => {
     ]);
   });
 
-  it('rejects a folder with too many files, unless they are all alike', () => {
+  it('rejects a folder with too many files, unless all files are alike', () => {
     const files = (folder: string) =>
       Array.from({ length: 21 }, (_, index) => ({ path: `${folder}/a${index}.ts`, text: '' }));
     expect(findBrokenHabits(files('src/tracing/plan'))).toEqual([

@@ -9,7 +9,7 @@ const configuration = readFileSync(new URL('../docs/configuration.md', alerts), 
 const pages = readdirSync(new URL('runbooks/', alerts)).toSorted();
 
 describe('alerts/runbooks', () => {
-  it('has one page for each alert and no other', () => {
+  it('has one page for each alert, and no other page', () => {
     const rules = readFileSync(new URL('rules.yaml', alerts), 'utf8');
     const wanted = [...rules.matchAll(/- alert: (\w+)/g)].map((match) => `${match[1]}.md`);
     expect(pages).toEqual(wanted.toSorted());

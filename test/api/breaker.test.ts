@@ -99,7 +99,7 @@ describe('api/breaker', () => {
     expect(breaker.refusal('enrichment')).toBeUndefined();
   });
 
-  it('closes on the first answer of any kind', () => {
+  it('closes on the first response of any kind', () => {
     const { breaker, changes, open, request } = setUp();
     open();
     request(fault({ kind: 'forbidden', status: 403 }));
@@ -134,7 +134,7 @@ describe('api/breaker', () => {
     expect(closedForMs()).toBe(2000);
   });
 
-  it('does not count requests already in progress as failed probes', () => {
+  it('does not count requests that were already in progress as failed probes', () => {
     const { breaker, closedForMs } = setUp();
     for (let count = 0; count < 10; count++) breaker.begin();
     for (let count = 0; count < 10; count++) breaker.end(fault());
@@ -159,7 +159,7 @@ describe('api/breaker', () => {
     expect(breaker.refusal('vital')).toBeUndefined();
   });
 
-  it("continues with an earlier breaker's circuit, closes it, and keeps no error object", () => {
+  it("continues with an earlier breaker's circuit, closes the circuit, and keeps no error object", () => {
     const changes: boolean[] = [];
     const memory = createBreakerMemory();
     const clock = fakeClock({ ticks: () => 0, random: () => 1 });

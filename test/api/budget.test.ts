@@ -153,7 +153,7 @@ describe('api/budget', () => {
     expect(started).toBe(30);
   });
 
-  it('admits no request during a pause that the server asked for', async () => {
+  it('admits no request during a pause that the server requested', async () => {
     const budget = create(10, 4);
     budget.pause(30_000);
     budget.pause(10_000);
@@ -166,7 +166,7 @@ describe('api/budget', () => {
     expect(budget.pausedMs()).toBe(0);
   });
 
-  it('rejects at the deadline and leaves nothing behind', async () => {
+  it('rejects at the deadline, and leaves no timer and no place in the queue behind', async () => {
     const budget = create(1000, 1);
     const leave = await ask(budget, 'vital', { holdMs: Infinity });
     const ending = new AbortController();

@@ -71,7 +71,7 @@ describe('api/client', () => {
     expect(api.server()).toEqual({ dialect, apiVersion: 47, release: '5.3.0', hidesMembers: false });
   });
 
-  it('uses the newest version that both sides support, once known', async () => {
+  it('uses the newest version that both sides support, once this version is known', async () => {
     const { api, server, seen } = await connect({
       serverSpeaks: 36,
       answers: { ...info('rundeck', '3.3.3'), ...active },
@@ -254,7 +254,7 @@ describe('api/client', () => {
     expect((await failure(api.get(executionMode))).kind).toBe(kind);
   });
 
-  it('gives each request of a poll its own timeout, and all of them a common one if set', async () => {
+  it('gives each request of a poll its own timeout, and all of them a common timeout if configured', async () => {
     let ticks = 0;
     const limitsMs: (number | undefined)[] = [];
     const body = '{"executionMode":"active"}';

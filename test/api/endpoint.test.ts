@@ -48,7 +48,7 @@ describe('api/endpoint', () => {
     },
   );
 
-  it('sends the declared query names in their order, and no others', () => {
+  it('sends the declared query names in their order, and no other names', () => {
     const path = { project: 'p', job: 'j' };
     const query = { offset: 20, max: 'a&b=c', format: 'xml' };
     expect(toPath(executions, { path, query })).toBe('project/p/job/j/executions?max=a%26b%3Dc&offset=20');

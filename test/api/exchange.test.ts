@@ -43,7 +43,7 @@ function begin(limits: Partial<Limits> = {}) {
 }
 
 describe('api/exchange', () => {
-  it('returns an answer with all its chunks, and leaves no timer and no listener', async () => {
+  it('returns a response with all its chunks, and leaves no timer and no listener', async () => {
     const { signal } = new AbortController();
     const { outcome, start, head, data, end, told } = begin({ signal });
     start();
@@ -54,7 +54,7 @@ describe('api/exchange', () => {
     expect([told, vi.getTimerCount(), getEventListeners(signal, 'abort').length]).toEqual([[], 0, 0]);
   });
 
-  it('keeps the start of an answer that is too large, if that is enough', async () => {
+  it('keeps the start of a response that is too large, if the start is enough', async () => {
     const { outcome, start, head, data, told } = begin({ maxWireBytes: 5, cutsAnswers: true });
     start();
     head();
@@ -87,7 +87,7 @@ describe('api/exchange', () => {
     expect([await outcome, isSent, vi.getTimerCount()]).toEqual(['ExchangeStopped', false, 0]);
   });
 
-  it('reads a large answer once there is a place, and returns the place on release', async () => {
+  it('reads a large response once there is a place, and returns the place on release', async () => {
     const room = Promise.withResolvers<() => void>();
     const left = vi.fn<() => void>();
     const { outcome, start, head, data, end, told } = begin({ enter: () => room.promise });
@@ -139,7 +139,7 @@ describe('api/exchange', () => {
     expect([received.status, told, left.mock.calls.length]).toEqual([500, ['pause'], 1]);
   });
 
-  it('aborts an answer that is too large, and returns its place once', async () => {
+  it('aborts a response that is too large, and returns its place once', async () => {
     const left = vi.fn<() => void>();
     const { outcome, start, head, data, fail, told } = begin({ enter: async () => left });
     start();

@@ -14,7 +14,7 @@ describe('api/endpoints/execution-output', () => {
     expect(tail({ id: '4711', completed: true, entries }).failureReason).toBe('NonZeroResultCode');
   });
 
-  it('reads lines with their step, node and time, and skips debug lines, which may show secure options', () => {
+  it('reads lines with their step, node and time, and skips debug lines, because they may show secure options', () => {
     const entries = [
       { level: 'NORMAL', log: 'begins', stepctx: '2/1', node: 'db03', absolute_time: '2026-11-26T02:04:00Z' },
       { level: 'DEBUG', log: 'RD_OPTION_PASSWORD => canary' },

@@ -156,7 +156,7 @@ describe('api/executions', () => {
     ['an attempt that is followed by another', { executionType: 'user', retriedExecution: { id: 8 } }, true],
     ['a user', { executionType: 'user', retryAttempt: 0 }, false],
     ['a user, of a job', { executionType: 'scheduled', job: { id: 'a-1', name: 'settle' } }, false],
-  ])('treats a row without a job as one of a deleted job if %s started it', (_name, part, isJobDeleted) => {
+  ])('treats a row without a job as a row of a deleted job if %s started it', (_name, part, isJobDeleted) => {
     const ended = { unixtime: 1_716_200_000_000 };
     const row = { id: 7, status: 'succeeded', 'date-started': ended, 'date-ended': ended, ...part };
     const list = projectExecutions.body.parse({ paging: { total: 1, max: 20 }, executions: [row] });

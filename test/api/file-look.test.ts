@@ -42,7 +42,7 @@ describe('api/file-look', () => {
     expect(looks()).toBe(2);
   });
 
-  it('reports new content, and nothing if there is none', async () => {
+  it('reports new content, or nothing if the content is the same', async () => {
     const { file, lookAfter, told } = setUp();
     await lookAfter(10_000);
     file.holds = 'new';
@@ -50,7 +50,7 @@ describe('api/file-look', () => {
     expect(told).toEqual(['tls taken']);
   });
 
-  it('reports an unusable file once, when found a second time, and another error again', async () => {
+  it('reports an unusable file once, when it is found a second time, and reports another error again', async () => {
     const { file, lookAfter, told } = setUp();
     file.holds = new Error('a half of it');
     await lookAfter(10_000);

@@ -13,7 +13,7 @@ describe('api/headers', () => {
   it.each([
     ['rundeck', 'x-rundeck-auth-token'],
     ['service', 'x-service-auth-token'],
-  ] as const)('sends the token in the header of the dialect %s, and asks for JSON', async (dialect, header) => {
+  ] as const)('sends the token in the header of the dialect %s, and requests JSON', async (dialect, header) => {
     const info = { system: { [dialect]: { version: '5.3.0', apiversion: 47 } } };
     upstream.answers('/api/47/system/info', [header, 'planted'], { status: 200, body: info });
     upstream.answers('/api/47/system/executions/status', ['accept', 'application/json'], {

@@ -58,7 +58,7 @@ describe('api/large-answers', () => {
     expect(read.map((list) => list.length)).toEqual([20_000, 20_000, 20_000]);
   });
 
-  it('reports errors in a large answer as in any other', async () => {
+  it('reports errors in a large response as in any other response', async () => {
     const api = await ask(JSON.stringify([...jobs, { id: 7 }]));
     await expect(api.get(projectJobs, { path })).rejects.toMatchObject({
       kind: 'decode',
@@ -75,7 +75,7 @@ describe('api/large-answers', () => {
       'html',
       'an HTML page instead of JSON; is this the server or a proxy?',
     ],
-  ])('reports the kind of error for a large answer that %s', async (_name, body, kind, says) => {
+  ])('reports the kind of error for a large response that %s', async (_name, body, kind, says) => {
     const api = await ask(body);
     await expect(api.get(projectJobs, { path })).rejects.toMatchObject({
       kind,
@@ -127,7 +127,7 @@ describe('api/large-answers', () => {
     await expect(api.get(projectJobs, { path })).resolves.toHaveLength(1);
   });
 
-  it('lets other tasks of the event loop run in between', async () => {
+  it('lets other tasks of the event loop run between its pieces', async () => {
     const api = await ask(JSON.stringify(jobs));
     let turns = 0;
     const seen = { isOver: false };

@@ -39,7 +39,7 @@ describe('api/page-pieces', () => {
     expect(leftOut).toEqual([]);
   });
 
-  it('leaves out a row that is too large for one answer, and finds all other rows', async () => {
+  it('leaves out a row that is too large for one response, and finds all other rows', async () => {
     const { ids, asked, leftOut } = setUp([1, 1, 99, 1, 1, 1, 1, 1], 10);
     expect(await ids(8)).toBe('0 1 3 4 5 6 7 of 8');
     expect(leftOut).toEqual(['1 before 3']);
@@ -56,7 +56,7 @@ describe('api/page-pieces', () => {
     ]);
   });
 
-  it('reports rows that are too large at the end, and a list of only such rows', async () => {
+  it('reports rows that are too large at the end, even if the list has only such rows', async () => {
     const last = setUp([1, 99], 10);
     expect(await last.ids(2)).toBe('0 of 2');
     expect(last.leftOut).toEqual(['1 before undefined']);

@@ -72,7 +72,7 @@ describe('api/paging', () => {
     expect(list.asked.map(({ offset }) => offset)).toEqual([0, 8, 16, 24]);
   });
 
-  it('reads a burst of rows again when its total changed during the reading', async () => {
+  it('reads a burst of rows again if its total changed while it was read', async () => {
     const flood = Array.from({ length: 25 }, (_, id) => ({ id, endMs: 7000, hidden: false }));
     const list = createList(flood);
     const found = new Set<number>();

@@ -57,7 +57,7 @@ describe('api/plain answers', () => {
     expect(outcome).toBe('active');
   });
 
-  it.each(['gzip', 'x-gzip', 'GZIP'])('reads an answer compressed as %s', async (encoding) => {
+  it.each(['gzip', 'x-gzip', 'GZIP'])('reads a response compressed as %s', async (encoding) => {
     const { outcome } = await ask({
       status: 200,
       body: gzipSync('{"executionMode":"active"}'),
@@ -151,7 +151,7 @@ describe('api/plain answers', () => {
     });
   });
 
-  it('ignores a requested pause in any other answer', async () => {
+  it('ignores a requested pause in any other response', async () => {
     expect(await fail({ status: 500, headers: { 'retry-after': '120' } })).toMatchObject({
       kind: 'server',
       retryAfterMs: undefined,

@@ -100,7 +100,7 @@ describe('api/project-list', () => {
     expect(asked).toEqual(['v47 meta=config']);
   });
 
-  it('waits for a slow answer instead of sending a second request', async () => {
+  it('waits for a slow response instead of sending a second request', async () => {
     // The first answer could arrive after the second one, and bring back deleted projects.
     const { read, answer, later, asked, heard } = setUp();
     const first = read();

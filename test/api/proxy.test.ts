@@ -25,7 +25,7 @@ describe('api/transport through a proxy', () => {
     ]);
   });
 
-  it('limits the size of an answer through a proxy', async () => {
+  it('limits the size of a response through a proxy', async () => {
     const server = await startServer((_request, response) => response.end(Buffer.alloc(1_100_000, ' ')));
     const proxy = await startProxy();
     const transport = createTransport({ url: server.url, timeoutMs: 5000, proxyUrl: proxy.url, clock: systemClock });

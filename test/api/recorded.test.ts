@@ -260,7 +260,7 @@ describe('recorded answers of release 5.20.1', () => {
   const rows = recordings.flatMap((recording) =>
     toEndpoints(recording).map((endpoint) => ({ name: `${recording.name} as ${endpoint.name}`, endpoint, recording })),
   );
-  it.each(rows)('$name', ({ endpoint, recording }) => {
+  it.each(rows)('reads the recorded response: $name', ({ endpoint, recording }) => {
     const body = parse(recording.body);
     const isAnswer = recording.status === 200 || endpoint.name.startsWith('stored-keys');
     const code = body['errorCode'];

@@ -91,7 +91,7 @@ describe('api/requester', () => {
     ]);
   });
 
-  it('gives up after the third try', async () => {
+  it('gives up after the third attempt', async () => {
     const { ask, asked } = setUp(['network'], { random: 0 });
     expect(await inTime(ask())).toMatchObject({ kind: 'network' });
     expect(asked()).toBe(3);
@@ -105,7 +105,7 @@ describe('api/requester', () => {
     ['server', { status: 500 }],
     ['forbidden', { status: 403, body: '{"error":true}' }],
     ['rejected', { status: 400 }],
-  ])('tries once if the error is %s', async (kind, reply) => {
+  ])('makes one attempt if the error is %s', async (kind, reply) => {
     const { ask, asked } = setUp([reply]);
     expect(await inTime(ask())).toMatchObject({ kind });
     expect(asked()).toBe(1);
@@ -121,19 +121,19 @@ describe('api/requester', () => {
     expect(seen).toEqual(['execution-mode 404', ...errors]);
   });
 
-  it('tries once if the request may have been too expensive', async () => {
+  it('makes one attempt if the request may have been too expensive', async () => {
     const { ask, asked } = setUp(['network'], { random: 0, endpoint: { ...executionMode, isDear: true } });
     expect(await inTime(ask())).toMatchObject({ kind: 'network' });
     expect(asked()).toBe(1);
   });
 
-  it('does not start a try that would end after the deadline', async () => {
+  it('does not start an attempt that would end after the deadline', async () => {
     const { ask, asked } = setUp(['network']);
     expect(await ask({ forMs: 200 })).toMatchObject({ kind: 'network' });
     expect(asked()).toBe(1);
   });
 
-  it('gives each try the remaining time', async () => {
+  it('gives each attempt the remaining time', async () => {
     const { ask, limitsMs } = setUp(['network', active], { tookMs: 300, random: 0 });
     const asking = ask({ forMs: 2000 });
     await vi.advanceTimersByTimeAsync(300);
@@ -152,7 +152,7 @@ describe('api/requester', () => {
     expect(limitsMs).toEqual([10_000, 1500]);
   });
 
-  it('sends nothing after the common deadline, and does not blame the server', async () => {
+  it('sends no request after the common deadline, and reports no error of the server', async () => {
     const { ask, seen, circuit, ticks } = setUp([active]);
     const untilTicks = ticks() + 99;
     for (let count = 0; count < 6; count += 1) {
@@ -169,7 +169,7 @@ describe('api/requester', () => {
     expect([seen, circuit]).toEqual([[], []]);
   });
 
-  it('reports a request that was not admitted in time, and does not blame the server', async () => {
+  it('reports a request that was not admitted in time, but no error of the server', async () => {
     const { ask, circuit } = setUp([active], { requestsPerSecond: 1 });
     await ask();
     for (let count = 0; count < 6; count += 1) {
@@ -201,7 +201,7 @@ describe('api/requester', () => {
     expect(circuit).toEqual([true]);
   });
 
-  it("reports the server's error if no time is left for another try", async () => {
+  it("reports the server's error if no time is left for another attempt", async () => {
     const { ask, asked } = setUp(['network'], { random: 0, requestsPerSecond: 1 });
     const asking = ask({ forMs: 500 });
     await vi.advanceTimersByTimeAsync(500);
@@ -280,7 +280,7 @@ describe('api/requester', () => {
     expect(seen).toEqual(Array.from({ length: 10 }, () => 'execution-mode none'));
   });
 
-  it('ends the wait before the next try when the poll ends', async () => {
+  it('ends the wait before the next attempt when the poll ends', async () => {
     const { ask, asked, budget } = setUp(['network'], { random: 1 });
     const ending = new AbortController();
     const asking = ask({ signal: ending.signal });

@@ -14,7 +14,7 @@ describe('api/retry', () => {
     { kind: 'server', status: 502 },
     { kind: 'server', status: 503 },
     { kind: 'server', status: 504 },
-  ])('tries twice more after %o', (details) => {
+  ])('makes two more attempts after %o', (details) => {
     expect(delaysMs(details)).toEqual([400, 800, undefined]);
     expect(delaysMs(details, 0)).toEqual([0, 0, undefined]);
   });
@@ -36,7 +36,7 @@ describe('api/retry', () => {
     { kind: 'html', status: 200 },
     { kind: 'empty', status: 200 },
     { kind: 'network', unsent: true },
-  ])('does not try again after %o', (details) => {
+  ])('makes no other attempt after %o', (details) => {
     expect(delaysMs(details)).toEqual([undefined, undefined, undefined]);
   });
 

@@ -12,7 +12,7 @@ const B = '3c1a9f5e-0000-4000-8000-00000000000b';
 
 describe('collectors/cluster-jobs', () => {
   it.each(['rundeck', 'service'] as const)(
-    'counts the jobs of the member that answers in the %s dialect',
+    'counts the jobs of the member that responds in the %s dialect',
     async (dialect) => {
       const answers = {
         'system/info': info(dialect, A),
@@ -25,7 +25,7 @@ describe('collectors/cluster-jobs', () => {
     },
   );
 
-  it('counts both members that answered one after the other', async () => {
+  it('counts both members that responded one after the other', async () => {
     const answers = {
       'system/info': info('rundeck', A),
       [OWN]: jobs(B, B, B),
@@ -48,7 +48,7 @@ describe('collectors/cluster-jobs', () => {
       automation_cluster_member_jobs{server="prod",server_uuid="3c1a9f5e-0000-4000-8000-00000000000b"} 2`);
   });
 
-  it('forgets a member without jobs a day after its last answer', async () => {
+  it('forgets a member without jobs a day after its last response', async () => {
     const transport = createTestTransport((path) => {
       if (path.endsWith('/system/info')) return { system: { rundeck: { version: '5.3.0', serverUUID: A } } };
       return path.endsWith('/lost/jobs') ? [{ serverNodeUUID: 'lost' }] : [];
@@ -73,12 +73,12 @@ describe('collectors/cluster-jobs', () => {
     ]);
   });
 
-  it('shows nothing outside cluster mode, where the lists have another meaning', async () => {
+  it('shows no series outside cluster mode, where the lists have another meaning', async () => {
     const answers = { 'system/info': info('rundeck', null), [OWN]: jobs(A) };
     expect(await scrapeCollector('cluster-jobs', { answers })).toEqual({ outcome: 'success', text: '' });
   });
 
-  it('explains outside cluster mode why there is nothing to show', async () => {
+  it('explains outside cluster mode why there are no series', async () => {
     const transport = createTestTransport(() => ({ system: { rundeck: { version: '5.3.0', serverUUID: null } } }));
     const { api } = createTestClient({ url: 'http://unused.test', transport });
     const { watch } = createTestWatch(fakeClock({ now: () => 0, ticks: () => 0 }));

@@ -9,7 +9,7 @@ describe('collectors/healthcheck', () => {
     ['{"db":{"healthy":true},"threads":{"healthy":true}}', []],
     ['{"db":{"healthy":false},"threads":{"healthy":true}}', ['health check db fails']],
     ['{"db":{"healthy":false},"threads":{"healthy":false}}', ['health checks fail: db, threads']],
-  ])('complains about what fails in %s', async (body, complaints) => {
+  ])('complains about the failing checks in %s', async (body, complaints) => {
     expect(await complaintsOf('healthcheck', { answers: { [HEALTHCHECK]: { status: 500, body } } })).toEqual(
       complaints,
     );
@@ -85,7 +85,7 @@ describe('collectors/healthcheck', () => {
   });
 
   // An answer without meaning is not an error of the poll.
-  it('shows nothing for 6.x, whose checks are always healthy', async () => {
+  it('shows no series for 6.x, whose checks are always healthy', async () => {
     const upstream = {
       apiVersion: 58,
       answers: {
@@ -96,7 +96,7 @@ describe('collectors/healthcheck', () => {
     expect(await scrape(upstream)).toEqual({ outcome: 'success', text: '' });
   });
 
-  it('shows nothing for 6.x if gauges replace checks', async () => {
+  it('shows no series for 6.x if gauges replace checks', async () => {
     // If a gauge has "health" in its name, 6.x lists the gauge as a healthy check, whatever its value is.
     const upstream = {
       apiVersion: 59,

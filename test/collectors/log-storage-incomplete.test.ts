@@ -42,7 +42,7 @@ describe('collectors/log-storage-incomplete', () => {
         automation_log_storage_incomplete_executions{server="prod",project="billing",state="queued"} 0`);
   });
 
-  it('shows nothing of excluded projects', async () => {
+  it('shows no series of excluded projects', async () => {
     const body = list(['{"id":1,"project":"secret","storage":{"queued":true,"failed":false}}']);
     const upstream = {
       answers: { [LIST]: { body }, projects },
@@ -51,7 +51,7 @@ describe('collectors/log-storage-incomplete', () => {
     expect(await scrapeCollector('log-storage-incomplete', upstream)).toEqual({ outcome: 'success', text: '' });
   });
 
-  it('shows nothing if every log is stored, and then needs no list of projects', async () => {
+  it('shows no series if every log is stored, and then needs no list of projects', async () => {
     expect(await scrape({ [LIST]: { body: '{"total":0,"max":20,"offset":0,"executions":[]}' } })).toEqual({
       outcome: 'success',
       text: '',

@@ -23,7 +23,7 @@ describe('collectors/tokens', () => {
         automation_tokens{server="prod",state="valid"} 2`);
   });
 
-  it('shows the earliest date of tokens with the same name or with none', async () => {
+  it('shows the earliest date of tokens with the same name or without a name', async () => {
     const body = `[
       {"id":"1","user":"a","name":"ci","expiration":"2025-01-02T00:00:00Z","expired":false},
       {"id":"2","user":"a","name":"ci","expiration":"2025-01-01T00:00:00Z","expired":false},
@@ -84,14 +84,14 @@ describe('collectors/tokens', () => {
     ]);
   });
 
-  it('shows nothing without a token', async () => {
+  it('shows no series without a token', async () => {
     expect(await scrape({ answers: { tokens: { body: '[]' } } })).toEqual(shown`
         # TYPE automation_tokens gauge
         automation_tokens{server="prod",state="expired"} 0
         automation_tokens{server="prod",state="valid"} 0`);
   });
 
-  it('never requests an answer that would contain the tokens themselves', async () => {
+  it('never requests a response that would contain the tokens themselves', async () => {
     const answers = { tokens: { body: '[{"user":"a","id":"the-secret-itself"}]' } };
     expect(await scrape({ apiVersion: 18, answers })).toEqual({ outcome: 'unsupported_version', text: '' });
   });

@@ -18,7 +18,7 @@ describe('collectors/user-classes', () => {
       automation_user_class_users{server="prod",class="limited"} 3`);
   });
 
-  it('shows the known parts of an incomplete answer', async () => {
+  it('shows the known parts of an incomplete response', async () => {
     const body = '{"state":"ok","message":null,"summary":{"full":"1","odd":null},"exceeded":null}';
     expect(await scrapeCollector('user-classes', { answers: { [STATE]: { body } } })).toEqual(shown`
       # TYPE automation_user_class_users gauge

@@ -94,7 +94,7 @@ describe('commands/check', () => {
     });
   });
 
-  it('reads a few projects, and names those with errors', async () => {
+  it('reads a few projects, and names the projects with errors', async () => {
     const simulator = await start({ projects: ['a', 'b', 'c', 'd', 'e', 'f'] });
     simulator.control.changeProject('b', { disabled: true });
     simulator.control.addFault({ kind: 'status', status: 500, path: 'project/c/executions$' });

@@ -74,7 +74,7 @@ describe('cli: process', () => {
     expect(readFileSync(`/proc/${daemon.pid}/cmdline`, 'latin1')).toMatch(/^automation-exporter/);
   });
 
-  it('fails if its output does not fit on the disk, but not if nobody reads it', async () => {
+  it('fails if its output does not fit on the disk, but not if nobody reads the output', async () => {
     const play = async (script: string) => {
       const child = startChild('bash', ['-c', script, 'bash', process.execPath, provideCli()], { env: { HOME: home } });
       return [(await child.ended).code, child.output()];

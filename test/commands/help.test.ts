@@ -15,7 +15,7 @@ describe('commands/help', () => {
     expect(stdout).toContain(`Usage: automation-exporter ${command ?? '[command]'}`);
   });
 
-  it('names the flags of a command, and of no other', async () => {
+  it('names the flags of a command, and no flags of other commands', async () => {
     const { stdout } = await runHere(['traceparent', '--help']);
     expect(stdout).toContain('  --execution=ID                Id of the execution.\n');
     expect(stdout).not.toContain('--scenario');

@@ -181,7 +181,7 @@ describe('commands/history', () => {
     ]);
   });
 
-  it('has samples every five minutes around each change, at both ends, and nowhere else', async () => {
+  it('has samples every five minutes around each change, at both ends, and at no other time', async () => {
     const samples = read((await run(['prod', ...span])).file);
     const [name = '', all = []] =
       [...samples].find(([one]) => /^automation_executions_total.*settle.*failed"/.test(one)) ?? [];

@@ -74,7 +74,7 @@ describe('commands/check --live', () => {
     expect(backend.paths).toEqual(['POST /v1/traces application/x-protobuf']);
   });
 
-  it('also tests the backend for log records where some are sent', async () => {
+  it('also tests the backend for log records if log records are sent', async () => {
     const [simulator, backend, logs] = [await start(), await startBackend(200), await startBackend(404)];
     const env = {
       OTEL_EXPORTER_OTLP_ENDPOINT: backend.url,

@@ -215,7 +215,7 @@ describe('commands/load', () => {
   });
 
   it.each([['serve'], ['demo'], ['history', 'prod'], ['migrate', 'postgres']])(
-    'only checks the configuration if asked to: %s %s',
+    'only checks the configuration with --config.check: %s %s',
     async (...words) => {
       const args = [...words, '--config.file=config.yaml', '--config.check'];
       const files = { 'config.yaml': good, token: 'a-token\n' };

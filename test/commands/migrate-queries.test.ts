@@ -68,7 +68,7 @@ describe('commands/migrate-queries', () => {
     expect(translateQuery(query)).toEqual({ query: translated });
   });
 
-  it.each(left)('leaves %s', (query, because) => {
+  it.each(left)('leaves unchanged: %s', (query, because) => {
     expect(translateQuery(query)).toEqual({ because: expect.stringContaining(because) as string });
   });
 

@@ -86,7 +86,7 @@ another | 5 | 999 | 68 KiB | 2024-05-20 05:07 CEST, long ago | too old
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'No trace is quarantined\n' });
   });
 
-  it('names the servers whose traces are on other exporters, even if it lists none', async () => {
+  it('names the servers whose traces are on other exporters, even if it lists no trace', async () => {
     const watcher = { is: 'other', address: 'http://mon-b:9720', page: undefined } as const;
     const elsewhere = [
       ...['shop', 'pay'].map((server) => ({ server, watcher })),
@@ -113,7 +113,7 @@ another | 5 | 999 | 68 KiB | 2024-05-20 05:07 CEST, long ago | too old
     );
   });
 
-  it('retries and drops named traces, or all', async () => {
+  it('retries and drops named traces, or all traces', async () => {
     const { url, done } = await startRoutes();
     const { code, stdout } = await runHere(['quarantine', 'retry', 'prod/4711', 'another/5', `--url=${url}`]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '2 traces are queued again\n' });
@@ -198,13 +198,13 @@ another | 5 | 999 | 68 KiB | 2024-05-20 05:07 CEST, long ago | too old
     ],
     ['not from the daemon', (_, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{}')],
     ['the connection was closed before the answer was complete', (request) => request.socket.destroy()],
-  ])('recognizes that something else answers: %s', async (says, listener) => {
+  ])('recognizes that another program answers: %s', async (says, listener) => {
     const { code, stdout, stderr } = await runHere(['quarantine', 'list', `--url=${await startOther(listener)}`]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain(says);
   });
 
-  it('does not let an answer control the terminal', async () => {
+  it('does not let a response control the terminal', async () => {
     const url = await startOther((_, response) =>
       response.writeHead(409, { 'content-type': 'text/plain' }).end(`\u001b[2Jcleared\nand ${'x'.repeat(10_000)}`),
     );

@@ -113,7 +113,7 @@ describe('commands/replay-from-server', () => {
     });
   });
 
-  it('uses the configured namespace for ids, or the given one', async () => {
+  it('uses the configured namespace for ids, or the given namespace', async () => {
     const { simulator, id } = await start();
     const env = { AUTOMATION_EXPORTER_NAMESPACE: 'https://automation.example.org' };
     const titleOf = async (...words: string[]) => (await replay(simulator, words, env)).stdout.split(',')[0];
@@ -122,7 +122,7 @@ describe('commands/replay-from-server', () => {
     expect(await titleOf(id, `--namespace=${second}`)).toBe(`prod/${id}: trace ${toTraceId(second, id)}`);
   });
 
-  it('shows the configured details, and requests no others', async () => {
+  it('shows the configured details, and sends no other requests', async () => {
     const { simulator, id } = await start();
     const { stdout } = await replay(simulator, [id], { AUTOMATION_EXPORTER_TRACES_DETAIL: 'root' });
     expect(stdout.trimEnd().split('\n')).toEqual([

@@ -14,7 +14,7 @@ describe('commands/reserved-labels', () => {
     for (const label of ['server', 'member', 'le', 'quantile', 'job', 'instance']) expect(taken).toContain(label);
   });
 
-  it('do not allow a project its own labels again', () => {
+  it('do not allow a project label that projects already have', () => {
     expect(listTakenLabels().ofProjects).toEqual(
       expect.arrayContaining(['server', 'member', 'project', 'label', 'created', 'job', 'instance']),
     );

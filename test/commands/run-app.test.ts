@@ -197,7 +197,7 @@ describe.concurrent('commands/run-app', () => {
     }
   });
 
-  it('reports which port is taken', async () => {
+  it('reports which port is in use', async () => {
     const holder = createServer();
     const port = await listen(holder);
     try {
@@ -225,7 +225,7 @@ describe.concurrent('commands/run-app', () => {
     });
   });
 
-  it('warns that wanted log records are not sent, also after a reload, and that wanted metrics are not pushed', async () => {
+  it('warns that log records are not sent or metrics not pushed although configured, even after a reload', async () => {
     const logs = {
       OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: 'http://127.0.0.1:9/v1/logs',
       OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://127.0.0.1:9/v1/metrics',

@@ -28,7 +28,7 @@ describe('commands/stop-signals', () => {
     ['one more within ten seconds', [0, 600], ['warns at 600']],
     ['a third', [0, 1, 600, 700], ['warns at 600', 'says at 700', 'leaves at 700']],
     ['one more after ten seconds', [0, 10_000], ['says at 10000', 'leaves at 10000']],
-  ])('with %s', async (_title, times, seen) => {
+  ])('ends after the right signal: %s', async (_title, times, seen) => {
     expect(await play(times)).toEqual({ first: 'SIGTERM', seen });
   });
 });

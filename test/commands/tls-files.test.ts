@@ -75,7 +75,7 @@ describe.skipIf(!hasOpenssl)(`commands, with TLS files that cannot be used${with
     },
   );
 
-  it('keeps the running configuration if a reload finds such files', async () => {
+  it('keeps the running configuration if a reload finds unusable TLS files', async () => {
     const folder = certificates?.folder ?? '';
     const yaml = "servers: [{ name: a, url: 'https://127.0.0.1:9', token_file: TOKEN }]\n";
     const daemon = await startDaemon({ yaml, token: 'k3y' });

@@ -48,7 +48,7 @@ describe('commands/watchdog', () => {
     expect(lines).toEqual(['warn held up: nothing was polled or served {"seconds":3.2}']);
   });
 
-  it('reports once that few descriptors are left, and once that there are enough again', () => {
+  it('reports once that few descriptors are left, and once that enough are left again', () => {
     const { look, lines, open } = start();
     for (const count of [50, 89, 90, 99, 80, 75, 74, 50]) {
       open(count);

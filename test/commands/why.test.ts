@@ -177,7 +177,7 @@ describe('commands/why', () => {
     });
   });
 
-  it('succeeds if the job ran, which may be at top level', async () => {
+  it('succeeds if the job ran, even if the job is at top level', async () => {
     expect(await ask('prod', 'pay/index')).toMatchObject({
       code: 0,
       stdout: `Ran.
@@ -213,7 +213,7 @@ Runbook: https://wiki.example.org/settle
       ['prod', 'pay/nightly/twin'],
       'Several jobs have this name; use the id of one: pay/nightly/twin (j4), pay/nightly/twin (j5).\n',
     ],
-  ])('reports that the answer is unknown if %s', async (_name, words, stderr) => {
+  ])('reports that the outcome is unknown if %s', async (_name, words, stderr) => {
     expect(await ask(...words)).toMatchObject({ code: 2, stderr });
   });
 
@@ -262,7 +262,7 @@ First cause: access (AuthenticationFailure), exit code 5, step 2 (Settle) on db0
     expect(await ask('prood/1')).toMatchObject({ code: 2, stderr: 'No server is named "prood". Did you mean prod?\n' });
   });
 
-  it('explains the last failure of a job without a watched schedule, and fails while it is the last run', async () => {
+  it('explains the last failure of a job without a watched schedule, and fails if the last run failed', async () => {
     const sentence =
       'pay/nightly/settle failed at 02:04 UTC on db03: access (AuthenticationFailure), for the first time.';
     const { code, stdout } = await ask('prod', 'pay/adhoc/clean');

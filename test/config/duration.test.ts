@@ -65,7 +65,7 @@ describe('config/time-zone', () => {
     expect(checkValue(timeZone, text)).toMatchObject(read);
   });
 
-  it('refuses what is not a zone', () => {
+  it('refuses an unknown time zone', () => {
     const read = checkValue(timeZone, 'Berlin');
     expect('problems' in read && read.problems.map(({ message }) => message).join()).toMatch(
       /^is not the name of a time zone /,

@@ -144,7 +144,7 @@ describe('config/effective-config', () => {
     expect(toEffectiveYaml(config)).toMatch(/\nstate:\n {2}memory: true\n {2}postgres:\n {4}port: 5432\n/);
   });
 
-  it('has the same digest for exporters that watch the same, wherever they listen and keep their state', async () => {
+  it('has the same digest for exporters that watch the same servers, wherever they listen and keep their state', async () => {
     const digestOf = async (yaml: string) =>
       toConfigDigest((await load({ yaml, files: { '/token': 'secret-1', '/other': 'secret-2' } })).config);
     const servers = "servers: [{ url: 'https://a.example', token_file: /token }]";

@@ -18,7 +18,7 @@ describe('config/choices', () => {
     expect((await load({ yaml: `alerts: { off: [${text}] }` })).config.alerts.off).toEqual(off);
   });
 
-  it('takes no list for a switch', () => {
+  it('accepts no list for a switch', () => {
     const switches = toHelp(collectors).filter(({ flag = '' }) => flag.startsWith('--[no-]'));
     expect(switches.length).toBeGreaterThan(10);
     expect(switches.filter((row) => !['true', 'false'].includes(row.default ?? ''))).toEqual([]);

@@ -165,7 +165,7 @@ state: { dir: /var/lib/x }
     expect(config.state).toEqual({ dir: '/var/lib/x', memory: false, postgres });
   });
 
-  it('complains about everything at once, each at its place', async () => {
+  it('complains about all errors at once, each at its place', async () => {
     const yaml = `servers:
   - name: pr od
     url: https://admin:hunter2@automation.example.org/
@@ -301,7 +301,7 @@ config.yaml:24:10 state.dir: has no value (write one, or remove the key)`);
     expect(asked).toEqual([40_000, 60_000]);
   });
 
-  it('names the file that it cannot read, and where it was configured', async () => {
+  it('names the file that it cannot read, and the place where the file was configured', async () => {
     expect(await complain({ argv: ['--config.file', 'gone.yaml'] })).toEqual([
       '--config.file: the file "gone.yaml" does not exist',
     ]);

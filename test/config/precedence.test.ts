@@ -44,7 +44,7 @@ describe('config/precedence', () => {
     expect(origins.get('log.level')).toBe(origin);
   });
 
-  it('names values of the file that have no effect because of a variable, such as one of the image', async () => {
+  it('names values of the file that have no effect because of a variable, for example a variable of the image', async () => {
     const env = { AUTOMATION_EXPORTER_LOG_LEVEL: 'warn', AUTOMATION_EXPORTER_STATE_DIR: '/data' };
     const { shadowed } = await load({ yaml: 'log: { level: debug }\nstate: { memory: true }', env });
     expect(shadowed).toEqual([
@@ -144,14 +144,14 @@ describe('config/precedence', () => {
     ]);
   });
 
-  it('names what the environment lacks for a server', async () => {
+  it('names the variables that a server from the environment lacks', async () => {
     expect(await complain({ env: { AUTOMATION_EXPORTER_NAME: 'mine' } })).toEqual([
       'AUTOMATION_EXPORTER_NAME: url is missing (for example https://automation.example.org, or set AUTOMATION_EXPORTER_URL)',
       'AUTOMATION_EXPORTER_NAME: has no authentication method (set one of AUTOMATION_EXPORTER_TOKEN_FILE, AUTOMATION_EXPORTER_USERNAME with AUTOMATION_EXPORTER_PASSWORD_FILE, AUTOMATION_EXPORTER_BEARER_TOKEN_FILE)',
     ]);
   });
 
-  it('refuses a secret beside the file that has it', async () => {
+  it('refuses a secret beside the file that contains it', async () => {
     const env = {
       AUTOMATION_EXPORTER_TOKEN: 'k3y',
       AUTOMATION_EXPORTER_TOKEN_FILE: '/run/token',

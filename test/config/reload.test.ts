@@ -15,7 +15,7 @@ async function reload(yaml: string) {
 }
 
 describe('config/reload', () => {
-  it('applies what can change at run time', async () => {
+  it('applies changes that are possible at run time', async () => {
     const { reloaded } = await reload(
       `${before.replace('prod.', 'other.').replace('false', 'true').replace('info', 'debug')}collectors: { system-info: { every: 1m } }`,
     );
@@ -31,7 +31,7 @@ describe('config/reload', () => {
     });
   });
 
-  it('keeps what needs a restart, with a warning for each', async () => {
+  it('keeps options that need a restart, with a warning for each', async () => {
     const { running, reloaded } = await reload(`${before.split('web')[0]}web:
   listen_address: ":1"
   telemetry_path: /m
@@ -85,7 +85,7 @@ state: { dir: /elsewhere }
     expect(without.ok && without.config).toMatchObject({ web: config.web, webConfig: config.webConfig });
   });
 
-  it('gives every complaint about a bad file', async () => {
+  it('reports every complaint about a bad file', async () => {
     const { reloaded } = await reload('servers: [{ url: ftp://a, token_file: /run/token }]\nlog: { level: loud }');
     expect(reloaded.ok || reloaded.complaints.map(formatComplaint)).toEqual([
       'config.yaml:1:18 servers[0].url: is not a web address (for example https://automation.example.org)',

@@ -75,7 +75,7 @@ rate_limit: { interval: 100ms, burst: 20 }
     expect(config?.tls?.key.reveal()).toBe('-----BEGIN PRIVATE KEY-----\nPRIVATE KEY\n');
   });
 
-  it('complains about everything at once, and repeats no secret', async () => {
+  it('complains about all errors at once, and repeats no secret', async () => {
     const complaints = await complainAbout(`tls_server_config:
   cert: planted
   key: planted
@@ -171,7 +171,7 @@ basic_auth: {}
     ]);
   });
 
-  it('complains about its own rules beside errors in the other file', async () => {
+  it('complains about its own rules together with errors in the other file', async () => {
     const files = { '/etc/web/web.yml': `${tls}, client_ca_file: /ca.crt }`, ...pem };
     const complaints = await complain({ argv, files, yaml: 'log: { level: loud }\n' });
     expect(complaints.map((line) => line.split(': ')[0])).toEqual([

@@ -128,7 +128,7 @@ describe('daemon/connect', () => {
     expect(new Set(secrets)).toEqual(new Set(['first', 'second']));
   });
 
-  it('removes its secrets from answers, in any form, and decodes the rest', async () => {
+  it('removes its secrets from responses, in any form, and decodes the rest', async () => {
     const secret = 's3cr3t/t0k<en>+of=ours';
     const forms = [
       JSON.stringify(secret),
@@ -201,7 +201,7 @@ describe('connect, when files change', () => {
     expect({ secrets, changes }).toEqual({ secrets: ['first', 'second'], changes: ['credentials taken'] });
   });
 
-  it('keeps its token while the file is empty, and reports it once', async () => {
+  it('keeps its token while the file is empty, and reports the empty file once', async () => {
     const server = await startGuardedServer('rundeck');
     onTestFinished(server.stop);
     server.guard(() => true);

@@ -37,7 +37,7 @@ describe('daemon/exposure', () => {
     expect(list({ url, token })).toEqual(expected);
   });
 
-  it('warns for members too', () => {
+  it('warns about traffic to members too', () => {
     expect(list({ members: [member] })).toEqual([plain]);
   });
 

@@ -25,7 +25,7 @@ describe('notes of leases', () => {
     ]);
   });
 
-  it('shows how long the database has not answered', async () => {
+  it('shows how long the database has not responded', async () => {
     const { config } = await load({
       yaml: "servers: [{ url: 'http://127.0.0.1:9', token_file: /t }]",
       files: { '/t': 'a' },
@@ -97,7 +97,7 @@ describe('notes of leases', () => {
 });
 
 describe('observers, of the delivery of traces', () => {
-  it('shows nothing if no traces are sent', async () => {
+  it('shows no series if no traces are sent', async () => {
     expect(await linesOf(create())).toEqual([]);
   });
 
@@ -157,7 +157,7 @@ describe('observers, of the delivery of traces', () => {
     ]);
   });
 
-  it('removes waiting traces if none are made or sent any longer, and keeps the counters', async () => {
+  it('removes waiting traces if traces are no longer made or sent, and keeps the counters', async () => {
     const self = create();
     const observe = toDeliveryObserver(self);
     observe.exported(7, 'traces');

@@ -131,7 +131,7 @@ describe('daemon/replica', () => {
     return { replica, shared, told, config, toTraces, self, pending: () => pending() };
   }
 
-  it('delivers at once what the previous owner of a server left in its spool', async () => {
+  it('delivers traces that the previous owner of a server left in its spool at once', async () => {
     const { replica, told } = await start();
     expect([...replica.toOwned()]).toEqual(['prod']);
     expect(told).toEqual(['start', 'wake']);
@@ -153,7 +153,7 @@ describe('daemon/replica', () => {
     expect([left, Date.now() - Number(firstMs) < 60_000]).toEqual([{ sums: '[]' }, true]);
   });
 
-  it('shows no server after it was suspended for longer than its lease, before any timer runs', async () => {
+  it('shows no server after it was suspended for longer than its lease, even before a timer runs', async () => {
     const { replica } = await start();
     suspendedMs = 20_000;
     expect([...replica.toOwned()]).toEqual([]);

@@ -58,7 +58,7 @@ describe('daemon/rights', () => {
   it.each([
     ['does not answer', {}],
     ['cannot list its projects now, because rights in projects would be missing', { path: '/projects$' }],
-  ])('asks again in an hour if the server %s', async (_what, where) => {
+  ])('requests the rights again in an hour if the server %s', async (_what, where) => {
     const { rights, waiting, control, wake } = await watch();
     control.addFault({ kind: 'status', status: 503, ...where });
     rights.start();

@@ -141,7 +141,7 @@ describe('daemon/state-backup', () => {
     await stop();
   });
 
-  it('ends although the backup fails', async () => {
+  it('ends even if the backup fails', async () => {
     const error = new Error('the disk is full');
     const { said } = await stopWith(mebibyte, () => Promise.reject(error));
     expect(said).toEqual([['state backup failed', { error }]]);

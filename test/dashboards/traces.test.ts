@@ -10,7 +10,7 @@ describe('dashboards/traces', () => {
   // The cast has only the fields that are used.
   const targets = panels.flatMap((panel) => (panel.targets ?? []) as unknown as readonly Target[]);
 
-  it('asks Tempo for attributes that spans have', () => {
+  it('queries Tempo for attributes that spans have', () => {
     expect(targets.map(({ queryType, datasource }) => [queryType, datasource.type])).toEqual(
       panels.map(() => ['traceql', 'tempo']),
     );

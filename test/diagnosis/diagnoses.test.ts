@@ -85,7 +85,7 @@ describe('diagnosis/lines/diagnoses', () => {
     expect(toSentence(failed, atMs)).toMatch(/ on db03: access .*; 149 other nodes failed too\.$/);
   });
 
-  it('keeps fifty fingerprints of a job, and no line', async () => {
+  it('keeps fifty fingerprints of a job, but no line', async () => {
     const { ledger, open } = setScene();
     const note = await open();
     for (let code = 100; code < 160; code += 1) {

@@ -16,7 +16,7 @@ describe('diagnosis/lines/scrub', () => {
     expect(scrub([line])).toEqual({ texts: [line], removed: 0 });
   });
 
-  it('removes a private key over many lines, and nothing after it', () => {
+  it('removes a private key over many lines, and no line after the key', () => {
     const key = [
       'x -----BEGIN OPENSSH PRIVATE KEY-----',
       'b3BlbnNzaC1r',
@@ -35,7 +35,7 @@ describe('diagnosis/lines/scrub', () => {
     expect(scrub(['cp: no space left', '-----END OPENSSH PRIVATE KEY-----']).texts[0]).toBe('cp: no space left');
   });
 
-  it('removes lines that the site names', () => {
+  it('removes lines that match the patterns of the site', () => {
     const { texts } = createScrub((text) => text.includes('ACME'))(['order ACME-77', 'order 78']);
     expect(texts).toEqual(['[removed]', 'order 78']);
   });

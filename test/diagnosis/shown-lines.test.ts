@@ -14,7 +14,7 @@ const line = (text: string, more: Partial<LogLine> = {}): LogLine => ({
 });
 const keep = (lines: readonly LogLine[]) => keepLines(lines, cause, createScrub());
 
-it('keeps the last 50 lines of the failed step on its node, and counts its other lines', () => {
+it('keeps the last 50 lines of the failed step on its node, and counts the other lines of the step', () => {
   const lines = Array.from({ length: 80 }, (_, at) => line(`line ${at}`));
   const { lines: kept, leftOut } = keep([
     ...lines,
@@ -31,7 +31,7 @@ it('keeps at most 16 KiB', () => {
   expect(leftOut).toBe(6);
 });
 
-it('cuts a long line after the search for secrets, so that others have room', () => {
+it('searches a long line for secrets before it cuts the line to leave room for others', () => {
   const { lines } = keep([line('before'), line(`${'é'.repeat(1997)}\u{1f511} password=hunter2 ${'x'.repeat(20_000)}`)]);
   expect(lines.map(({ text }) => text)).toEqual(['before', `${'é'.repeat(1997)}\u{1f511}…`]);
   expect(keep([line(`${'é'.repeat(1998)}\u{1f511}x`)]).lines[0]?.text).toBe(`${'é'.repeat(1998)}\u{fffd}…`);
@@ -133,7 +133,7 @@ describe('of a long step', () => {
     );
   });
 
-  it('keeps the error before a long error handler, whose lines are not those of the step alone', () => {
+  it('keeps the error before a long error handler, whose lines are not only those of the step', () => {
     const failed = [...begin, line('ERROR payment rejected')];
     const handler = cleanup.map((each) => ({ ...each, context: '2/1e' }));
     const read = { step: { lines: failed, isWhole: true }, isCut: true };

@@ -278,7 +278,7 @@ describe('diagnosis/sources', () => {
     expect(told()).toEqual(['job pay/new: created (6, 7]', 'run pay/settle: user (3, 5]']);
   });
 
-  it('compares readings in their order, although one arrived while another could not be stored', async () => {
+  it('compares readings in their order, even if one arrived while another could not be stored', async () => {
     const { control, minutes, told, fill } = await begin();
     const job = control.createJob('pay', { name: 'new' });
     let attempts = 0;

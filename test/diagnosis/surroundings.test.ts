@@ -72,7 +72,7 @@ describe('diagnosis/surroundings, of coming runs', () => {
     expect(await reasons()).toEqual([]);
   });
 
-  it('lists the jobs that run a failing job as a step, unless they have succeeded since', async () => {
+  it('lists the jobs that run a failing job as a step, unless these jobs have succeeded since', async () => {
     const control = await begin();
     const child = control.createJob('pay', { name: 'part', group: 'g', work: fails('db03') });
     const step = { ...reference({ id: child } as Parameters<typeof reference>[0]) };
@@ -101,7 +101,7 @@ describe('diagnosis/surroundings, of coming runs', () => {
     expect(await reasons()).toEqual([]);
   });
 
-  it('lists the jobs that share a common cause, while it lasts', async () => {
+  it('lists the jobs that share a common cause, while the cause lasts', async () => {
     const control = await begin();
     const names = Array.from({ length: 20 }, (_none, index) => `job${index}`);
     const ids = names.map((name, index) =>

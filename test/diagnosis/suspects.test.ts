@@ -63,7 +63,7 @@ function toLines(explanation: ReturnType<ReturnType<typeof createScene>['explain
 }
 
 describe('diagnosis/suspects', () => {
-  it('names a planted cause first in nine of ten worlds, and nothing outside the time span in any world', () => {
+  it('names a planted cause first in nine of ten worlds, and no cause outside the time span in any world', () => {
     const worlds = 1000;
     const { first, firstThree, fitsWithout, outside } = countSuspects(worlds);
     expect(outside).toBe(0);
@@ -86,7 +86,7 @@ describe('diagnosis/suspects', () => {
     ]);
   });
 
-  it('names nothing that changed before the last success or after the failure', async () => {
+  it('names no change from before the last success or after the failure', async () => {
     const { control, minutes, explain } = await begin();
     control.writeKey(key, { user: 'early' });
     await minutes(10);
@@ -169,7 +169,7 @@ describe('diagnosis/suspects', () => {
     ['began after', 12.1, 13, 0],
     ['ended an hour later, as on another member', 5, 72, 0],
   ])(
-    'names the restart of the server as the cause of a failure that %s, also without an earlier success',
+    'names the restart of the server as the cause of a failure that %s, even without an earlier success',
     (_when, began, ended, count) => {
       const restart = { kind: 'restart', project: '', subject: 'node0', what: 'restarted' } as const;
       const times = { atMs: 12 * minuteMs, afterMs: 10 * minuteMs, beforeMs: 13 * minuteMs };
@@ -182,7 +182,7 @@ describe('diagnosis/suspects', () => {
     },
   );
 
-  it('shows that the server restarted as a run ended, also without an earlier success', async () => {
+  it('shows that the server restarted as a run ended, even without an earlier success', async () => {
     const { control, minutes, explain } = await begin();
     await minutes(9);
     control.restart();
@@ -194,7 +194,7 @@ describe('diagnosis/suspects', () => {
     expect(explain({ ...run, successMs: birthMs }).unchanged).not.toContain('the server');
   });
 
-  it('lists what did not change, and what was not watched', async () => {
+  it('lists areas that did not change, and areas that were not watched', async () => {
     const { minutes, explain } = await begin();
     await minutes(70);
     const none = { ...explain(failed()), unchanged: [] };
@@ -284,7 +284,7 @@ describe('diagnosis/suspects', () => {
     ]);
   });
 
-  it('names the place of each change, and links to all changes between both times', () => {
+  it('names the place of each change, and links to all changes between the success and the failure', () => {
     const change = { kind: 'node', project: 'pay', subject: 'db03', what: 'added', afterMs: 0, beforeMs: 0 } as const;
     const suspects = scopes.map((scope) => ({ ...change, scope, fits: false }));
     const about = { server: 'prod', untilMs: 60_000, nowMs: 60_000, words: ofFailure, root: '' };

@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('counts the time in which the process runs, and not the time in which it is stopped', async () => {
+it('counts the time in which the process runs, but not the time in which it is suspended', async () => {
   vi.useFakeTimers();
   // Other tests in the process may have started its timers already.
   vi.resetModules();

@@ -108,7 +108,7 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
     expect(loud.map(({ name }) => name)).toEqual([]);
   });
 
-  it('notifies that the server is passive, with a runbook that opens, and that it is over', async () => {
+  it('notifies that the server is passive and that this has ended, with a runbook that opens', async () => {
     await postAsPerson(simulator, 'disable');
 
     const alert = await delivered('AutomationExecutionModePassive', 'firing');
@@ -122,7 +122,7 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
     await delivered('AutomationExecutionModePassive', 'resolved');
   }, 120_000);
 
-  it('notifies that a new job keeps failing, with a runbook that opens, and that it is over', async () => {
+  it('notifies that a new job keeps failing and that this has ended, with a runbook that opens', async () => {
     const job = simulator.control.createJob('sandbox', { name: 'export', group: 'nightly', work: toWork(1) });
     for (let failures = 1; failures <= 3; failures += 1) await runToItsEnd(simulator, job);
 

@@ -124,7 +124,7 @@ describe('end-to-end, bundle', () => {
     });
   }, 120_000);
 
-  it('finds damage of its state in a separate thread', async () => {
+  it('checks its state for damage in a separate thread', async () => {
     await whileServing(async () => undefined);
     const database = new DatabaseSync(join(directory, 'state/state.sqlite'));
     database.exec('CREATE TRIGGER planted AFTER INSERT ON ledger_entry BEGIN DELETE FROM ledger_document; END');

@@ -210,7 +210,7 @@ describe('end-to-end/exposition', () => {
     expect({ status, allow: headers.allow }).toEqual({ status: 405, allow: 'GET, HEAD' });
   });
 
-  it('shows the collectors and the server that a scrape selects', async () => {
+  it('shows only the collectors and the server that a scrape selects', async () => {
     const { body } = await get('/metrics?collect[]=system-info&server[]=demo');
     expect(body).toContain('\nautomation_server_info{server="demo",');
     expect(body).not.toMatch(/^(automation_exporter|automation_execution_mode|process|nodejs)_/m);
@@ -220,7 +220,7 @@ describe('end-to-end/exposition', () => {
     expect(own).not.toMatch(/^automation_server_/m);
   });
 
-  it('refuses unknown names in a scrape, and lists the known ones', async () => {
+  it('refuses unknown names in a scrape, and lists the known names', async () => {
     const { status, headers, body } = await get('/metrics?collect[]=system-inf');
 
     expect({ status, type: headers['content-type'] }).toEqual({ status: 400, type: 'text/plain; charset=utf-8' });
@@ -229,7 +229,7 @@ describe('end-to-end/exposition', () => {
     );
   });
 
-  it('serves others while fifty clients read nothing', async () => {
+  it('serves other clients while fifty clients read nothing', async () => {
     const readers = Array.from({ length: 50 }, () => ask('/dashboards/overview.json', 5));
     try {
       for (let scrape = 0; scrape < 10; scrape++) expect((await get('/metrics')).status).toBe(200);
@@ -238,7 +238,7 @@ describe('end-to-end/exposition', () => {
     }
   });
 
-  it('closes the connection of a client that sends requests without reading answers', async () => {
+  it('closes the connection of a client that sends requests without reading responses', async () => {
     const reader = ask('/metrics', 1000);
 
     await once(reader.resume(), 'close');
@@ -281,7 +281,7 @@ describeWithTools('end-to-end/exposition, read by others', ['promtool', 'prometh
     return JSON.parse(stdout) as readonly Sample[];
   }
 
-  it('has no complaint from promtool', async () => {
+  it('passes the checks of promtool', async () => {
     const { body } = await get('/metrics');
     const { status, stdout, stderr } = spawnSync(tools.promtool, ['check', 'metrics'], {
       input: body,

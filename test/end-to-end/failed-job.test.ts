@@ -110,7 +110,7 @@ describe('end-to-end/failed-job', { timeout: 60_000 }, () => {
     expect(page).toContain('definition pay/nightly/settle: steps');
   });
 
-  it('sends the last lines as log records of the failed step until they are accepted, once, and shows them on its page', async () => {
+  it('sends the last lines as log records of the failed step until they are accepted, once, and shows the lines on its page', async () => {
     const logs = await startSink((response, _request, index) => {
       if (index >= 3) accept(response);
       else if (index === 0) response.destroy();

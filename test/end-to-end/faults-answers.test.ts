@@ -39,7 +39,7 @@ const html = ['Content-Type: text/html;charset=utf-8'];
 const MiB = 2 ** 20;
 
 describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
-  it('faults/row-6: HTML login page with 200: blames the credentials', async () => {
+  it('faults/row-6: HTML login page with 200: reports the credentials as the cause', async () => {
     await watchFaults({}, async (watch) => {
       const { upstream } = watch;
       const kinds = await playFault(watch, {
@@ -63,7 +63,7 @@ describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
       say(200, '{"system": [], "executionMode": {}, "enabled": {"a": 1}}'),
       'decode',
     ],
-  ])('%s: is not accepted as an answer, and recovers', async (_row, handler, kind) => {
+  ])('%s: is not accepted as a response, and recovers', async (_row, handler, kind) => {
     await watchFaults({}, async (watch) => {
       const { upstream } = watch;
       // Only endpoints that decide whether the server is up: a wrong shape means something else for each endpoint.
@@ -122,7 +122,7 @@ describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
     });
   });
 
-  it('faults/row-12: 503 on the mode endpoint (passive): is an answer', async () => {
+  it('faults/row-12: 503 on the mode endpoint (passive): counts as a response', async () => {
     await watchFaults({ simulated: { apiVersion: 34 } }, async (watch) => {
       const kinds = await playFault(watch, {
         begin: () => watch.simulator.control.setExecutionMode('passive'),

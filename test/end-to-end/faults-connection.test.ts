@@ -70,7 +70,7 @@ describe.concurrent('end-to-end/faults of the connection', { timeout: 45_000 }, 
     });
   });
 
-  it('faults/row-2: dies mid-run: keeps known values, and notices its return', async () => {
+  it('faults/row-2: dies mid-run: keeps known values, and notices when the server returns', async () => {
     await watchFaults({}, async (watch) => {
       const { die, live } = watch.upstream;
       expect(await playFault(watch, { begin: die, end: live, shows: down, atMost: whileOpen })).toEqual(['network']);
@@ -101,14 +101,14 @@ describe.concurrent('end-to-end/faults of the connection', { timeout: 45_000 }, 
     });
   });
 
-  it('faults/row-5: body cut short: never accepts half an answer', async () => {
+  it('faults/row-5: body cut short: never accepts half a response', async () => {
     await watchFaults({}, async (watch) => {
       const fault = ofSimulator(watch, { kind: 'cut' });
       expect(await playFault(watch, { ...fault, shows: down, atMost: whileOpen })).toEqual(['network']);
     });
   });
 
-  it('faults/row-15: redirect to another host: sends that host nothing', async () => {
+  it('faults/row-15: redirect to another host: sends nothing to that host', async () => {
     const other = await startFaultyUpstream('http://127.0.0.1:9');
     await watchFaults({}, async (watch) => {
       const kinds = await playFault(watch, {
@@ -154,18 +154,21 @@ describe.concurrent('end-to-end/faults of the connection', { timeout: 45_000 }, 
   it.skipIf(!hasOpenssl).each([
     ['expired', 'out of date'],
     ['alone', 'signed by nobody who is trusted'],
-  ])(`faults/row-21: certificate faults: %s, %s, until it is renewed${withoutOpenssl}`, async (name) => {
-    const faulty = `tls: { ca_file: '${join(certificates.folder, 'ca.pem')}' }`;
-    await watchFaults({ certificate: pair('good'), faulty }, async (watch) => {
-      const kinds = await playFault(watch, {
-        begin: () => watch.upstream.present(pair(name)),
-        end: () => watch.upstream.present(pair('good')),
-        shows: down,
-        atMost: whileOpen,
+  ])(
+    `faults/row-21: certificate faults (%s): refuses a certificate that is %s, until it is renewed${withoutOpenssl}`,
+    async (name) => {
+      const faulty = `tls: { ca_file: '${join(certificates.folder, 'ca.pem')}' }`;
+      await watchFaults({ certificate: pair('good'), faulty }, async (watch) => {
+        const kinds = await playFault(watch, {
+          begin: () => watch.upstream.present(pair(name)),
+          end: () => watch.upstream.present(pair('good')),
+          shows: down,
+          atMost: whileOpen,
+        });
+        expect(kinds).toEqual(['tls']);
       });
-      expect(kinds).toEqual(['tls']);
-    });
-  });
+    },
+  );
 
   it('faults/row-21: DNS faults: a name that is not found at first and is found later', async () => {
     const names = watchName('automation.invalid');

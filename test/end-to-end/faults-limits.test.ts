@@ -23,7 +23,7 @@ const refused: Series = {
 };
 
 describe.concurrent('end-to-end/faults of limits, credentials and time', { timeout: 45_000 }, () => {
-  it('faults/row-10: 429 with a long Retry-After: pauses five minutes at most, not a day', async () => {
+  it('faults/row-10: 429 with a long Retry-After: pauses for at most five minutes, not for a day', async () => {
     await watchFaults({}, async (watch) => {
       const { simulator, clockShift } = watch;
       const kinds = await playFault(watch, {
@@ -76,7 +76,7 @@ describe.concurrent('end-to-end/faults of limits, credentials and time', { timeo
     });
   });
 
-  it('faults/row-11: token revoked, another written to its file later: uses the new one', async () => {
+  it('faults/row-11: token revoked, another token written to its file later: uses the new token', async () => {
     await watchFaults({}, async (watch) => {
       const { control, token } = watch.simulator;
       const kinds = await playFault(watch, {
@@ -92,7 +92,7 @@ describe.concurrent('end-to-end/faults of limits, credentials and time', { timeo
     });
   });
 
-  it('faults/row-11: 401: is the same refusal', async () => {
+  it('faults/row-11: 401: counts as the same refusal', async () => {
     const body = '{"error":true,"apiversion":47,"errorCode":"unauthorized","message":"no"}';
     await watchFaults({}, async (watch) => {
       const kinds = await playFault(watch, {
@@ -156,7 +156,7 @@ describe.concurrent('end-to-end/faults of limits, credentials and time', { timeo
     },
   );
 
-  it('faults/row-19: clock steps back: polls continue, and nothing is too old or too new', async () => {
+  it('faults/row-19: clock steps back: polls continue, and no value counts as too old or too new', async () => {
     await watchFaults({}, async (watch) => {
       await watch.isWell();
       const rounds = watch.healthyRounds();

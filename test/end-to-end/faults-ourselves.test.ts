@@ -101,7 +101,7 @@ async function leaveFive(own: Own): Promise<void> {
 }
 
 describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
-  it('faults/row-25: a truncated state file is restored from its backup, and nothing is counted twice', async () => {
+  it('faults/row-25: a truncated state file is restored from its backup, and no execution is counted twice', async () => {
     const own = await setUp();
     await leaveFive(own);
     truncateSync(join(own.state, 'state.sqlite'), 8192);
@@ -113,7 +113,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
     expect(readdirSync(own.state).filter((name) => name.includes('.damaged-')).length).toBeGreaterThan(0);
   });
 
-  it('faults/row-25: flipped bits in the state file are noticed, and restored from its backup', async () => {
+  it('faults/row-25: flipped bits in the state file are noticed, and the file is restored from its backup', async () => {
     const own = await setUp();
     await leaveFive(own);
     flip(join(own.state, 'state.sqlite'));
@@ -139,7 +139,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 
-  it('faults/row-25: a state directory that is removed while in use is written again, logged and counted', async () => {
+  it('faults/row-25: a state directory that is removed while in use is written again, and this is logged and counted', async () => {
     const own = await setUp();
     const running = await startCounting(3, own);
     rmSync(own.state, { recursive: true });
@@ -153,7 +153,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
     expect(await again.read(resets)).toBe(0);
   });
 
-  it('faults/row-23: ends in time and loses nothing during a scrape and a delivery', async () => {
+  it('faults/row-23: ends in time and loses no data during a scrape and a delivery', async () => {
     const own = await setUp();
     const hanging = createServer(() => undefined);
     await new Promise<void>((resolve) => hanging.listen(0, '127.0.0.1', resolve));
@@ -178,7 +178,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
     expect(await again.read('automation_exporter_spool_traces')).toBeGreaterThan(0);
   });
 
-  it('faults/row-24: a full disk stops counting but not scrapes, and everything is counted once there is space', async () => {
+  it('faults/row-24: a full disk stops counting but not scrapes, and all executions are counted once there is space', async () => {
     const own = await setUp();
     const running = await startCounting(3, own);
     limitFiles(running.child.pid, '1');
@@ -230,7 +230,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
     },
   );
 
-  it('faults/row-26: continues after the process was stopped, logs for how long, and reports no server as down', async () => {
+  it('faults/row-26: continues after the process was suspended, logs for how long, and reports no server as down', async () => {
     const own = await setUp();
     const running = await own.start();
     await isReady(running);

@@ -19,7 +19,7 @@ describeWithTools('end-to-end/first-alert', ['prometheus', 'promtool', 'alertman
   });
   afterEach(() => newcomer?.stop());
 
-  it('leads from the typed commands of the page to an alert in Alertmanager', async () => {
+  it('leads from the typed commands of the guide to an alert in Alertmanager', async () => {
     const ports: Readonly<Record<string, number>> = {
       9720: await freePort(),
       9721: await freePort(),

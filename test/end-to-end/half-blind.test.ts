@@ -21,7 +21,7 @@ function play({ control }: Simulator): void {
 }
 
 describeWithTools('end-to-end/half-blind', ['chromium'], ({ chromium }) => {
-  it('reports hidden executions first, with the policy that shows them', async () => {
+  it('reports hidden executions first, with the policy that makes them visible', async () => {
     const simulator = await startSimulator({ scenario: 'empty' });
     onTestFinished(() => simulator.stop());
     for (const project of ['pay', 'warehouse', 'web-shop']) simulator.control.createProject(project, ['web01']);

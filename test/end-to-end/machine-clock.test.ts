@@ -68,7 +68,7 @@ describeWithTools('end-to-end/machine-clock', ['faketime'], () => {
     }, patience);
   }
 
-  it("counts each execution once while the machine's clock jumps, and across a restart in another year", async () => {
+  it("counts each execution once while the machine's clock jumps, and after a restart in another year", async () => {
     setClock(0);
     let url = await start();
     await eventually(async () => expect((await fetch(`${url}/-/ready`)).status).toBe(200), patience);

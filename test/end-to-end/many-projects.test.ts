@@ -74,7 +74,7 @@ function countOf(simulator: Simulator, path: string): number {
 }
 
 describe('end-to-end/many-projects', () => {
-  it('reads 400 projects of three servers while one hangs and one denies', async () => {
+  it('reads 400 projects of three servers while one server hangs and another denies requests', async () => {
     const scrape = await watchAll();
 
     await eventually(async () => {

@@ -88,7 +88,7 @@ function familiesOf(series: ReadonlyMap<string, number>, isMember: (name: string
 }
 
 describe('end-to-end/members', () => {
-  it('reads the values of each member from that member, and the rest once', async () => {
+  it('reads the values of each member from that member, and common values once', async () => {
     const { series } = await watchCluster({ frozen: true, memberAddresses: true }, listMembers);
 
     await eventually(async () => {
@@ -111,7 +111,7 @@ describe('end-to-end/members', () => {
     expect(new Set(uuids).size).toBe(3);
   });
 
-  it('removes the series of a lost member and no others', async () => {
+  it('removes the series of a lost member and no other series', async () => {
     const { simulator, series, forward } = await watchCluster({ frozen: true, memberAddresses: true }, listMembers);
     const of = (all: ReadonlyMap<string, number>, isOf: (name: string) => boolean): string[] =>
       [...all.keys()].filter((name) => /^automation_(?!exporter_)/.test(name) && isOf(name)).toSorted();

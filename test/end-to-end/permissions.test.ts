@@ -113,7 +113,7 @@ async function settled({ series }: Watching): Promise<void> {
 }
 
 describe('end-to-end/permissions', () => {
-  it('reports what is denied and how to fix it, and continues once it is allowed', async () => {
+  it('reports denied requests and how to allow them, and continues once they are allowed', async () => {
     const { simulator, daemon, series, forward, asked } = await watch({ systemRead: false });
     const path = '/api/47/system/logstorage';
 

@@ -96,7 +96,7 @@ describe('end-to-end, planted files', () => {
     expect(executed()).toEqual(['node_modules/express/index.js']);
   }, 180_000);
 
-  it('starts with a compile cache that has something else', async () => {
+  it('starts with a compile cache that has foreign content', async () => {
     plant('home/.keep', '');
     await playOnce();
     const cache = join(directory, 'home/.cache/automation-exporter-code');

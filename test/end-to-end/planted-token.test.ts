@@ -13,7 +13,7 @@ import { accept, startSink } from '../tracing/deliver/sink.ts';
 const patience = { limitMs: 60_000 };
 
 describe('end-to-end/planted-token', { timeout: 180_000 }, () => {
-  it('never shows a token that the server repeats in its answers', async () => {
+  it('never shows a token that the server repeats in its responses', async () => {
     const directory = makeMemoryFolder('automation-exporter-planted-');
     onTestFinished(async () => rmSync(directory, { recursive: true, force: true }));
     const simulator = await startSimulator({ scenario: 'empty' });

@@ -60,7 +60,7 @@ async function ask(url: string, path: string): Promise<string> {
 
 // Each test starts several processes, possibly on a busy machine.
 describe('end-to-end/quarantine', { timeout: 60_000 }, () => {
-  it('faults/row-32: reports a poisoned trace everywhere, and delivers it when the trace backend is fixed', async () => {
+  it('faults/row-32: reports a trace that the backend rejects everywhere, and delivers it when the backend is fixed', async () => {
     const { daemon, sink, run, trace, mend } = await setUp();
     const [, id] = trace.key.split('/');
     const { stdout } = await run('list');
@@ -142,7 +142,7 @@ describe('end-to-end/quarantine', { timeout: 60_000 }, () => {
     });
   });
 
-  it('reports that nothing can be delivered, since when, and that it is over', async () => {
+  it('reports that traces cannot be delivered, since when, and that this has ended', async () => {
     const { daemon, sink, rerun } = await setUp();
     await sink.stop();
     rerun();

@@ -17,7 +17,7 @@ async function read(path: string): Promise<string> {
 }
 
 describe('end-to-end/route-prefix', () => {
-  it('prints links below the prefix, and serves nothing outside it', async () => {
+  it('prints links below the prefix, and serves nothing outside the prefix', async () => {
     expect(demo.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/automation\/exporter$/);
     await read('/');
     for (const path of ['/metrics', '/api/status', '/config', '/-/healthy']) {

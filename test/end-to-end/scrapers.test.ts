@@ -97,7 +97,7 @@ describe('end-to-end/scrapers', () => {
     expect(readRssMb(daemon.pid) - before).toBeLessThan(60);
   }, 180_000);
 
-  it('faults/row-36: sends the service no more requests for fifty scrapers of both formats than for none, and mixes no formats', async () => {
+  it('faults/row-36: sends the service no more requests for fifty scrapers of both formats than without scrapers, and mixes no formats', async () => {
     const alone = await asked(0);
     const crowded = await asked(50);
     expect(crowded.scrapes).toBeGreaterThan(500);

@@ -56,7 +56,7 @@ function toFields({ attributes }: Pick<Sent, 'attributes'>): Readonly<Record<str
 }
 
 describe('end-to-end/self-tracing', () => {
-  it('makes a span of every poll and every request below it, with names and without addresses', async () => {
+  it('makes a span of every poll, and of every request below the poll, with names and without addresses', async () => {
     const { simulator, sink } = await setUp({ OTEL_TRACES_EXPORTER: 'otlp', OTEL_RESOURCE_ATTRIBUTES: 'site=eu' });
     const find = (name: string): Sent | undefined => read(sink).spans.find((span) => span.name === name);
     await eventually(async () => expect(find('poll execution-mode')).toBeDefined());
@@ -106,7 +106,7 @@ describe('end-to-end/self-tracing', () => {
     });
   });
 
-  it('ends soon although the collector never answers', async () => {
+  it('ends soon, even if the collector never responds', async () => {
     const env = { OTEL_TRACES_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_TIMEOUT: '60000' };
     const { sink, daemon } = await setUp(env, () => {});
     await eventually(async () => expect(sink.requests.length).toBeGreaterThan(0));
@@ -124,7 +124,7 @@ describe('end-to-end/self-tracing', () => {
     expect(read(sink).spans.length).toBeGreaterThan(0);
   });
 
-  it('continues, and ends, without a collector', async () => {
+  it('continues and ends without a collector', async () => {
     const { sink, daemon, url } = await setUp({ OTEL_TRACES_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_TIMEOUT: '500' });
     await sink.stop();
     await daemon.waitFor(/msg=OpenTelemetry/);

@@ -4,7 +4,7 @@ import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 
 describe('end-to-end, the log messages about a server', () => {
-  it('has one line for each change, with release and API on contact, for any number of failed polls', {
+  it('has one line for each change, with release and API version on contact, however many polls fail', {
     timeout: 60_000,
   }, async () => {
     const simulator = await startSimulator({ clock: 'free', apiVersion: 47 });

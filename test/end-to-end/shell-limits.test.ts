@@ -49,7 +49,7 @@ describe('end-to-end/shell-limits', () => {
     expect(all.filter(([, mode]) => mode !== '600' && mode !== '700')).toEqual([]);
   }, 120_000);
 
-  it('continues, and sees its server again, after clients have used up all its descriptors', async () => {
+  it('continues, and reaches its server again, after clients have used up all its descriptors', async () => {
     const daemon = start('ulimit -n 46');
     const [, url = ''] = await daemon.waitFor(/msg=serving url=(\S+)/, patience.limitMs);
     await eventually(async () => expect(await scrape(url)).toContain('automation_up{server="default"} 1'), patience);

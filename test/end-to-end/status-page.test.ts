@@ -38,7 +38,7 @@ async function complaints(url: string): Promise<readonly string[]> {
 }
 
 describe('end-to-end/status-page', () => {
-  it('shows the problems that the service reports, and when they end', async () => {
+  it('shows the problems that the service reports, and removes them when they end', async () => {
     demo = await startDemo({ flags: often });
     const { url, simulatorUrl } = demo;
     await eventually(async () => expect(await ask(url)).toMatchObject({ servers: [{ state: 'up' }] }));

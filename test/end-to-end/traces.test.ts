@@ -58,7 +58,7 @@ describe('end-to-end/traces', () => {
     });
   });
 
-  it('sends the same bytes again after a collector that was not ready', async () => {
+  it('sends the same bytes again to a collector that was not ready', async () => {
     const { simulator, job, sink } = await setUp([503, 503]);
     simulator.control.runJob(job);
     simulator.advance(3_600_000);

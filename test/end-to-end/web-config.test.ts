@@ -150,7 +150,7 @@ describe.skipIf(!hasOpenssl)(`end-to-end/web-config${withoutOpenssl}`, () => {
     expect((await ask(url, { path: '/nothing', authorization: login })).status).toBe(404);
   });
 
-  it('logs from time to time who was refused, without a password', async () => {
+  it('logs from time to time which clients were refused, without their passwords', async () => {
     const { url, logged } = await start(`tls_server_config: { ${tls} }\n${withUsers}`);
     for (let time = 0; time < 3; time += 1) await ask(url, { authorization: `${login}x` });
     expect(logged.filter((line) => line.includes('msg="request refused"'))).toEqual([
@@ -178,7 +178,7 @@ describe.skipIf(!hasOpenssl)(`end-to-end/web-config${withoutOpenssl}`, () => {
   });
 
   it.each(['TLSv1.2', 'TLSv1.3'] as const)(
-    'checks the certificate of every connection, and resumes none (%s)',
+    'checks the certificate of every connection, and resumes no session (%s)',
     async (maxVersion) => {
       const asks = 'client_ca_file: ca.pem, client_auth_type: RequireAndVerifyClientCert';
       const { url } = await start(`tls_server_config: { ${tls}, ${asks} }\n`);
@@ -194,7 +194,7 @@ describe.skipIf(!hasOpenssl)(`end-to-end/web-config${withoutOpenssl}`, () => {
     expect((await ask(url, { maxVersion: 'TLSv1.3' })).status).toBe(200);
   });
 
-  it('sends the configured headers, and its own otherwise', async () => {
+  it('sends the configured headers, and its own headers by default', async () => {
     const headers =
       'X-Frame-Options: sameorigin, Strict-Transport-Security: max-age=60, Content-Security-Policy: "default-src *"';
     const { url } = await start(`tls_server_config: { ${tls} }\nhttp_server_config: { headers: { ${headers} } }\n`);

@@ -6,7 +6,7 @@ const midnightMs = Date.UTC(2026, 0, 15);
 const clockOf = (ms: number): string => new Date(ms).toISOString().slice(11, 19);
 
 describe('executions/activities', () => {
-  it('gives each project its own time of day, the same after every start', () => {
+  it('gives each project its own time of day for comparisons, the same after every start', () => {
     expect(['pay', 'stock', 'a', ''].map((name) => clockOf(toOffsetMs(name)))).toEqual([
       '06:46:00',
       '11:48:38',

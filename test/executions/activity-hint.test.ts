@@ -5,7 +5,7 @@ import { createActivityHint } from '../../src/executions/reading/activity-hint.t
 import { createFakeApi, refusal } from './fake-api.ts';
 
 describe('executions/activity-hint', () => {
-  it('searches when more executions ended than are known, until all are found', async () => {
+  it('searches when more executions ended than are known, until every one is found', async () => {
     const { hint, check } = createScene();
     await check({ total: 5, known: 5 });
     expect(hint.searchedSinceMs()).toBeUndefined();
@@ -112,7 +112,7 @@ describe('executions/activity-hint', () => {
     }
   });
 
-  it('asks a slow server less often', async () => {
+  it('sends fewer requests for totals to a slow server', async () => {
     const { check, asked } = createScene();
     await check({ tookMs: 1500 });
     await check({ afterMs: 29_999 });
@@ -121,7 +121,7 @@ describe('executions/activity-hint', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('asks a server of a thousand projects once a minute', async () => {
+  it('requests the total once a minute from a server with a thousand projects', async () => {
     const { check, asked } = createScene(Array.from({ length: 1000 }, (_, index) => `p${index}`));
     await check({});
     await check({ afterMs: 59_999 });
@@ -130,7 +130,7 @@ describe('executions/activity-hint', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('does not ask if all projects are read anyway', async () => {
+  it('requests no total if all projects are read anyway', async () => {
     const { check, asked, readNext } = createScene();
     readNext();
     await check({ total: 5 });

@@ -42,7 +42,7 @@ describe('executions/averages', () => {
     expect(toAverages()).toEqual(['1.399']);
   });
 
-  it('requests averages once an hour, except those that a run has updated since', async () => {
+  it('requests averages once an hour, except averages that a run has updated since', async () => {
     const { finish, rounds, averages, pass, job } = await play();
     await rounds(2);
     finish('pay');

@@ -54,7 +54,7 @@ describe('executions when the clock of the server steps', () => {
   });
 
   it.each([30 * dayMs, -3 * dayMs])(
-    'counts executions while and after a clock is %i ms off for ten minutes',
+    'counts executions during and after ten minutes in which a clock is %i ms off',
     async (offMs) => {
       const { control, finish, counted, rounds, round, restart, told, nowMs, job } = await play();
       await rounds(2);

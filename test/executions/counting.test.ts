@@ -23,7 +23,7 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay settle succeeded 1', 'shop  succeeded 1']);
   });
 
-  it('publishes no unstored value while the disk is full, and loses none', async () => {
+  it('publishes no unstored value while the disk is full, and loses no value', async () => {
     let isFull = false;
     const keepBy = (ledger: Ledger): Ledger => ({
       ...ledger,
@@ -159,7 +159,7 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('reports the number of its series, equal to the number in a scrape', async () => {
+  it('reports the number of its series as the number of series in a scrape', async () => {
     const { finish, rounds, series } = await play();
     await rounds(1);
     // Running executions have three series without the start of a job, and two for waiting ones.
@@ -316,7 +316,7 @@ describe('executions/counting', () => {
     expect(told).toEqual(['dropped merged 1']);
   });
 
-  it('continues if only the list of running executions fails, and then publishes no series of running executions', async () => {
+  it('publishes no series of running executions if only their list fails, and continues to count', async () => {
     const { control, finish, counted, round, shown } = await play();
     await round();
     control.addFault({ kind: 'status', path: '/executions/running', status: 500 });
@@ -335,7 +335,7 @@ describe('executions/counting', () => {
     expect(shown('automation_executions_running')).toEqual([]);
   });
 
-  it('counts on the oldest servers, without totals and times in their answers', async () => {
+  it('counts on the oldest servers, whose responses have no totals and no time', async () => {
     const { finish, counted, rounds, simulator } = await play({ apiVersion: 14, clientVersion: 14 });
     await rounds(2);
     finish('pay');

@@ -73,7 +73,7 @@ describe('executions/failures', () => {
     expect(totals()).toEqual(['failures pay//__other__/work 1']);
   });
 
-  it('does not count failures again that a second ledger has counted meanwhile', async () => {
+  it('does not count failures again after another ledger has counted them', async () => {
     const { ledger, open, commit } = await setScene();
     const { failures, totals, count } = await open();
     await commit(failures.expect('pay', run));
@@ -94,7 +94,7 @@ describe('executions/failures', () => {
     expect(totals()).toEqual(['failures pay///work 1']);
   });
 
-  it('lists the projects that are behind after a restore, until the failures that waited in the copy are counted', async () => {
+  it('lists the projects that are behind after a restore, until the failures pending in the backup are counted', async () => {
     const { open, commit } = await setScene();
     const copied = await open();
     await commit(copied.failures.expect('pay', run));

@@ -9,13 +9,13 @@ describe('executions/id-hours', () => {
     expect(isImported({ ...run(70, 75 * hourMs), startedAtMs: 101 * hourMs })).toBe(false);
   });
 
-  it('treats less than a day as a clock difference', () => {
+  it('treats less than a day between two runs as a difference between clocks', () => {
     const { isImported } = createIdOrder(hours([100, 50, 60]), laterMs);
     expect(isImported(run(70, 76 * hourMs))).toBe(false);
     expect(isImported(run(70, 99 * hourMs))).toBe(false);
   });
 
-  it('recognizes by its id a run whose start is from a slow clock', () => {
+  it('recognizes by its id a run whose start comes from a slow clock', () => {
     const known = hours([100, 50, 60], [101, 61, 70], [102, 71, 80]);
     const { isOfSlowClock } = createIdOrder(known, 103 * hourMs);
     const slowByMs = [90 * hourMs, 30 * hourMs];

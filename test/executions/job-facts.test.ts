@@ -10,7 +10,7 @@ const laterMs = 1_000_000_000;
 const labels = { project: 'pay', group: 'nightly', name: 'settle' };
 
 describe('executions/job-facts', () => {
-  it('keeps a success as last success although it becomes visible after a later failure', () => {
+  it('keeps a success as the last success, although it becomes visible after a later failure', () => {
     const failed = run(2, 20, 'failed');
     expect(factsOf([failed, run(1, 10, 'succeeded')])).toMatchObject({
       lastSuccessMs: 10_000,
@@ -22,7 +22,7 @@ describe('executions/job-facts', () => {
     });
   });
 
-  it('keeps a failure as last failure although it becomes visible after a later success', () => {
+  it('keeps a failure as the last failure, although it becomes visible after a later success', () => {
     expect(factsOf([run(2, 20, 'succeeded'), run(1, 10, 'failed')])).toMatchObject({
       lastId: 2,
       lastFailedId: 1,
@@ -42,7 +42,7 @@ describe('executions/job-facts', () => {
     expect(factsOf([long, none])).toMatchObject({ lastDurationMs: 0, lastDurationOfMs: 20_000 });
   });
 
-  it('uses the latest start, whichever run ended last', () => {
+  it('uses the latest start, even if another run ended last', () => {
     const long = someRun({ id: 1, startedAtMs: 1000, endedAtMs: 90_000 });
     const short = someRun({ id: 2, startedAtMs: 50_000, endedAtMs: 60_000 });
     expect(factsOf([long, short])).toMatchObject({ lastStartMs: 50_000, lastEndMs: 90_000, lastDurationMs: 89_000 });
@@ -104,12 +104,12 @@ describe('executions/job-facts', () => {
     }
   });
 
-  it('replaces a last failure that is dated ahead with the next failure', () => {
+  it('replaces a future-dated last failure by the next failure', () => {
     const ahead = toFacts(labels, run(1, 7200, 'failed'), undefined, 7_200_000);
     expect(toFacts(labels, run(2, 100, 'failed'), ahead, 101_000)).toMatchObject({ lastFailedId: 2 });
   });
 
-  it('does not use a start after the end as last start', () => {
+  it('does not use a start that is after the end as the last start', () => {
     const never = someRun({ id: 2, startedAtMs: 9_000_000, endedAtMs: 20_000 });
     expect(factsOf([someRun({ id: 1, startedAtMs: 1000, endedAtMs: 9000 }), never])).toMatchObject({
       lastStartMs: 1000,

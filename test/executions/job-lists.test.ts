@@ -68,7 +68,7 @@ describe('executions/job-lists', () => {
     expect(counted()).toEqual(['pay settle failed 1']);
   });
 
-  it('gives the slot of a deleted job to another', async () => {
+  it('gives the slot of a deleted job to another job', async () => {
     const { control, job, fail, counted, rounds } = await play({ settings: { cap: 1 } });
     const next = control.createJob('pay', { name: 'copy', group: '' });
     fail(job);
@@ -154,7 +154,7 @@ describe('executions/job-lists', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it("keeps the ids of a project's jobs unless there are too many", async () => {
+  it("keeps the ids of a project's jobs, unless the project has too many jobs", async () => {
     const { lists } = await openLists();
     const list = Array.from({ length: 21 }, (_, index) => ({ id: `a${index}`, group: '', name: `job ${index}` }));
     expect(lists.idsOf('pay')).toBeUndefined();

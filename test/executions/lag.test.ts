@@ -32,7 +32,7 @@ describe('executions/lag', () => {
     expect(toLagSeconds(toCache(behind), unshown(), nowMs)).toBe(9000);
   });
 
-  it('leaves out projects that cannot be read or are not shown', () => {
+  it('leaves out projects that cannot be read, and projects that are not shown', () => {
     const cache = toCache(scanned('pay', 15), scanned('off', 9000, 'disabled'), scanned('dark', 900));
     expect(toLagSeconds(cache, unshown('dark'), nowMs)).toBe(15);
     expect(toLagSeconds(cache, unshown(), nowMs)).toBe(900);

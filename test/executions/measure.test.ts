@@ -18,7 +18,7 @@ describe('executions/measure', () => {
     ]);
   });
 
-  it('adds to earlier counts without changing them', () => {
+  it('adds to earlier counts without changing their objects', () => {
     const totals = someTotals();
     keep(totals, measure(totals, 'pay', [someRun()], rules));
     const before = JSON.stringify([...totals.cells]);
@@ -130,7 +130,7 @@ describe('executions/measure', () => {
     expect([...found.claims.refused.jobs]).toEqual([]);
   });
 
-  it('counts jobs beyond the cap together, without facts, and reports which', () => {
+  it('counts jobs beyond the cap together, without facts, and reports these jobs', () => {
     const found = measured([named('a', 1), named('b', 2), named('b', 3)], { ...ample, jobs: 1 });
     expect(linesOf(found, 'runs').filter((line) => !line.endsWith(' 0'))).toEqual([
       'runs pay||a|succeeded 1',

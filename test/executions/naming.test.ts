@@ -52,7 +52,7 @@ describe('executions/naming', () => {
     expect(toJobName(someRun({ job, isJobDeleted }))).toEqual(expected);
   });
 
-  it('writes the path of a job with its group, if there is one', () => {
+  it('writes the path of a job with its group, if the job has one', () => {
     expect(toJobPath('pay', { group: 'nightly/eu', name: 'settle' })).toBe('pay/nightly/eu/settle');
     expect(toJobPath('pay', { group: '', name: 'settle' })).toBe('pay/settle');
   });

@@ -69,7 +69,7 @@ describe('executions/overlap', () => {
     expect(ofCluster.untilMs(1000)).toBe(32 * 86_400_000 + 1000);
   });
 
-  it('after a restart, reaches a day beyond the time that a fast clock had reached', () => {
+  it('reaches a day beyond the time that a fast clock had reached, after a restart', () => {
     const overlap = createOverlap(120_000);
     overlap.noteReached(3 * 86_400_000);
     expect(overlap.reachedMs(1000)).toBe(3 * 86_400_000);

@@ -3,7 +3,7 @@ import { type ProjectState, toNewProject } from '../../src/executions/ledger/pro
 import { planExcluded, planProjects } from '../../src/executions/reading/plan-projects.ts';
 
 describe('executions/plan-projects', () => {
-  it('starts counting at the time of the first list, or as long before it as the backfill', () => {
+  it('starts counting at the time of the first list, or earlier by the backfill', () => {
     expect(list({ names: ['pay'], nowMs: 9000, backfillMs: 2000 })).toEqual({
       facts: { epoch: 1, epochStartedAtMs: 0, countedSinceMs: 7000, listedAtMs: 9000 },
       states: [{ project: 'pay', countedFromMs: 7000, scannedThroughMs: 7000, rereadThroughMs: 7000 }],
@@ -32,12 +32,12 @@ describe('executions/plan-projects', () => {
     expect(states).toEqual([{ project: 'new', countedFromMs: 5000, scannedThroughMs: 5000, rereadThroughMs: 5000 }]);
   });
 
-  it('starts counting a new project earlier if a clock that is ahead may have dated the last list', () => {
+  it('starts counting a new project earlier if a fast clock may have dated the last list', () => {
     const { states } = list({ names: ['pay'], listedAtMs: 8000, skewMs: 500 });
     expect(states?.[0]?.countedFromMs).toBe(7500);
   });
 
-  it('puts a missing project on hold and keeps its progress; an earlier hold stays', () => {
+  it('puts a missing project on hold and keeps its progress, and does not change an earlier hold', () => {
     const known: ProjectState[] = [
       toNewProject('pay', 0),
       { ...toNewProject('stock', 0), hold: 'disabled', heldSinceMs: 10 },

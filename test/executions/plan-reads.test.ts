@@ -9,7 +9,7 @@ import {
 } from '../../src/executions/reading/plan-reads.ts';
 
 describe('executions/plan-reads', () => {
-  it('reads an active project in every round, from an overlap before its progress on', () => {
+  it('reads an active project in every round, starting one overlap before its progress', () => {
     expect(plan({ states: [scanned('pay', -15_000)], activities: { pay: active } })).toEqual(['live pay -135 s … 0 s']);
   });
 

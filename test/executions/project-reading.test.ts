@@ -14,7 +14,7 @@ import { someRun } from './some-execution.ts';
 const nowMs = 10_000_000;
 
 describe('executions/project-reading', () => {
-  it('stores the rows of a window, and reports that all of it was read', async () => {
+  it('stores the rows of a window, and reports that the whole window was read', async () => {
     const scene = createScene({ answer: (asked) => toPage(runs(3), asked) });
     expect(await scene.read('live')).toMatchObject({ counted: 3, hidden: 0, isUnshown: false });
     expect(scene.state()).toEqual({ ...toNewProject('pay', 0), scannedThroughMs: nowMs });
@@ -163,7 +163,7 @@ describe('executions/project-reading', () => {
     expect(scene.state().scannedThroughMs).toBe(0);
   });
 
-  it('requests one page of hidden rows, for any number of them', async () => {
+  it('requests one page of hidden rows, whatever their number', async () => {
     const scene = createScene({ answer: () => ({ total: 70_000, items: [], oddRows: [] }), hold: 'hidden' });
     expect(await scene.read('probe')).toMatchObject({ hidden: 70_000, isUnshown: true });
     expect(scene.asked).toEqual(['project-executions pay 1…10000000']);
@@ -183,7 +183,7 @@ describe('executions/project-reading', () => {
     ['forbidden', undefined, 'hidden'],
     // The name of the project does not fit into a path, so no request is sent.
     ['rejected', undefined, 'hidden'],
-  ] as const)('after %s %s, puts a project on hold as %s', async (kind, errorCode, hold) => {
+  ] as const)('puts a project on hold after %s %s, as %s', async (kind, errorCode, hold) => {
     const answer = (): never => {
       throw refusal(kind, errorCode);
     };
@@ -225,7 +225,7 @@ describe('executions/project-reading', () => {
     expect(scene.asked).toEqual(['project-executions pay 1…10000000']);
   });
 
-  it('continues at the catch-up limit, and stores skipped windows to count them later', async () => {
+  it('continues at the catch-up limit, and stores skipped windows to count their executions later', async () => {
     const scene = createScene({
       answer: (asked) => toPage(runs(10), asked),
       hold: 'disabled',
@@ -252,7 +252,7 @@ describe('executions/project-reading', () => {
     expect(scene.state()).toEqual({ ...toNewProject('pay', 0), scannedThroughMs: nowMs });
   });
 
-  it('continues to read future-dated executions until all were read once', async () => {
+  it('continues to read future-dated executions until each was read once', async () => {
     const count = 12_000;
     const ahead = runs(count).map((run) => ({ ...run, endedAtMs: nowMs + 1000 + 50 * run.id }));
     let fails = false;

@@ -9,7 +9,7 @@ import {
 import { dayMs } from '../support/durations.ts';
 
 describe('executions/project-state', () => {
-  it('starts with nothing read', () => {
+  it('starts without any read executions', () => {
     expect(toNewProject('pay', 5000)).toEqual({
       project: 'pay',
       countedFromMs: 5000,
@@ -27,7 +27,7 @@ describe('executions/project-state', () => {
     });
   });
 
-  it('skips what is older than the catch-up limit, and reports it', () => {
+  it('skips executions older than the catch-up limit, and reports this', () => {
     expect(resume(held({ scannedThroughMs: 2 * dayMs }), 10 * dayMs, 7 * dayMs)).toEqual({
       project: 'pay',
       countedFromMs: 259_200_000,
@@ -47,7 +47,7 @@ describe('executions/project-state', () => {
     expect(resume(behind, 10 * dayMs, 7 * dayMs)).toMatchObject({ scannedThroughMs: 2 * dayMs, countedFromMs: dayMs });
   });
 
-  it('reads and counts again from the time to which the clock was set back, but nothing that was removed', () => {
+  it('reads and counts again from the time to which the clock was set back, but no removed executions', () => {
     const ahead = held({
       hold: undefined,
       countedFromMs: 20 * dayMs,
@@ -71,7 +71,7 @@ describe('executions/project-state', () => {
     expect(rewind({ ...ahead, prunedThroughMs: 12 * dayMs }, 10 * dayMs).countedFromMs).toBe(12 * dayMs);
   });
 
-  it('starts counting earlier by at least the amount that the clock was ahead, if the step was noticed too late', () => {
+  it('starts counting earlier by at least the time that the clock was ahead, if the step was noticed too late', () => {
     const ahead = { ...toNewProject('pay', 20 * dayMs), scannedThroughMs: 23 * dayMs };
     expect(rewindUnseen(ahead, 11 * dayMs)).toEqual({
       project: 'pay',

@@ -9,7 +9,7 @@ import {
 import { someRun } from './some-execution.ts';
 
 describe('executions/recent-runs', () => {
-  it('fills one document after the other, the oldest end first, and writes only changed ones', () => {
+  it('fills documents one by one, the oldest ends first, and writes only changed documents', () => {
     const first = add(new Map(), runs(1, 60));
     expect(first.written).toEqual(['0', '1']);
     expect(sizes(first.sheets)).toEqual(['0: 50', '1: 10']);
@@ -40,13 +40,16 @@ describe('executions/recent-runs', () => {
     [0, {}],
     [5, { failedNodes: ['n0', 'n1', 'n2', 'n3', 'n4'] }],
     [200, { failedNodes: ['n0', 'n1', 'n2', 'n3', 'n4'], failedNodeCount: 200 }],
-  ])('keeps the first few of %i failed nodes of an execution, and their number', (count, kept) => {
-    const { failedNodes, failedNodeCount } = toRecent(
-      'pay',
-      someRun({ failedNodes: Array.from({ length: count }, (_, index) => `n${index}`) }),
-    );
-    expect({ failedNodes, failedNodeCount }).toEqual(kept);
-  });
+  ])(
+    'keeps the names of the first few of %i failed nodes of an execution, and the number of failed nodes',
+    (count, kept) => {
+      const { failedNodes, failedNodeCount } = toRecent(
+        'pay',
+        someRun({ failedNodes: Array.from({ length: count }, (_, index) => `n${index}`) }),
+      );
+      expect({ failedNodes, failedNodeCount }).toEqual(kept);
+    },
+  );
 
   it('does not add a run that is older than a thousand others', () => {
     const { sheets } = add(new Map(), runs(1001, 1000));
@@ -65,7 +68,7 @@ describe('executions/recent-runs', () => {
     expect(newest(loaded, 2_000_000).map(({ id }) => id)).toEqual(ids);
   });
 
-  it('continues from runs that were stored one by one', () => {
+  it('continues with runs that an earlier release stored one by one', () => {
     const before: RecentSheets = new Map(runs(1, 3).map((run) => [`${run.startedAtMs} ${run.id}`, [run]]));
     const next = add(before, runs(4, 1));
     expect(next.written).toEqual(['0']);

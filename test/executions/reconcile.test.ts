@@ -11,7 +11,7 @@ import { hourMs } from '../support/durations.ts';
 import { someRun, someRunning } from './some-execution.ts';
 
 describe('executions/reconcile', () => {
-  it('counts rows with an end, whatever their status, and no others', () => {
+  it('counts rows with an end, whatever their status, and no other rows', () => {
     const rows = [
       someRun({ id: 1, status: 'scheduled' }),
       someRunning({ id: 2 }),
@@ -87,7 +87,7 @@ describe('executions/reconcile', () => {
     expect(found.entries).toEqual([{ id: 70, startedAtMs: 36_000_000, endedAtMs: 36_005_000 }]);
   });
 
-  it('recognizes an import dated between a server clock that is days behind and the clock of the exporter', () => {
+  it('recognizes an import that is dated between a server clock that is days behind and the clock of the exporter', () => {
     const rows = [at({ id: 70, hour: 60 }), at({ id: 71, hour: 90 }), at({ id: 72, hour: 102 })];
     const found = reconcile(input({ rows, ids: hours([100, 50, 60]), seenAtMs: 50 * hourMs, latestMs: 101 * hourMs }));
     expect(found.imported).toBe(1);
@@ -97,7 +97,7 @@ describe('executions/reconcile', () => {
     expect(counted({ rows: atOnce, seenAtMs: 50 * hourMs, latestMs: 101 * hourMs })).toEqual([71, 72, 50]);
   });
 
-  it('counts runs of a clock that is days behind in the present epoch, but compares no ids with them', () => {
+  it('counts runs of a clock that is days behind in the present epoch, but does not compare their ids', () => {
     const known = { ids: hours([100, 50, 60]), slowByMs: [90 * hourMs], epochStartedAtMs: 99 * hourMs };
     const rows = [at({ id: 61, hour: 11 }), at({ id: 62, hour: 40 })];
     const found = reconcile(input({ rows, ...known, seenAtMs: 101.5 * hourMs }));
@@ -126,7 +126,7 @@ describe('executions/reconcile', () => {
     expect(found.idHours).toEqual([{ hour: 102, leastId: 55, greatestId: 55 }]);
   });
 
-  it('starts a new epoch now when a clock that is days ahead gives a known id another start', () => {
+  it('starts a new epoch at the present time when a clock that is days ahead gives a known id another start', () => {
     const known = knownAs([55, 360_000_000]);
     const rows = [at({ id: 55, hour: 900 })];
     const given = { rows, known, ids: hours([100, 50, 60]), seenAtMs: 102 * hourMs, latestMs: 102 * hourMs };
@@ -139,7 +139,7 @@ describe('executions/reconcile', () => {
     expect(reconcile(input({ rows, known, epochStartedAtMs: 101 * hourMs })).newEpochAtMs).toBeUndefined();
   });
 
-  it('recognizes the first id of an epoch, even if a later one of another project was read before', () => {
+  it('recognizes the first id of an epoch, even if a later id of another project was read before', () => {
     const old = knownAs([1, 1000]);
     const first = reconcile(input({ rows: [at({ id: 1, hour: 101 })], known: old, epochStartedAtMs: 102 * hourMs }));
     expect(first).toMatchObject({ newEpochAtMs: undefined, epochStartedAtMs: 101 * hourMs });

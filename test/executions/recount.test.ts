@@ -13,7 +13,7 @@ import { someRun } from './some-execution.ts';
 const nowMs = 100 * dayMs;
 
 describe('executions/recount', () => {
-  it('compares totals hour by hour, and reads hours that differ again', async () => {
+  it('compares totals hour by hour, and reads the hours with different totals again', async () => {
     const scene = await createScene({ ended: [2.5, 7.5, 7.6], known: [2.5, 7.5] });
     await scene.look('pay', { nextDayMs: nowMs, activeUntilMs: nowMs + 1 });
     expect(scene.readAgain).toEqual(['pay -8 h … -7 h']);
@@ -82,7 +82,7 @@ describe('executions/recount', () => {
     expect(scene.comparedWeekAtMs()).toBeGreaterThan(nowMs);
   });
 
-  it('compares a week at once if the clock was set back since', async () => {
+  it('compares a week at once if the clock was set back since the last comparison', async () => {
     const scene = await createScene({ ended: [], known: [] });
     await scene.setComparedWeek(nowMs + 10 * dayMs);
     await scene.look('pay', {});
@@ -102,7 +102,7 @@ describe('executions/recount', () => {
     expect(scene.readAgain).toHaveLength(5);
   });
 
-  it('continues in the next round if time is short, and compares nothing twice', async () => {
+  it('continues in the next round if time is short, and compares no hour twice', async () => {
     const scene = await createScene({ ended: [2.5, 7.5], known: [] });
     scene.note('pay', { nextDayMs: nowMs, activeUntilMs: nowMs + 1 });
     let rounds = 0;
@@ -114,7 +114,7 @@ describe('executions/recount', () => {
     expect(scene.comparedWeekAtMs()).toBe(nowMs);
   });
 
-  it('reads nothing if the history was deleted', async () => {
+  it('reads no hour again if the history was deleted', async () => {
     const ended = Array.from({ length: 100 }, (_, index) => index + 24.5);
     const scene = await createScene({ ended: [130.5], known: [130.5, ...ended] });
     await scene.setComparedWeek(nowMs - dayMs);
@@ -142,7 +142,7 @@ describe('executions/recount', () => {
     expect(scene.overlapMs()).toBe(120_000);
   });
 
-  it('compares a thousand busy projects within the hour, and reports if there are too few requests', async () => {
+  it('compares a thousand busy projects within the hour, and reports a lack of requests', async () => {
     const many = Array.from({ length: 1000 }, (_, index) => `p${index}`);
     const scene = await createScene({ ended: [], known: [], projects: many });
     const round = async (): Promise<void> => {
@@ -166,7 +166,7 @@ describe('executions/recount', () => {
     expect(poor.complaints()).toEqual(['recounts are 2 h late: the request budget is too small']);
   });
 
-  it('does not report known hidden rows again', async () => {
+  it('reports known hidden rows only once', async () => {
     const scene = await createScene({ ended: [5.5], known: [], isHidden: true });
     await scene.look('pay', { nextDayMs: nowMs, activeUntilMs: nowMs + 1 });
     expect(scene.readAgain).toHaveLength(1);
@@ -180,7 +180,7 @@ describe('executions/recount', () => {
     expect(scene.readAgain).toEqual(['pay -31 h … -30 h', 'pay -26 h … -25 h']);
   });
 
-  it('compares each project in turn if there is more to do than a round has time for', async () => {
+  it('compares each project in turn if a round has too little time for all of them', async () => {
     const scene = await createScene({ ended: [2.5], known: [], isHidden: true });
     for (let count = 0; count < 2; count += 1) {
       for (const project of usualProjects) scene.note(project, { nextDayMs: nowMs, activeUntilMs: nowMs + 1 });

@@ -57,7 +57,7 @@ describe('executions/requests', () => {
     expect(asked.filter((path) => /^\/api\/47\/project\/p\d+\/executions/.test(path)).length).toBeLessThanOrEqual(12);
   }, 60_000);
 
-  it('reads a disabled project less and less often, and at once when the list contains it again', async () => {
+  it('reads a disabled project less and less often, and reads it at once when it is in the list again', async () => {
     let asked = 0;
     const onRequest = ({ path }: { readonly path: string }): void => {
       if (path.includes('project/away/executions')) asked += 1;
@@ -85,7 +85,7 @@ describe('executions/requests', () => {
     expect(asked).toBeGreaterThanOrEqual(1);
   }, 60_000);
 
-  it('loses nothing of sixty runs a minute in one project and forty thousand an hour in another', async () => {
+  it('loses no run of sixty a minute in one project and forty thousand an hour in another', async () => {
     const scene = await createScene();
     onTestFinished(scene.stop);
     const { control, nowMs } = scene;

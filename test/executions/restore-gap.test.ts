@@ -23,7 +23,7 @@ async function setUp(isRestored: boolean) {
 }
 
 describe('executions/restore-gap', () => {
-  it('publishes a project once it was read up to the first round after a restore', async () => {
+  it('publishes a project after it was read up to the first round after a restore', async () => {
     const { gap, scan, shown } = await setUp(true);
     expect(shown()).toEqual([]);
     await gap.begin(1000);

@@ -4,7 +4,7 @@ import { createMemoryLedger } from './memory-ledger.ts';
 import { play } from './play.ts';
 
 describe('executions after a restored copy', () => {
-  it('never publishes a lower counter, for any time of the copy and any later events', async () => {
+  it('never publishes a lower counter, for a backup from any time and any later events', async () => {
     const action = fc.oneof(
       { weight: 5, arbitrary: fc.tuple(fc.constant('finish' as const), fc.nat(2), fc.nat(3)) },
       { weight: 6, arbitrary: fc.tuple(fc.constant('rounds' as const), fc.integer({ min: 1, max: 3 }), fc.nat(1)) },
@@ -70,7 +70,7 @@ describe('executions after a restored copy', () => {
     expect(counted()).toEqual(['pay settle succeeded 2']);
   });
 
-  it('finds an old execution again at once if a recount had found it before', async () => {
+  it('finds an old execution again at once if a recount had found it before the restore', async () => {
     const ledger = createMemoryLedger();
     const { finish, counted, rounds, restart } = await play({ keepBy: () => ledger });
     await rounds(2, 3_600_000);

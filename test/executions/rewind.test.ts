@@ -37,7 +37,7 @@ describe('executions/rewind', () => {
     expect(cache.states.get('pay')?.heldSinceMs).toBe(heldSinceMs);
   });
 
-  it('computes by how much the clock was ahead while the exporter was not running, from the progress of projects', async () => {
+  it('computes from the progress of projects how far the clock was ahead while the exporter was not running', async () => {
     const { rewound, through } = await rewind({ nowMs }, [
       readThrough('pay', nowMs + 5_000_000),
       readThrough('stock', nowMs + 7_000_000),
@@ -52,7 +52,7 @@ describe('executions/rewind', () => {
     expect(rewound).toBeUndefined();
   });
 
-  it('notices a clock that was set back although nothing was read yet', async () => {
+  it('notices that a clock was set back even if nothing was read yet', async () => {
     const { rewound } = await rewind({ nowMs, rewindToMs: nowMs - 10_000, reachedMs: nowMs + 600_000 }, []);
     expect(rewound).toBe(nowMs + 600_000);
   });

@@ -72,7 +72,7 @@ describe('executions/running-reader', () => {
     expect((await read(names.slice(0, 1))).readTicks?.size).toBe(1);
   });
 
-  it('reads a list to its end, although pages are cut before hidden rows are removed', async () => {
+  it('reads a list to its end, although the server cuts pages before it removes hidden rows', async () => {
     const all = Array.from({ length: 1200 }, (_, id) => someRunning({ id, project: id % 2 === 0 ? 'pay' : 'hidden' }));
     const { read } = setUp(
       () => all,
@@ -81,7 +81,7 @@ describe('executions/running-reader', () => {
     expect((await read([])).executions?.length).toBe(600);
   });
 
-  it('omits projects that are gone or cannot be read', async () => {
+  it('omits projects that are deleted or cannot be read', async () => {
     const { read } = setUp((project) => {
       if (project === 'gone') throw refusal('not_found', 'api.error.project.missing');
       if (project === 'closed') throw refusal('forbidden', 'api.error.item.unauthorized');
@@ -94,7 +94,7 @@ describe('executions/running-reader', () => {
     expect((await read(['gone', 'pay'])).denied).toEqual(new Set());
   });
 
-  it('keeps its results when the budget has no place for the next project, and continues there', async () => {
+  it('keeps its results when the budget has no place for the next project, and continues with this project', async () => {
     let places = 2;
     const { read, asked } = setUp((project) => {
       places -= 1;
@@ -191,7 +191,7 @@ describe('executions/running-reader', () => {
       expect(await setUp(answer, failure, release).read(['pay'])).toMatchObject({ executions: [] });
   });
 
-  it('reads all projects together again soon if a server of an unknown release failed once', async () => {
+  it('reads all projects with one request again soon, if a server of an unknown release failed once', async () => {
     let failures = 1;
     const failOnce = (): ApiError | undefined => {
       failures -= 1;

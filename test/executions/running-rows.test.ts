@@ -11,7 +11,7 @@ const none = 'project="pay",job_group="",job_name=""';
 const of = 'project="pay",job_group="nightly",job_name="settle"';
 
 describe('executions/running-rows', () => {
-  it('publishes 0 if nothing runs and nothing waits', () => {
+  it('publishes 0 if no execution runs and none waits', () => {
     expect(show([])).toEqual([
       `executions_running{${none}} 0`,
       `executions_running_overdue{${none}} 0`,

@@ -51,7 +51,7 @@ describe('executions/series-plan', () => {
     expect(planRoom({ ...off, maxSeries: 10_000 }, onePlain).jobs).toBe(336);
   });
 
-  it("reserves the series under OpenTelemetry's names if they are on", () => {
+  it("reserves the series under OpenTelemetry's names if these names are on", () => {
     const cicd = { ...defaults, cicd: true };
     expect(seriesOfJob(cicd)).toBe(32);
     // A project has 56 more series than without these names, and a job with durations has 96 more.

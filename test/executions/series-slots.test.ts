@@ -83,7 +83,7 @@ describe('executions/series-slots', () => {
     expect(slots.taken()).toEqual({ jobs: 0, durations: 0, nodes: 0 });
   });
 
-  it('gives the slots of a deleted project to others', () => {
+  it('gives the slots of a deleted project to other projects', () => {
     const slots = createSeriesSlots([
       cell('runs', ['pay', '', 'a', 'succeeded']),
       cell('runs', ['pay2', '', 'a', 'failed']),
@@ -95,7 +95,7 @@ describe('executions/series-slots', () => {
     expect(take(slots, 'b', 'stock')).toBe(false);
   });
 
-  it('counts the refused owners, each once, until they get a slot', () => {
+  it('counts each refused owner once, until the owner gets a slot', () => {
     const slots = withRoom(1);
     for (const name of ['a', 'b', 'c', 'b']) take(slots, name);
     expect(slots.refused().jobs).toBe(2);

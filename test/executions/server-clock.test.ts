@@ -10,7 +10,7 @@ describe('executions/server-clock', () => {
     expect(asked()).toBe(0);
   });
 
-  it('requests the time whenever an answer has no date', async () => {
+  it('requests the time whenever a response has no date', async () => {
     const { read, asked, pass } = createScene((nowMs) => nowMs + 90_000);
     for (let count = 1; count <= 3; count += 1) {
       expect(await read(undefined)).toBe(1_075_000 + count * 15_000);
@@ -19,16 +19,19 @@ describe('executions/server-clock', () => {
     }
   });
 
-  it.each([() => undefined, refuse])('requests the time every five minutes if no answer has one', async (answer) => {
-    const { read, asked, pass } = createScene(answer);
-    await read(undefined);
-    pass(299_999);
-    expect(await read(undefined)).toBe(1_299_999);
-    expect(asked()).toBe(1);
-    pass(1);
-    await read(undefined);
-    expect(asked()).toBe(2);
-  });
+  it.each([() => undefined, refuse])(
+    'requests the time every five minutes if no response has a date',
+    async (answer) => {
+      const { read, asked, pass } = createScene(answer);
+      await read(undefined);
+      pass(299_999);
+      expect(await read(undefined)).toBe(1_299_999);
+      expect(asked()).toBe(1);
+      pass(1);
+      await read(undefined);
+      expect(asked()).toBe(2);
+    },
+  );
 
   it('returns whole milliseconds, although ticks have fractions', async () => {
     const { read, pass } = createScene((nowMs) => nowMs + 90_000.25);
@@ -120,7 +123,7 @@ describe('executions/server-clock', () => {
   });
 
   it.each([32, 33])(
-    'skips the span of a step, even if it was not accepted at first, unless it is longer than a month: %i days',
+    'skips the span of a step, even if the step was not accepted at first, unless the span exceeds a month: %i days',
     async (days) => {
       const { read, pass, latest } = createScene(refuse);
       await read(1_000_000);
@@ -176,7 +179,7 @@ describe('executions/server-clock', () => {
     expect(rewindTo()).toBeUndefined();
   });
 
-  it('rewinds to the last time from the server, although later times were computed', async () => {
+  it('rewinds to the last time from the server, even if later times were computed', async () => {
     let answer = (nowMs: number): number => nowMs;
     const { read, pass, rewindTo } = createScene((nowMs) => answer(nowMs));
     await read(undefined);
@@ -206,7 +209,7 @@ describe('executions/server-clock', () => {
     expect(wasUnseen()).toBe(false);
   });
 
-  it('requests the time if dates are surprising, once a minute at most, and uses the answer', async () => {
+  it('requests the time if dates are surprising, at most once a minute, and uses the response', async () => {
     const { read, asked, pass } = createScene((nowMs) => nowMs);
     await read(1_000_000);
     pass(60_000);
@@ -217,7 +220,7 @@ describe('executions/server-clock', () => {
     expect(asked()).toBe(1);
   });
 
-  it('requests the time every quarter of an hour, even if answers have dates', async () => {
+  it('requests the time every quarter of an hour, even if responses have dates', async () => {
     const { read, asked, pass } = createScene((nowMs) => nowMs);
     for (let passedMs = 0; passedMs < 1_800_000; passedMs += 15_000) {
       await read(1_000_000 + passedMs);

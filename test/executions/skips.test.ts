@@ -23,7 +23,7 @@ describe('executions/skips', () => {
     expect(scene.asked).toHaveLength(4);
   });
 
-  it('sends five requests at once at most, within its time', async () => {
+  it('sends at most five requests at once, within its time', async () => {
     const scene = await createScene([toSkip(0, 70)], () => 1);
     await scene.look();
     expect(scene.asked).toHaveLength(5);
@@ -58,7 +58,7 @@ describe('executions/skips', () => {
     ]);
   });
 
-  it('counts skipped executions once if they cannot be stored at first', async () => {
+  it('counts skipped executions once, even if they could not be stored at first', async () => {
     const scene = await createScene([toSkip(0, 3)], () => 4);
     scene.fill(true);
     await expect(scene.look()).rejects.toThrow('the disk is full');
@@ -67,7 +67,7 @@ describe('executions/skips', () => {
     expect([scene.skipped, scene.left()]).toEqual([['disabled 4'], undefined]);
   });
 
-  it('starts counting tries again with each week', async () => {
+  it('counts the attempts of each week separately', async () => {
     let asked = 0;
     const scene = await createScene([toSkip(0, 14)], () => {
       asked += 1;

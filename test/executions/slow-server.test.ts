@@ -3,7 +3,7 @@ import { dayMs, hourMs, minuteMs } from '../support/durations.ts';
 import { createTimedScene, startMs } from './timed-scene.ts';
 
 describe('executions on a slow server', () => {
-  it('reads a dense hour in few more requests than pages if each answer takes 1.5 s, and shows the server as up', async () => {
+  it('reads a dense hour in few more requests than pages if each response takes 1.5 s, and shows the server as up', async () => {
     const rows = 20_000;
     const past = Array.from({ length: rows }, (_, index) => startMs - (index + 1) * 180);
     const coming = Array.from({ length: 400 }, (_, index) => startMs + index * 3000);
@@ -122,7 +122,7 @@ describe('executions on a slow server', () => {
     expect(await known('pay')).toBe(1007 + 55);
   }, 60_000);
 
-  it('always publishes everything, even if a round takes longer than a minute', async () => {
+  it('publishes all series in time, even if a round takes longer than a minute', async () => {
     const names = Array.from({ length: 250 }, (_, index) => `p${index}`);
     const ends = names.map((name, index): [string, number[]] => [name, [startMs + index * 1000]]);
     const { rounds, publishes } = createTimedScene({ answerMs: () => 800, ends: new Map(ends), active: names });
@@ -155,7 +155,7 @@ describe('executions on a slow server', () => {
     expect(new Set(publishes.map(({ validForMs }) => validForMs / 3000 - 10))).toEqual(new Set([14.5, 28.5]));
   });
 
-  it('continues at the catch-up limit even if the server never reports how much is skipped, and logs this', async () => {
+  it('continues at the catch-up limit even if the server never reports the number of skipped executions, and logs this', async () => {
     const past = Array.from({ length: 40 * 24 }, (_, index) => startMs - (index + 1) * hourMs);
     const { rounds, known, told, takeFrom, pass, restart } = createTimedScene({
       answerMs: () => 5,
@@ -175,7 +175,7 @@ describe('executions on a slow server', () => {
     ]);
   });
 
-  it('counts skipped executions in small steps, and loses none across a restart', async () => {
+  it('counts skipped executions in small steps, and loses no execution across a restart', async () => {
     const coming = Array.from({ length: 30 * 24 }, (_, index) => startMs + index * hourMs);
     const { rounds, told, pass, restart } = createTimedScene({
       answerMs: () => 5,

@@ -51,7 +51,7 @@ describe('executions/total-rows', () => {
     expect(defaultBuckets).toEqual([1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600, 43_200]);
   });
 
-  it('shows how many executions are hidden, and nothing if that is unknown', () => {
+  it('shows the number of hidden executions, or no series if the number is unknown', () => {
     const history = [
       { project: 'pay', counted: 5, readable: 2 },
       { project: 'stock', counted: undefined, readable: 0 },

@@ -4,7 +4,7 @@ import { type Played, play } from './play.ts';
 import { birthMs } from './scene.ts';
 
 describe('executions/transitions', () => {
-  it('starts counting at its first start, or as long before it as the backfill', async () => {
+  it('starts counting at its first start, or earlier by the backfill', async () => {
     const { finish, counted, rounds } = await play({ settings: { backfillMs: hourMs } });
     finish('pay', { agoMs: 1.5 * hourMs });
     finish('pay', { agoMs: 0.5 * hourMs });
@@ -12,7 +12,7 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('complains about a configured start of counting that has no effect, and about no other', async () => {
+  it('complains about a configured start of counting only if it has no effect', async () => {
     const { rounds, restart, complaints } = await play({ settings: { countFromMs: birthMs - hourMs } });
     await rounds(1);
     restart();
@@ -76,7 +76,7 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['new  succeeded 1']);
   });
 
-  it('keeps the progress of a disabled project and resumes there', async () => {
+  it('keeps the progress of a disabled project, and resumes there', async () => {
     const { control, finish, counted, rounds, shown, lag } = await play();
     await rounds(2);
     control.changeProject('pay', { disabled: true });
@@ -91,7 +91,7 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('keeps the progress of a hidden project and resumes there, without complaint', async () => {
+  it('keeps the progress of a hidden project and resumes there, without a complaint', async () => {
     const { control, finish, counted, rounds, simulator } = await play();
     await rounds(2);
     finish('pay');
@@ -106,7 +106,7 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['pay settle succeeded 2']);
   });
 
-  it('keeps the progress of a project without shown rows, reports their number, and counts them once they are shown', async () => {
+  it('keeps the progress of a project without shown rows, reports the number of rows, and counts the rows once they are shown', async () => {
     const { control, finish, counted, rounds, shown, simulator, job, lag } = await play();
     await rounds(2);
     control.addToken({ token: simulator.token, policy: { hiddenJobs: [job] } });
@@ -123,7 +123,7 @@ describe('executions/transitions', () => {
     expect(shown('automation_exporter_executions_hidden')).toEqual([]);
   });
 
-  it('counts an execution in an idle project within minutes, although the rotation takes a quarter of an hour', async () => {
+  it('counts an execution in an idle project within minutes, although a rotation over all projects takes a quarter of an hour', async () => {
     const { control, finish, counted, rounds } = await play({ settings: { maxDelayMs: 900_000 } });
     const projects = Array.from({ length: 60 }, (_, index) => `p${index}`);
     for (const project of projects) control.createProject(project);
@@ -134,7 +134,7 @@ describe('executions/transitions', () => {
     expect(counted().toSorted()).toEqual(['p23  succeeded 1', 'p3  succeeded 1', 'p43  succeeded 1']);
   });
 
-  it('ends the series of a deleted project at once, and removes it after thirty days', async () => {
+  it('ends the series of a deleted project at once, and removes the project after thirty days', async () => {
     const { control, finish, counted, rounds, shown, ledger, isShownProject } = await play();
     control.createProject('stock');
     await rounds(2);
@@ -157,7 +157,7 @@ describe('executions/transitions', () => {
     expect(await ledger.size('upstream')).toBe(0);
   });
 
-  it('counts a project that returns later only from its return on, and skips nothing', async () => {
+  it('counts a project that returns later only from its return on, and reports no skipped executions', async () => {
     const { control, finish, counted, rounds, told } = await play();
     await rounds(2);
     finish('pay');
@@ -172,7 +172,7 @@ describe('executions/transitions', () => {
     expect([counted(), told]).toEqual([['pay  succeeded 1'], []]);
   });
 
-  it('removes a deleted project in small steps, and counts none of it again', async () => {
+  it('removes a deleted project in small steps, and counts none of its executions again', async () => {
     const { control, finish, rounds, round, ledger } = await play({ settings: { backfillMs: dayMs } });
     for (const hours of [1, 3, 5]) finish('pay', { agoMs: hours * hourMs });
     await rounds(10);
@@ -200,7 +200,7 @@ describe('executions/transitions', () => {
     expect(lengths.filter((length) => length > 0.1).map(Math.round)).toEqual([1, 2]);
   });
 
-  it('keeps ids for nine days, longer than any recount reaches', async () => {
+  it('keeps ids for nine days, which is longer than any recount reaches', async () => {
     const { finish, rounds, ledger } = await play({ settings: { catchUpLimitMs: dayMs } });
     await rounds(2);
     finish('pay');
@@ -242,7 +242,7 @@ describe('executions/transitions', () => {
     ]);
   });
 
-  it('continues at the catch-up limit after the exporter itself was down for longer', async () => {
+  it('continues at the catch-up limit after the exporter was down for a longer time', async () => {
     const { finish, counted, rounds, told, pass, lag } = await play();
     await rounds(3);
     finish('pay', { agoMs: -1000 });

@@ -92,7 +92,7 @@ describe('executions/slow-clocks', () => {
     expect(cache.facts().slowClocks).toEqual([]);
   });
 
-  it('compares an answer that is ahead of the time in use with the clock of the exporter', async () => {
+  it('compares a response that is ahead of the time in use with the clock of the exporter', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     const ownMs = nowMs + 48 * hourMs;
     for (const serverTimes of [[nowMs + 1000], [ownMs], [ownMs - 26 * hourMs]])

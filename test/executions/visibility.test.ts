@@ -14,7 +14,7 @@ const nothingRuns = (project: string): string =>
   `automation_executions_running{project="${project}",job_group="",job_name=""} 0`;
 
 describe('executions/visibility', () => {
-  it('reports nothing hidden for credentials that can read everything', async () => {
+  it('reports no hidden executions for credentials that can read everything', async () => {
     const { rounds, finish, visibility } = await play();
     await rounds(2);
     finish('pay');
@@ -152,7 +152,7 @@ describe('executions/visibility, one request in each round', () => {
     expect(scene.visibility.all().running).toBe('denied');
   });
 
-  it('compares the last day of a partly hidden project, and reads it again when everything is shown', async () => {
+  it('compares the last day of a partly hidden project, and reads the day again when all rows are shown', async () => {
     const scene = createScene(['a'], { total: 3 });
     scene.visibility.noteRead('a', { ...nothingRead, total: 2, shown: 1, hidden: 1 });
     expect(await scene.looks(2)).toEqual([`day a ${nowMs - dayMs}…${nowMs}`]);

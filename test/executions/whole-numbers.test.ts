@@ -47,7 +47,7 @@ describe('executions/whole-numbers', () => {
     ['running-executions', '/executions/running'],
     ['projects', '/api/\\d+/projects$'],
     ['system-info', '/(executions/running|system/info)'],
-  ])('continues to count while %s fails, and logs it', async (_endpoint, path) => {
+  ])('continues to count while %s fails, and logs the failure', async (_endpoint, path) => {
     const { control, finish, counted, rounds, round } = await play();
     await rounds(2);
     control.addFault({ kind: 'status', path, status: 500 });

@@ -51,7 +51,7 @@ describe('expected-runs, six hours without an exporter', () => {
     expect(total('schedule_delay_seconds', '_sum') - sumBefore).toBeCloseTo(sumMs / 1000, 3);
   });
 
-  it('counts runs that a passive server did not start meanwhile, with an unknown cause', {
+  it('counts runs that a passive server did not start during the absence, with an unknown cause', {
     timeout: 60_000,
   }, async () => {
     const { control, minutes, away, total } = createBusy();
@@ -157,7 +157,7 @@ describe('expected-runs, an absence longer than the known times', () => {
     },
   );
 
-  it('does not use a schedule that was edited meanwhile', { timeout: 60_000 }, async () => {
+  it('does not use a schedule that was edited during the absence', { timeout: 60_000 }, async () => {
     const { control, minutes, away, ends, pasts, id } = createOne(everyMinute);
     await minutes(30);
     away(16 * 60);
@@ -181,7 +181,7 @@ describe('expected-runs, an absence longer than the known times', () => {
     expect(new Set(whys)).toEqual(new Set(['unsure']));
   });
 
-  it.each([0, 30])('names the member that is gone, after an absence of %d minutes too', async (awayMinutes) => {
+  it.each([0, 30])('names the member that is gone, even after an absence of %d minutes', async (awayMinutes) => {
     const { control, minutes, away, jobs } = createOne(everyMinute, { members: 2 });
     control.createJob('pay', { name: 'of the other', schedule: everyMinute });
     await minutes(20);
@@ -194,7 +194,7 @@ describe('expected-runs, an absence longer than the known times', () => {
   });
 
   it.each([18, 31])(
-    'reports no missed run of the absence from the answers of API %d',
+    'reports no missed run of the absence from the responses of API %d',
     { timeout: 60_000 },
     async (apiVersion) => {
       const { minutes, away, ends, pasts } = createOne(everyMinute, { apiVersion });

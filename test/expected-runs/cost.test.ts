@@ -174,7 +174,7 @@ describe('expected-runs, the processor of a server with 250 scheduled jobs', () 
     },
   );
 
-  it('requests schedules at once after minutes in which each such request waited until its timeout', async () => {
+  it('requests schedules at once after minutes in which each request for a schedule waited until its timeout', async () => {
     let isBusy = true;
     const { minutes, jobs } = createAsked({ minute }, 60, {
       takesTime: true,

@@ -104,7 +104,7 @@ describe('expected-runs', () => {
   it.each([
     ['', 0],
     [', although they could not be written at first', 2],
-  ])('counts the times while the watch was switched off as undecided%s', async (_what, failing) => {
+  ])('counts the times as undecided while the watch was switched off%s', async (_what, failing) => {
     let commits = Number.NEGATIVE_INFINITY;
     const { minutes, shown, restart } = createHourly({
       onCommit: () => {
@@ -156,7 +156,7 @@ describe('expected-runs', () => {
     ]);
   });
 
-  it('counts no missed run of a job that was switched off in an absence', async () => {
+  it('counts no missed run of a job that was switched off during an absence', async () => {
     const { control, minutes, shown, away, id } = createHourly();
     await minutes(30);
     away(60);
@@ -180,7 +180,7 @@ describe('expected-runs', () => {
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 1']);
   });
 
-  it('requests an edited schedule as soon as the server answers again', async () => {
+  it('requests an edited schedule as soon as the server responds again', async () => {
     const { control, minutes, shown, id } = createHourly({
       apiVersion: 58,
       around: (read) => read().catch(() => undefined),
@@ -222,7 +222,7 @@ describe('expected-runs', () => {
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 1']);
   });
 
-  it('counts once a missed run that the server recorded, and ignores it if no schedule has its time', async () => {
+  it('counts a missed run that the server recorded once, and ignores it if no schedule has its time', async () => {
     const { control, minutes, shown, id } = createHourly();
     await minutes(30);
     control.setExecutionMode('passive');
@@ -242,7 +242,7 @@ describe('expected-runs', () => {
     ]);
   });
 
-  it('expects nothing for a one-time run', async () => {
+  it('expects no scheduled run at the time of a one-time run', async () => {
     const { control, minutes, shown, id } = createHourly({ apiVersion: 58 });
     control.changeJob(id, { multiple: true });
     await minutes(10);
@@ -349,7 +349,7 @@ describe('expected-runs', () => {
     expect(asked.length).toBeLessThanOrEqual(60 + Math.ceil(400 / 6));
   });
 
-  it('decides many jobs in pieces, with turns of the event loop in between', async () => {
+  it('decides many jobs in pieces, with turns of the event loop between them', async () => {
     let commits = 0;
     const { control, minutes, jobs } = createStopping({ ticksPerRead: 1, onCommit: () => void (commits += 1) });
     control.createProject('pay');

@@ -22,7 +22,7 @@ function judged(...verdicts: readonly Verdict[]): Judged {
 const empty: HourOfTimes = { startMs: 0, ran: 0, late: 0, off: 0, undecided: 0, missed: {} };
 
 describe('expected-runs/deciding/hours', () => {
-  it('counts the decisions of each hour over all jobs, missed runs by cause', () => {
+  it('counts the decisions of each hour over all jobs, and missed runs by cause', () => {
     const first = addToHours(
       [],
       [
@@ -133,7 +133,7 @@ describe('expected-runs/deciding/hours-ahead', () => {
     ]);
   });
 
-  it('reads the starts of one hour at a time, and lets the event loop run in between', async () => {
+  it('reads the starts of one hour at a time, and lets the event loop run between the hours', async () => {
     const asked: number[] = [];
     let pauses = 0;
     await planHoursAhead({

@@ -122,7 +122,7 @@ describe('expected-runs, a clock that was set ahead and back', () => {
     },
   );
 
-  it('finds the runs missed between two times at which the clock was ahead, and after both', async () => {
+  it('finds the runs missed between two times at which the clock was ahead, and after both times', async () => {
     const { ahead, minutes, missed, undecided } = createJobs();
     await minutes(90);
     await ahead(dayAndMoreMs, 1);
@@ -135,7 +135,7 @@ describe('expected-runs, a clock that was set ahead and back', () => {
     expect(undecided()).toBeLessThanOrEqual(4);
   });
 
-  it('counts the times that the clock showed while it was ahead as undecided, if nothing started', async () => {
+  it('counts the times that the clock showed while it was ahead as undecided, if no run started', async () => {
     const { control, ahead, minutes, missed } = createJobs([minuteMs]);
     await minutes(40);
     control.setClockSkew(hourMs);
@@ -150,7 +150,7 @@ describe('expected-runs, a clock that was set ahead and back', () => {
     expect(missed()).toBe(47);
   });
 
-  it('reports that nothing starts until a clock that was set back shows its earlier time again', async () => {
+  it('reports that no run starts until a clock that was set back shows its earlier time again', async () => {
     const { control, minutes, restart, find, schedule, starts } = createJobs();
     await minutes(90);
     control.setClockSkew(-hourMs);

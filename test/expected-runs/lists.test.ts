@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createHourly, createStopping, hour } from './hourly.ts';
 
 describe('expected-runs/lists', () => {
-  it('requests the list of a project once, although executions use it too', async () => {
+  it('requests the list of a project once, although executions use the list too', async () => {
     const { minutes, requests } = createHourly();
     await minutes(70);
     const before = requests().length;
@@ -103,7 +103,7 @@ describe('expected-runs/lists', () => {
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 5']);
   });
 
-  it('takes a list that another collector read', async () => {
+  it('uses a list that another collector read', async () => {
     const { control, minutes, shown, readJobs, id } = createHourly();
     for (const project of ['a', 'b', 'c', 'd']) control.createProject(project);
     await minutes(2);
@@ -156,7 +156,7 @@ describe('expected-runs/lists', () => {
     expect(shown('job_next_run_timestamp_seconds')).toEqual([]);
   });
 
-  it('stores a long list in pieces, and requests the times of a changed job although a later piece failed', async () => {
+  it('stores a long list in pieces, and requests the times of a changed job even if a later piece failed', async () => {
     let left = Number.POSITIVE_INFINITY;
     let commits = 0;
     const { control, minutes, requests, shown } = createHourly({

@@ -28,7 +28,7 @@ describe('expected-runs, while the previous run is in progress', () => {
     expect(shown('scheduler_expected_running').map((line) => line.split(' ').at(-1))).toEqual(['1', '1']);
   });
 
-  it('counts the run in progress once, although two lists have it', async () => {
+  it('counts the run in progress once, although two lists contain it', async () => {
     const { minutes, find } = createSlow();
     const facts = new Set<string>();
     for (let minute = 0; minute < 130; minute += 1) {

@@ -118,7 +118,7 @@ describe('expected-runs, schedules with hours without starts', () => {
     },
   );
 
-  it('withdraws the times that an edit may have moved, although neither schedule has a start in these hours', async () => {
+  it('withdraws the times that an edit may have moved, even if neither schedule has a start in these hours', async () => {
     const { until, control, minutes, ends, id } = createQuiet('0 2 * * *');
     await minutes(2);
     await until('2026-01-16T01:50:00Z', 60 * minuteMs);

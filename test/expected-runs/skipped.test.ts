@@ -45,7 +45,7 @@ it('reports that running executions cannot be read, because a run to start by ha
   expect(await unknownOf()).toBe('running executions are not known, so a later run may be in progress');
 });
 
-it('lists runs without a later success first, critical ones before others, then by time', async () => {
+it('lists runs without a later success first, critical runs before others, then by time', async () => {
   const of = { project: 'pay', group: '', sinceMs: 0, decidedMs: 0, listedAtMs: 0, off: [], runs: [], verdicts: [] };
   const jobs = ['good', 'late', 'early', 'critical'].map((name, index) => {
     return { ...of, id: name, name, misses: [{ reason: 'passive' as const, facts: [], timesMs: [10 - index] }] };
@@ -91,7 +91,7 @@ it('does not claim that a window is free after a run of unknown duration', async
   expect(shown).toMatchObject([{ runs: 0, jobs_without_durations: 1 }]);
 });
 
-it('reports the projects whose running executions cannot be read, since a restart may end some', async () => {
+it('reports the projects whose running executions cannot be read, because a restart may end some', async () => {
   let isBusy = false;
   const { minutes, windows } = createHourly({ isRefused: (name) => isBusy && name === 'running-executions' });
   await minutes(5);

@@ -9,7 +9,7 @@ import { minuteMs } from '../support/durations.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
 describe('expected-runs/sources', () => {
-  it('dates a list of jobs by its request, because a job may be switched before the answer', () => {
+  it('dates a list of jobs by its request, because a job may be switched before the response', () => {
     const notes = createSourceNotes(fakeClock({ now: () => 60_000, ticks: () => 60_000 }));
     notes.takeJobLists();
     notes.listener(undefined).answered(projectJobs, { project: 'pay' }, [], 20_000);
@@ -56,7 +56,7 @@ describe('expected-runs/sources', () => {
     expect(blockers()).toEqual(['passive']);
   });
 
-  it('treats starts that differ by milliseconds as one, because servers compute the start from the uptime', () => {
+  it('treats starts that differ by milliseconds as one start, because servers compute the start from the uptime', () => {
     let nowMs = 0;
     const notes = createSourceNotes(fakeClock({ now: () => nowMs, ticks: () => nowMs }));
     for (const since of [90_000, 90_003, 89_999, 99_000]) {
@@ -109,7 +109,7 @@ describe('expected-runs/sources', () => {
     expect(notes.serverNowMs()).toBe(26 * 60 * minuteMs);
   });
 
-  it('keeps the time at which a member last answered over a restart, even if its address has changed', () => {
+  it('keeps the time at which a member last responded over a restart, even if the address of the member has changed', () => {
     let nowMs = 0;
     const clock = fakeClock({ now: () => nowMs, ticks: () => nowMs });
     const before = createSourceNotes(clock);

@@ -43,7 +43,7 @@ function sentence(
 const seen = Date.UTC(2026, 10, 21, 14, 2);
 
 describe('expected-runs/deciding/why', () => {
-  it('shows how long the last run took as pages do, so that 1.7 s are not 1 s', () => {
+  it('shows how long the last run took as pages do, so that 1.7 s are not shown as 1 s', () => {
     const ran = { is: 'ran', expectedMs: two, delayMs: 0, runId: 4711 } as const;
     const last = { ...lastRun, seconds: 1.74 };
     expect(sentence(ran, {}, new Map(), { last })).toContain(
@@ -59,7 +59,7 @@ describe('expected-runs/deciding/why', () => {
     );
   });
 
-  it('begins with the first answer about the schedule, because earlier times are not known', () => {
+  it('begins with the first response about the schedule, because earlier times are not known', () => {
     const timesMs = [nowMs + 60_000];
     const timetable = { source: 'forecast', askedAtMs: two, untilMs: nowMs + 60_000, confirmedMs: 0, timesMs } as const;
     expect(sentence(undefined, { sinceMs: two, timetable })).toMatch(
@@ -101,7 +101,7 @@ describe('expected-runs/deciding/why', () => {
       'unknown',
       { goneAtMs: two, timetable: { source: 'forecast', askedAtMs: 0, untilMs: 0, confirmedMs: 0, timesMs: [] } },
     ],
-  ] as const)('reports the next run as %s if no answer has one', (expected, fields) => {
+  ] as const)('reports the next run as %s if no response has one', (expected, fields) => {
     expect(sentence({ is: 'ran', expectedMs: two, delayMs: 3000, runId: 4712 }, fields)).toContain(
       `Next run: ${expected}.`,
     );

@@ -247,7 +247,7 @@ describe('http/api-status', () => {
     });
   });
 
-  it('answers if the state cannot be read', async () => {
+  it('responds even if the state cannot be read', async () => {
     const { ask } = await serve([apiStatusRoute(async () => ({ ...status(server('prod')), traces: undefined }))]);
     expect(JSON.parse((await ask('/api/status')).body)).toMatchObject({ well: true, traces: null });
   });

@@ -92,7 +92,7 @@ describe('http/execution-list', () => {
     expect(await read('/executions')).toContain('<option value="constructor">constructor</option>');
   });
 
-  it('reports that nothing matches, or that nothing has ended', async () => {
+  it('reports that no execution matches the filter, or that none has ended', async () => {
     expect(toText(await read('/executions?text=nowhere'))).toContain('\n0 of 4 executions, newest first.');
     expect(toText(await read('/executions?text=nowhere'))).toContain('\nNo execution matches. Show all');
     expect(toText(await read('/executions', []))).toContain('\nNo finished execution is known yet.');

@@ -188,7 +188,7 @@ All 4 finished executions, failures only
 `);
   });
 
-  it('links to the pages of running and finished executions, and to the list of all', async () => {
+  it('links to the pages of running and finished executions, and to the list of all executions', async () => {
     const told = executions({ running: [running({ id: 4711 })], ended: [ended({ id: 4709, job: 'a<b' })] });
     const page = await readPage([server('prod', { executions: told })]);
     expect(page.match(/<a [^>]*executions\/[^>]*>.*?<\/a>/g)).toEqual([
@@ -219,7 +219,7 @@ All 4 finished executions, failures only
     expect(await readPage([server('prod', { executions: executions() })])).not.toContain('<svg');
   });
 
-  it('shows that nothing runs, and that values are old', async () => {
+  it('shows that no execution is running, and that values are old', async () => {
     const quiet = toText(await readPage([server('prod', { executions: executions() })]));
     expect(quiet).toContain('\nRuns now: nothing\nCollectors: 2 up to date\n');
 
@@ -252,13 +252,13 @@ Collector | Result | Last run | Next | Took | Series
 ping | ok |`);
   });
 
-  it('does not report a server that has not answered since the start as down', async () => {
+  it('does not report a server as down that has not responded since the start', async () => {
     const page = await readPage([server('prod', { state: 'waiting', executionMode: undefined, collectors: [] })]);
     expect(page).toContain('<div class="headline off">');
     expect(toText(page)).toMatch(/^…"prod" has not responded yet\n/);
   });
 
-  it('says what to do if several members answer', async () => {
+  it('says what to do if several members respond', async () => {
     const page = await readPage([server('prod', { hidesMembers: true })]);
     expect(toText(page)).toContain(`
 Several members answer at this address
@@ -406,7 +406,7 @@ As of `);
     expect(off.match(/ fails<\/a>.* Its alert is off\. /g)?.length).toBe(212);
   });
 
-  it("shows a server's own problems before problems of its members if there is not enough room", async () => {
+  it("shows a server's own problems before problems of its members if there is too little room", async () => {
     const many = Array.from({ length: 12 }, (_, index) => server(`s${index}`, { collectors: [failing] }));
     const text = '9 scheduled runs of a cluster member that does not respond were missed';
     const cluster = server('cluster', {

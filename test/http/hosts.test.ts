@@ -65,7 +65,7 @@ describe('http/hosts', () => {
     expect(body).toContain('--web.external-url=http://monitor01.corp.example:9720/here/\n');
   });
 
-  it.each(['a<b.example.org', 'x"y.example.org'])('writes nothing of the Host %s into that page', async (host) => {
+  it.each(['a<b.example.org', 'x"y.example.org'])('writes no part of the Host %s into that page', async (host) => {
     const { ask } = await serve([config()]);
     const { status, body } = await ask('/config', { headers: { ...browser, host } });
     expect({ status, isShown: body.includes(host) }).toEqual({ status: 403, isShown: false });

@@ -122,7 +122,7 @@ describe('http/jobs', () => {
     expect(page.length).toBeLessThan(300_000);
   });
 
-  it('explains on the page of a job why it ran or not, with the decisions about its last times', async () => {
+  it('explains on the page of a job why the job ran or not, with the decisions about its last times', async () => {
     const why: Why = {
       server: 'prod',
       id: 'j1',

@@ -156,7 +156,7 @@ describe('http/page-turns', () => {
     expect(await read()).toBe(5);
   });
 
-  it('leaves the event loop to others after each piece of work, and before each caller continues', async () => {
+  it('leaves the event loop to other tasks after each piece of work, and before each caller continues', async () => {
     const { share, pass, turns } = createTurns();
     const read = share(async (pause: Pause) => {
       for (let piece = 0; piece < 10; piece += 1) {
@@ -169,7 +169,7 @@ describe('http/page-turns', () => {
     expect(turns()).toBe(5 + 3);
   });
 
-  it('tries again after making a list failed', async () => {
+  it('tries again after an error while making a list', async () => {
     const { share } = createTurns();
     let tries = 0;
     const read = share(async () => {

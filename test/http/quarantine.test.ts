@@ -78,7 +78,7 @@ describe('http/quarantine', () => {
     );
   });
 
-  it('retries or drops named traces, or all', async () => {
+  it('retries or drops named traces, or all traces', async () => {
     const { done, post } = await start();
     expect(await post('retry', { keys: ['prod/4711'] })).toEqual({ status: 200, body: '{"traces":1}' });
     expect(await post('drop', { all: true })).toEqual({ status: 200, body: '{"traces":7,"elsewhere":[]}' });

@@ -24,7 +24,7 @@ function post({ ask }: Pick<Served, 'ask'>, headers: Readonly<Record<string, str
 }
 
 describe('http/reload', () => {
-  it('reloads, and reports what needs a restart', async () => {
+  it('reloads, and reports which options need a restart', async () => {
     const warnings = ['web.listen_address: takes effect only after a restart'];
     const served = await start({ outcome: { ok: true, warnings } });
 

@@ -92,7 +92,7 @@ describe('http/schedule', () => {
     );
   });
 
-  it('reports that a passive server starts nothing, on every page that names starts', async () => {
+  it('reports that a passive server starts no job, on every page that names starts', async () => {
     const fact = { fact: 'the server is passive', atMs: atMs - 3_600_000, source: 'execution-mode' };
     const blockers = [{ reason: 'passive', fact, fix: 'set the execution mode of the server to active' }] as const;
     const { next, ...rest } = someSchedule();

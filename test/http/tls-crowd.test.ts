@@ -55,7 +55,7 @@ async function openTls(port: number): Promise<TLSSocket> {
 const wish = 'GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n';
 
 describe.skipIf(!hasOpenssl)(`http/server, crowded over TLS${withoutOpenssl}`, () => {
-  it('closes clients that never sent a request before clients that did', async () => {
+  it('closes clients that never sent a request before clients that sent one', async () => {
     const router = Router();
     router.get('/metrics', (_request, response) => response.type('text/plain').send('up 1\n'));
     const { port } = await serve([router], {

@@ -185,7 +185,7 @@ describe('http/tonight', () => {
     ]);
   });
 
-  it('reports that the other shards have all servers, if a shard has none', async () => {
+  it('reports that the other shards have all servers, if a shard has no server', async () => {
     const { ask } = await serveTonight([]);
     const { status, body } = await ask('/tonight');
     expect([status, toText(body).split('\n')[0]]).toEqual([

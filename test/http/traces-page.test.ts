@@ -35,7 +35,7 @@ const refused = { ...traces(), quarantine: 2, quarantinedBytes: 6800 };
 const both = [quarantine(), quarantine({ server: "o'hara's", executionId: '12', reason: 'HTTP 413' })];
 
 describe('http/traces-page', () => {
-  it('reports that all is delivered', async () => {
+  it('reports that all traces are delivered', async () => {
     const { text, body } = await readPage({});
     expect(text).toBe(`✓All traces are delivered
 As of 2024-05-20 03:19:40 UTC; reload.
@@ -56,7 +56,7 @@ Quarantined: nothing`);
     expect(body).toContain('<a href="http://b:9720/">open</a>');
   });
 
-  it('reports why nothing is delivered, since when, and what waits', async () => {
+  it('reports why no trace is delivered, since when, and which traces wait', async () => {
     const { text } = await readPage({ shown: stuckTraces() });
     expect(text).toBe(`✗Traces cannot be delivered (since 03:09 UTC, 10 min ago)
 Why: collector.example.org:4318: the connection was refused; is the trace backend running? (ECONNREFUSED).
@@ -134,7 +134,7 @@ Sending again and dropping require --web.enable-lifecycle, or web: { enable_life
     expect(text).toContain('\nand 1,184 more traces\n');
   });
 
-  it('says how to switch traces on, and what is kept meanwhile', async () => {
+  it('says how to switch traces on, and which traces are kept meanwhile', async () => {
     const { text, body } = await readPage({ shown: traces({ delivery: undefined, waiting: 3, quarantine: 1 }) });
     expect(text).toBe(`…Traces are off
 As of 2024-05-20 03:19:40 UTC; reload.

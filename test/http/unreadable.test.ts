@@ -51,7 +51,7 @@ Give this access policy to an administrator of the server. Replace automation-ex
     expect(text).toContain(`\nRuns now: ${words}\n`);
   });
 
-  it('shows rights that are missing although no poll was refused, and rights beyond what is needed', async () => {
+  it('shows rights that are missing although no poll was refused, and rights beyond the needed rights', async () => {
     const rights = [
       { collector: 'nodes', may: false, missing: ['node read in pay'] },
       { collector: 'tokens', may: false, missing: ['apitoken read'] },
@@ -70,7 +70,7 @@ Give this access policy to an administrator of the server. Replace automation-ex
     expect(await read({ rights: fine })).not.toContain('Permissions');
   });
 
-  it('reports that no project is visible, not that nothing runs', async () => {
+  it('reports that no project is visible, not that no execution runs', async () => {
     const denied = executions({ runningSight: 'denied' });
     const text = await read({ visibleProjects: 0, executions: denied, missingPolicy: 'for: {}\n' });
     expect(text).toMatch(

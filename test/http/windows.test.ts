@@ -105,7 +105,7 @@ describe('http/windows', () => {
     expect(lines).toContain('and 2 more jobs.');
   });
 
-  it('says that nothing starts on a passive server, and how long runs last', async () => {
+  it('says that no job starts on a passive server, and how long runs last', async () => {
     const fact = { fact: 'the server is passive', atMs: nowMs - hourMs, source: 'execution-mode' };
     const running = found.running.slice(0, 1);
     const passive = {

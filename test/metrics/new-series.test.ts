@@ -14,7 +14,7 @@ describe('metrics/new-series', () => {
     expect(hold.due(90_000)).toEqual(['b']);
   });
 
-  it('shows a series as 0 again if it was hidden in between', () => {
+  it('shows a series as 0 again if the series was hidden in between', () => {
     const hold = createNewSeriesHold(60_000);
     hold.noteShown(['a'], 0);
     hold.noteShown([], 50_000);

@@ -38,7 +38,7 @@ describe('metrics/render', () => {
     expect(renderSamples([row, ...plain.rows(1), row])).toBe('demo_plain 1\n');
   });
 
-  it('reuses from the previous row only what is the same', () => {
+  it('reuses only the equal parts of the previous row', () => {
     const names = [
       ['a', 'x'],
       ['a', 'y'],

@@ -42,7 +42,7 @@ async function onEveryTurn(all: Promise<unknown>, look: () => void): Promise<voi
 }
 
 describe('metrics/snapshot', () => {
-  it('shows exemplars only in OpenMetrics, and the rest in both', async () => {
+  it('shows exemplars only in OpenMetrics, and all other content in both formats', async () => {
     const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
     const exemplar = { traceId: 'cafe', spanId: 'beef', value: 3.5, atMs: 1_700_000_000_250 };
     const given = { bounds: [1, 10], counts: [1, 1, 0], sum: 4, count: 2, exemplars: [undefined, exemplar] };
@@ -85,7 +85,7 @@ describe('metrics/snapshot', () => {
     expect(Buffer.concat(snapshots.show('text').text).toString('utf8')).toBe('');
   });
 
-  it('shows nothing of a snapshot before it is complete', async () => {
+  it('shows no part of a snapshot before the snapshot is complete', async () => {
     const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
     await snapshots.publish(snapshotOf('one', manyRows(1)));
     const published = snapshots.publish(snapshotOf('one', manyRows(2)));
@@ -139,7 +139,7 @@ describe('metrics/snapshot', () => {
     expect(samplesOf(snapshots)).toEqual(['demo_stored_total 4']);
   });
 
-  it('does not restore rows withdrawn while they were rendered', async () => {
+  it('does not restore rows that were withdrawn while they were rendered', async () => {
     const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
     const published = snapshots.publish(snapshotOf('one', stored.rows(1)));
     snapshots.withdraw('one');

@@ -100,7 +100,7 @@ describe('ownership/ownership', () => {
     expect(reached).toEqual(['the database has not responded for 5 s', 'yes']);
   });
 
-  it('does not report a request that was cancelled by its own stop', async () => {
+  it('does not report a request that its own stop cancelled', async () => {
     const { ownership, reached, answer } = createSilent();
     ownership.start();
     await ownership.stop();
@@ -124,7 +124,7 @@ describe('ownership/ownership', () => {
     await ownership.stop();
   });
 
-  it('releases its servers and starts nothing again if it is stopped during a reload', async () => {
+  it('releases its servers and starts no work again if it is stopped during a reload', async () => {
     const { ownership, happened } = createScene(['a']);
     ownership.start();
     await settle();
@@ -168,7 +168,7 @@ describe('ownership/ownership', () => {
     expect(happened).toEqual(['acquire stuck', 'begin stuck', 'end stuck left', 'held back stuck']);
   });
 
-  it('requests an epoch above the last known one after the database lost its last transactions', async () => {
+  it('requests an epoch above the last known epoch after the database lost its last transactions', async () => {
     const { ownership, happened } = createScene(['a']);
     ownership.start();
     await settle();

@@ -205,7 +205,7 @@ describe('push/pusher', () => {
     expect([scene.results, scene.lost]).toEqual([['failed', 'failed'], {}]);
   });
 
-  it('sends each series from its last sent point, also after a partly failed push and a restart', async () => {
+  it('sends each series from its last sent point, even after a partly failed push and a restart', async () => {
     const scene = createScene(receiver.url, delta);
     for (const pusher of [scene.createPusher(), scene.createPusher()]) {
       // These points do not fit into one request.
@@ -236,7 +236,7 @@ describe('push/pusher', () => {
     expect(totalOf(receiver.points, 'p599')).toBe(6);
   });
 
-  it('waits as long as the endpoint asks, once', async () => {
+  it('waits as long as the endpoint requests, once', async () => {
     const scene = createScene(receiver.url);
     const pusher = scene.createPusher();
     await scene.publish();
@@ -279,7 +279,7 @@ describe('push/pusher', () => {
     expect([totalOf(receiver.points, 'pay'), scene.lost]).toEqual([1, {}]);
   });
 
-  it('stops within two seconds although the endpoint does not answer', async () => {
+  it('stops within two seconds, even if the endpoint does not respond', async () => {
     const scene = createScene(receiver.url);
     const pusher = scene.createPusher();
     await scene.publish();
@@ -390,7 +390,7 @@ describe('push/pusher', () => {
     expect(totalOf(receiver.points, 'pay')).toBe(7);
   });
 
-  it('sends nothing twice if another replica watched the server between two pushes', async () => {
+  it('sends no increase twice if another replica watched the server between two pushes', async () => {
     const scene = createScene(receiver.url, delta);
     const [one, other] = [scene.createPusher(), scene.createPusher()];
     for (const pusher of [one, other, one]) {
@@ -403,7 +403,7 @@ describe('push/pusher', () => {
     expect(totalOf(receiver.points, 'pay')).toBe(15);
   });
 
-  it('sends nothing, and loses nothing, while the sums cannot be stored', async () => {
+  it('sends no points, and loses none, while the sums cannot be stored', async () => {
     const scene = createScene(receiver.url, delta);
     const pusher = scene.createPusher();
     scene.run('pay', 4, 5);

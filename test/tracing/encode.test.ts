@@ -62,7 +62,7 @@ describeWithTools('tracing/encode', ['opentelemetry-proto'], (paths) => {
     expect(bytes * 4).toBeGreaterThan(estimated);
   });
 
-  it.each(['protobuf', 'json'] as const)('estimates spans with little more than a name, in %s', (format) => {
+  it.each(['protobuf', 'json'] as const)('estimates spans that contain little more than a name, in %s', (format) => {
     const bare = { kind: 'internal', isError: true, attributes: {}, links: [], why: '' } as const;
     const times = { startMs: 1_716_200_000_123, endMs: 1_716_200_009_456 };
     for (const name of ['x', '\u0001'.repeat(100), '時'.repeat(200)]) {

@@ -255,7 +255,7 @@ describe('tracing/times, exact durations', () => {
     expect(span?.attributes).toMatchObject({ 'automation.span.end_inferred': true });
   });
 
-  it('cuts no exact duration below a step whose own times are whole seconds', () => {
+  it('shortens no exact duration below a step whose own times are whole seconds', () => {
     const second = toSecond(birthMs + 1000);
     const node = { executionState: 'SUCCEEDED', startTime: second, endTime: second, duration: 800 };
     const step = { stepctx: '1', nodeStep: true, executionState: 'SUCCEEDED', startTime: second, endTime: second };

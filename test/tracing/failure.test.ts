@@ -116,7 +116,7 @@ describe('tracing/failure', () => {
     });
   });
 
-  it('follows a job reference down to the failed step in it', () => {
+  it('follows a job reference down to the failed step of the referenced job', () => {
     const child = step('1/1', { nodes: [node('web01', 'AuthenticationFailure', 3)] });
     expect(classOf([step('1', { failureReason: 'JobFailed', isNodeStep: false, workflow: [child] })])).toBe('access');
   });
@@ -160,7 +160,7 @@ describe('tracing/failure', () => {
     expect(classOf(undefined)).toBe('unread');
   });
 
-  it('names the limit of a log that interrupted the steps, but not if a step had failed before', () => {
+  it('names the limit of a log that interrupted the steps, unless a step had failed before', () => {
     const loggedReason = 'LogLimitExceeded';
     const planned = planOf([step('1', { nodes: [node('web01', 'Interrupted', 1)] })], { loggedReason });
     expect(planned.failure).toMatchObject({ failureClass: 'stopped', reason: loggedReason });

@@ -48,7 +48,7 @@ describe('tracing/kept-plans', () => {
     ]);
   });
 
-  it('keeps no more bytes than allowed, and reports what it removes and why', () => {
+  it('keeps no more bytes than allowed, and reports which plans it removes and why', () => {
     const forgotten: ForgetReason[] = [];
     const { length } = serialize(plan);
     const onForgotten = (reason: ForgetReason): void => void forgotten.push(reason);
@@ -71,7 +71,7 @@ describe('tracing/kept-plans', () => {
     expect(forgotten).toEqual(['count', 'count']);
   });
 
-  it('keeps 32 MB at most, also of very large traces', () => {
+  it('keeps at most 32 MB, even of very large traces', () => {
     const kept = createKeptPlans();
     const large = grow(5000);
     const { length } = serialize(large);
@@ -82,7 +82,7 @@ describe('tracing/kept-plans', () => {
     expect(left.at(-1)).toBe(60);
   });
 
-  it('has the previous attempt, for any order in which the traces were made', () => {
+  it('has the previous attempt, in any order in which the traces were made', () => {
     const kept = createKeptPlans();
     kept.keep('prod', 12, planAttempt({ attempt: 1 }));
     expect(kept.find('prod', 12)?.attempts).toEqual({ previous: undefined, next: undefined, retry: 1 });

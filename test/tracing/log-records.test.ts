@@ -69,7 +69,7 @@ describe('tracing/plan/log-records', () => {
     );
   });
 
-  it('adds lines to the run of a workflow for their node, also if its steps run on the server', () => {
+  it('adds lines to the run of a workflow for their node, even if its steps run on the server', () => {
     const [context, other] = ['1@node=web01/1', '1@node=web02/1'];
     const failure = {
       failureClass: 'work',
@@ -145,7 +145,7 @@ describe('tracing/plan/change-records', () => {
   });
 });
 
-it('sends no half of a surrogate pair, for which a backend may refuse the whole request', () => {
+it('sends no half of a surrogate pair, because a backend may refuse the whole request', () => {
   const half = '\ud83d';
   const about = { server: 'prod', service: 'x', scope: { name: 'x', version: '1' }, observedMs: 9, project: half };
   const change = { kind: 'key', project: half, subject: half, what: half, by: half, afterMs: 1, beforeMs: 9 } as const;
@@ -197,7 +197,7 @@ describe('tracing/enrich/send-lines', () => {
     [true, { traces: 4, bytes: 499 }],
     [false, { traces: 5, bytes: 0 }],
     [false, { traces: 1, bytes: 500 }],
-  ])('may use half of the spool, even if traces fill it: %s', async (isSent, size) => {
+  ])('may use half of the spool, even if traces fill the spool: %s', async (isSent, size) => {
     const { run, dropped } = setUp({
       spool: {
         hasRoom: async ({ maxBytes, maxTraces }) => maxBytes > 500 || maxTraces > 5,

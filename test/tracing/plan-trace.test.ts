@@ -122,7 +122,7 @@ describe('tracing/plan-trace', () => {
     expect(root?.attributes['automation.schedule.delay']).toBe(0);
   });
 
-  it('uses the reason of the next failed step if the first has none', () => {
+  it('uses the reason of the next failed step if the first failed step has no reason', () => {
     const source = readRecorded('recovered-then-failed');
     const [first, , ...others] = source.state?.steps ?? [];
     if (first === undefined || source.state === undefined) throw new Error('it has three steps');
@@ -192,7 +192,7 @@ describe('tracing/plan-trace', () => {
     expect(adhoc.trace.resource).not.toHaveProperty('cicd.pipeline.name');
   });
 
-  it('has no counts of nodes if there are none', () => {
+  it('has no counts of nodes if there are no nodes', () => {
     const names = Object.keys(planChanged({}).root?.attributes ?? {});
     expect(names.filter((name) => name.includes('count'))).toEqual([]);
   });

@@ -78,7 +78,7 @@ const recording = {
 };
 
 describe('tracing/plan, handlers as servers report them', () => {
-  it('names the steps of a job that handled an error, and the other steps', () => {
+  it('names the steps of a job that handled an error, and the steps after it', () => {
     const { trace } = planSource(readRecording(JSON.stringify(recording)));
 
     expect(`\n${toTreeText(trace)}`).toBe(`

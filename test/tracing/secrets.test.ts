@@ -96,7 +96,7 @@ describe('tracing/secrets', () => {
     expect(listCanaries({ joining: { option: 'traceparent', mode: 'parent' } })).toEqual([]);
   });
 
-  it('shows the configured values, and no others', () => {
+  it('shows only the configured values', () => {
     expect(listCanaries({ options: ['shown', 'absent'] })).toEqual(['canary-shown']);
     expect(listCanaries({ withUserNames: true })).toEqual(['canary-aborter', 'canary-user']);
     expect(listCanaries({ withArgstring: true })).toEqual(['canary-argstring']);

@@ -8,7 +8,7 @@ describe('tracing/plan, whole trees', () => {
   const tree = (name: string, changes: Partial<TraceSettings> = {}) =>
     `\n${toTreeText(planRecorded(name, changes).trace)}`;
 
-  it('names steps from the workflow and gives the server no node span', () => {
+  it('names steps from the workflow, and makes no node span for the server', () => {
     expect(tree('succeeded')).toBe(`
 RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
   Say it (1) 0..1204 success [clamped] - succeeded
@@ -221,7 +221,7 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
 `);
   });
 
-  it('names nothing for a command without a job', () => {
+  it('gives no names to steps of a command without a job', () => {
     expect(tree('ad-hoc')).toBe(`
 RUN 0..3333 success - the execution succeeded
   step 1 (1) 0..3000 success [clamped] - succeeded

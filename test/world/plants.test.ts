@@ -27,7 +27,7 @@ function play(
 }
 
 describe('world/plants', () => {
-  it('prints the command that replays a found world, reduced to the part that shows the fault', async () => {
+  it('prints the command that replays a faulty world, reduced to the part that shows the fault', async () => {
     const shownBy = '--seed=1 --cards=poison@100000+1000 --length=168000 --projects=1 --traces=off';
     const { output } = await play('no overlap', shownBy, []);
     expect(output).toContain('FAILED seed 1 small');
@@ -49,7 +49,7 @@ describe('world/plants', () => {
   const chosen = pickPart(plants, 4);
 
   it.each(chosen)(
-    'finds: $name',
+    'finds the fault: $name',
     async ({ name, shownBy }) => {
       const { code, output } = await play(name, shownBy);
       expect(output).toContain('FAILED seed');
@@ -59,7 +59,7 @@ describe('world/plants', () => {
   );
 
   it.each([...new Set(chosen.map(({ shownBy }) => shownBy))])(
-    'finds nothing without a planted fault: %s',
+    'finds no fault in worlds without a planted fault: %s',
     async (shownBy) => {
       const { faults } = await playWorld(drawPlan(readOptions(shownBy.split(' '))));
       expect(faults).toEqual([]);

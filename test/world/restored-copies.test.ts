@@ -28,7 +28,7 @@ describeWithTools('world/restored-copies', ['prometheus'], (tools) => {
   });
 
   it(
-    'shows a real Prometheus no lower counter, whenever a copy is restored',
+    'shows a real Prometheus no lower counter, whenever a backup is restored',
     async () => {
       const recorded = new Map<string, Scrapes>();
       const faults: string[] = [];

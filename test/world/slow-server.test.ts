@@ -8,7 +8,7 @@ const pageSize = 500;
 const hourMs = 3_600_000;
 
 describe('world/slow-server', () => {
-  it('reads a dense past with almost the minimum number of requests, while everything else continues', async () => {
+  it('reads a dense past with almost the minimum number of requests, while other work continues', async () => {
     const lags: number[] = [];
     const ups: (number | undefined)[] = [];
     const asked: string[] = [];

@@ -37,14 +37,14 @@ describe('world', () => {
     expect(one.requests).toBeGreaterThan(100);
   });
 
-  it('refuses a time that is not a number instead of waiting for ever', () => {
+  it('refuses a time that is not a number, instead of waiting for ever', () => {
     const time = createVirtualTime(0);
     const { clock } = createDaemonClock(time, { wallOffsetMs: 0, drift: 0 }, createDice('times'));
     expect(() => time.after(Number.NaN, () => undefined)).toThrow('a time has to be a number');
     expect(() => clock.after(Number.NaN, () => undefined)).toThrow('a timer has to have a time');
   });
 
-  it('shows no fault with either state engine', async () => {
+  it('finds no fault with either state engine', async () => {
     const plan = { ...planWorld(23, allCards), traces: 'nodes' } as const;
     const memory = await playWorld({ ...plan, state: 'memory' });
     const sqlite = await playWorld({ ...plan, state: 'sqlite' });

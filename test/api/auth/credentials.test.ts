@@ -43,7 +43,7 @@ describe('api/auth/token', () => {
     expect(second?.headers).not.toHaveProperty('x-service-auth-token');
   });
 
-  it('sends the token nowhere else', async () => {
+  it('sends the token in no other place', async () => {
     const { server } = await meet();
 
     expect(server.asked.map(({ line }) => line)).toEqual([
@@ -127,7 +127,7 @@ describe('api/auth/token', () => {
     ]);
   });
 
-  it('keeps the old token while its file cannot be read, and recovers', async () => {
+  it('keeps the old token while its file cannot be read, and uses the new token afterwards', async () => {
     const { server, secret, api } = await meet();
     server.guard((headers) => headers['x-rundeck-auth-token'] === 'new');
     secret.lose();

@@ -54,7 +54,7 @@ describe('api/auth/session', () => {
     ]);
   });
 
-  it('logs in again once the session has ended', async () => {
+  it('logs in again after the session has ended', async () => {
     const { api, simulator, logins, pass } = await connect();
     await api.get(executionMode);
     pass(60_000);
@@ -106,7 +106,7 @@ describe('api/auth/session', () => {
     expect(await api.get(executionMode)).toBe('active');
   });
 
-  it('reports the right error for an empty answer to a session', async () => {
+  it('reports the right error for an empty response to a session', async () => {
     const { api, simulator } = await connect();
     simulator.control.configure({ apiForSessions: false });
 
@@ -165,7 +165,7 @@ describe('api/auth/session', () => {
     expect(own.asked[1]?.line).toBe('GET /step/two?to=a//b');
   });
 
-  it('uses a new cookie from an answer of the API', async () => {
+  it('uses a new cookie from a response of the API', async () => {
     let answers = 0;
     const own = await startSessionServer('', () => ({ 'set-cookie': `JSESSIONID=turn${(answers += 1)}; Path=/` }));
     const { api } = connectTo(own.url, 'right');

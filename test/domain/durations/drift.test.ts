@@ -25,7 +25,7 @@ describe('domain/durations/drift', () => {
     expect(drift?.shift && toShiftRatio(drift.shift)).toBeCloseTo(2, 0);
   });
 
-  it('ends a change when the durations are as before, and treats new durations as usual after two weeks', () => {
+  it('ends a change when the durations are as before, or after two weeks of the new durations', () => {
     const slow = play([...usual, ...usual.map((each) => 2 * each)]);
     expect(slow?.shift).toBeDefined();
     expect(play(usual, slow)?.shift).toBeUndefined();
@@ -38,14 +38,14 @@ describe('domain/durations/drift', () => {
     ).toBeUndefined();
   });
 
-  it('finds a job that has become faster, but no change of few seconds or of less than a third', () => {
+  it('finds a job that has become faster, but no change of a few seconds or of less than a third', () => {
     const faster = play([...usual, ...usual.slice(0, 12).map((each) => each / 3)])?.shift;
     expect(faster && toShiftRatio(faster)).toBeLessThan(0.4);
     expect(play([...usual, ...usual.map((each) => 1.2 * each)])?.shift).toBeUndefined();
     expect(play([...usual.map((each) => each / 60), ...usual.map((each) => each / 10)])?.shift).toBeUndefined();
   });
 
-  it('checks each run again until a change is large enough, because the first alarm may date it too early', () => {
+  it('checks each run again until a change is large enough, because the first alarm may date the change too early', () => {
     const { delays } = simulate('narrow lognormal', { runs: 0, tries: 40, factor: 1.5, seed: 7 });
     expect(delays[20]).toBeLessThanOrEqual(8);
     expect(delays[36]).toBeLessThanOrEqual(15);

@@ -30,7 +30,7 @@ beforeAll(async () => {
 }, 60_000);
 
 describe('end-to-end/delivery/enrichment', () => {
-  it('counts everything without traces, for comparison', () => {
+  it('counts all executions without traces, for comparison', () => {
     expect(untraced.faults).toEqual([]);
     expect(untraced.expected.counted.length).toBeGreaterThan(150);
     expect(untraced.traces).toEqual([]);

@@ -50,7 +50,7 @@ it('loses no time between two requests, although the server computes the span by
   expect(edited).toEqual([]);
 });
 
-it('ignores a next run in the past, because the server would return the same again', async () => {
+it('ignores a next run in the past, because the server would return the same time again', async () => {
   const api = {
     supports: async () => true,
     getTimed: async () => ({ answer: { nextRunMs: birthMs - 3_600_000 }, workMs: 7 }),

@@ -166,7 +166,7 @@ describe('expected-runs/deciding/cause', () => {
     expect(findCause({ job, expectedMs: atMs, atMs, marginMs: 10 * minute, runs: [], sources }).reason).toBe(reason);
   });
 
-  it('is orphaned if the owner at that time is gone, although another member has taken over the job since', () => {
+  it('is orphaned if the owner at that time is gone, even if another member has taken over the job since', () => {
     const listed = { id: 'j1', name: 'settle', group: '', isScheduled: true, isEnabled: true, isScheduleEnabled: true };
     const list = (
       ownerUuid: string,

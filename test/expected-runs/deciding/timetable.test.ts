@@ -206,7 +206,7 @@ describe('expected-runs/deciding/notes', () => {
     expect([100, 101, 200, 201].map((ms) => toSince(ms)[0]?.sinceMs)).toEqual([200, 101, 200, 200]);
   });
 
-  it('reports a switched off job as blocked until it is on again', () => {
+  it('reports a switched off job as blocked until the job is on again', () => {
     let found = noteAnswer(job, answer(0, 1000, tens(10, 99))).job;
     const reasons = [false, true].map((isScheduleEnabled) => {
       found = noteListed(found, { ...listed, isScheduleEnabled }, { project: 'pay', atMs: 5 }).job;

@@ -252,7 +252,7 @@ describe('expected-runs/risks/find-risks', () => {
     ]);
   });
 
-  it('lists the runs of a member that no longer answers, while the server does', async () => {
+  it('lists the runs of a member that no longer responds, while the server responds', async () => {
     const contact: [string, ReturnType<typeof since>] = [sourceKeys.contact, since('answered', hourMs)];
     const received = (agoMs: number): [string, ReturnType<typeof since>] => [
       sourceKeys.member('m1'),

@@ -41,7 +41,7 @@ describe('http/access/bcrypt', () => {
     expect(await compare('x'.repeat(71), hash)).toBe(false);
   });
 
-  it('leaves the event loop to others every few milliseconds', async () => {
+  it('leaves the event loop to other tasks every few milliseconds', async () => {
     const { compare, turns } = setUp();
     await compare('a', known[1][1]);
     expect(turns()).toBe(2);
@@ -53,7 +53,7 @@ describe('http/access/bcrypt', () => {
     expect(turns()).toBe(16);
   });
 
-  it('starts from the digits of pi', () => {
+  it('starts from the digits of pi, as bcrypt requires', () => {
     const [first, ...others] = [...computeStart(1042)].map((word) => (word >>> 0).toString(16));
     expect([first, others[17], others.at(-1)]).toEqual(['243f6a88', 'd1310ba6', '3ac372e6']);
   });

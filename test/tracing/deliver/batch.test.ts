@@ -40,7 +40,7 @@ describe('tracing/deliver/batch', () => {
     expect(keysOf([empty, json])).toBe(1);
   });
 
-  it('splits traces into two parts that are never empty', () => {
+  it('splits traces into two parts, neither of which is empty', () => {
     expect(halve(makeTraces(5)).map((part) => part.map(({ executionId }) => executionId))).toEqual([
       ['1', '2', '3'],
       ['4', '5'],
@@ -62,7 +62,7 @@ describe('tracing/sender/backoff', () => {
     expect(backoffMs(tries, random)).toBe(forMs);
   });
 
-  it('never waits less than the backend asked for', () => {
+  it('never waits less than the backend requested', () => {
     expect(backoffMs(0, 0.5, 7000)).toBe(7000);
     expect(backoffMs(6, 1, 7000)).toBe(60_000);
   });

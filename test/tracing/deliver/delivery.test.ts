@@ -34,7 +34,7 @@ describe('tracing/sender to a collector', () => {
     ],
     ['redirects', say(308, '', { location: 'http://127.0.0.1:1/' }), 'HTTP 308'],
     ['hides behind a login page', say(200, '<form>', { 'content-type': 'Text/HTML' }), 'HTTP 200 with a web page'],
-  ])('delivers everything again, byte for byte, after a backend that %s', async (_, fault, says) => {
+  ])('delivers all traces again, byte for byte, after a backend that %s', async (_, fault, says) => {
     const sink = await start((response, request, index) => (index < 3 ? fault : accept)(response, request, index));
     const { reasons, requests } = await deliver(sink.url, { timeoutMs: says.includes('100 ms') ? 100 : 5000 });
 
@@ -51,7 +51,7 @@ describe('tracing/sender to a collector', () => {
     expect(await deliver(sink.url)).toMatchObject({ requests: 1, reasons: [] });
   });
 
-  it('quarantines the one bad trace of fifty, and delivers the others', async () => {
+  it('quarantines the one bad trace of fifty, and delivers the other traces', async () => {
     const poison = Buffer.from(traces[36]?.bytes ?? []);
     const sink = await start((response, request, index) =>
       (request.body.includes(poison) ? say(400, 'bad span') : accept)(response, request, index),
@@ -66,7 +66,7 @@ describe('tracing/sender to a collector', () => {
     expect(delivered).toHaveLength(49);
   });
 
-  it('continues when a backend that was down is up', async () => {
+  it('continues when the backend is up again', async () => {
     const { port, stop } = await startSink(accept);
     await stop();
     const { reasons } = await deliver(`http://127.0.0.1:${port}/v1/traces`, {

@@ -113,7 +113,7 @@ async function open(spooled: readonly SpooledTrace[]): Promise<State> {
 }
 
 describe('tracing/sender, lost requests', () => {
-  it('delivers everything through a gateway that resets large requests', async () => {
+  it('delivers all traces through a gateway that resets large requests', async () => {
     const gateway = await startGateway({ maxBytes: 200_000 });
     onTestFinished(gateway.stop);
     const state = await open(Array.from({ length: 900 }, (_, index) => ofSize(index + 1, 3000)));
@@ -131,7 +131,7 @@ describe('tracing/sender, lost requests', () => {
     expect(gateway.taken()).toBe(900 * 3000);
   });
 
-  it('quarantines a trace that is always lost while others are delivered, with its own reason', async () => {
+  it('quarantines a trace that is always lost while other traces are delivered, with a reason of its own', async () => {
     const state = await open([1, 2, 3].map((id) => ofSize(id, id === 1 ? 300_000 : 1000)));
     let next = 4;
     const { spans } = await send(state, async ({ bytes }) => (bytes.length > 200_000 ? reset() : taken), {
@@ -149,7 +149,7 @@ describe('tracing/sender, lost requests', () => {
     ]);
   });
 
-  it('does not delay others behind a trace that is always lost', async () => {
+  it('does not delay other traces behind a trace that is always lost', async () => {
     const state = await open([1, 2, 3, 4].map((id) => ofSize(id, id === 1 ? 300_000 : 1000)));
     const { spans } = await send(state, async ({ bytes }) => (bytes.length > 200_000 ? reset() : taken), {
       forMs: 120_000,
@@ -162,16 +162,19 @@ describe('tracing/sender, lost requests', () => {
     ['resets everything', reset],
     ['answers 503', async () => ({ ...taken, status: 503 })],
     ['answers 504', async () => ({ ...taken, status: 504 })],
-  ])('quarantines nothing while an endpoint %s for hours, and tries less and less often', async (_, fault) => {
-    const state = await open(
-      Array.from({ length: 200 }, (_each, index) => ofSize(index + 1, index === 50 ? 900_000 : 2000)),
-    );
-    const { spans, requests } = await send(state, fault, { forMs: 6 * 3_600_000 });
-    expect(spans).toEqual({});
-    expect(await state.spool.size()).toMatchObject({ traces: 200, quarantinedTraces: 0 });
-    // At most one request a minute is sent; waits have some jitter.
-    expect(requests).toBeLessThan(6 * 60 * 2.2);
-  });
+  ])(
+    'quarantines no trace while an endpoint %s for hours, and sends requests less and less often',
+    async (_, fault) => {
+      const state = await open(
+        Array.from({ length: 200 }, (_each, index) => ofSize(index + 1, index === 50 ? 900_000 : 2000)),
+      );
+      const { spans, requests } = await send(state, fault, { forMs: 6 * 3_600_000 });
+      expect(spans).toEqual({});
+      expect(await state.spool.size()).toMatchObject({ traces: 200, quarantinedTraces: 0 });
+      // At most one request a minute is sent; waits have some jitter.
+      expect(requests).toBeLessThan(6 * 60 * 2.2);
+    },
+  );
 
   it('delivers all requests that fit and gives up no others, for any limit and any outage of the gateway', async () => {
     const size = fc.oneof(

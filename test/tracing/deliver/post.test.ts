@@ -68,7 +68,7 @@ describe('tracing/deliver/post', () => {
     expect(elsewhere.requests).toEqual([]);
   });
 
-  it('stops reading a huge answer and keeps its status', async () => {
+  it('stops reading a huge response and keeps its status', async () => {
     const sink = await start((response) => {
       response.writeHead(200);
       const chunk = Buffer.alloc(65_536, 'x');
@@ -88,7 +88,7 @@ describe('tracing/deliver/post', () => {
     ['stops within its headers', (response) => void response.socket?.write('HTTP/1.1 200 OK\r\ncontent-le')],
     ['never ends', (response) => void response.writeHead(200, { 'content-length': '10' }).write('x')],
     ['drips', drip],
-  ])('gives up on an answer that %s', async (_, answer) => {
+  ])('gives up on a response that %s', async (_, answer) => {
     const sink = await start(answer);
     expect(await faultOf(send(sink.url, { timeoutMs: 100 }))).toEqual({
       kind: 'timeout',
@@ -109,7 +109,7 @@ describe('tracing/deliver/post', () => {
     expect(await faultOf(send(within.url))).toMatchObject({ kind: 'network' });
   });
 
-  it('reports a trace backend that does not exist, and a name that does not', async () => {
+  it('reports a trace backend that does not exist, and a host name that does not exist', async () => {
     const { port, stop } = await startSink(accept);
     await stop();
     expect(await faultOf(send(`http://127.0.0.1:${port}/v1/traces`))).toEqual({
@@ -121,7 +121,7 @@ describe('tracing/deliver/post', () => {
     expect(message).toMatch(/^collector\.invalid: the host name could not be resolved \((ENOTFOUND|EAI_AGAIN)\)$/);
   });
 
-  it('reports an answer that is not HTTP', async () => {
+  it('reports a response that is not HTTP', async () => {
     const server = createServer((socket) => socket.on('error', () => {}).end('SSH-2.0-thing\r\n\r\n'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void server.close());

@@ -62,7 +62,7 @@ describe('tracing/deliver/quarantine', () => {
     expect(events).toEqual([]);
   });
 
-  it('counts each trace once for two simultaneous calls', async () => {
+  it('counts each trace once in two simultaneous calls', async () => {
     const quarantined = create();
     const answers = await Promise.all([
       quarantined.drop('all'),

@@ -41,7 +41,7 @@ describe('tracing/deliver/sender', () => {
     expect(sent.map(({ encoding }) => encoding)).toEqual(['protobuf', 'json', 'protobuf']);
   });
 
-  it('waits longer and longer while the trace backend is unavailable, then starts again, and reports it once', async () => {
+  it('waits longer and longer while the trace backend is unavailable, then starts again, and reports the outage once', async () => {
     await spool(makeTraces(2));
     const { events, waits, sent } = await runUntilIdle((_, index) => {
       if (index === 0) throw new PostFault('c:4318: the connection was refused', { kind: 'network' });
@@ -107,7 +107,7 @@ describe('tracing/deliver/sender', () => {
     expect(sender.status().failing).toBeUndefined();
   });
 
-  it('waits as long as the backend asks', async () => {
+  it('waits as long as the backend requests', async () => {
     await spool(makeTraces(1));
     const { waits } = await runUntilIdle((_, index) =>
       index === 0 ? answer(503, '', { retryAfter: '7' }) : answer(200),
@@ -115,7 +115,7 @@ describe('tracing/deliver/sender', () => {
     expect(waits).toEqual([7000]);
   });
 
-  it('finds the one bad trace among fifty, quarantines it with the reason, and delivers the others', async () => {
+  it('finds the one bad trace among fifty, quarantines it with the reason, and delivers the other traces', async () => {
     await spool(makeTraces(50));
     const poison = Buffer.from(makeTrace(37).bytes);
     const { events, sent } = await runUntilIdle(({ bytes }) =>
@@ -148,7 +148,7 @@ describe('tracing/deliver/sender', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 0, quarantinedTraces: 0 });
   });
 
-  it('slows down if everything is refused, and leaves the rest in the queue', async () => {
+  it('slows down if all traces are refused, and leaves the rest in the queue', async () => {
     await spool(makeTraces(100));
     const { events, waits } = await runUntil(() => answer(401), 5);
     expect(waits).toEqual([500, 1000, 2000, 4000, 8000]);
@@ -191,7 +191,7 @@ describe('tracing/deliver/sender', () => {
     expect(reason).toBe(`HTTP 400: ${'x'.repeat(195)}<sec…`);
   });
 
-  it('keeps trying if delivered traces cannot be removed from the state, and does not send them again', async () => {
+  it('keeps trying to remove delivered traces from the state, and does not send them again', async () => {
     await spool(makeTraces(2));
     let faults = 3;
     const remove = async (keys: readonly string[]): Promise<void> => {
@@ -205,7 +205,7 @@ describe('tracing/deliver/sender', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 0 });
   });
 
-  it('recovers when the state can be read again, even if there is nothing to send', async () => {
+  it('recovers when the state can be read again, even if no trace waits', async () => {
     let faults = 3;
     const next: typeof state.spool.next = async (...asked) => {
       if (faults-- > 0) throw new Error('the database does not respond');
@@ -224,7 +224,7 @@ describe('tracing/deliver/sender', () => {
     expect(events).toEqual(['failing the state: the database does not respond', 'recovered']);
   });
 
-  it('lets the request in progress end when it is stopped, and starts no other', async () => {
+  it('completes the request in progress when it is stopped, and starts no other request', async () => {
     await spool([makeTrace(1), makeTrace(2, { encoding: 'json' })]);
     const { promise, resolve } = Promise.withResolvers<PostAnswer>();
     const asked = Promise.withResolvers<void>();

@@ -136,7 +136,7 @@ describe('tracing/deliver/settings', () => {
     expect('headers' in settings && secretsOf(settings)).toEqual(['Bearer canary', 'canary', 'abc def']);
   });
 
-  it("treats values in an endpoint's query as secrets, and short values only together with their names", () => {
+  it("treats values in an endpoint's query as secrets, but short values only together with their names", () => {
     const endpoint = 'https://otlp.example.org/v1/traces?tenant=prod&key=canary%2F0123456789&x';
     const settings = readOtlpSettings({ [`${traces}ENDPOINT`]: endpoint });
     expect('headers' in settings && secretsOf(settings)).toEqual([

@@ -6,7 +6,7 @@ const one = makeTrace(1);
 const other = makeTrace(2);
 
 describe('tracing/deliver/suspects', () => {
-  it('gives up a trace that was lost ten times while the next other trace was delivered each time', () => {
+  it('gives up a trace that was lost ten times while each time the next trace was delivered', () => {
     const suspects = createSuspects(() => 1);
     const givenUp: unknown[] = [];
     for (let times = 0; times < 10; times += 1) {

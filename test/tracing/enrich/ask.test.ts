@@ -32,7 +32,7 @@ describe('tracing/enrich/ask', () => {
     });
   });
 
-  it('shows what the daemon sends after it has waited long enough', async () => {
+  it('shows the trace that the daemon sends after it has waited long enough', async () => {
     const { simulator, id, api } = await setUp();
     simulator.advance(3_600_000);
     simulator.control.configure({ statePending: 'all' });

@@ -114,14 +114,14 @@ async function runOnce(runs: readonly PendingTrace[], { next = {}, unanswered = 
 }
 
 describe('tracing/enrich/attempts', () => {
-  it('links an attempt to the one before it, also after a restart', async () => {
+  it('links an attempt to the previous attempt, even after a restart', async () => {
     expect(await runOnce([ended(7, 1)], { next: { 7: 8 } })).toEqual([[7, undefined]]);
     expect(await runOnce([repeated(8, 1)], { next: { 8: 9 } })).toEqual([[8, 7]]);
     expect(await runOnce([repeated(9, 1)])).toEqual([[9, 8]]);
     expect(await state.ledger.load('prod')).toEqual([]);
   });
 
-  it('links an attempt whose trace could not be written at first', async () => {
+  it('links an attempt if the trace of the previous attempt could not be written at first', async () => {
     await runOnce([ended(7, 1)], { next: { 7: 8 } });
     expect(await runOnce([repeated(8, 1)], { failing: 1 })).toEqual([
       [8, 7],
@@ -151,7 +151,7 @@ describe('tracing/enrich/attempts', () => {
     expect(await runOnce([ended(8, 2)])).toEqual([[8, 7]]);
   });
 
-  it('keeps at most ten thousand attempts, and none for longer than a month', () => {
+  it('keeps at most ten thousand attempts, each for at most a month', () => {
     const attempts = createAttempts();
     const note = (id: number, atMs: number) => {
       const { documents, done } = attempts.note([{ id, nextAttemptId: id + 100_000 }], 1, atMs);
@@ -165,7 +165,7 @@ describe('tracing/enrich/attempts', () => {
     expect([later.length, later[0], later.at(-1)]).toEqual([4999, '-1 100002', '+1 110002']);
   });
 
-  it('removes attempts in the order in which they were recorded, also after a restart', () => {
+  it('removes attempts in the order in which they were recorded, even after a restart', () => {
     const before = createAttempts();
     const kept = [30, 10, 20].map((id) => before.note([{ id, nextAttemptId: id + 1 }], 1, 60 - id));
     const after = createAttempts();

@@ -71,7 +71,7 @@ describe('tracing/enrich/commitHook', () => {
     expect(told).toEqual(['max_age 1', 'max_pending 0', 'pending 1']);
   });
 
-  it("traces executions that are young by the exporter's clock, if the server clock was set ahead", () => {
+  it("traces executions that are recent by the exporter's clock, if the server clock was set ahead", () => {
     const { keep } = create({ serverNowMs: 150 * hourMs });
     expect(keep([ended(1, 123 * hourMs), ended(2, 123 * hourMs - 1)]).map(({ id }) => id)).toEqual([1]);
   });

@@ -13,7 +13,7 @@ function onNextPlan(plans: Plan[], then: () => void): void {
 }
 
 describe('tracing/enrich/enricher', () => {
-  it('makes a trace with steps for a pending execution, and replaces the pending document by its durations in the same change', async () => {
+  it('makes a trace with steps for a pending execution, and replaces its pending document by step durations in one change', async () => {
     const { run, spooled, left, plans, told } = await setUp({ steps: 2 });
     expect(await run()).toEqual({ againInMs: undefined });
     const [trace = ''] = await spooled();
@@ -44,7 +44,7 @@ describe('tracing/enrich/enricher', () => {
     expect(simulator.requests().length).toBe(before);
   });
 
-  it('changes nothing while the spool is full, or the server does not answer', async () => {
+  it('changes nothing while the spool is full, or while the server does not respond', async () => {
     const full = await setUp({ maxTraces: 0 });
     await full.run();
     expect(await full.left()).toEqual(['pending-trace']);
@@ -83,7 +83,7 @@ describe('tracing/enrich/enricher', () => {
     expect(asked.filter((path) => path.startsWith('execution/') || path.startsWith('job/'))).toEqual(['execution/1']);
   });
 
-  it('takes an execution from its list row for half a minute, and requests it later', async () => {
+  it('takes an execution from its list row for half a minute, and requests the execution after that', async () => {
     const atOnce = await setUp({ detail: 'root' });
     const later = await setUp({ detail: 'root' });
     const read = async ({ ask, pending, add, run, wait, simulator, plans }: typeof atOnce, afterMs: number) => {
@@ -108,7 +108,7 @@ describe('tracing/enrich/enricher', () => {
     expect(facts).toContain('cicd.pipeline.run.url.full');
   });
 
-  it('orders its queue again when executions were added', async () => {
+  it('sorts its queue again when executions were added', async () => {
     const { run, add, pending, plans } = await setUp();
     const older = { ...pending, id: pending.id + 1, startedAtMs: 1, endedAtMs: 2 };
     const newer = { ...pending, id: pending.id + 2, status: 'failed' as const };
@@ -120,7 +120,7 @@ describe('tracing/enrich/enricher', () => {
     expect(ids).toEqual([pending.id, newer.id, older.id].map(String));
   });
 
-  it('makes other traces before it retries a trace that the server never answers', async () => {
+  it('makes other traces before it retries a trace for which the server never responds', async () => {
     const { simulator, run, add, pending, plans, wait } = await setUp();
     simulator.control.addFault({ kind: 'status', status: 500, path: '/execution/10\\d' });
     add([101, 102, 103, 104].map((id) => ({ ...pending, id, status: 'failed' })));
@@ -149,7 +149,7 @@ describe('tracing/enrich/enricher', () => {
     expect(madeAtTurns.length).toBeGreaterThan(5);
   });
 
-  it('counts traces that were not made, and removes them', async () => {
+  it('counts traces that were not made, and removes their executions', async () => {
     const { run, told, left, spooled } = await setUp({ hasNoTrace: true });
     await run();
     expect(told).toEqual(['pending 1', 'skipped no_trace 1', 'pending 0']);
@@ -167,7 +167,7 @@ describe('tracing/enrich/enricher', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('keeps the error of a failed step that then cleaned up for long', async () => {
+  it('keeps the error of a failed step that then cleaned up for a long time', async () => {
     const { run, plans } = await setUp({ cleanupLines: 1500 });
     await run();
     const lines = plans[0]?.lines ?? [];

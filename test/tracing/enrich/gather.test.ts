@@ -153,7 +153,7 @@ describe('tracing/enrich/gather', () => {
     expect([isPending, source.loggedReason, source.state?.steps.length]).toEqual([false, undefined, 1]);
   });
 
-  it('requests a log once more if the member that answered does not have it', async () => {
+  it('requests a log once more if the member that responded does not have it', async () => {
     const { gatherOnce, server } = await start();
     const lost = '{"error":"gone","empty":true,"completed":true,"entries":[]}';
     const found = '{"completed":true,"entries":[{"log":"Failed: IOFailure: x","level":"ERROR"}]}';
@@ -171,7 +171,7 @@ describe('tracing/enrich/gather', () => {
   it.each([
     ['is still loading', { message: 'Pending', pending: 'Waiting', entries: [] }],
     ['has only its beginning', { retryBackoff: 2000, entries: [{ level: 'ERROR', log: 'Failed: IOFailure: x' }] }],
-  ])('requests a log again that %s, and at last makes the trace without it', async (_what, log) => {
+  ])('requests a log again that %s, and finally makes the trace without the log', async (_what, log) => {
     const { gatherOnce, server } = await start();
     server.answer({
       'execution/7/state': { body: stateOf('{"executionState":"FAILED"}') },
@@ -184,7 +184,7 @@ describe('tracing/enrich/gather', () => {
     expect(source.state?.steps).toHaveLength(1);
   });
 
-  it('rethrows an error of the server until the last try, which uses the available parts', async () => {
+  it('rethrows an error of the server until the last attempt, which uses the available parts', async () => {
     const { gatherOnce, server } = await start();
     server.answer({ 'execution/7/state': { status: 500, body: '{"error":"A server error occurred"}' } });
     await expect(gatherOnce()).rejects.toThrow('500');

@@ -43,7 +43,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect(told).toEqual(['pending 1', 'spooled', 'pending 0']);
   });
 
-  it('sends a last request once the wait is over, and not shortly before', async () => {
+  it('sends a last request once the wait is over, but not shortly before its end', async () => {
     const { simulator, run, wait, plans } = await setUp();
     simulator.control.addFault({ kind: 'status', status: 200, body: stale, path: ofState });
     const asked = (): number => simulator.requests().filter(({ path }) => path.endsWith('/state')).length;
@@ -59,7 +59,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect([asked(), plans.length]).toEqual([3, 1]);
   });
 
-  it('after waiting long enough, sends the content of an older state, and marks estimated values', async () => {
+  it('sends the content of an older state after waiting long enough, and marks estimated values', async () => {
     const { simulator, run, wait, plans, told } = await setUp();
     simulator.control.addFault({ kind: 'status', status: 200, body: stale, path: ofState });
     await run();
@@ -149,7 +149,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect(told).toContain('degraded seal_timeout');
   });
 
-  it('does not give up the steps if the system clock is set meanwhile', async () => {
+  it('keeps the steps if the system clock is set while they are pending', async () => {
     const { simulator, run, add, wait, setWallAhead, plans, told, pending } = await setUp({
       backlogAgeMs: 20 * minuteMs,
     });

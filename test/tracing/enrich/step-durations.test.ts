@@ -63,7 +63,7 @@ const names = ['load', 'dump', 'load'];
 const wave = (hour: number, of: number) => of + (hour % 7);
 
 describe('tracing/enrich/step-durations', () => {
-  it('finds a lasting change of one step, which the duration of its job hides, over restarts', () => {
+  it('finds a lasting change of one step that the duration of its job hides, over restarts', () => {
     const kept = createKept();
     for (let hour = 0; hour < 60; hour += 1) {
       const slow = hour < 50 ? 1 : 2;
@@ -120,7 +120,7 @@ describe('tracing/enrich/step-durations', () => {
     expect(toStored()).toHaveLength(8);
   });
 
-  it('ignores a run of a clock that is far ahead, which would hide later runs', () => {
+  it('ignores a run of a clock that is far ahead, because the run would hide later runs', () => {
     const kept = createKept();
     kept.play(5, [step('1', 1), step('2', 1)], { seenAtMs: startMs });
     expect(kept.documents.size).toBe(0);
