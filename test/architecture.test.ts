@@ -12,7 +12,7 @@ import { rooms } from './architecture/rooms.ts';
 import { programs, readImports, readSources, type Source } from './architecture/sources.ts';
 import { exempt, findTimeSources } from './architecture/time-sources.ts';
 
-/** // The entry points of the programs, and the simulator without a socket, which only tests use. */
+/** The entry points of the programs, and the simulator without a socket, which only tests use. */
 const entries = ['src/cli.ts', 'src/healthcheck.ts', 'simulator/direct.ts'];
 
 describe('architecture', () => {
@@ -250,7 +250,7 @@ describe('architecture/habits', () => {
 
 const drawers = ['utils', 'util', 'helpers', 'helper', 'common', 'misc', 'shared', 'manager', 'base', 'types'];
 const maximumFiles = 20;
-/** Folders of like things, which may be long. */
+/** Folders of similar files, which may be long. */
 const longLists = ['src/collectors', 'src/api/endpoints', 'src/commands'];
 
 /** One sentence for each breach of the house style that no lint rule shows. */
@@ -275,7 +275,7 @@ function* breachesOf({ path, text }: Source): Generator<string> {
   }
   if (basename(path) === 'index.ts') yield `${path} is an index: name it after what it lists.`;
   if (/^export\s+(type\s+)?\*/m.test(text)) yield `${path} is a barrel: import from the file that has the thing.`;
-  // With the first texts of some kinds, V8 (Node 24.21) then skips over upper case.
+  // With some first texts, V8 (Node 24.21) skips over upper case.
   if (path.startsWith('src/') && /\(\?[ims-]+:/.test(text.replaceAll(/\/\*\*[^]*?\*\//g, '')))
     yield `${path} has a modifier in an expression, which may not match: use a flag, or classes of letters.`;
 }

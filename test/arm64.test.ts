@@ -40,7 +40,7 @@ describeWithTools('packages for arm64, assembled on any machine', ['qemu-aarch64
       await runCommand('dpkg-deb', ['--extract', file, root]);
       const home = join(root, 'usr/lib/automation-exporter');
       expect(listPrograms(root)).toEqual({ 'usr/lib/automation-exporter/node': arm64 });
-      // Its libraries are Debian's own.
+      // The libraries of the image are those of Debian.
       await showServer([tools['qemu-aarch64'], '-L', '/usr/aarch64-linux-gnu', join(home, 'node')], home);
     },
     limitMs,
@@ -57,7 +57,7 @@ describeWithTools('packages for arm64, assembled on any machine', ['qemu-aarch64
         const programs = listPrograms(root);
         expect(programs).toMatchObject({ 'usr/local/bin/node': arm64, 'lib/ld-linux-aarch64.so.1': arm64 });
         expect(new Set(Object.values(programs))).toEqual(new Set([arm64]));
-        // Compiled for this architecture, and for the user that the image names.
+        // The code was compiled for this architecture, and for the user that the image names.
         expect(globSync('cache/*', { cwd: root })).toEqual([expect.stringMatching(/^cache\/v24\S*-arm64-\S+-65532$/)]);
         expect(globSync('cache/*/*', { cwd: root }).length).toBeGreaterThan(20);
         const node = join(root, 'usr/local/bin/node');

@@ -29,7 +29,7 @@ const minutesOf: Readonly<Record<string, number>> = {
         'retry-storm': 26,
       }),
 };
-// Less than an hour, after which AutomationRunsAtRisk also fires for the job that always fails.
+// The minutes of most scenarios: less than an hour, after which AutomationRunsAtRisk also fires for the job that always fails.
 const usualMinutes = 55;
 
 const exporter = 'job="automation-exporter",instance="exporter:9720"';

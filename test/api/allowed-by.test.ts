@@ -7,7 +7,7 @@ import { type Endpoint, toPath } from '../../src/api/endpoint.ts';
 import { ask, noon, settleId, startSmall } from '../simulator/caller.ts';
 
 const folder = join(import.meta.dirname, '../../src/api/endpoints');
-/** A project is visible to everybody with any right in it. */
+/** A project is visible to everyone with any right in the project. */
 const none = { projects: ['pay'], events: [], jobs: [], adhoc: [], nodes: [], systemRead: false };
 
 let simulator: Simulator;
@@ -44,7 +44,7 @@ describe('api/endpoints, their rights', async () => {
     expect(lines.filter((line) => !/40[13] (200|404)$/.test(line)).toSorted()).toEqual([
       // The simulated service does not implement these rights of policies and keys.
       'acl-policies 403 403',
-      // This release is older than this endpoint.
+      // The release is older than this endpoint.
       'authorizations-job 404 404',
       'authorizations-of-project 404 404',
       'authorizations-project 404 404',
@@ -67,7 +67,7 @@ describe('api/endpoints, their rights', async () => {
       'stored-keys-folder 404 404',
       'system-info 200 200',
       'tokens 200 200',
-      // Only the commercial edition has them.
+      // Only the commercial edition has this endpoint.
       'user-classes 404 404',
     ]);
   });

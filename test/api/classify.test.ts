@@ -12,7 +12,7 @@ import type { TransportAnswer } from '../../src/api/wire/transport.ts';
 
 type Given = Partial<TransportAnswer> & { readonly isSession?: boolean };
 
-/** The content of an answer, or the kind of its fault and the message. */
+/** The content of a response, or the kind and the message of its error. */
 function read<Answer>(endpoint: Endpoint<Answer>, { isSession = false, ...answer }: Given): Answer | string {
   const whole = { status: 200, headers: {}, cookies: [], body: '', ...answer };
   try {

@@ -58,7 +58,7 @@ async function failure(request: Promise<unknown>): Promise<ApiError> {
     () => {
       throw new Error('the request succeeded');
     },
-    // This cast is safe: a client rejects with nothing else.
+    // This cast is safe: a client rejects only with this error.
     (error: unknown) => error as ApiError,
   );
 }

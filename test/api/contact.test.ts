@@ -19,7 +19,7 @@ async function connect(apiVersion: number) {
   return { server, client, api };
 }
 
-/** A server that answers each request when the test says so. */
+/** A server that responds to each request when the test says so. */
 async function startSlow() {
   const replies: (() => void)[] = [];
   const server = await startRawServer((socket, head) => {

@@ -44,7 +44,7 @@ export const samples: readonly (readonly [Endpoint<unknown>, string])[] = [
   ],
 ];
 
-/** `answer`, the kind of the error, or whatever else was thrown. */
+/** Returns `answer`, the kind of the error, or any other error that was thrown. */
 export function readKind(
   endpoint: Endpoint<unknown>,
   answer: Partial<TransportAnswer>,

@@ -3,7 +3,7 @@ import { toDurationMs } from '../../src/api/endpoints/executions-metrics.ts';
 
 describe('domain/duration-text', () => {
   it.each([
-    // What servers write: whole seconds below a minute, whole minutes above it, never hours.
+    // Servers write whole seconds below a minute, whole minutes above it, and never hours.
     ['0s', 0],
     ['37s', 37_000],
     ['83m', 4_980_000],

@@ -63,7 +63,8 @@ describe('api/endpoints/execution-state', () => {
   });
 
   it('reads the words of newer servers, and ignores reasons without meaning', () => {
-    // In release 6 a step whose conditions were not met; before, a failure for which a plugin gave no reason.
+    // In release 6, this is a step whose conditions were not met; in earlier releases, a failure for which a plugin gave no
+    // reason.
     const answer = {
       steps: [
         { stepctx: '1', executionState: 'SKIPPED', duration: -1, nodeStates: { web01: { executionState: 'SKIPPED' } } },
@@ -100,7 +101,7 @@ describe('api/endpoints/execution-state', () => {
     [{ resultCode: 0 }, 'odd', undefined],
     [{}, 'odd', undefined],
     [{ failureReason: 'LoginRefused: admin/hunter2' }, undefined, 'LoginRefused'],
-    // The server stopped the command: a timeout, also of a referenced job, or the size limit of the log.
+    // The server stopped this command: at a timeout, also of a referenced job, or at the size limit of the log.
     [{ failureReason: 'NonZeroResultCode', resultCode: 2_147_483_647 }, 'Result code was 2147483647', 'Interrupted'],
   ])('reads the reason of a command by its exit code: %j, %s', (meta, errorMessage, failureReason) => {
     const state = { executionState: 'FAILED', errorMessage, meta: { failureReason: 'Unknown', ...meta } };

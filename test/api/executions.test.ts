@@ -148,7 +148,7 @@ describe('api/executions', () => {
     expect(executionsTotal.body.parse(JSON.parse(body))).toBe(total);
   });
 
-  // Up to release 5 of the rundeck dialect, nothing else shows that a job was deleted.
+  // Up to release 5 of the rundeck dialect, only these fields show that a job was deleted.
   it.each([
     ['a person, as servers mark ad hoc runs', { executionType: 'scheduled' }, false],
     ['a one-time run', { executionType: 'user-scheduled' }, true],

@@ -40,7 +40,7 @@ describe('api/paging, lists that lose many rows between two pages', () => {
   });
 });
 
-/** A service in which rows of the first page vanish before the second one is read. */
+/** A service in which rows of the first page vanish before the second page is read. */
 function setUp(path: string) {
   let pages = 0;
   let doomed: readonly number[] = [];

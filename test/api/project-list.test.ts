@@ -13,7 +13,7 @@ function setUp(hasModes = false) {
     asked.push(`v${endpoint.since} meta=${input?.query?.meta ?? ''}`);
     return new Promise<readonly unknown[]>((resolve, reject) => waiting.push({ resolve, reject }));
   };
-  // This cast is safe for what a list asks.
+  // This cast is safe: a list uses only these functions.
   const api = { get, supports: async () => hasModes } as unknown as Api;
   const list = createProjectList({
     isWanted: (project) => project !== 'hidden',

@@ -105,7 +105,7 @@ const toStep = (step: Json): object => ({
   workflow: step['workflow'] === undefined ? undefined : [...(step['workflow']['steps'] ?? [])].map(toStep),
 });
 
-/** // A server that stops a command reports this exit code for it. */
+/** A server that stops a command reports this exit code for it. */
 function toReason(meta: Json | undefined): unknown {
   return JSON.stringify(meta?.['resultCode']) === '2147483647' ? 'Interrupted' : meta?.['failureReason'];
 }

@@ -8,15 +8,15 @@ export type Room = {
   readonly types?: readonly string[];
   /** Packages, and modules of Node that reach out of the process. `name/*` stands for every package of that scope. */
   readonly packages?: readonly string[];
-  /** No clock, no file, no network: not even a harmless module of Node. */
+  /** True if the room uses no clock, file or network: not even a harmless module of Node. */
   readonly pure?: true;
-  /** Only a room that names it may use its types. */
+  /** True if only a room that names this room may use its types. */
   readonly apart?: true;
 };
 
 /** All rooms: pure rooms first, and the room that wires the others last. A room may use the types of every room above it. */
 export const rooms: readonly Room[] = [
-  // It interprets the API independently, so it shares no code with `src/`.
+  // The simulator interprets the API independently, so it shares no code with `src/`.
   { room: 'simulator', apart: true, types: ['node:net'], packages: ['express', 'yaml', 'zod', 'node:http'] },
 
   { room: 'domain', pure: true },
@@ -138,8 +138,8 @@ export const rooms: readonly Room[] = [
   { room: 'diagnosis', knows: ['domain', 'metrics/family', 'metrics/new-series', 'api/endpoints', 'api/errors'] },
 
   { room: 'tracing/plan', knows: ['domain'] },
-  // It uses the types of secrets and complaints, because OpenTelemetry's variables contain secrets and may be wrong; and of
-  // HTTP the header Retry-After.
+  // Tracing uses the types of secrets and complaints, because OpenTelemetry's variables contain secrets and may be wrong. Of
+  // HTTP, it uses the header Retry-After.
   {
     room: 'tracing/deliver',
     knows: ['tracing/plan', 'domain', 'api/retry', 'api/wire'],
@@ -174,10 +174,10 @@ export const rooms: readonly Room[] = [
     types: ['executions'],
   },
 
-  // It builds the rules again with the thresholds of a configuration.
+  // The room builds the rules again with the thresholds of a configuration.
   { room: 'alerts' },
 
-  // It reads Authorization headers and certificates, and computes bcrypt; no secret leaves it.
+  // Access reads Authorization headers and certificates, and computes bcrypt. No secret leaves this room.
   { room: 'http/access', knows: ['domain/pause'], types: ['express', 'node:net', 'node:tls'] },
   {
     room: 'http/server',

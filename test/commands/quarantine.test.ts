@@ -15,7 +15,7 @@ type Given = {
   readonly isOn?: boolean;
   readonly isEnabled?: boolean;
   readonly listed?: boolean;
-  /** Also adds events of the journal of changes, which are sent as log records and belong to no execution. */
+  /** True if events of the journal of changes are added, which are sent as log records and belong to no execution. */
   readonly hasChanges?: boolean;
   readonly elsewhere?: readonly Elsewhere[];
 };

@@ -11,7 +11,7 @@ web: { listen_address: "[::1]:9720", external_url: https://exporter.example.org 
 collectors: { project-nodes: { enabled: true, every: 60m } }
 `;
 
-/** // Only the beginning is compared: docs/configuration.md has the other defaults. */
+/** Only the beginning is compared: docs/configuration.md has the other defaults. */
 const effective = `servers:
   - name: prod
     url: https://prod.example.org

@@ -34,7 +34,7 @@ it('finds the current name of a job by earlier names, in any group, with or with
   expect(names().movedTo('pay/archive')).toBe('pay/old/store');
   expect(names().movedTo('pay/monthly/summary')).toBeUndefined();
   expect(names().idOf('pay/monthly/summary')).toBe(byHand);
-  // Another job has the old name of the job now.
+  // Another job now has the former name of the job.
   const other = control.createJob('pay', { name: 'report' });
   await scene.minutes(12);
   expect(names().movedTo('pay/report')).toBeUndefined();

@@ -29,7 +29,7 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
   const endings: (() => Promise<unknown>)[] = [];
 
   beforeAll(async () => {
-    // Enough threads that every started job runs at once, even at this speed.
+    // There are enough threads that every started job runs at once, even at this speed.
     simulator = await startSimulator({ speed: 60, threadPoolSize: 500 });
     endings.push(() => simulator.stop());
     daemon = startDaemon(dir, simulator);

@@ -12,7 +12,6 @@ import { eventually } from '../support/eventually.ts';
 import { makeSharedFolder } from '../support/folder.ts';
 import { runCommand } from '../support/process.ts';
 
-// The cast has only the fields that are used.
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8')) as {
   readonly version: string;
 };
@@ -46,7 +45,7 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
   return startChild(process.execPath, [join(home(), 'cli.js'), ...args], { cwd: directory, env });
 }
 
-/** Packs the npm archive and lists its content. */
+/** Packs the npm archive and lists its files. */
 async function pack() {
   const packed = await runCommand('npm', ['pack', '--json', '--pack-destination', directory], { cwd: home() });
   // The cast has only the fields that are used.

@@ -30,7 +30,7 @@ collectors: { system-info: { every: 1s }, execution-mode: { every: 1s }, executi
   return { daemon, hands, finish };
 }
 
-/** Waits until the value is shown; also returns the longest CPU time of a scrape meanwhile. */
+/** Waits until the value is shown. Also returns the longest CPU time of a scrape during the wait. */
 async function scrapeUntil(daemon: Daemon, value: number): Promise<number> {
   let maxMs = 0;
   await eventually(async () => {

@@ -124,7 +124,7 @@ describe('end-to-end/exposition', () => {
         status: 200,
         type: 'text/html; charset=utf-8',
       });
-      // The empty icon keeps browsers from asking for one.
+      // The empty icon keeps browsers from requesting an icon.
       const rest = body.replace('<link rel="icon" href="data:,">', '');
       expect(rest).not.toMatch(/<script|<link|<img|<iframe|\son\w+=/i);
     }

@@ -22,7 +22,7 @@ const answersNonsense: Series = {
   automation_scheduler_thread_pool_size: 10,
 };
 
-/** Only one endpoint fails. */
+/** Series if only one endpoint fails. */
 const withoutLogStorage: Series = {
   automation_up: 1,
   automation_credentials_accepted: 1,

@@ -84,7 +84,6 @@ export async function startFaultyUpstream(serverUrl: string, certificate?: Secur
       (server as TlsServer).setSecureContext(next);
       hangUp();
     },
-    /** Closes all connections. */
     hangUp,
     /** Closes all connections and refuses new ones, until it listens again on the same port. */
     die: async () => {

@@ -173,7 +173,6 @@ collectors: { execution-mode: { enabled: true, every: 1s }, ping: { enabled: ${S
         ]),
       );
       expect(await daemon.metrics()).toContain('automation_ping_duration_seconds{server="second"');
-      // The next reload succeeds.
       await daemon.app.reload(other);
       await eventually(async () =>
         expect(await listPings(daemon)).toEqual([

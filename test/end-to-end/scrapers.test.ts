@@ -8,7 +8,7 @@ import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
-/** // All collectors are on, but poll only after a reload. */
+/** All collectors are on, but poll only after a reload. */
 const everything = collectors.map(({ name }) => `  ${name}: { enabled: true, every: 6h }`).join('\n');
 
 /** The number of requests to the service, from its start to the third poll of every collector, with this number of scrapers. */

@@ -9,11 +9,11 @@ import { makeSharedFolder } from '../support/folder.ts';
 import { type RawServer, startRawServer } from '../support/raw-server.ts';
 import { answer, echoes } from './echoes.ts';
 
-/** Its characters are encoded differently in URLs, JSON, HTML and base64. */
+/** A secret whose characters are encoded differently in URLs, JSON, HTML and base64. */
 const canary = 'kP7/vX+q9"Zt&4=wLm<8>J';
-/** A session is as valuable as a password while it lasts. */
+/** The secret of a session, which is as valuable as a password while it lasts. */
 const sessionCanary = 'node0s3ss10nQxZ7vK';
-/** // Real servers return the beginning of a token in their refusals. */
+/** Real servers return the beginning of a token in their refusals. */
 const beginning = canary.slice(0, 6);
 
 const forms: readonly string[] = [canary, beginning, sessionCanary].flatMap((secret) => [

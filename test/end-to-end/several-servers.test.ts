@@ -78,7 +78,7 @@ describe('end-to-end/several-servers', () => {
       expect((await scrape(url, 'slow')).get('automation_up')).toBe(0);
     });
 
-    // Its first poll is still in progress, so no state is known.
+    // The first poll of this server is still in progress, so no state is known.
     expect(
       [...(await scrape(url, 'hanging')).keys()].filter((sample) => !sample.startsWith('automation_exporter_')),
     ).toEqual([]);

@@ -26,7 +26,7 @@ type Told = {
 };
 
 async function ask(url: string): Promise<Told> {
-  // This cast is safe: the tests use only fields that it has.
+  // This cast is safe: the tests use only fields that the response has.
   return (await (await fetch(`${url}/api/status`)).json()) as Told;
 }
 

@@ -158,7 +158,7 @@ async function createScene(countedFromMs = 0) {
     traced,
     kept,
     observed: () => [...observed].flatMap(([what, count]) => (count === 0 ? [] : [`${what} ${count}`])),
-    /** // The rows are read once the last of them has ended. */
+    /** The rows are read once the last of them has ended. */
     accept: async (rows: CountRequest['rows'], more: Pick<CountRequest, 'lateBeforeMs' | 'serverTimes'> = {}) => {
       seenAtMs = Math.max(seenAtMs, ...rows.map(({ endedAtMs = 0 }) => endedAtMs));
       await takeIn({ project: 'pay', rows, seenAtMs, ...more });

@@ -166,7 +166,8 @@ describe('executions/counting', () => {
     expect(series()).toBe(4);
     finish('pay');
     await rounds(10);
-    // Also seven counters, five samples of a histogram, a counter of nodes, 14 facts of the job, seven counters of triggers.
+    // In addition, there are seven counters, five samples of a histogram, a counter of nodes, 14 facts of the job, and seven
+    // counters of triggers.
     expect(series()).toBe(4 + 7 + 5 + 1 + 14 + 7);
   });
 

@@ -52,7 +52,7 @@ describe('executions/exemplars', () => {
 
 type Given = { readonly status?: 'succeeded' | 'failed' | 'timedout' | 'other'; readonly atMs?: number };
 
-/** A run of this many seconds that ends at its id, unless said otherwise. */
+/** A run of this many seconds, which ends at the time of its id unless given. */
 function ended(id: number, seconds: number, { status = 'succeeded', atMs = id }: Given = {}): TracedRun {
   const endedAtMs = 1_700_000_000_000 + atMs;
   const times = { startedAtMs: endedAtMs - seconds * 1000, endedAtMs };

@@ -251,7 +251,6 @@ function run(name: string, id: number, fields: Partial<Finished> = {}): Finished
   return someRun({ id, job, startedAtMs, endedAtMs: startedAtMs + 5000, ...fields });
 }
 
-/** The job and the value of a sample. */
 function shorten(line: string): string {
   const [, name = '', value = ''] = /job_name="(.*?)".*} (\S+)$/.exec(line) ?? [];
   return `${name} ${value}`;

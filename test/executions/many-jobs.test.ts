@@ -46,7 +46,7 @@ describe('executions with many jobs', () => {
   });
 });
 
-/** Series of running executions come and go with them. */
+/** Series of running executions, which come and go with them. */
 const ofRuns: readonly string[] = [
   'automation_executions_running_oldest_start_timestamp_seconds',
   'automation_executions_running',

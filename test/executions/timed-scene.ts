@@ -18,7 +18,7 @@ type TimedOptions = {
   readonly requestsPerSecond?: number;
   /** Replaces the answer of the server. */
   readonly answer?: (path: string) => Partial<TransportAnswer> | undefined;
-  /** Projects in which something runs. */
+  /** Projects with running executions. */
   readonly active?: readonly string[];
 };
 

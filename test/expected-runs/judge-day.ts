@@ -170,7 +170,7 @@ type Ran = Extract<Verdict, { is: 'ran' }>;
 function isUnconfirmed({ day, job, asked }: About, atMs: number): boolean {
   const nextMs = asked.find((each) => each > atMs + 30_000 + 2 * Math.abs(day.aheadMs)) ?? Number.POSITIVE_INFINITY;
   const lastMs = asked.findLast((each) => each < nextMs) ?? 0;
-  // A switch counts as a change too.
+  // A switch of the job counts as a change too.
   const isEditTold = day.tellsEdits && !isIn({ fromMs: lastMs, untilMs: nextMs }, job.off?.fromMs ?? nextMs);
   // A missing request needs a reason that made requests impossible.
   const preventedMs = toUnaskable(day, job).reduce(
@@ -257,6 +257,6 @@ function isRunning({ runs }: Day, { id }: DayJob, time: number): boolean {
   );
 }
 
-/** // Modes, threads and members are read every 15 s; the list of jobs is read once a minute. */
+/** Modes, threads and members are read every 15 s; the list of jobs is read once a minute. */
 const readMs = 15_000;
 const listMs = 75_000;

@@ -7,7 +7,7 @@ import { serve } from './serve.ts';
 const content = readContent();
 const address = { externalUrl: () => undefined, ownUrl: () => 'http://localhost:9720' };
 const folders = ['/dashboards/', '/runbooks/', '/alerts/'];
-/** // The paths lead to package.json, which is beside the served folders. */
+/** The paths lead to package.json, which is beside the served folders. */
 const ways = [
   '../package.json',
   '../../package.json',

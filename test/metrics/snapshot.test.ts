@@ -23,7 +23,7 @@ function samplesOf(snapshots: Snapshots, selection?: Selection): readonly string
   return text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 }
 
-/** So many rows that they take several turns. */
+/** The number of rows is so large that they take several turns. */
 function manyRows(value: number): readonly Row[] {
   return Array.from({ length: 9000 }, (_, index) => size.rows(value, { project: `p${index}`, job: 'j' })).flat();
 }

@@ -25,7 +25,7 @@ networkPolicy: { enabled: true, ingressFrom: [{ namespaceSelector: { matchLabels
 podDisruptionBudget: { enabled: true }
 `;
 
-/** // Each name stands for a way to run the chart. */
+/** Each name stands for a way to run the chart. */
 const valueSets = {
   'nothing configured': image,
   'one server': server,

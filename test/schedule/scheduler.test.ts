@@ -248,7 +248,7 @@ describe('schedule/scheduler', () => {
     await scheduler.stop();
 
     expect(runs - before).toBeGreaterThanOrEqual(5);
-    // None of the poll times was skipped.
+    // No poll time was skipped.
     expect(skipped).toEqual([]);
   });
 

@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-/** // The data is larger than SQLite's cache. */
+/** The data is larger than SQLite's cache. */
 const entries = Array.from({ length: 40_000 }, (_, id) => ({ project: 'pay', id, startedAtMs: id, endedAtMs: id }));
 
 const manyEntries = Array.from({ length: 200_000 }, (_, id) => ({

@@ -12,7 +12,7 @@ import { type PostgresServer, startPostgres, toSettings } from '../support/postg
 import { describeWithTools } from '../support/tools.ts';
 
 const all = { maxBytes: 1e6, maxTraces: 1000 };
-/** // There are more traces than a copy handles at once. */
+/** There are more traces than a copy handles at once. */
 const keys = Array.from({ length: 250 }, (_, index) => String(index + 1));
 
 describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) => {

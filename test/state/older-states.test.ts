@@ -11,7 +11,7 @@ beforeEach(() => {
   dir = makeFolder();
 });
 
-/** // The code of each version wrote its state: five executions are counted, a trace waits, and a mode is remembered. */
+/** The code of each version wrote its state: five executions are counted, a trace waits, and a mode is remembered. */
 describe('state/older-states', () => {
   it.each([3, 4])('continues from a state of version %i, across several starts', async (version) => {
     const file = join(import.meta.dirname, 'older', `version-${version}.sqlite.gz`);

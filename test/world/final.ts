@@ -25,7 +25,7 @@ type Final = {
 
 type OnFault = (oracle: string, says: string) => void;
 
-/** Checks what must hold once all problems are over. */
+/** Checks the conditions that must hold once all problems are over. */
 export function judgeEnd(final: Final, onFault: OnFault): void {
   const { scene, lagSeconds, spooled, pending } = final;
   scene.service.play();

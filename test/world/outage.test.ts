@@ -58,7 +58,7 @@ describeWithTools('world/outage', ['promtool'], ({ promtool }) => {
           // The world reads no configuration file, so these metrics are left out.
           const own = (await self.registry.metrics()).replaceAll(/^automation_exporter_config.*\n/gm, '');
           scrapes.push(`${shown}${own}`);
-          // The time is a minute, and the time until a vital poll notices the recovery.
+          // The limit is a minute, and the time until a vital poll notices the recovery.
           if (scrapes.length * 0.5 <= toMinute + 2) return;
           failing.push(...own.split('\n').filter((line) => /^automation_exporter_collector_success.* 0$/.test(line)));
         },

@@ -169,7 +169,6 @@ export async function playWorld(
     await onLook?.(running.daemon.self);
   }
 
-  /** Checks what must hold once all problems are over. */
   async function judgeNow(): Promise<readonly Omit<Fault, 'atMs'>[]> {
     const found: Omit<Fault, 'atMs'>[] = [];
     const running = operations.running();

@@ -17,7 +17,7 @@ export type ReadTrace = {
 
 export type ReadSpan = {
   readonly id: string;
-  /** Undefined if the parent is the root. */
+  /** The id of the parent; undefined if the parent is the root. */
   readonly parentId: string | undefined;
   readonly name: string;
   readonly node: string | undefined;

@@ -21,7 +21,6 @@ type Sight = {
 
 type ScrapeWatch = { readonly look: (sight: Sight) => Promise<void>; readonly latest: () => Shown };
 
-/** Checks what must hold at every scrape. */
 export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: string) => void): ScrapeWatch {
   const { truth, service, time, plan } = scene;
   const paceMs = toPaceMs(plan);

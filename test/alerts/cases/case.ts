@@ -35,11 +35,11 @@ export interface Case {
   readonly resolvesAfter?: number;
   /** The duration of the trouble, if the alert needs more than twenty minutes. */
   readonly lastsMinutes?: number;
-  /** The time without trouble before, if it is not ten minutes. */
+  /** The minutes without trouble before, if not ten. */
   readonly calmMinutes?: number;
   /** The real length of one minute of the test, for problems that last for days. */
   readonly minuteIs?: number;
-  /** Each exporter fires its own alert. */
+  /** True if each exporter fires its own alert. */
   readonly perExporter?: true;
   readonly labels: Readonly<Record<string, string>>;
   readonly summary: string;

@@ -109,12 +109,12 @@ export const exporterCases: readonly Case[] = [
   {
     alert: 'AutomationExporterExecutionsImported',
     minuteIs: 10,
-    // The pass over the last week finds executions of a day.
+    // The pass over the last week finds executions of a whole day.
     series: {
       'automation_exporter_executions_imported_total{server="prod"}': bursts(24, 24 * 6),
       'automation_exporter_executions_observed_total{server="prod"}': counter(0, 0),
     },
-    // One run is counted from time to time.
+    // An execution is counted from time to time.
     below: { 'automation_exporter_executions_observed_total{server="prod"}': counter(0, 0.01) },
     firesAfter: 27 * 6,
     resolvesAfter: 22 * 6,

@@ -13,12 +13,12 @@ const { groups } = parse(readFileSync(new URL('../../../alerts/rules.yaml', impo
   readonly groups: readonly { readonly name: string; readonly rules: readonly Rule[] }[];
 };
 
-/** The order of rule groups that need each other; without it, promtool uses a new order each time. */
+/** The order of rule groups that depend on each other. Without it, promtool uses a new order each time. */
 export const groupOrder = ['automation-objectives', 'automation-error-budgets'];
 
 /**
- * The rule file with the named alerts, the recordings that a text names, and all that these need. With all rules at every step, the test
- * would take minutes.
+ * The rule file with the named alerts, the recordings that a text names, and all recordings on which these depend. With all
+ * rules at every step, the test would take minutes.
  */
 export function toRulesOf(alerts: readonly string[], text = ''): string {
   const rules = groups.flatMap((group) => group.rules);

@@ -2,7 +2,7 @@ import type { SecretSource } from '../../../src/api/auth/credentials.ts';
 
 type ChangingSecret = {
   readonly source: SecretSource;
-  /** Sets what the next read returns. */
+  /** Sets the secret that the next read returns. */
   readonly replace: (value: string) => void;
   /** Makes the next read fail. */
   readonly lose: () => void;

@@ -283,7 +283,7 @@ describe('api/auth/session', () => {
   });
 });
 
-/** A server below that path that accepts every login; `hold` delays the answer to the login. */
+/** A server below a path that accepts every login. `hold` delays the response to the login. */
 async function startSessionServer(
   base: string,
   apiHeaders: () => Readonly<Record<string, string>> = () => ({}),

@@ -14,9 +14,7 @@ export type Daemon = {
   readonly noteDelivery: (moment: Moment) => void;
   /** The traces that are waiting. */
   readonly look: () => Promise<Waiting | undefined>;
-  /** The memory in use, in bytes. */
   readonly weigh: () => Promise<number | undefined>;
-  /** Kills the process between two rounds. */
   readonly kill: () => Promise<void>;
   readonly stop: () => Promise<void>;
 };

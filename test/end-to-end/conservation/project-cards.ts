@@ -29,7 +29,7 @@ export const createAndDelete: Card = async (world, turn) => {
   const leaving = [1, 2, 3].map((count) => `for a while "${turn}.${count}"`);
   for (const project of [kept, ...leaving]) {
     control.createProject(project);
-    // Its runs end before the list of jobs shows the job.
+    // The runs of the job end before the list of jobs shows it.
     finishSome(world, project, 2, control.createJob(project, { name: 'short\nlife' }));
   }
   for (let count = 0; count < 6; count += 1) {

@@ -1,5 +1,5 @@
 export type Random = {
-  /** A number from 0 to below 1. */
+  /** Returns a number from 0 to below 1. */
   readonly next: () => number;
   readonly between: (least: number, greatest: number) => number;
   readonly pick: <Item>(items: readonly [Item, ...Item[]]) => Item;

@@ -1,7 +1,7 @@
 /** The events that were seen, each with its count. */
 export type Sightings = ReturnType<typeof createSightings>;
 
-/** Events that must be seen at least this often; otherwise equal counters prove nothing. */
+/** The events that must be seen at least this often, because otherwise equal counters prove nothing. */
 type Wanted = Readonly<Record<string, number>>;
 
 export function createSightings() {

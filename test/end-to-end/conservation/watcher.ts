@@ -17,13 +17,13 @@ export type Order =
       readonly tokenFile: string;
       readonly dir: string;
       readonly rules: WatchRules;
-      /** Absent if no traces are created. */
+      /** The order for traces; absent if no traces are created. */
       readonly tracing?: TracingOrder | undefined;
     }
   | { readonly do: 'round'; readonly nowMs: number; readonly stopAt?: StopPoint }
-  /** Asks for the waiting traces. */
+  /** Requests the waiting traces. */
   | { readonly do: 'look' }
-  /** Asks for the memory in use after garbage collection. */
+  /** Requests the memory in use after garbage collection. */
   | { readonly do: 'weigh' };
 
 /** Words of the process, one JSON line each, written before it does anything else. */
@@ -85,7 +85,7 @@ function tell(says: 'undelivered' | 'wrong', what: string): void {
   say({ says, what });
 }
 
-/** Written synchronously, because the process may be killed before the next turn of the event loop. */
+/** Writes a word synchronously, because the process may be killed before the next turn of the event loop. */
 function say(word: Word): void {
   const bytes = Buffer.from(`${JSON.stringify(word)}\n`);
   try {

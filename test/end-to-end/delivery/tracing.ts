@@ -20,7 +20,7 @@ export type TracingOrder = {
   /** The settings of traces and of the server. */
   readonly traces: Config['traces'];
   readonly server: Pick<ServerConfig, 'name' | 'url' | 'namespace' | 'timeoutMs'>;
-  /** A file with the address of the collector, whose name has no other address. */
+  /** A file with the only address of the collector's name. */
   readonly addressFile?: string;
 };
 

@@ -238,7 +238,7 @@ function judge(found: RisksAhead, { known, jobs, planted, atMs, night }: Judged)
   }
 }
 
-/** // The list may contain the problem for two more rounds after its end. */
+/** The list may contain the problem for two more rounds after its end. */
 const rounds = 2 * minuteMs;
 
 /** Adds up the scores of nights: in total, and for each reason. */

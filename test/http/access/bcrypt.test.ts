@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseBcryptHash } from '../../../src/config/values/web-values.ts';
 import { computeStart, createBcrypt } from '../../../src/http/access/bcrypt.ts';
 
-/** // The crypt function of a C library made these hashes. */
+/** The crypt function of a C library made these hashes. */
 const known = [
   ['', '$2a$06$DCq7YPn5Rq63x1Lad4cll.TV4S6ytwfsfvkgY8jIucDrjc8deX1s.'],
   ['a', '$2b$06$m0CrhHm10qJ3lXRY.5zDGO3rS2KdeeWLuGmsfGlMfOxih58VYVfxe'],

@@ -3,7 +3,7 @@ import type { Simulator, SimulatorOptions } from '../../../simulator/simulator.t
 import { type Policy, strangerPolicy } from '../../../simulator/world/access.ts';
 import { ask, settleId, startSmall } from '../caller.ts';
 
-/** // Callers in the order of the columns; each may read everything that is not listed. */
+/** Callers in the order of the columns; each may read everything that is not listed. */
 const callers: readonly (readonly [name: string, policy: Partial<Policy>])[] = [
   ['reader', {}],
   ['stranger', strangerPolicy],
