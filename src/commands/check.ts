@@ -216,7 +216,8 @@ function toClosing(report: ServerReport): string {
   if (credentials === 'refused')
     return `${server}: the credentials are refused${remedy === undefined ? '' : `; ${remedy}`}`;
   if (remedy !== undefined) return `${server}: ${remedy}`;
-  if (credentials === 'unknown') return `${server}: the address responds, but not with this API`;
+  if (credentials === 'unknown')
+    return `${server}: the address responds, but not with this API: ${endpoints[0]?.message ?? 'no reason'}`;
   const wrong = endpoints.filter((one) => !isFine({ ...report, endpoints: [one] })).map(({ endpoint }) => endpoint);
   return `${server}: problems with ${wrong.join(', ')}`;
 }

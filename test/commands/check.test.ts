@@ -377,12 +377,33 @@ describe('commands/check', () => {
     server.close();
 
     expect(ended).toEqual({ code: 1, stderr: '', left: [] });
-    expect(stdout.match(/the API is not there/g)).toHaveLength(1);
+    expect(stdout.match(/ broken /g)).toHaveLength(1);
     expect(toRows(stdout)).toEqual(
       expect.arrayContaining(['reachable: yes', 'credentials: unknown', 'API version: unknown', 'system-info: broken']),
     );
-    expect(stdout).toMatch(/\nprod: the address responds, but not with this API\n$/);
+    expect(stdout).toMatch(/\nprod: the address responds, but not with this API: .* the API is not there; .*\n$/);
   });
+
+  it.each([
+    ['5s', 502, 'not with this API: GET system-info: HTTP 502, the server failed', 3],
+    ['200ms', 0, '(GET system-info: no complete answer within 0.2 s)', 1],
+  ])(
+    'gives the reason, and not for each endpoint, if no answer helps for %s',
+    async (timeout, status, reason, lines) => {
+      const server = createServer(
+        (_request, response) => status > 0 && response.writeHead(status).end('<html></html>'),
+      );
+      onTestFinished(() => server.close().closeAllConnections());
+      const port = await listen(server);
+      const service = { url: `http://127.0.0.1:${port}`, token: 'a-token' };
+      const { stdout } = await runHere(['check'], {
+        env: { ...toVariables(service), AUTOMATION_EXPORTER_TIMEOUT: timeout },
+      });
+
+      expect(stdout.match(/ broken /g)).toHaveLength(lines);
+      expect(stdout).toContain(reason);
+    },
+  );
 
   it.each([
     ['DIALECT', 'service', 'the credentials are refused; set `dialect: rundeck`: the server then accepts them', 3],

@@ -87,7 +87,8 @@ export async function probeServer(
     else if (fault === undefined || isAuthenticatedAnswer(fault)) credentials = 'accepted';
     remedy = findRemedy(fault);
     // No more requests are sent, because they would fail in the same way.
-    if (!reachable || credentials === 'refused' || isElsewhere(fault) || remedy !== undefined) break;
+    const isForeign = isElsewhere(fault) || (credentials === 'unknown' && reports.length >= maxForeign);
+    if (!reachable || credentials === 'refused' || isForeign || remedy !== undefined) break;
   }
   const allowable = lacking.filter((read) => toAdminRight(read) === undefined);
   const missingPolicy =
@@ -104,6 +105,9 @@ export async function probeServer(
     ...missingPolicy,
   };
 }
+
+/** One endpoint alone may fail; a whole server that fails, or a proxy before it, may make each answer late. */
+const maxForeign = 3;
 
 function findRemedy(fault: ApiError | undefined): string | undefined {
   const { apiEndpoint, status, serverApiVersion } = fault?.details ?? {};
@@ -208,7 +212,8 @@ export async function askOnce<Answer>(server: ServerConfig, ask: (api: Api) => P
   const largeAnswers = createLargeAnswers({ clock: systemClock });
   const connection = connectServer(server, { clock: systemClock, observe, onSecret: ignore, largeAnswers });
   try {
-    return await ask(connection.client.within({ lane: 'vital', forMs: server.timeoutMs }));
+    // Longer than the first contact, whose error has the reason.
+    return await ask(connection.client.within({ lane: 'vital', forMs: 2 * server.timeoutMs }));
   } finally {
     await connection.close();
   }
