@@ -3,7 +3,7 @@ import type { World } from './world/world.ts';
 
 export type Truth = {
   readonly executionMode: 'active' | 'passive';
-  /** The executions: finished ones in the order in which they became visible, then open ones by id. */
+  /** The executions: finished executions in the order in which they became visible, then open executions by id. */
   readonly executions: readonly TrueExecution[];
 };
 
@@ -37,7 +37,7 @@ function toTrue(execution: Execution, atMs: number) {
     retriedById: retriedBy?.id,
     status,
     customStatus: status === 'other' ? end?.stored : undefined,
-    /** By the clock of its member. */
+    /** The start by the clock of the member that ran the execution. */
     startedAtMs: startedAt(execution),
     endedAtMs: end === undefined ? undefined : endedAt(execution),
     /** Nodes by result; none until the execution has ended. */

@@ -53,7 +53,7 @@ function toKey(request: ApiRequest, { path, kind, size, ...key }: StoredKey) {
     public: 'application/pgp-keys',
     password: `application/x-${prefix.toLowerCase()}-data-password`,
   }[kind];
-  // Real servers hide the size of secrets and passwords. The document does not hide it.
+  // Real servers hide the size of secrets and passwords. The document does not hide the size.
   const hidden = kind !== 'public';
   return {
     path,

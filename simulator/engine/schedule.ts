@@ -1,4 +1,4 @@
-/** A regular interval with an offset, in UTC. With `fromMs`, it begins at this time. */
+/** A regular interval with an offset, in UTC. With `fromMs`, the cadence begins at this time. */
 type Cadence = { readonly everyMs: number; readonly offsetMs: number; readonly fromMs?: number };
 
 export type Schedule = Cadence | Cron;
@@ -33,7 +33,7 @@ export function countBetween(schedule: Schedule, fromMs: number, toMs: number): 
 /** A cron expression in a zone: second (0 if omitted), minute, hour, day of month, month, day of week (0: Sunday). */
 type Cron = { readonly cron: string; readonly zone: string };
 
-/** Returns the first time of a cron expression after `afterMs`; skipped local times never occur, repeated ones once. */
+/** Returns the first time of a cron expression after `afterMs`; skipped local times never occur, repeated times once. */
 export function nextCronTime({ cron, zone }: Cron, afterMs: number): number {
   const { times, isDue } = readCron(cron);
   const local = afterMs + offsetMs(zone, afterMs);
@@ -120,7 +120,7 @@ function toValues(field: string, [least, greatest]: readonly [number, number]): 
 
 /** Returns undefined for a local time that the zone skips. */
 function fromLocal(zone: string, localMs: number): number | undefined {
-  // Of two times with the same local time, the earlier one has the larger offset.
+  // Of two times with the same local time, the earlier time has the larger offset.
   const offsets = [localMs - dayMs, localMs + dayMs].map((atMs) => offsetMs(zone, atMs));
   const candidates = offsets.map((offset) => localMs - offset).sort((one, other) => one - other);
   return candidates.find((atMs) => atMs + offsetMs(zone, atMs) === localMs);

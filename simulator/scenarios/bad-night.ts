@@ -103,7 +103,7 @@ function loseNode(world: World, liveMs: number): void {
   });
 }
 
-/** Makes a run last until the next one is due, which is late enough for the schedule to be read first. */
+/** Makes a run last until the next run is due, which is late enough for the schedule to be read first. */
 function slowDown(world: World, liveMs: number): void {
   const warehouse = world.projects.get('warehouse');
   if (warehouse === undefined) return;

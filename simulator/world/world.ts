@@ -32,7 +32,7 @@ export type Habit = {
 
 export type IncompleteStorage = { readonly execution: Execution; queued: boolean; readonly sinceMs: number };
 
-/** The whole simulated installation. Only the engine and the controls change it. */
+/** The whole simulated installation. Only the engine and the controls change the world. */
 export type World = {
   readonly clock: Clock;
   readonly dialect: Dialect;

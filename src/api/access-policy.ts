@@ -7,7 +7,7 @@ export type AccessRight = (
   | { readonly type: 'storage'; readonly path: string }
 ) & {
   readonly allow: 'read' | 'view' | 'admin' | 'configure';
-  /** True if no other right replaces this one, except rights of administrators. */
+  /** True if no other right replaces this right, except rights of administrators. */
   readonly isExact?: true;
 };
 

@@ -56,7 +56,7 @@ export function createBreaker({ clock, onChange, memory = createBreakerMemory() 
     /** Returns undefined if the request may be sent, otherwise the error that opened the circuit. Permits one probe at a time. */
     refusal: (lane: Lane) => {
       if (memory.opened === 0 || memory.last === undefined) return undefined;
-      // Enrichment is not urgent, and its probe would delay a vital poll.
+      // Enrichment is not urgent, and a probe of enrichment would delay a vital poll.
       const mayTry = lane === 'vital' || (lane === 'normal' && clock.ticks() >= memory.probeAfterTicks);
       const mayProbe = inFlight === 0 && mayTry;
       return mayProbe ? undefined : memory.last;

@@ -72,7 +72,7 @@ export function createBudget(options: BudgetOptions) {
     );
   }
 
-  /** Sets a timer for a pause or the rate. Concurrency needs no timer: a request that ends admits the next one. */
+  /** Sets a timer for a pause or the rate. Concurrency needs no timer: a request that ends admits the next request. */
   function wakeUp(nowTicks: number): void {
     cancelWakeUp?.();
     cancelWakeUp = undefined;

@@ -155,7 +155,7 @@ function toOlderVersion(error: ApiError): number {
   });
 }
 
-/** The number of responses to remember. If one member sent all of them, there is only one member. */
+/** The number of responses to remember. If one member sent all responses, there is only one member. */
 const remembered = 20;
 
 /** Detects members that share an address. A member that responds again after another still exists; others were replaced. */

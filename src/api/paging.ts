@@ -38,7 +38,7 @@ export type Part<Item> = {
 
 /**
  * Reads a whole list within a window, page by page. Servers cut rows into pages before they remove hidden rows, so short and
- * empty pages prove nothing; only the total counts. A full page covers the newest rows, back to its oldest one. Of the
+ * empty pages prove nothing; only the total counts. A full page covers the newest rows, back to its oldest row. Of the
  * remaining windows, the oldest part is read first. Many rows within one second are read by offset, and read again if the total
  * changed meanwhile. Rows may be returned twice.
  */

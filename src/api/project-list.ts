@@ -2,7 +2,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { Api } from './client.ts';
 import { type Project, projects, projectsWithModes } from './endpoints/projects.ts';
 
-/** A list of projects and the time of its request. Another caller may reuse it. */
+/** A list of projects and the time of its request. Another caller may reuse the list. */
 type DatedList = { readonly projects: readonly Project[]; readonly askedTicks: number };
 
 type ListOptions = { isWanted: (project: string) => boolean; clock: Clock };
@@ -57,7 +57,7 @@ export function createProjectList({ isWanted, clock }: ListOptions) {
     readDated,
     /** Returns the number of projects in the last list, watched or not. */
     visible: () => visible,
-    /** Returns the time since which the lists of the server have been empty; undefined if the last one was not. */
+    /** Returns the time since which the lists of the server have been empty; undefined if the last list was not. */
     emptySinceMs: () => emptySinceMs,
     onRead: (listener: (names: ReadonlySet<string>) => void) => {
       listeners.push(listener);

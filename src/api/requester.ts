@@ -53,7 +53,7 @@ export function createRequester(options: RequesterOptions): Requester {
   const { credentials, clock } = options;
   const attempt = createAttempts(options);
 
-  /** Reports whether refused credentials were replaced by new ones that are worth another try. */
+  /** Reports whether refused credentials were replaced by new credentials that are worth another try. */
   async function hasRenewed({ kind, details }: ApiError, { generation }: Trial): Promise<boolean> {
     const isRefusal = kind === 'unauthorized' || details.status === 401;
     return isRefusal && generation !== undefined && (await credentials.renew(generation));

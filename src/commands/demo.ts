@@ -53,7 +53,7 @@ function soon({ env }: CommandContext): Record<string, string> {
   return Object.fromEntries(Object.entries(wishes).map(([name, wish]) => [name, env[name] || wish]));
 }
 
-/** Sends traces to the trace backend of the simulated server, unless another one is configured. */
+/** Sends traces to the trace backend of the simulated server, unless another trace backend is configured. */
 function toSink({ env }: CommandContext, { url }: { url: string }): Record<string, string> | undefined {
   const isNamed = [env['OTEL_EXPORTER_OTLP_ENDPOINT'], env[tracesEndpoint]].some((value) => value?.trim());
   if (isNamed) return undefined;

@@ -6,7 +6,7 @@ import type { CommandContext } from './command.ts';
 
 export type SimulationPlan = SimulatorOptions & { readonly port: number };
 
-/** Plans the simulated server from the flags. Returns undefined after all complaints about them. */
+/** Plans the simulated server from the flags. Returns undefined after all complaints about the flags. */
 export function planSimulation(
   { arguments: { flags }, complain }: CommandContext,
   defaultPort: number,

@@ -123,7 +123,7 @@ function keepCompiledCode(env: Readonly<Record<string, string | undefined>>): st
   return undefined;
 }
 
-/** Returns how another user could put code into a directory. Whoever can write to its parent can replace the directory. */
+/** Returns how another user could put code into a directory: by writing to it, or by replacing it in its parent. */
 export function findDanger(
   found: Pick<Stats, 'uid' | 'mode' | 'isDirectory'>,
   parent: Pick<Stats, 'uid' | 'mode'>,

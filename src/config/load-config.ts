@@ -19,7 +19,7 @@ export type LoadOptions = {
   readonly collectors: readonly CollectorDefaults[];
   readonly families?: readonly FamilyFacts[];
   readonly takenLabels?: TakenLabels;
-  /** True if the environment has the only server, as in the demo: those of the file are ignored. */
+  /** True if the environment has the only server, as in the demo: the servers of the file are ignored. */
   readonly ignoresServers?: boolean;
   readonly validateInterval?: (intervalMs: number) => string | undefined;
   /** Explains what is wrong with the certificates and keys of a server. */

@@ -36,7 +36,7 @@ export type ConnectOptions = {
   readonly observe: ClientObserver;
   /** Called with every secret that is read, so that the log never contains it. */
   readonly onSecret: (value: string) => void;
-  /** The allowance for unusually large responses, shared by all servers. If absent, such responses are refused. */
+  /** The allowance for unusually large responses, shared by all servers. If absent, large responses are refused. */
   readonly largeAnswers?: LargeAnswers | undefined;
   readonly selfTracing?: Pick<SelfTracing, 'ofTransport'> | undefined;
   readonly memory?: ConnectionMemory | undefined;

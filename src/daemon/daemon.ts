@@ -124,7 +124,7 @@ export function createApp(options: AppOptions) {
     stop,
     /** Applies another configuration. If the new configuration cannot be applied, rejects and keeps the current one. */
     reload,
-    /** Called after every reload, including failed ones. */
+    /** Called after every reload, including failed reloads. */
     onReload: reloads.note,
   };
 }

@@ -25,7 +25,7 @@ export function createSingle(options: WatchParts & { readonly state: State }): W
     return watchAll({ ...options, config, traces: to(config, state) }, before, options.toPollTimes);
   }
 
-  /** Ends the polls of the old generation before the next one starts, so that no server is polled twice. */
+  /** Ends the polls of the old generation before the next generation starts, so that no server is polled twice. */
   async function replace(next: Watching): Promise<void> {
     const old = current;
     current = next;

@@ -50,7 +50,7 @@ export type WatchedServer = {
   readonly rights: RightsWatch;
   /** Returns problems of the server, its executions and its schedules that collectors do not report. */
   readonly troubles: () => readonly Trouble[];
-  /** Returns the running executions and the newest finished ones; undefined before they were read. */
+  /** Returns the running executions and the newest finished executions; undefined before they were read. */
   readonly executions: () => ExecutionsOfServer | undefined;
   /** Returns the finished executions for pages, newest first. */
   readonly ended: () => readonly EndedStatus[];

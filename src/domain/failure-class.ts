@@ -112,7 +112,7 @@ export type Seen = {
   readonly firstMs: number;
   /** The number of these failures, including this one. */
   readonly count: number;
-  /** The end of the previous failure; undefined if this one is the first. */
+  /** The end of the previous failure; undefined if this failure is the first. */
   readonly beforeMs?: number | undefined;
   /** Another job of the server that failed with the same lines. */
   readonly alsoIn?: string | undefined;

@@ -55,7 +55,7 @@ export type Executions = {
   readonly beginJobList: (project: string) => LearnJobs | undefined;
   /** Returns how many seconds the project with the largest lag is behind; 0 before the first round. */
   readonly lagSeconds: () => number;
-  /** Returns the running executions of the last round and the newest finished ones, for pages. */
+  /** Returns the running executions of the last round and the newest finished executions, for pages. */
   readonly status: () => ExecutionsStatus;
 };
 
@@ -257,7 +257,7 @@ export function createAverages({ cache, serverNowMs, clock }: Options) {
       const { jobs } = cache()?.totals ?? { jobs: new Map<string, never>() };
       const restMs = Math.max(minRestMs, jobs.size * perJobMs);
       for (const key of askedTicks.keys()) if (!jobs.has(key)) askedTicks.delete(key);
-      // Due times are spread over the interval. If they started at 0, frequent restarts would prevent all reads.
+      // Due times are spread over the interval. If due times started at 0, frequent restarts would prevent all reads.
       for (const key of jobs.keys()) {
         if (!askedTicks.has(key)) askedTicks.set(key, begunTicks - clock.random() * restMs);
       }

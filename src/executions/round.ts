@@ -70,7 +70,7 @@ export async function playRound(tools: RoundTools, of: Omit<Round, keyof RoundTo
   } finally {
     if (!signal.aborted) await showing.show(found, { ...now, names: projectList.names() });
   }
-  // The round does not wait for a slow list of jobs. The next round publishes its changes.
+  // The round does not wait for a slow list of jobs. The next round publishes changes of the list.
   const { clock, everyMs } = tools.options;
   const untilTicks = clock.ticks() + timeForLists * everyMs;
   const mayGoOn = (): boolean => !signal.aborted && clock.ticks() < untilTicks;
@@ -186,7 +186,7 @@ async function readSuspects(
   const suspects = await narrowing.find(within(round), {
     candidates: reads.map(({ project }) => ({ project, jobIds: found.jobLists.idsOf(project) })),
     missing,
-    // The window is short, because known executions of deleted jobs would hide missing ones in a longer window.
+    // The window is short, because known executions of deleted jobs would hide missing executions in a longer window.
     window: toHintWindow(found, nowMs, 2 * overlapMs),
     nowMs,
     countKnown: (projects, window) => options.ledger.countEnds(options.server, { projects: [...projects], ...window }),

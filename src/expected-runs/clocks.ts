@@ -111,7 +111,7 @@ export function createClockNotes(
       note(clocks.note(uuid, info.timestampMs), uuid);
       noteSkew();
     },
-    /** Compares the last clock difference before an absence with the first one after it. */
+    /** Compares the last clock difference before an absence with the first difference after the absence. */
     joinAbsence: (before: Span | undefined, after: Span | undefined): void => note(findStepInAbsence(before, after)),
   };
 }

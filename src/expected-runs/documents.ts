@@ -12,7 +12,7 @@ type Kept = {
   readonly sources: Sources;
   readonly hours: readonly HourOfTimes[];
   readonly nodes: ReadonlyMap<string, FailingNode>;
-  /** The latest end of a recorded run; undefined before the first one. */
+  /** The latest end of a recorded run; undefined before the first run. */
   readonly notedThroughMs: number | undefined;
 };
 

@@ -106,7 +106,7 @@ export type Shown = ReadonlySet<string> | undefined;
 
 /**
  * Returns at most `maxSeries` rows. The rows of a job, a histogram, a summary or a state set are published together or not at
- * all. Published units stay; omitted ones return only if there is enough room, so that changing rows do not displace others.
+ * all. Published units stay; omitted units return only if there is enough room, so that changing rows do not displace others.
  */
 function capRows(rows: readonly Row[], maxSeries: number, before?: Shown): { rows: readonly Row[]; shown: Shown } {
   const spare = Math.floor(maxSeries * shareOfReturn);

@@ -65,7 +65,7 @@ type SummaryFamily<Label extends string> = Family & {
 };
 
 type HistogramFamily<Label extends string> = Family & {
-  /** Returns the rows of one histogram. Counts are per bucket; the last one is for values above all bounds. */
+  /** Returns the rows of one histogram. Counts are per bucket; the last count is for values above all bounds. */
   readonly rows: (histogram: Histogram, labels: LabelValues<Label>) => Row[];
 };
 
@@ -92,9 +92,9 @@ type StateSetFamily<Label extends string = never> = Family & {
 };
 
 export const gauge = defineValues('gauge', 'sum');
-/** A gauge. Of two rows with the same labels, the later one is published. */
+/** A gauge. Of two rows with the same labels, the later row is published. */
 export const newestGauge = defineValues('gauge', 'newest');
-/** A gauge. Of two rows with the same labels, the one with the smaller value is published. */
+/** A gauge. Of two rows with the same labels, the row with the smaller value is published. */
 export const earliestGauge = defineValues('gauge', 'earliest');
 export const counter = defineValues<`${string}_total`>('counter', 'sum');
 

@@ -1,4 +1,4 @@
-/** The formats that Prometheus requests. Of equally preferred formats, the first one is used. */
+/** The formats that Prometheus requests. Of equally preferred formats, the first format is used. */
 const formats = ['text', 'openmetrics', 'protobuf'] as const;
 export type Format = (typeof formats)[number];
 export type TextFormat = Exclude<Format, 'protobuf'>;

@@ -47,7 +47,7 @@ function toKey(labels: object): string {
 }
 
 type Starting = {
-  /** True if the instrument has no value until the first one is set, for example for traces. */
+  /** True if the instrument has no value until the first value is set, for example for traces. */
   startsAbsent?: true;
 };
 

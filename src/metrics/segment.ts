@@ -157,7 +157,7 @@ type Growing = {
   render: (row: Row) => string;
   text: Stream;
   beside: ReturnType<typeof createBesideText>;
-  /** The lines of OpenMetrics; absent while they are equal to those of the other text format. */
+  /** The lines of OpenMetrics; absent while they are equal to the lines of the other text format. */
   openmetrics?: Stream;
 };
 

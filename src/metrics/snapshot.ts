@@ -14,7 +14,7 @@ import {
 } from './segment.ts';
 
 export type Snapshot = {
-  /** Identifies the source of the rows. A new snapshot replaces the previous one of the same source. */
+  /** Identifies the source of the rows. A new snapshot replaces the previous snapshot of the same source. */
   readonly source: string;
   /** The server of the rows, which a scrape can select. */
   readonly server: string;
@@ -52,7 +52,7 @@ export function createSnapshots(clock: Pick<Clock, 'ticks' | 'nextTurn'>, toBloc
       const earlier = latest.get(source)?.segments;
       const segments = await renderSegments(rows, baseLabels, { nextTurn, toBlock, earlier });
       if (ticks() < translatedUntilTicks) await translateSegments(segments, { nextTurn, toBlock });
-      // The blocks are dropped if a newer snapshot was published meanwhile, or this one was withdrawn.
+      // The blocks are dropped if a newer snapshot was published meanwhile, or this snapshot was withdrawn.
       if (publishing.get(source) !== own) return;
       publishing.delete(source);
       for (const { family } of segments) {

@@ -14,7 +14,7 @@ export function createWire(capacity = 1024) {
     bytes = larger;
   }
 
-  /** Writes an integer that is not negative. Beyond 32 bits, it is divided, because shifts do not work. */
+  /** Writes an integer that is not negative. Beyond 32 bits, the number is divided, because shifts do not work. */
   function varint(value: number): void {
     reserve(10);
     let rest = value;

@@ -5,7 +5,7 @@ import { leaseMs, renewEveryMs, type Tenure, toActingMs } from './tenure.ts';
 export type TenuresOptions = {
   readonly leases: Pick<Leases, 'renew'>;
   readonly clock: Pick<Clock, 'ticks' | 'after'>;
-  /** Calls the database and returns its response; undefined if there is none. */
+  /** Calls the database and returns its response; undefined without a response. */
   readonly reach: <Answer>(work: () => Promise<Answer>) => Promise<Answer | undefined>;
   /** Called when a lease ends without a release. */
   readonly onEnd: (unit: string, reason: 'taken' | 'unrenewed') => void;

@@ -128,7 +128,7 @@ export function createPusher(options: PusherOptions): Pusher {
 }
 
 function createScrape({ scrape, labelNames }: Pick<PusherOptions, 'scrape' | 'labelNames'>) {
-  /** The names include those of earlier configurations, because a series keeps its labels until its next poll. */
+  /** The names include names of earlier configurations, because a series keeps its labels until its next poll. */
   const configured = new Set<string>();
   return async (): Promise<Iterable<ScrapedFamily>> => {
     const bytes = Buffer.concat(await scrape());

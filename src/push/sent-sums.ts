@@ -26,7 +26,7 @@ type Unit = {
   epoch: number | undefined;
 };
 
-/** The next point begins where this one ended, because a receiver restarts its sum after a gap. */
+/** The next point begins where this point ended, because a receiver restarts its sum after a gap. */
 type Kept = { readonly sent: Sent; readonly atMs: number };
 
 /**

@@ -96,7 +96,7 @@ export type StateRows = {
   readonly memories: (unit: string) => Promise<readonly MemoryRow[]>;
   /** Returns the entries after the given entry, sorted by id and start. */
   readonly entries: (unit: string, after: LedgerEntry | undefined) => Promise<readonly LedgerEntry[]>;
-  /** Returns the traces after a position of the queue, including quarantined ones. */
+  /** Returns the traces after a position of the queue, including quarantined traces. */
   readonly traces: (unit: string, after: number) => Promise<readonly TraceRow[]>;
 };
 
@@ -121,7 +121,7 @@ export function hasUnfinishedCopy(database: DatabaseSync): boolean {
   return database.prepare('PRAGMA application_id').get()?.['application_id'] === underWay;
 }
 
-/** The application id in the header of the file. A transaction covers it, as it covers rows. */
+/** The application id in the header of the file. A transaction covers this id, as it covers rows. */
 const [whole, underWay] = [0, 0x68616c66];
 
 /** Throws, because the state is incomplete. */

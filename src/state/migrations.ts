@@ -120,7 +120,7 @@ export function refuseNewer(version: number): void {
   );
 }
 
-/** Returns a checksum of the schema, to be compared with the one in the file. The text of a schema never changes. */
+/** Returns a checksum of the schema, to be compared with the checksum in the file. The text of a schema never changes. */
 export function toSchemaChecksum(database: DatabaseSync): number {
   const rows = database
     .prepare('SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema ORDER BY type, name')

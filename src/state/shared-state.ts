@@ -30,7 +30,7 @@ export type Leases = {
   readonly configure: (digest: string, address: string) => void;
   /** Ends the lease of this epoch now. A lease of another epoch is not changed. */
   readonly release: (unit: string, epoch: number) => Promise<void>;
-  /** Returns all leases, including expired ones. */
+  /** Returns all leases, including expired leases. */
   readonly list: () => Promise<readonly Lease[]>;
 };
 

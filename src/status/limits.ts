@@ -13,7 +13,7 @@ export const executionLimits = {
   /** After this time, the longer duration counts as usual. */
   durationShiftMs: 14 * 24 * hour,
   lagSeconds: 1800,
-  /** The problem is reported if this window and the previous one had imports but no counted execution. */
+  /** The problem is reported if this window and the previous window had imports but no counted execution. */
   importsWindowMs: 26 * hour,
   objective: 0.95,
   burnFailures: 10,

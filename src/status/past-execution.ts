@@ -14,7 +14,7 @@ export type PastExecution = {
   /** Undefined if the trace is only shown on this page. */
   readonly traceId: string | undefined;
   readonly permalink: string | undefined;
-  /** The known attempts before and after this one. */
+  /** The known attempts before and after this attempt. */
   readonly attempts: readonly Attempt[];
   /** More facts, in the order of the page. */
   readonly facts: readonly Fact[];

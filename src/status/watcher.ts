@@ -27,7 +27,7 @@ function toBare(address: string): string {
   return address.replace(/\/$/, '');
 }
 
-/** Describes which exporter watches a server instead of this one, without a full stop. */
+/** Describes which exporter watches a server instead of this exporter, without a full stop. */
 export function toWatcherText({ server, watcher }: Elsewhere): string {
   if (watcher.is === 'nobody') return `No exporter watches "${server}" at the moment`;
   const { address, page } = watcher;
@@ -39,7 +39,7 @@ export function isWatchedHere({ state }: Pick<ServerStatus, 'state'>): boolean {
   return state !== 'elsewhere' && state !== 'unwatched';
 }
 
-/** Reports whether there is no problem. Returns null if another exporter watches the server, because this one cannot know. */
+/** Reports whether there is no problem. Returns null if another exporter watches the server, because this exporter cannot know. */
 export function judge(
   { servers }: { servers: readonly Pick<ServerStatus, 'state'>[] },
   problems: Parameters<typeof isWell>[0],

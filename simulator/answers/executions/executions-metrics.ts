@@ -57,7 +57,7 @@ function summarize(request: ApiRequest, found: readonly Execution[]) {
   return {
     total: found.length,
     duration: {
-      // The average is divided by the number of all executions, including unfinished ones.
+      // The average is divided by the number of all executions, including unfinished executions.
       average: toText(found.length === 0 ? 0 : sum / found.length),
       max: toText(max % 86_400),
       min: toText(min % 86_400),
@@ -71,7 +71,7 @@ function toRate(part: number, whole: number): number {
   return whole === 0 ? 0 : Math.round((part / whole) * 1000) / 10;
 }
 
-/** Writes durations below a minute in whole seconds, and longer ones in whole minutes, never in hours. */
+/** Writes durations below a minute in whole seconds, and longer durations in whole minutes, never in hours. */
 function toText(seconds: number): string {
   return seconds < 60 ? `${Math.floor(seconds)}s` : `${Math.floor(seconds / 60)}m`;
 }

@@ -28,7 +28,7 @@ export type Credentials = {
   readonly isSession: boolean;
 };
 
-/** Stores a secret and counts its changes. If its file cannot be read, the old secret stays in use. */
+/** Stores a secret and counts its changes. If the file of the secret cannot be read, the old secret stays in use. */
 export function createRereadable(first: SecretSource) {
   let current = first;
   let generation = 0;
@@ -46,7 +46,7 @@ export function createRereadable(first: SecretSource) {
     try {
       await refresh();
     } catch {
-      // If the secret is still refused, the poll reports it.
+      // If the secret is still refused, the poll reports the refusal.
     }
   }
 

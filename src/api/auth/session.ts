@@ -26,7 +26,7 @@ export function createSessionMemory(): SessionMemory {
   return { account: '', cookies: new Map(), loggedInAtTicks: Number.NEGATIVE_INFINITY, failure: undefined };
 }
 
-/** Returns the remembered session. If the account or its password differs, its content is removed first. */
+/** Returns the remembered session. If the account or its password differs, the memory is emptied first. */
 function recall(memory: SessionMemory, username: string, password: string): SessionMemory {
   const account = createHash('sha256')
     .update(JSON.stringify([username, password]))
@@ -155,7 +155,7 @@ const session = 'JSESSIONID';
 /** The maximum number of cookies. A server with ever new cookie names must not fill the memory. */
 const maxCookies = 20;
 
-/** Stores the cookies of one session: those of the server, and those that make a load balancer choose the same member. */
+/** Stores the cookies of one session: cookies of the server, and cookies that make a load balancer choose the same member. */
 function createCookies(values = new Map<string, string>()) {
   function noteOne(setCookie: string): void {
     const [, given = '', value = ''] = /^\s*([\w.!#$%&'*+^`|~-]+)\s*=\s*([^;\s]*)/.exec(setCookie) ?? [];

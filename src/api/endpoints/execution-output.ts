@@ -7,7 +7,7 @@ import { isExitMessage, isLoginMessage, unendedCode } from './execution-state.ts
 
 /** The end of a log. The lines of a log may contain anything, including secrets. */
 export type LogTail = {
-  /** True if the log or its end is still being loaded. Request it again, a limited number of times. */
+  /** True if the log or its end is still being loaded. Request the log again, a limited number of times. */
   readonly isPending: boolean;
   /** True if the member that responded does not have the log. Another member may have the log. */
   readonly isLost: boolean;
@@ -17,7 +17,7 @@ export type LogTail = {
   readonly offset: number | undefined;
   /** The size of the whole log. */
   readonly bytes: number | undefined;
-  /** The number of all entries, including those that are not decoded. */
+  /** The number of all entries, including entries that are not decoded. */
   readonly count: number;
   /** Why the execution failed, from the error lines. The reason is one word, as in states. */
   readonly failureReason: string | undefined;

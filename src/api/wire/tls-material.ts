@@ -3,7 +3,7 @@ import { createSecureContext, getCACertificates } from 'node:tls';
 
 /** The parts of a TLS connection in PEM. */
 export type TlsMaterial = {
-  /** Certificates to trust in addition to those of the system. */
+  /** Certificates to trust in addition to certificates of the system. */
   readonly ca?: string | undefined;
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
@@ -87,7 +87,7 @@ export function toTlsConnect({ ca, cert, key, serverName, insecureSkipVerify }: 
     // connections.
     secureContext: createSecureContext({
       minVersion: 'TLSv1.2',
-      // The configured certificates alone would replace those of the system.
+      // The configured certificates alone would replace the certificates of the system.
       ...(ca === undefined ? {} : { ca: [...getCACertificates('default'), ca] }),
       ...(cert === undefined ? {} : { cert }),
       ...(key === undefined ? {} : { key }),

@@ -198,7 +198,7 @@ async function probeCredentials(server: ServerConfig): Promise<LiveReport> {
   }
 }
 
-/** If another user created the token, only an administrator can see it. */
+/** If another user created the token, only an administrator can see the token. */
 const invisible = 'no valid token is visible to these credentials, so it is unknown when their own token expires';
 
 /** Marks the check as not made, because the line of the endpoint reports the error. */

@@ -12,7 +12,7 @@ export type Counterpart =
     }
   | { readonly because: string };
 
-/** The metrics of rundeck_exporter, and those that the server itself publishes under the same names. */
+/** The metrics of rundeck_exporter, and metrics that the server itself publishes under the same names. */
 export const counterparts: ReadonlyMap<string, Counterpart> = new Map<string, Counterpart>([
   ['rundeck_system_info', { metric: 'automation_server_info' }],
   ['rundeck_execution_mode_active', { metric: 'automation_execution_mode', matcher: 'mode="active"' }],

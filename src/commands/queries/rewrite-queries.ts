@@ -1,7 +1,7 @@
 import { Composer, CST, isMap, isScalar, isSeq, LineCounter, Parser, type Scalar, visit, type YAMLMap } from 'yaml';
 import { type Translation, toLabel, translateQuery } from './translate-query.ts';
 
-/** A file with rewritten queries, and the list of unchanged ones. */
+/** A file with rewritten queries, and the list of unchanged queries. */
 type Rewritten = { readonly text: string; readonly rewritten: number; readonly left: readonly Left[] };
 
 type Left = { readonly line: number; readonly what: string; readonly because: string };

@@ -55,7 +55,7 @@ export const alertNames = [
   'AutomationExporterLeaseFlapping',
 ] as const;
 
-/** The limits of alerts and pages that a site may set. The defaults are those of `status/limits.ts`. */
+/** The limits of alerts and pages that a site may set. The defaults come from `status/limits.ts`. */
 export const alertOptions = {
   thresholds: {
     consecutive_failures: option(wholeNumber(1, 1000), 3).help(

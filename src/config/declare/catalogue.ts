@@ -53,7 +53,7 @@ export function listCollectorLeaves(collector: CollectorDefaults): readonly Leaf
   });
 }
 
-/** Lists the options of a server by its place in the list. The variables are those for a single server. */
+/** Lists the options of a server by its place in the list. The variables are for a single server. */
 export function listServerLeaves(path: string): readonly Leaf[] {
   return toLeaves(serverOptions).map((leaf) => ({ ...leaf, flag: undefined, path: `${path}.${leaf.key}` }));
 }

@@ -120,7 +120,7 @@ export function readEnvironment(
 /** OpenTelemetry's list of names to use before they are stable. Most words of this variable are not for this exporter. */
 const optIn = 'OTEL_SEMCONV_STABILITY_OPT_IN';
 
-/** Lists the variables for a single server, including those that contain a secret. */
+/** Lists the variables for a single server, including variables that contain a secret. */
 export function listServerVariables(): readonly string[] {
   return listServerLeaves('servers[0]').flatMap(listVariables);
 }

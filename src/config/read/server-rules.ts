@@ -124,7 +124,7 @@ export function checkLabels(
     if (place !== undefined) complaints.add(toInnerPlace(place, path, true), message, 'choose another name');
   };
   const isTaken = 'is already a label of the series';
-  // An invalid value is undefined here and has its own complaint.
+  // An invalid value is undefined here; a complaint about the value exists already.
   const own = (labels ?? []).map(([name]) => name);
   for (const name of own) if (taken.ofServers.includes(name)) complain('labels', [name], isTaken);
   for (const [index, entry] of (projects.labels ?? []).entries()) {

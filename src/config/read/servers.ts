@@ -96,7 +96,7 @@ function complainSame(servers: readonly Part<ServerConfig>[], places: readonly P
     const seen = new Map<string, number>();
     for (const [index, { settings }] of servers.entries()) {
       const { [key]: value, url } = settings;
-      // An invalid value is undefined here and has its own complaint.
+      // An invalid value is undefined here; a complaint about the value exists already.
       if (value === undefined) continue;
       const first = seen.get(value);
       seen.set(value, index);

@@ -75,7 +75,7 @@ export type Changes = {
   readonly surroundings: () => Surroundings;
 };
 
-/** Records the journal of changes of one server by comparing each reading with the previous one. */
+/** Records the journal of changes of one server by comparing each reading with the previous reading. */
 export function createChanges(options: ChangesOptions): Changes {
   const { timeoutMs, client, serverNowMs, settings, withdraw } = options;
   const waiting: Reading[] = [];

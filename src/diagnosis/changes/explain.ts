@@ -154,7 +154,7 @@ type Watch = {
   readonly what: string;
   readonly kinds: readonly ChangeKind[];
   readonly area: string | undefined;
-  /** True for all areas whose names begin with this one. */
+  /** True for all areas whose names begin with this name. */
   readonly isBegin?: boolean;
   /** A field without which changes of some kind are not seen, of one thing in the area or of all. */
   readonly needs?: { readonly field: string; readonly of?: string; readonly hidden: string };

@@ -160,7 +160,7 @@ function toCounted(
 
 type Runs = ReadonlyMap<string, JobRuns>;
 
-/** Returns the jobs with the oldest last runs, which are removed for new ones. */
+/** Returns the jobs with the oldest last runs, which are removed for new jobs. */
 function findOldest(runs: Runs, last: Runs, maxJobs: number): readonly string[] {
   const added = [...last.keys()].filter((job) => !runs.has(job)).length;
   const excess = runs.size + added - maxJobs;

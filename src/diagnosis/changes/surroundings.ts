@@ -117,7 +117,7 @@ function toSurroundings(found: Found, { cause, memberName }: Now): Surroundings 
 
 type Now = { readonly cause: CommonCause | undefined } & Pick<Options, 'memberName'>;
 
-/** Without known keys, any key may be the one that was refused. */
+/** Without known keys, any key may be the refused key. */
 function mayLetIn({ kind, project, subject }: Change, job: WatchedJob, { paths, keys }: Access): boolean {
   if (kind === 'definition') return paths.includes(subject);
   if (kind === 'node') return project === job.project && Object.hasOwn(job.nodes ?? {}, subject);

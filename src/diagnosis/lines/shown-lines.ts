@@ -5,7 +5,7 @@ import { withoutAnsi } from './normalise.ts';
 import { maxSecretLines, type Scrub } from './scrub.ts';
 import { joinStep, type Read } from './step-log.ts';
 
-/** The lines of a failure that may be shown and sent, and the number of omitted ones. */
+/** The lines of a failure that may be shown and sent, and the number of omitted lines. */
 export type KeptLines = {
   readonly lines: readonly LogLine[];
   /** The number of omitted lines of the step. */

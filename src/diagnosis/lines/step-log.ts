@@ -18,7 +18,7 @@ type Joined = {
   readonly unreadAt?: number | undefined;
 };
 
-/** Joins the first lines of a step with those in the end of the log, which may overlap. */
+/** Joins the first lines of a step with the lines at the end of the log, which may overlap. */
 export function joinStep(end: readonly LogLine[], { step, isCut = false }: Read): Joined {
   const first = step?.lines ?? [];
   if (step === undefined || first.length === 0) return { lines: end, added: 0, unreadAt: isCut ? 0 : undefined };

@@ -67,7 +67,7 @@ export function toShiftRatio({ beforeMs, afterMs }: Shift): number {
   return afterMs / Math.max(beforeMs, 100);
 }
 
-/** Adds a successful run. A run that ended before the last one is inserted, and compared only with later runs. */
+/** Adds a successful run. A run that ended before the last run is inserted, and compared only with later runs. */
 export function addDuration(before: Drift | undefined, durationMs: number, endedAtMs: number): Drift {
   const lastMinute = Math.floor(endedAtMs / minuteMs);
   if (before !== undefined && lastMinute < before.lastMinute) return insertLate(before, durationMs, lastMinute);
@@ -151,7 +151,7 @@ function noteAlarm(drift: Lists, places: readonly number[]): Lists {
   if (!isLarge(beforeMs, afterMs)) return drift;
   const first = places[begin] ?? 0;
   const left = { ...withoutShift(drift), up: 0, down: 0, tenths: tenths.slice(first), apart: apart.slice(first) };
-  // After several changes, the usual duration is the one before the first change.
+  // After several changes, the usual duration is the duration before the first change.
   const usualMs = known?.beforeMs ?? beforeMs;
   if (!isLarge(usualMs, afterMs)) return left;
   const ends = toEnds(drift);

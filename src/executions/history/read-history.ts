@@ -27,7 +27,7 @@ type HistoryOptions = {
   readonly onRead: (executions: number) => void;
 };
 
-/** Reads the executions of a window as rounds would, and stores those that count. Returns what cannot be read. */
+/** Reads the executions of a window as rounds would, and stores executions that count. Returns what cannot be read. */
 export async function readHistory(options: HistoryOptions): Promise<readonly string[]> {
   const { server, api, projects, window, ledger, settings, clock, onTotal, onRead } = options;
   const complaints: string[] = [];

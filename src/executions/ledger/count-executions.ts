@@ -177,7 +177,7 @@ function report({ found, measured }: Count, lateBeforeMs: number, observe: Execu
 
 type RunsOfEpoch = { readonly runs: readonly Finished[]; readonly epoch: number };
 
-/** Splits runs by epoch, because rows of the previous database may come together with or after the first rows of the new one. */
+/** Splits runs by epoch: rows of the previous database may come together with, or after, first rows of the new database. */
 function toRunsByEpoch({ counted, ofEpochBefore }: Reconciled, epoch: number): RunsOfEpoch[] {
   const byEpoch = [
     // If both epochs have facts about a job, the facts of the current epoch are stored.

@@ -80,7 +80,7 @@ export async function openLedgerCache(
       return byId.of(jobId) ?? (named?.jobId === undefined ? named : undefined);
     },
     recent: () => recent,
-    /** Makes and commits one change at a time, each from the result of the previous one. A failed change has no effect. */
+    /** Makes and commits one change at a time, each from the result of the previous change. A failed change has no effect. */
     update: (make: () => Promise<LedgerChange | undefined>) =>
       oneAtATime(async () => {
         const change = await make();

@@ -14,7 +14,7 @@ export type ProjectState = {
   readonly prunedThroughMs?: number | undefined;
   /** All executions that ended before this time have been read. */
   readonly scannedThroughMs: number;
-  /** All executions up to this time have been read except those of the backlog. This time is absent without a backlog. */
+  /** All executions up to this time have been read except executions of the backlog. This time is absent without a backlog. */
   readonly aheadThroughMs?: number | undefined;
   /** The windows before `aheadThroughMs` that have not been read, oldest first. */
   readonly backlog?: readonly Window[] | undefined;
@@ -34,7 +34,7 @@ export type ProjectState = {
 /** A skipped window, and the reason: a hold or an outage. */
 export type Skip = Window & {
   readonly reason: string;
-  /** The number of its runs counted so far. `isUnknown` is true if the server did not report all runs of the window. */
+  /** The number of runs of the window counted so far. `isUnknown` is true if the server did not report all of them. */
   readonly runs?: number;
   readonly isUnknown?: boolean;
 };

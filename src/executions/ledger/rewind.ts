@@ -49,8 +49,8 @@ function toStepBackMs({ skewMs }: LedgerFacts, { nowMs, ownMs }: BothTimes): num
 }
 
 /**
- * Plans the change after the server clock was set back, now or while the exporter was not running. Times in the future no longer
- * count as read, listed or skipped. Returns undefined if the ledger has no such time.
+ * Plans the change after the server clock was set back, now or while the exporter was not running. Times in the future no
+ * longer count as read, listed or skipped. Returns undefined if the ledger has no time in the future.
  */
 function planRewind(
   states: ReadonlyMap<string, ProjectState>,

@@ -78,7 +78,7 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
         if (project === undefined || !(await lookAt(project, api, nowMs))) return;
       }
     },
-    /** Removes deleted or excluded jobs thirty days after their last run; other idle jobs only if active ones need slots. */
+    /** Removes deleted or excluded jobs thirty days after their last run; other idle jobs only if active jobs need slots. */
     forgetMissing: async (nowMs: number): Promise<void> => {
       if (ticks() < forgetTicks) return;
       forgetTicks = ticks() + everyMs;

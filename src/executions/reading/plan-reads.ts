@@ -30,7 +30,7 @@ export type PlanInput = {
   readonly searchQuota: number;
 };
 
-/** Plans the reads of a round: all active projects, and idle ones that are due. */
+/** Plans the reads of a round: all active projects, and idle projects that are due. */
 export function planReads(input: PlanInput): PlannedRead[] {
   const { states, activities, nowMs, everyMs, maxDelayMs, sweepBeforeMs, sweepQuota } = input;
   const live: PlannedRead[] = [];
@@ -71,7 +71,7 @@ export function planSearch(input: PlanInput, sinceMs: number): PlannedRead[] {
     .map(({ state }) => toRead(state, 'search', input));
 }
 
-/** Returns the time since the next run of a project was expected. Without a known period, returns the time since its last run. */
+/** Returns the time since the next run of a project was expected. Without a known period, returns the time since the last run. */
 function toWaitMs(activity: ProjectActivity | undefined, nowMs: number): number {
   const [last, before] = activity?.lastRunsMs ?? [];
   if (last === undefined) return Number.POSITIVE_INFINITY;

@@ -72,7 +72,7 @@ type Seen = { readonly project: string; readonly field: string; readonly atTicks
 export function createOddRows(observe: Pick<ExecutionsObserver, 'unknownValue' | 'skipped'>, ticks: () => number) {
   const seen = new Map<string, Seen>();
   return {
-    /** Records rows and counts the new ones, because every round reads the same rows again. */
+    /** Records rows and counts the new rows, because every round reads the same rows again. */
     note: (project: string, rows: readonly OddRow[]): void => {
       for (const { field, text, isTooLarge } of rows) {
         const key = JSON.stringify([project, field, text]);

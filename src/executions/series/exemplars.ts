@@ -51,8 +51,8 @@ const slowestForMs = 3_600_000;
 const failures: readonly Ending[] = ['failed', 'timedout', 'other'];
 
 /**
- * Decides which run is the exemplar of a bucket: the newest failure, or the slowest of other runs. Prometheus refuses an exemplar
- * that is older than the last one of its series.
+ * Decides which run is the exemplar of a bucket: the newest failure, or the slowest of other runs. Prometheus refuses an
+ * exemplar that is older than the last exemplar of its series.
  */
 function isBetter(next: Exemplar, before: Exemplar | undefined, ending: Ending): boolean {
   if (before === undefined) return true;

@@ -68,7 +68,7 @@ export async function askSchedule(api: Api, job: WatchedJob, input: AskInput): P
     answers.push(isChanged ? { ...answer, isAfterEdit: true } : answer);
     if (job.timetable === undefined && question.ask === 'next') break;
     known = joinAnswer(known, answer, { decidedMs: job.decidedMs, doubtMs: 0 }).timetable;
-    // A single time does not show when the following ones are, so the list needs at least two.
+    // A single time does not show when the following times are, so the list needs at least two.
     if (isBrief && question.ask === 'times' && timesAfter(known, askedAtMs).length > 1) break;
     isListDue &&= question.ask === 'next';
     isUnedited ||= question.ask === 'times';

@@ -64,7 +64,7 @@ function unwatched({ sources, atMs }: CauseInput): Fact {
   return { fact: 'the exporter was not watching', atMs: span?.throughMs ?? atMs, source: 'exporter' };
 }
 
-/** Returns `down` if a request failed between the last response before the time and the first one after it. */
+/** Returns `down` if a request failed between the last response before the time and the first response after the time. */
 function toDown({ sources, atMs }: CauseInput): Cause | undefined {
   const contact = timelineOf(sources, sourceKeys.contact);
   const isAnswer = ({ value }: Timeline[number]): boolean => value === 'answered';
@@ -220,7 +220,7 @@ function toClock({ job, sources, atMs }: CauseInput): Cause | undefined {
   return { reason: 'clock', facts: [{ fact, atMs: undone.fromMs, source: 'system-info' }] };
 }
 
-/** Returns the readings of the member that runs a job, if it is polled directly; otherwise those of the common address. */
+/** Returns the readings of the member that runs a job, if it is polled directly; otherwise the readings of the common address. */
 export function ofOwner(sources: Sources, key: (uuid?: string) => string, ownerUuid: string | undefined): Timeline {
   const own = ownerUuid === undefined ? [] : timelineOf(sources, key(ownerUuid));
   return own.length > 0 ? own : timelineOf(sources, key());

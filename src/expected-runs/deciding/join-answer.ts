@@ -86,14 +86,14 @@ export function joinGap(before: Timetable, askedAtMs: number): Gap | undefined {
   return maxPerHour === undefined ? gap : { ...gap, maxPerHour };
 }
 
-/** Joins two unsure spans. The time between them is unsure too. */
+/** Joins two unsure spans. The time between the two spans is unsure too. */
 export function joinUnsure(before: Unsure | undefined, own: Unsure | undefined, decidedMs: number): Unsure | undefined {
   const open = before !== undefined && before.throughMs > decidedMs ? before : undefined;
   if (own === undefined || open === undefined) return own ?? open;
   return { afterMs: Math.min(open.afterMs, own.afterMs), throughMs: Math.max(open.throughMs, own.throughMs) };
 }
 
-/** Compares two responses after a time, in the span that both cover. If both have no time in this span, they agree. */
+/** Compares two responses in the span after a time that both cover; responses without a time in this span agree. */
 function compare(before: Timetable, answer: Answer, fromMs: number): Joined['agreement'] {
   const untilMs = Math.min(before.untilMs, answer.untilMs);
   if (untilMs > fromMs) {

@@ -72,7 +72,7 @@ type Gone = {
   readonly maxJobs: number;
 };
 
-/** Returns jobs to remove: those deleted long ago, and the oldest deleted ones above the maximum; and unused tallies. */
+/** Returns jobs to remove: jobs deleted long ago, and the oldest deleted jobs above the maximum; and unused tallies. */
 export function findLongGone({ all, tallies, nowMs, maxJobs }: Gone) {
   const gone = [...all.values()].flatMap((job) => (job.goneAtMs === undefined ? [] : [{ job, atMs: job.goneAtMs }]));
   gone.sort((one, other) => other.atMs - one.atMs);

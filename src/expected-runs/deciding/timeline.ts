@@ -15,7 +15,7 @@ export function noteReading(timeline: Timeline, value: string, atMs: number): Ti
   return [...before, { value, fromMs: atMs, throughMs: atMs }].slice(-maxSpans);
 }
 
-/** Removes spans that ended before a time, but keeps the last one. */
+/** Removes spans that ended before a time, but keeps the last span. */
 export function forgetBefore(timeline: Timeline, beforeMs: number): Timeline {
   const kept = timeline.filter(({ throughMs }, index) => throughMs >= beforeMs || index === timeline.length - 1);
   return kept.length === timeline.length ? timeline : kept;

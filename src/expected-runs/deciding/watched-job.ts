@@ -62,7 +62,7 @@ export type Unread = {
   readonly why?: string;
 };
 
-/** Returns the end of the pause after failed requests; each pause is twice as long as the one before. */
+/** Returns the end of the pause after failed requests; each pause is twice as long as the pause before. */
 export function restsUntilMs({ atMs, count }: Unread): number {
   return atMs + Math.min(minRestMs * 2 ** (count - 1), maxRestMs);
 }
@@ -212,7 +212,7 @@ export function addMisses(
   const misses = [...(before ?? [])];
   for (const { reason, facts, expectedMs } of missed) {
     const last = misses.at(-1);
-    // An earlier time may be decided after a later one; then the earlier time starts a new group.
+    // An earlier time may be decided after a later time; then the earlier time starts a new group.
     const isLater = last?.reason === reason && (last.timesMs.at(-1) ?? 0) < expectedMs;
     const isShared = isLater && JSON.stringify(last.facts) === JSON.stringify(facts);
     if (isShared || (isLater && misses.length >= maxMisses))

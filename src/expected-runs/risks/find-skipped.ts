@@ -61,7 +61,7 @@ export type Skipped = {
   readonly untimed: number;
   /** True if running executions are unknown, so that some of the runs without a later success may be in progress. */
   readonly isUnread?: boolean;
-  /** Runs without a later success come first, critical ones before others, then recovered runs; sorted by time. */
+  /** Runs without a later success come first, critical runs before others, then recovered runs; sorted by time. */
   readonly runs: readonly SkippedRuns[];
 };
 

@@ -97,7 +97,7 @@ export function serverRoute<Wish extends object, Answer>(question: Question<stri
   });
 }
 
-/** Serves a question about all servers, or about the one in `?server=`, at `/{name}` and `/api/{name}`. */
+/** Serves a question about all servers, or about the server in `?server=`, at `/{name}` and `/api/{name}`. */
 export function serversRoute<Wish extends object, Answer>(question: Question<readonly string[], Wish, Answer>): Router {
   return questionRoute(`/${question.name}`, question);
 }

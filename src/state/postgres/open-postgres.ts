@@ -18,7 +18,7 @@ type PostgresOptions = {
   readonly units: readonly string[];
 };
 
-/** Opens the state that replicas share in one database. Creates or updates its tables. */
+/** Opens the state that replicas share in one database. Creates or updates the tables of the database. */
 export async function openPostgresState({ settings, replica, clock, units }: PostgresOptions): Promise<SharedState> {
   const breaks = { count: 0 };
   const connections = createConnections(settings, clock, breaks);

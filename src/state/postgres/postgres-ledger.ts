@@ -97,7 +97,7 @@ async function insertEntries(sql: Sql, unit: string, entries: readonly LedgerEnt
   return toCount(inserted);
 }
 
-/** Writes documents. If several have the same name, the last one is stored. */
+/** Writes documents. Of several documents with the same name, the last is stored. */
 async function putDocuments(sql: Sql, unit: string, documents: readonly LedgerDocument[]): Promise<void> {
   const byName = new Map(
     documents.map(({ kind, key, body }) => [JSON.stringify([kind, key]), { kind, key: toText(key), body }]),

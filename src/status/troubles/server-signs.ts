@@ -32,7 +32,7 @@ export function createServerSigns(clock: Pick<Clock, 'now' | 'ticks'>, everyMs =
       for (const [key, { samples }] of known) if (!samples.some(isRecent)) known.delete(key);
       const key = member ?? answer.server.serverUUID;
       const kept = known.get(key)?.samples.filter(isRecent) ?? [];
-      // If responses follow each other quickly, only the last one is stored.
+      // If responses follow each other quickly, only the last response is stored.
       const before = kept.at(-2);
       const isClose = before !== undefined && sample.ticks - before.ticks < minApartMs;
       known.set(key, { member, samples: [...(isClose ? kept.slice(0, -1) : kept), sample] });

@@ -220,7 +220,7 @@ function createOutage({ clock, wait, observe, shorten, signal }: OutageOptions) 
 
   return {
     failing: (): Failing | undefined => failing,
-    /** Reports whether the last try succeeded; then the next one need not wait. */
+    /** Reports whether the last try succeeded; then the next try need not wait. */
     isOver: (): boolean => triesInVain === 0,
     /** Waits longer after each failed try, and at least as long as the OTLP endpoint requested. */
     backOff,

@@ -65,7 +65,7 @@ type Known = {
   suspect: Suspect;
   losses: number;
   dueTicks: number;
-  /** The number of times that another trace was delivered right after this one was lost. */
+  /** The number of times that another trace was delivered right after this trace was lost. */
   strikes: number;
 };
 

@@ -129,7 +129,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
 
   /** Returns true if other executions should be tried after this error. */
   function noteFault(entry: Waiting, error: unknown): boolean {
-    // If the server does not respond for this execution, it will not respond for the next one.
+    // If the server does not respond for this execution, it will not respond for the next execution.
     if (error instanceof ApiError) {
       waiting.noteApiFault(entry, error);
       return false;

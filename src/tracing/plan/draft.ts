@@ -2,7 +2,7 @@ import { isPieceOver, type Pieces } from '../../domain/pause.ts';
 import type { Result } from './attribute-names.ts';
 import type { SpanKey } from './ids.ts';
 
-/** A span before it has an id, final times and attributes. */
+/** A span that does not have an id, final times and attributes yet. */
 export type Draft = {
   readonly key: SpanKey;
   readonly name: string;

@@ -48,7 +48,7 @@ function toPlace(first: Draft | undefined): Pick<FirstCause, 'node' | 'step' | '
   return { node: first.task?.node, step, context: path };
 }
 
-/** Reports whether an error handler recovered a step of a failed run. The server keeps the failure reason of such a step. */
+/** Reports whether an error handler recovered a step of a failed run. The server keeps the failure reason of a recovered step. */
 function isHandled({ outcome, task }: Draft): boolean {
   return (
     outcome.word !== undefined && (outcome.isRecovered || outcome.result === 'success' || task?.isHandler === true)

@@ -19,7 +19,7 @@ export type JournalStep = {
   readonly forgotten: readonly number[];
 };
 
-/** Adds changes, and removes those that are too old or too many. */
+/** Adds changes, and removes changes that are too old or too many. */
 export function addChanges(journal: Journal, added: readonly Change[], nowMs: number): JournalStep {
   const sheets = new Map(journal.sheets);
   const totals = new Map(journal.totals);

@@ -111,7 +111,7 @@ type Choice = { readonly rows: readonly (SpanRow | Gap)[]; readonly left: Gap };
 
 type Limits = { readonly first: number; readonly failed: number };
 
-/** Chooses rows: the first ones, and all failed ones with their ancestors. */
+/** Chooses rows: the first rows, and all failed rows with their ancestors. */
 export function chooseRows(spans: readonly SpanRow[], limits: Limits): Choice {
   const wanted = findWanted(spans, limits);
   const rows: (SpanRow | Gap)[] = [];

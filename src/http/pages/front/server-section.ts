@@ -201,7 +201,7 @@ function renderHistory({ counted, readable }: HiddenHistory): Html {
   return html`<td data-is="Ended lately" class="number">${counted}</td><td data-is="Readable" class="number">${readable}</td>`;
 }
 
-/** Renders the running executions of a server with their average durations, and the last finished ones. */
+/** Renders the running executions of a server with their average durations, and the last finished executions. */
 function renderExecutions({ name, executions, state, visibleProjects }: ServerStatus, root: string): Html | undefined {
   if (executions === undefined) return undefined;
   const isSilent = state === 'down' || state === 'refused';
