@@ -77,7 +77,7 @@ export type Endpoint = {
   readonly path: string;
   readonly since: number;
   readonly answer: Answerer;
-  /** Set if real servers need another version than documented. */
+  /** The version that real servers need, if it differs from the documented version. */
   readonly realSince?: (release: Release) => number;
   /** True if only the commercial edition has it. */
   readonly commercial?: boolean;

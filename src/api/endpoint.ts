@@ -55,7 +55,7 @@ export function defineEndpoint<Answer, const Path extends string, const Query ex
 /** The usual limit of a response: enough for most lists, and small enough to be decoded without delaying other requests. */
 export const usualBytes = 2 ** 20;
 
-/** For lists that grow with the installation: 500 executions on 500 nodes each, or 20,000 jobs. */
+/** The maximum size of lists that grow with the installation: 500 executions on 500 nodes each, or 20,000 jobs. */
 export const largeListBytes = 8 * 2 ** 20;
 
 /** Returns the first API version with the endpoint in this dialect; the larger one if the dialect is unknown. */

@@ -31,9 +31,9 @@ export type ApiErrorDetails = {
   /** The newest API version, if the response names it. */
   readonly serverApiVersion?: number;
   readonly retryAfterMs?: number;
-  /** Set if the request was never sent, for example because the circuit was open. */
+  /** True if the request was never sent, for example because the circuit was open. */
   readonly unsent?: true;
-  /** Set if the exporter's own limits prevented the request, so the server is not the cause. */
+  /** True if the exporter's own limits prevented the request, so that the server is not the cause. */
   readonly isOwnLimit?: true;
   readonly cause?: unknown;
 };

@@ -39,7 +39,7 @@ export type Timed<Answer> = {
   readonly answer: Answer;
   /** The exporter's time at the middle of the request. */
   readonly midRequestMs: number;
-  /** From the first byte sent to the last byte read. */
+  /** The time from the first byte sent to the last byte read. */
   readonly tookMs: number;
   /** The part of `tookMs` without the round trip on the network. */
   readonly workMs: number;

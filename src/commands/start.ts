@@ -14,7 +14,7 @@ import { leaveOnStopSignals, noteReloadSignals } from './stop-signals.ts';
 export async function start(): Promise<void> {
   settleProcess();
   process.title = 'automation-exporter';
-  // Only the user of this process may read the files that it writes.
+  // The mode of new files lets only the user of this process read them.
   process.umask(0o077);
   leaveOnStopSignals();
   noteReloadSignals();

@@ -87,7 +87,7 @@ export function createWebAccess({ config, log, clock, readFile }: WebAccessOptio
   };
 }
 
-/** Files are checked even without connections: the first connection after a long time must not get an expired certificate. */
+/** Files are checked even without connections, because the first connection must not get an expired certificate. */
 const lookEveryMs = 5000;
 
 async function readAgain(path: string, readFile: WebAccessOptions['readFile']): Promise<WebConfig | undefined> {

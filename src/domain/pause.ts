@@ -3,7 +3,7 @@ import type { Clock } from './clock.ts';
 /** Call between pieces of long work. Gives other work a turn of the event loop if this work has run long enough. */
 export type Pause = () => Promise<void>;
 
-/** Never pauses. Use this function for short work. */
+/** A pause that does nothing, for short work. */
 export const noPause: Pause = () => Promise.resolve();
 
 export function createPause({ ticks, nextTurn }: Pick<Clock, 'ticks' | 'nextTurn'>): Pause {

@@ -68,7 +68,7 @@ export type ExecutionsStatus = {
   readonly nowMs: number;
   /** The server time at which running executions were last read; undefined before the first read. */
   readonly seenMs: number | undefined;
-  /** Set while running executions cannot be read: the result and the time of the last read. */
+  /** The result and the time of the last read, while running executions cannot be read. */
   readonly lastRead?: { readonly running: readonly Execution[]; readonly seenMs: number } | undefined;
   readonly visibility: Sight;
   /** The imports; undefined if the last counted execution was not an import. */
@@ -252,7 +252,7 @@ export function createAverages({ cache, serverNowMs, clock }: Options) {
   const begunTicks = clock.ticks();
   const askedTicks = new Map<string, number>();
   return {
-    /** Removes from the schedule and returns the ids of jobs whose averages must be read now. */
+    /** Returns the ids of jobs whose averages must be read now, and removes these ids from the schedule. */
     takeDue: (project: string): readonly string[] => {
       const { jobs } = cache()?.totals ?? { jobs: new Map<string, never>() };
       const restMs = Math.max(minRestMs, jobs.size * perJobMs);

@@ -50,7 +50,7 @@ type JobList = { readonly project: string; readonly listed: readonly Job[]; read
 /** The results of requests about one job, oldest first. */
 export type Answered = {
   readonly answers: readonly Answer[];
-  /** Set if the last request failed. */
+  /** The failed requests; undefined if the last request succeeded. */
   readonly unread?: Omit<Unread, 'count'>;
   readonly limit?: NonNullable<WatchedJob['limit']>;
 };

@@ -81,7 +81,7 @@ function describeBlock(bytes: Buffer, deflated: Buffer): Block {
   return { text: [bytes], deflated: [toExact(deflated)], length, crc: crc32(bytes), shift: toShift(length) };
 }
 
-// Copies a buffer, because one from Node's pool, or a slice of zlib's output, would keep a much larger buffer in memory.
+// Copies a buffer, because a slice would keep the much larger buffer of Node's pool or of zlib in memory.
 function toExact(bytes: Buffer): Buffer {
   const exact = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(exact);

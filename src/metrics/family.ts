@@ -14,9 +14,9 @@ export type Family = {
   readonly type: MetricType;
   readonly labels: readonly string[];
   readonly merge: MergeRule;
-  /** For a state set: the label with the states, which cannot be dropped. */
+  /** The label with the states of a state set, which cannot be dropped. */
   readonly stateLabel?: string;
-  /** For a histogram with the same counts as another histogram: the family with the buckets. */
+  /** The family whose buckets a histogram has, because both histograms have the same counts. */
   readonly bucketsFrom?: string;
 };
 

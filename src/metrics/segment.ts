@@ -179,7 +179,7 @@ function streamsOf({ text, openmetrics }: Growing): readonly Stream[] {
 /** The number of characters at which pending text is encoded. Longer concatenated texts are slower to encode. */
 const pieceLength = 4096;
 
-/** In characters. Rendering this number of characters takes about a millisecond. */
+/** The number of characters in a slice. Rendering a slice takes about a millisecond. */
 const sliceLength = 131_072;
 
 /** The number of bytes in a block. Passing a block to another thread takes 0.2 ms, so several slices form one block. */

@@ -9,7 +9,7 @@ import { type State, toOwner } from '../state/state.ts';
 export type OwnedStates = {
   readonly state: State;
   readonly put: (unit: string, state: State) => void;
-  /** After this call, writes of the unit fail. */
+  /** Removes a unit. Its writes fail from then on. */
   readonly remove: (unit: string) => void;
 };
 

@@ -23,11 +23,11 @@ export type PusherOptions = {
   /** Returns a scrape as protocol buffers. */
   readonly scrape: () => Promise<readonly Buffer[]>;
   readonly post: Post;
-  /** For delta: stores the state that was sent last, for each server. */
+  /** Stores the state that was sent last, for each server. Used only for delta. */
   readonly memories: Memories;
-  /** For delta: the names of the labels that the configuration adds to series. */
+  /** Returns the names of the labels that the configuration adds to series. Used only for delta. */
   readonly labelNames: () => Iterable<string>;
-  /** For delta: the labels that the configuration drops from series, as text. */
+  /** Returns the labels that the configuration drops from series, as text. Used only for delta. */
   readonly droppedLabels: () => string;
   /** Returns the epoch in which a server is owned; absent without replicas. In another epoch, another replica may have pushed. */
   readonly epochOf?: ((server: string) => number | undefined) | undefined;

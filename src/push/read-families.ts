@@ -17,7 +17,7 @@ export type Point = {
   /** The value of a counter or gauge. */
   readonly value: number;
   readonly histogram?: PointHistogram | undefined;
-  /** For delta: the time from which the increase counts. */
+  /** The time from which the increase counts, for delta. */
   readonly sinceMs?: number;
 };
 

@@ -21,7 +21,7 @@ type Unit = {
   /** The largest number of series so far. */
   most: number;
   stored: string;
-  /** Undefined in a state of an earlier release. */
+  /** The dropped labels as text; undefined in a state of an earlier release. */
   droppedLabels: string | undefined;
   epoch: number | undefined;
 };

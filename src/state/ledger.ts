@@ -38,7 +38,7 @@ export type LedgerChange = {
   readonly prune?: { readonly project: string; readonly endedBeforeMs: number };
 };
 
-/** Functions that counting calls. Some callers return documents for its transaction; `kept` is called after the commit. */
+/** Hooks of counting: callers may add documents to its transaction, and `kept` is called after the commit. */
 export type CommitHook = {
   /** The clock of a member may be behind by `lagMs`, so runs may be dated too early by this time. */
   readonly keep: (

@@ -71,7 +71,7 @@ export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDam
       });
       return dropped;
     },
-    // For SQLite, a negative limit means no limit.
+    // A negative limit means no limit in SQLite.
     quarantined: async () => (aside.all(-1) as unknown as QuarantinedTrace[]).map((trace) => ({ ...trace })),
     retry: async (keys) => {
       begins.forget();

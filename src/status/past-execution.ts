@@ -11,7 +11,7 @@ export type PastExecution = {
   readonly project: string | undefined;
   /** The group and name of the job; for a run without a job, the kind of run. */
   readonly job: string;
-  /** Undefined if the trace is only shown on this page. */
+  /** The id of the trace; undefined if the trace is only shown on this page. */
   readonly traceId: string | undefined;
   readonly permalink: string | undefined;
   /** The known attempts before and after this attempt. */

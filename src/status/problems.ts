@@ -9,11 +9,11 @@ import { isWatchedHere, toHeadlineElsewhere, toSummaryElsewhere } from './watche
 export type Problem = {
   readonly kind: ProblemKind;
   readonly isOff?: true;
-  /** Undefined for problems with the traces of the exporter. */
+  /** The name of the server; undefined for problems with the traces of the exporter. */
   readonly server?: string;
   readonly member?: string;
   readonly collector?: string;
-  /** At most 59 characters, because some readers see only the title. */
+  /** The title of at most 59 characters, because some readers see only the title. */
   readonly title: string;
   /** The start, the reason, and what to do; undefined if the title is enough. */
   readonly detail: string | undefined;

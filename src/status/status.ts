@@ -106,7 +106,7 @@ export type HourOfRuns = {
   readonly startMs: number;
   /** The end of the oldest stored execution, if it is within this hour. */
   readonly sinceMs?: number | undefined;
-  /** Undefined for hours before the oldest stored execution. */
+  /** The number of runs; undefined for hours before the oldest stored execution. */
   readonly runs: number | undefined;
   readonly failures: number;
 };
@@ -143,7 +143,7 @@ export type ExecutionsOfServer = {
 
 export type ServerStatus = TargetStatus & {
   readonly members: readonly TargetStatus[];
-  /** Undefined before the first read, and if the collector is off. */
+  /** The executions; undefined before the first read, and if the collector is off. */
   readonly executions: ExecutionsOfServer | undefined;
   /** The number of projects that the credentials can see; undefined before the first list. */
   readonly visibleProjects: number | undefined;
@@ -152,11 +152,11 @@ export type ServerStatus = TargetStatus & {
   /** True if several members that are not configured respond in turn. */
   readonly hidesMembers: boolean;
   readonly watcher?: Watcher;
-  /** Undefined if the state is a file, or if nobody has owned the server yet. */
+  /** The lease; undefined if the state is a file, or if nobody has owned the server yet. */
   readonly lease?: LeaseStatus | undefined;
   /** The access policy that permits the denied requests. */
   readonly missingPolicy: string | undefined;
-  /** Undefined until known, and before release 5.9. */
+  /** The rights of the token; undefined until they are known, and on servers before 5.9. */
   readonly rights?: ProvedRights | undefined;
   /** Problems of the server, its executions and its schedules that collectors do not report. */
   readonly troubles?: readonly Trouble[];
@@ -172,7 +172,7 @@ export type DeniedToAll = { readonly collector: string; readonly right: string }
 
 /** Traces that wait for delivery to the OTLP endpoint. */
 export type TracesStatus = {
-  /** Undefined if no traces are made. The state may still contain earlier traces. */
+  /** The state of delivery; undefined if no traces are made. The state directory may still contain earlier traces. */
   readonly delivery: DeliveryStatus | undefined;
   readonly waiting: number;
   readonly waitingBytes: number;
@@ -202,7 +202,7 @@ export type QuarantineStatus = {
   readonly server: string;
   readonly executionId: string;
   readonly spans: number;
-  /** In bytes. */
+  /** The size in bytes. */
   readonly size: number;
   readonly atMs: number;
   readonly reason: string;

@@ -12,7 +12,7 @@ type AppMetrics = {
   readonly gauges: readonly AppValue[];
   readonly counters: readonly AppValue[];
   readonly meters: readonly AppValue[];
-  /** In seconds. */
+  /** The timers, in seconds. */
   readonly timers: readonly AppSummary[];
   readonly histograms: readonly AppSummary[];
 };
@@ -75,7 +75,7 @@ const perSecond: ReadonlyMap<unknown, number> = new Map([
 
 const quantiles = [
   ['p50', 0.5],
-  // In histograms of release 6.
+  // Histograms of release 6 have this name.
   ['median', 0.5],
   ['p75', 0.75],
   ['p95', 0.95],

@@ -55,7 +55,7 @@ export type RunOrigin = {
 export type OddRow = {
   readonly field: string;
   readonly text: string;
-  /** Set if this row alone exceeds the size limit of a response. */
+  /** True if this row alone exceeds the size limit of a response. */
   readonly isTooLarge?: true;
 };
 

@@ -47,7 +47,7 @@ const job = z
     }): Job => ({
       id,
       name,
-      // Null at the top level, where executions have an empty text (rundeck dialect).
+      // The group; null at the top level, where executions have an empty text (rundeck dialect).
       group,
       isScheduled: scheduled,
       isEnabled: enabled,

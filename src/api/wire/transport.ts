@@ -65,7 +65,7 @@ export type Transport = {
 };
 
 export type RenewableTransport = Transport & {
-  /** Uses other certificates for new connections. Requests in progress continue on the old connections. */
+  /** Makes new connections use other certificates. Requests in progress continue on the old connections. */
   readonly renew: (tls: TlsOptions) => void;
 };
 
@@ -213,7 +213,7 @@ function toList(value: string | string[] | undefined): readonly string[] {
 type Sent = {
   what: string;
   apiEndpoint: string;
-  /** Set if the deadline ended the request. */
+  /** The deadline that ended the request; undefined if it ended in another way. */
   timedOutAfterMs: number | undefined;
   /** True if there is a proxy. With such a proxy, connection errors are errors of the proxy. */
   isByProxy: boolean;

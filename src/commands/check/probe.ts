@@ -17,7 +17,7 @@ export type Probe = {
   readonly ask: (api: Api) => Promise<Finding>;
 };
 
-/** Undefined if there is no problem. `fault` is an error; `verdict` names a problem without an error. */
+/** A finding; undefined if there is no problem. `fault` is an error; `verdict` names a problem without an error. */
 export type Finding =
   | { readonly fault?: ApiError; readonly note?: string; readonly verdict?: UntoldVerdict; readonly sizes?: Sizes }
   | undefined;

@@ -267,7 +267,7 @@ export type FamilyFacts = {
   readonly type: string;
   readonly labels: readonly string[];
   readonly stateLabel?: string;
-  /** For a histogram without its own buckets: the family whose buckets it has. */
+  /** The family whose buckets a histogram without its own buckets has. */
   readonly bucketsFrom?: string;
 };
 

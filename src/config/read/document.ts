@@ -127,7 +127,7 @@ function createConverter({ complaints, toPlace }: { complaints: Complaints; toPl
     return { kind: 'map', offset: start, entries };
   }
 
-  // Uses the node of the anchor instead of a copy, so that aliases of aliases cost nothing.
+  // Resolves an alias to the node of its anchor, not to a copy, so that aliases of aliases cost nothing.
   function resolve(name: string, start: number, path: string): DocumentNode {
     aliases += 1;
     const target = anchors.get(name);

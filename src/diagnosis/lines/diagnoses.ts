@@ -31,7 +31,7 @@ const keyKind = 'fingerprint-key';
 
 /** Recognizes the failures of a server's jobs by the fingerprints of their logs, across restarts. */
 export function createDiagnoses(scrub: Scrub) {
-  /** By job. The job that failed last is at the end. */
+  /** The fingerprints by job. The job that failed last is at the end. */
   const jobs = new Map<string, KnownOfJob>();
   let key: string | undefined;
 

@@ -13,7 +13,7 @@ export function toEnding({ status, failedNodes, succeededNodes }: Execution): En
 export const triggers = ['user', 'scheduled', 'user-scheduled', 'webhook', 'other'] as const;
 type Trigger = (typeof triggers)[number];
 
-/** Returns the trigger of a run; `other` for types of plugins and for none. Servers mark ad hoc runs as scheduled by mistake. */
+/** Returns the trigger of a run. Types of plugins and a missing type become `other`. Servers mark ad hoc runs as scheduled. */
 export function toTrigger({ type, job, isJobDeleted }: Pick<Execution, 'type' | 'job' | 'isJobDeleted'>): Trigger {
   if (job === undefined && !isJobDeleted && type === 'scheduled') return 'user';
   return triggers.find((trigger) => trigger === type) ?? 'other';

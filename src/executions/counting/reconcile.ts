@@ -19,7 +19,7 @@ export type ReconcileInput = {
   readonly ids: IdHours;
   /** The ids of one-time runs; the rows of finished one-time runs may no longer show the type. */
   readonly oneTimeIds?: ReadonlySet<number>;
-  /** By how much each clock that was recently seen more than a day behind is behind. */
+  /** The lags of the clocks that were recently seen more than a day behind. */
   readonly slowByMs?: readonly number[];
   readonly seenAtMs: number;
   /** The later of the server time and the exporter's time. A row with a later date comes from a clock that was ahead. */

@@ -26,7 +26,7 @@ export type LedgerFacts = {
   readonly listedAtMs?: number | undefined;
   /** The start of counting: executions that ended earlier are not counted. Absent in states of earlier releases. */
   readonly countedSinceMs?: number | undefined;
-  /** Set after a restore: nothing is published before all executions up to this time have been read. */
+  /** The end of the restore gap: nothing is published before all executions up to this time have been read. */
   readonly gapUntilMs?: number | undefined;
   /** The span that the last forward step of the server clock skipped. Late executions may have dates before the span. */
   readonly leap?: Window | undefined;

@@ -99,7 +99,7 @@ const unknown = Number.MAX_SAFE_INTEGER;
 type Now = {
   readonly nowMs: number;
   readonly ownMs: number;
-  /** Set if the server clock was just set ahead. */
+  /** The span that the server clock skipped; undefined unless it was just set ahead. */
   readonly leap: Window | undefined;
   /** Set while a forward step of the clock is not accepted; then the difference to the exporter's clock is unknown. */
   readonly doubtedMs?: number | undefined;
@@ -134,7 +134,7 @@ export function createFollowSkew(cache: LedgerCache) {
 
 type Followed = {
   readonly leap: Window | undefined;
-  /** By how much the server clock was behind its present time, at most, since the difference was last stored. */
+  /** The maximum by which the server clock was behind its present time since the difference was last stored. */
   readonly wasBehindMs: number;
   /** Stores the difference of the clocks, and the time that a clock more than a day ahead has reached. */
   readonly keep: (reachedMs?: number) => Promise<void>;

@@ -9,15 +9,15 @@ type Clock = { readonly now: () => number; readonly ticks: () => number };
 
 export type ServerTime = {
   readonly nowMs: number;
-  /** Set if the clock was set back: executions after this time must be read again. */
+  /** The time after which executions must be read again; undefined unless the clock was set back. */
   readonly rewindToMs: number | undefined;
-  /** Set if the clock was ahead: executions may have dates up to this time, which is in the future. */
+  /** The future time up to which executions may have dates; undefined unless the clock was ahead. */
   readonly reachedMs: number | undefined;
-  /** Set while a forward step of the clock is not accepted: executions may have dates up to this time. */
+  /** The time up to which executions may have dates while a forward step of the clock is not accepted. */
   readonly doubtedMs?: number | undefined;
   /** True if the server time was unknown for a minute, because the clock may have been set ahead and back in this time. */
   readonly wasUnseen: boolean;
-  /** Set if the clock was set ahead: the span that it skipped. */
+  /** The span that the clock skipped; undefined unless it was set ahead. */
   readonly leap: Window | undefined;
 };
 

@@ -4,7 +4,7 @@ export type Timetable = {
   readonly askedAtMs: number;
   /** The end of the span in which all times are known. */
   readonly untilMs: number;
-  /** In ascending order. Past times are removed after they have been decided. */
+  /** The times, in ascending order. Past times are removed after they have been decided. */
   readonly timesMs: readonly number[];
   /** A later response has confirmed all times up to this time. */
   readonly confirmedMs: number;

@@ -48,7 +48,7 @@ export type WatchedJob = {
   readonly misses?: readonly Misses[];
   /** The time at which the job was first missing in the list. */
   readonly goneAtMs?: number;
-  /** Set while the schedule cannot be read. */
+  /** The failed requests; undefined unless the schedule cannot be read. */
   readonly unread?: Unread;
   /** The shortest span with too many times for the server, and the time of this request. */
   readonly limit?: { readonly spanMs: number; readonly atMs: number };
@@ -195,7 +195,7 @@ export function isSwitched(before: Pick<WatchedJob, 'off'>, after: Pick<WatchedJ
 export type Misses = {
   readonly reason: MissReason;
   readonly facts: readonly Fact[];
-  /** In ascending order. */
+  /** The times, in ascending order. */
   readonly timesMs: readonly number[];
 };
 

@@ -33,7 +33,7 @@ export type Shown<Item, Name extends string> = {
   readonly all: readonly Item[];
   /** The matching items of this page. */
   readonly items: readonly Item[];
-  /** For example `100 changes`, or `3 of 100 changes`. */
+  /** The text, such as `100 changes` or `3 of 100 changes`. */
   readonly count: string;
   /** The links to other pages; undefined if there are none. */
   readonly links: Html | undefined;

@@ -71,7 +71,7 @@ export function createConnections(
       isUsable = true;
       return answer;
     } catch (error) {
-      // After an error of a statement the session is usable; after other errors it is not.
+      // The session stays usable after an error of a statement, but not after other errors.
       isUsable = keepsConnection(error);
       if (!isUsable) generations.noteBreak(client);
       throw error;

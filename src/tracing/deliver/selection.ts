@@ -108,5 +108,5 @@ export function createBatchSize(fullBytes: number) {
 }
 
 const lossesToShrink = 5;
-/** At one request per second, a quarter of an hour. */
+/** The maximum number of passes: a quarter of an hour, at one request per second. */
 const maxPasses = 1024;

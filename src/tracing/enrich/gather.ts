@@ -15,7 +15,7 @@ import type { PendingTrace } from './pending.ts';
 type Gathered = { readonly source: SpanSource; readonly isPending: boolean };
 
 type GatherOptions = {
-  /** Only the parts that this detail includes are requested, plus the steps of failures if `diagnosis` is on. */
+  /** The detail of the traces. Only its parts are requested, and the steps of failures if `diagnosis` is on. */
   detail: Detail;
   isDiagnosed: boolean;
   /** True if failures of jobs are also diagnosed by their logs. */

@@ -17,7 +17,7 @@ type Change = { readonly documents: readonly LedgerDocument[]; readonly done: ()
 
 /** Stores the last durations of the top-level steps of jobs, because a job may hide the lasting change of a step. */
 export function createStepDurations() {
-  /** By job path, sorted by the last run. */
+  /** The steps by job path, sorted by the last run. */
   const jobs = new Map<string, Steps>();
 
   /** Returns the job to remove for a new job; undefined if all stored jobs have run lately. */

@@ -144,7 +144,7 @@ const untried = { sinceTicks: undefined, retryAtTicks: -Infinity, isUnanswered: 
 /** How long a list row replaces a request: shorter than a server with a new database, which reuses ids, needs to start. */
 const listedForMs = 30_000;
 
-/** More than can be requested within the backlog age. This number of traces uses about 5 MB of memory. */
+/** The maximum number of waiting traces, which use about 5 MB. More cannot be requested within the backlog age. */
 const maxWaiting = 10_000;
 /** The minimum wait for a state that the server is still writing. */
 export const pendingRetryMs = 5000;

@@ -14,7 +14,7 @@ export type Draft = {
   readonly children: readonly Draft[];
   /** The number of children that never began. */
   readonly notStarted: number;
-  /** Set for an overflow span: the number of spans that it replaces. */
+  /** The number of spans that an overflow span replaces; undefined for other spans. */
   readonly rest?: { readonly count: number; readonly failed: number; readonly spans: number };
 };
 

@@ -18,7 +18,7 @@ export function renderProblems(status: Status, problems: readonly Problem[], abo
     const notes = renderOthers(problems, about, { word: 'note' });
     return renderBox(mood, headline, html`<p>${toSummary(status)}</p>${renderWatchers(status.servers)}${notes}`);
   }
-  // Only the start of the exporter has this kind as the worst problem.
+  // Only at the start of the exporter, the worst problem is of this kind.
   const mood = worst.kind === 'waiting' ? 'waiting' : 'bad';
   const alike = listAlike(worst, problems);
   if (alike.length < 2) {

@@ -23,7 +23,7 @@ export function tracesPageRoute({ status, quarantined, hasPage, lifecycle, elsew
   const router = createRoutes();
   router.get('/traces', async (request, response) => {
     const { traces, atMs } = await status();
-    // Without a readable state there is no list.
+    // The list is empty if the state cannot be read.
     const refused = (traces && (await quarantined()?.list())) ?? [];
     const root = toRoot(request);
     const mayChange = lifecycle.isEnabled();
