@@ -64,7 +64,7 @@ describeWithTools('image', ['buildah'], ({ buildah }) => {
       await expect(store.run('automation-exporter', ['sh', '-c', 'true'])).rejects.toThrow(/sh/);
     });
 
-    it('has the licences of everything in it', async () => {
+    it('has the licences of all its packages', async () => {
       const script = `
         import { statSync } from 'node:fs';
         const documents = ['libc6', 'libgcc-s1', 'libstdc++6'].map((name) => '/usr/share/doc/' + name + '/copyright');

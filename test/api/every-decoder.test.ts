@@ -66,7 +66,7 @@ describe('api/every-decoder', () => {
     expect(endpoints.length).toBeGreaterThan(30);
   });
 
-  it("does not request what a server's version lacks", () => {
+  it('does not request endpoints that a server version lacks', () => {
     const since = endpoints.map(({ endpoint }) => `${endpoint.name} ${JSON.stringify(endpoint.since)}`);
     expect(since.toSorted()).toEqual([
       'acl-policies 14',

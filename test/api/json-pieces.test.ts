@@ -57,7 +57,7 @@ describe('api/json-pieces', () => {
     `["${filler}"] []`,
     `["${filler}",tru]`,
     '',
-  ])('refuses what is not JSON (%#)', async (text) => {
+  ])('refuses text that is not JSON (%#)', async (text) => {
     await expect(parse(text)).rejects.toThrow(SyntaxError);
   });
 

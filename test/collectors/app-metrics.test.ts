@@ -47,7 +47,7 @@ describe('collectors/app-metrics', () => {
     ['a unit that nobody knows', '{"count":2,"p50":1,"duration_units":"fortnights"}'],
     ['no unit', '{"count":2,"p50":1}'],
     ['quantiles that are no numbers', '{"count":2,"p50":null,"p75":"fast","duration_units":"seconds"}'],
-  ])('counts a timer with %s and publishes no duration for it', async (_name, timer) => {
+  ])('counts a timer with %s and publishes no duration for the timer', async (_name, timer) => {
     expect(await scrape({ [METRICS]: { body: `{"version":"4.0.0","timers":{"t":${timer}}}` } })).toEqual(shown`
         # TYPE automation_app_duration_seconds summary
         automation_app_duration_seconds_count{server="prod",name="t",project=""} 2`);
@@ -113,7 +113,7 @@ describe('collectors/app-metrics', () => {
         automation_app_distribution{server="prod",name="sizes",project="",quantile="0.999"} 9`);
   });
 
-  it('skips values that are not numbers and keeps the others', async () => {
+  it('skips values that are not numbers and keeps other values', async () => {
     const body = String.raw`{"version":"4.0.0","gauges":{"null":{"value":null},"text":{"value":"7"},"list":{"value":[]},"flag":{"value":true},"huge":{"value":1e999},
       "threw":{"error":"java.lang.RuntimeException: closed"},"odd":3,"good \"one\"":{"value":-1.5}},
       "counters":{"null":{"count":null}},"meters":{"none":{"units":"events/second"}},"timers":{"none":{"p50":1,"duration_units":"seconds"}},"histograms":null}`;

@@ -30,7 +30,7 @@ describe('collectors, the contract', () => {
     expect(untested.map(({ name }) => name)).toEqual(testedElsewhere);
   });
 
-  it('assigns each family to one collector, except those shared by two', () => {
+  it('assigns each family to one collector, except families that two collectors share', () => {
     const names = [...watchedFamilies, ...ownFamilies].map(({ name }) => name);
     const twice = names.filter((name, index) => names.indexOf(name) !== index);
     expect(twice).toEqual(ofTwoCollectors);

@@ -166,7 +166,7 @@ describe('collectors/log-storage', () => {
     expect(await scrape({ body })).toEqual({ outcome: 'success', text });
   });
 
-  it('shows the present counts after a restart has reset them', async () => {
+  it('shows the present counts after a restart has reset the counters', async () => {
     // The counts live in the memory of the member: after its restart they fall, and Prometheus sees a reset.
     const earlier = { body: '{"enabled":true,"pluginName":"object-store","succeededCount":349,"failedCount":2}' };
     const answers = { 'system/logstorage': { body: '{"enabled":true,"succeededCount":1}' } };

@@ -160,14 +160,14 @@ describe('commands/acl', () => {
     });
   });
 
-  it('explains what each rule allows and what needs it', async () => {
+  it('explains for each rule what the rule allows and which collectors need the rule', async () => {
     const { stdout } = await run(acl, ['acl']);
     expect(stdout).toBe(everything);
     const page = readFileSync(new URL('../../docs/permissions.md', import.meta.url), 'utf8');
     expect(page).toContain(`\`\`\`yaml\n${everything}\`\`\``);
   });
 
-  it('needs no server and no token, and omits what is disabled', async () => {
+  it('needs no server and no token, and omits rules for disabled features', async () => {
     const flags = ['--collector.disable-defaults', '--collector.execution-mode', '--traces.enabled=off'];
     const { code, stdout, stderr, left } = await runHere(['acl', ...flags]);
     expect({ code, stderr, left }).toEqual({ code: 0, stderr: '', left: [] });

@@ -23,7 +23,7 @@ const files = { password: 'correct horse battery staple ü€\n', wrong: 'batter
 const login = ['--web.username=night', '--web.password-file=password'];
 
 describe('commands/find-daemon', () => {
-  it('says what is missing if the daemon has users', async () => {
+  it('names the missing settings if the daemon has users', async () => {
     const { url } = await startGuarded();
     const says = 'Unauthorized: a user of this exporter and the password are required.\n';
     const hint = 'Set --web.username and --web.password-file\n';

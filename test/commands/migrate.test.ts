@@ -52,7 +52,7 @@ describeWithTools('commands/migrate', ['postgresql'], ({ postgresql }) => {
     });
   });
 
-  it('reports what is missing', { timeout: 60_000 }, async () => {
+  it('reports missing settings', { timeout: 60_000 }, async () => {
     expect(await runCli(['migrate'], { env })).toMatchObject({
       code: 2,
       stderr: 'migrate: give the target: postgres or directory\n',

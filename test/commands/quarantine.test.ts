@@ -133,7 +133,7 @@ another | 5 | 999 | 68 KiB | 2024-05-20 05:07 CEST, long ago | too old
     });
   });
 
-  it('says what must be enabled', async () => {
+  it('names the settings that must be enabled', async () => {
     const off = await startRoutes({ isOn: false });
     expect(await runHere(['quarantine', 'list', `--url=${off.url}`])).toMatchObject({
       code: 2,
@@ -160,7 +160,7 @@ another | 5 | 999 | 68 KiB | 2024-05-20 05:07 CEST, long ago | too old
       '--scenario: belongs to demo, simulate (write demo --scenario=NAME: Scenario of the simulated server)\n',
       ['list', '--scenario=empty', '--url=http://127.0.0.1:1'],
     ],
-  ])('explains what is wrong with the command line: %s', async (complaint, args) => {
+  ])('explains the mistake in the command line: %s', async (complaint, args) => {
     const { code, stdout, stderr } = await runHere(['quarantine', ...args]);
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: complaint });
   });

@@ -191,7 +191,7 @@ describe('commands/replay-from-server', () => {
     expect(stderr).toMatch(/^prod\/\d+: .*the connection was refused/);
   });
 
-  it('reports that steps are missing, and shows what is sent without them', async () => {
+  it('reports missing steps, and shows the trace that is sent without steps', async () => {
     const { simulator, id } = await start();
     simulator.control.addFault({ kind: 'status', status: 404, path: '/state$' });
     const { code, stdout, stderr } = await replay(simulator, [id]);

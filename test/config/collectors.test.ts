@@ -28,7 +28,7 @@ describe('config/collectors', () => {
     ]);
   });
 
-  it('accepts project names only for collectors that need them', async () => {
+  it('accepts project names only for collectors that need project names', async () => {
     const yaml = 'collectors: { counts: { projects: ["pay-.*"] } }';
     const { config } = await load({ yaml, collectors });
     const { projects } = config.collectors['counts'] ?? {};

@@ -139,7 +139,7 @@ describe('config/effective-config', () => {
     expect(yaml).not.toContain('canary');
   });
 
-  it('omits what a switch excludes', async () => {
+  it('omits options that a switch excludes', async () => {
     const { config } = await load({ argv: ['--state.memory'], yaml: 'state: { dir: /x }' });
     expect(toEffectiveYaml(config)).toMatch(/\nstate:\n {2}memory: true\n {2}postgres:\n {4}port: 5432\n/);
   });

@@ -64,7 +64,7 @@ describe('config/include-exclude', () => {
     ]);
   });
 
-  it('reports what is wrong with a pattern, and at which position', async () => {
+  it('reports the mistake in a pattern, and its position', async () => {
     expect(
       await complain({
         yaml: withProjects('{ include: [a, "("], exclude: "a", labels: [{ match: "(?=a)", labels: {} }] }'),

@@ -77,7 +77,7 @@ servers:
     });
   });
 
-  it('reports what is wrong with a secret file', async () => {
+  it('reports the problem of a secret file', async () => {
     const yaml = `${server}    name: a\n  - { name: b, url: http://b.example.org, token_file: /run/b }\n  - { name: b, url: http://c.example.org }\n`;
     expect(await complain({ yaml, files: { '/run/token': '\n', '/run/b': 'a\nb' } })).toEqual([
       'config.yaml:3:17 servers[0].token_file: the file "/run/token" is empty',

@@ -33,7 +33,7 @@ describe('daemon/exposure', () => {
     ['http://[::1]:4440', []],
     ['http://localhost:4440', []],
     ['http://127.0.0.1.example.org', [plain]],
-  ])('warns about what others can read with %s', (url, expected) => {
+  ])('warns about data that other users can read with %s', (url, expected) => {
     expect(list({ url, token })).toEqual(expected);
   });
 

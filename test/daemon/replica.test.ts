@@ -159,7 +159,7 @@ describe('daemon/replica', () => {
     expect([...replica.toOwned()]).toEqual([]);
   });
 
-  it('watches the servers of a new configuration, and leaves the old ones to other replicas', async () => {
+  it('watches the servers of a new configuration, and leaves the old servers to other replicas', async () => {
     const { replica, shared, told, config, toTraces, self } = await start();
     const { web, ...loaded } = await loadServer('other');
     const next = { ...loaded, web: { ...web, externalUrl: 'https://exporter.example.org' } };

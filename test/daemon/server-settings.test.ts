@@ -44,7 +44,7 @@ describe('daemon/server-settings', () => {
     });
   });
 
-  it('distinguishes the ids of a second database from those of the first', async () => {
+  it('distinguishes the ids of a second database from the ids of the first', async () => {
     expect((await read({ epoch: 2 })).namespace).toBe('https://prod.example.org#2');
     const named = yaml.replace('token_file', 'namespace: prod, token_file');
     expect((await read({ epoch: 3 }, named)).namespace).toBe('prod#3');

@@ -31,7 +31,7 @@ it('makes no claim about a period whose missed runs were already removed', () =>
   expect(toSkippedWish(all, nowMs, undefined)).toMatchObject({ sinceMs: nowMs - 7 * 24 * hourMs, untilMs: nowMs });
 });
 
-it('finds the successes of a job by its id, not those of another job that has its name now', () => {
+it('finds the successes of a job by its id, not the successes of another job that has its name now', () => {
   const names = { project: 'pay', group: '', name: 'beat', ending: 'succeeded' } as const;
   const recent = [
     { ...names, id: 3, jobId: 'j2', startedAtMs: 30, endedAtMs: 31 },

@@ -30,7 +30,7 @@ describe('dashboards/queries', () => {
     expect(annotationQueries(JSON.stringify(dashboard))).toEqual([{ panel: 'Restarts', expr: 'changes(a[1m])' }]);
   });
 
-  it('distinguishes valid queries from invalid ones', () => {
+  it('distinguishes valid queries from invalid queries', () => {
     expect(readPromql('sum by (a) (rate(b{x="y"}[1m])) / on (c) d')).toEqual({
       valid: true,
       metrics: ['b', 'd'],

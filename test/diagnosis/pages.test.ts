@@ -60,7 +60,7 @@ describe('diagnosis/pages', () => {
     expect(toText(await read('/changes'))).toContain('3 changes beyond that were dropped.');
   });
 
-  it('shows what changed, when and by whom', async () => {
+  it('shows each change with its time and its user', async () => {
     expect(await readRows('/changes')).toEqual([
       'keys/db/prod | key |  | changed by bob | 03:05 UTC (5 min ago)',
       'pay/nightly/settle | switch | pay | schedule switched off | 02:55 UTC (15 min ago, after 02:50 UTC)',

@@ -234,7 +234,7 @@ describe('diagnosis/sources', () => {
     ]);
   });
 
-  it('dates a change of nodes after the reading before the last, because servers return old nodes while they load new ones', async () => {
+  it('dates a change of nodes after the reading before the last, because servers return old nodes while they load new nodes', async () => {
     const { control, minutes, told } = await begin();
     await minutes(30);
     control.changeProject('pay', { nodes: new Map([['db01', { hostname: 'elsewhere', username: 'auto' }]]) });

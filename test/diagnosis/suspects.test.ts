@@ -255,7 +255,7 @@ describe('diagnosis/suspects', () => {
     expect(explainFailure(failed(), toKnown({ definition: same })).unchanged).toContain('its definition');
   });
 
-  it('lists as unchanged only what the token can read, so neither hidden keys of the job nor hidden restarts of the server or switches of the project', () => {
+  it('lists as unchanged only areas that the token can read: no hidden keys of the job, no hidden restarts of the server, no hidden switches of the project', () => {
     const read = { sinceMs: birthMs, readMs: birthMs + 90 * minuteMs };
     const find = (named: string, server: Fields, project: Fields) => {
       const areas = new Map<string, Area>([

@@ -30,7 +30,7 @@ metrics: { hold_new_series: 0s }
     await simulator.stop();
   });
 
-  it('pushes what scrapes show', async () => {
+  it('pushes the metrics that scrapes show', async () => {
     const pushed = await eventually(async () => {
       const points = (await (await fetch(`${simulator.url}/simulator/metric-points`)).json()) as SunkPoint[];
       if (!points.some(({ name }) => name === 'automation_executions_total')) throw new Error('not yet');

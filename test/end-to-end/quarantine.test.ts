@@ -100,7 +100,7 @@ describe('end-to-end/quarantine', { timeout: 60_000 }, () => {
     expect((await readStatus(daemon.url)).problems).toEqual([]);
   });
 
-  it('removes dropped traces, and counts them', async () => {
+  it('removes dropped traces, and counts their spans', async () => {
     const { daemon, sink, run, trace, mend } = await setUp();
     expect(await run('drop', trace.key)).toMatchObject({ code: 0, stdout: '1 trace is dropped\n' });
     await eventually(async () => {

@@ -159,7 +159,7 @@ describe.skipIf(!hasOpenssl)(`end-to-end/web-config${withoutOpenssl}`, () => {
     expect(logged.join('')).not.toContain('sesame');
   });
 
-  it('requires client certificates, and accepts only valid ones with allowed names', async () => {
+  it('requires client certificates, and accepts only valid certificates with allowed names', async () => {
     const asks = 'client_ca_file: ca.pem, client_auth_type: RequireAndVerifyClientCert';
     const { url } = await start(
       `tls_server_config: { ${tls}, ${asks}, client_allowed_sans: [prometheus.example.org] }\n`,

@@ -19,13 +19,13 @@ describe('executions/exemplars', () => {
     expect(show([ended(1, 9, { status }), ended(2, 3, { status })], cellOf(status))).toEqual(['-', 't2 3', '-']);
   });
 
-  it('never uses an exemplar that is not newer than the last one', () => {
+  it('never uses an exemplar that is not newer than the last exemplar', () => {
     const status = 'failed';
     const runs = [ended(1, 2, { status, atMs: hour }), ended(2, 9, { status, atMs: hour })];
     expect(show(runs, cellOf(status))).toEqual(['-', 't1 2', '-']);
   });
 
-  it('lets a later run replace a future-dated one', () => {
+  it('lets a later run replace a future-dated run', () => {
     const status = 'failed';
     const runs = [ended(1, 2, { status, atMs: 48 * hour }), ended(2, 9, { status, atMs: 3 * hour + 1 })];
     expect(show(runs, cellOf(status))).toEqual(['-', 't2 9', '-']);

@@ -103,7 +103,7 @@ describe('executions/fit-series', () => {
     expect(shown('automation_executions_total', 'status="succeeded"').map(shorten)).toEqual(['a 1', 'b 1']);
   });
 
-  it('removes the durations of the job with the oldest last run first, and then counts them together with others', async () => {
+  it('removes the durations of the job with the oldest last run first, and then counts them with those of other jobs', async () => {
     const { take, shown, restart } = await setUp(defaults);
     await take([run('a', 1), run('b', 2)]);
     await restart({ ...defaults, detail: 1 });
@@ -128,7 +128,7 @@ describe('executions/fit-series', () => {
     expect(nodes()).toEqual(['__other__ 1', 'web02 2']);
   });
 
-  it('respects a small limit by showing some jobs completely, and the others together', async () => {
+  it('shows some jobs completely and counts the other jobs together if the limit is small', async () => {
     const { take, bounded, shown, room } = await setUp({ ...defaults, maxSeries: 1000 });
     const jobs = Array.from({ length: 100 }, (_, index) => `job ${index}`);
     await take(jobs.map((name, index) => run(name, 2 * index + 1, { status: 'failed', failedNodes: ['web01'] })));

@@ -31,7 +31,7 @@ describe('executions/job-facts', () => {
     });
   });
 
-  it('counts only the failures after a success that becomes known late between them', () => {
+  it('counts only the failures after a success that becomes known late', () => {
     const runs = [run(1, 10, 'failed'), run(2, 20, 'failed'), run(4, 40, 'failed'), run(3, 30, 'succeeded')];
     expect(factsOf(runs)?.consecutiveFailures).toBe(1);
   });

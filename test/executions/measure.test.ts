@@ -27,7 +27,7 @@ describe('executions/measure', () => {
     expect(next.cells.get(toCellKey('runs', ['pay', 'nightly', 'settle', 'succeeded']))?.count).toBe(3);
   });
 
-  it('changes only the cells of what it counts', () => {
+  it('changes only the cells of the counted runs', () => {
     const totals = someTotals();
     keep(totals, measure(totals, 'pay', [someRun()], rules));
     const next = measure(totals, 'pay', [someRun({ id: 2 })], rules);

@@ -68,7 +68,7 @@ describe('executions/recent-runs', () => {
     expect(newest(loaded, 2_000_000).map(({ id }) => id)).toEqual(ids);
   });
 
-  it('continues with runs that an earlier release stored one by one', () => {
+  it('continues with runs that an earlier release stored separately', () => {
     const before: RecentSheets = new Map(runs(1, 3).map((run) => [`${run.startedAtMs} ${run.id}`, [run]]));
     const next = add(before, runs(4, 1));
     expect(next.written).toEqual(['0']);

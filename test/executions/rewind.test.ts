@@ -113,7 +113,7 @@ describe('executions/rewind', () => {
     expect(facts().listedAtMs).toBe(nowMs - 610_000);
   });
 
-  it('counts a new project from before the clock step, but others only if future times had been read', async () => {
+  it('counts a new project from before the clock step, but other projects only if future times had been read', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     const states = [toNewProject('pay', nowMs - 100_000), toNewProject('new', nowMs - 50_000)];
     const ahead = { ...toNewProject('ahead', nowMs - 100_000), scannedThroughMs: nowMs + 500_000 };

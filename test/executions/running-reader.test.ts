@@ -171,7 +171,7 @@ describe('executions/running-reader', () => {
     expect(await read(['pay'])).toMatchObject({ executions: undefined, denied: 'all' });
   });
 
-  it('reports that no project can be read if some are denied and others are missing', async () => {
+  it('reports that no project can be read if some projects are denied and the others are missing', async () => {
     const { read } = setUp((project) => {
       if (project === 'gone') throw refusal('not_found', 'api.error.project.disabled');
       throw refusal('forbidden', 'api.error.item.unauthorized');

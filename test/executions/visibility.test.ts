@@ -64,7 +64,7 @@ describe('executions/visibility', () => {
     expect(counted()).toEqual(['pay settle succeeded 2', 'pay secret succeeded 1']);
   });
 
-  it('finds projects that the list of running executions omits, and publishes no 0 for them', async () => {
+  it('finds projects that the list of running executions omits, and publishes no 0 for these projects', async () => {
     const { control, simulator, rounds, visibility, shown } = await play();
     control.createProject('stock');
     await rounds(2);

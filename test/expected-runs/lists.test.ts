@@ -192,7 +192,7 @@ describe('expected-runs/lists', () => {
     expect(shown('job_next_run_timestamp_seconds')).toEqual([next('pay', 'nightly', 'settle', 13)]);
   });
 
-  it('watches a new job in the place of a deleted one', async () => {
+  it('watches a new job in the place of a deleted job', async () => {
     const { control, minutes, shown, jobs, id } = createHourly({ settings: { maxJobs: 1 } });
     await minutes(2);
     control.deleteJob(id);

@@ -104,7 +104,7 @@ describe('expected-runs, schedules with hours without starts', () => {
   });
 
   it.each(['*/5 8-17 * * 1-5', '0 1-5 * * *', '0 7,12,18 * * *'])(
-    'knows all runs of the next 12 h of %s, not only those of a part of them',
+    'finds all runs of the next 12 h of %s, not only a part of them',
     { timeout: 60_000 },
     async (cron) => {
       const { minutes, polls, risks } = createQuiet(cron);

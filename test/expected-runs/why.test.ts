@@ -101,7 +101,7 @@ describe('expected-runs/deciding/why', () => {
       'unknown',
       { goneAtMs: two, timetable: { source: 'forecast', askedAtMs: 0, untilMs: 0, confirmedMs: 0, timesMs: [] } },
     ],
-  ] as const)('reports the next run as %s if no response has one', (expected, fields) => {
+  ] as const)('reports the next run as %s if no response has a next run', (expected, fields) => {
     expect(sentence({ is: 'ran', expectedMs: two, delayMs: 3000, runId: 4712 }, fields)).toContain(
       `Next run: ${expected}.`,
     );

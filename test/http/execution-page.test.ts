@@ -168,7 +168,7 @@ Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
     expect(await readPage({ execution: pastExecution({ spans: [root] }) })).toContain('--from:0.00%;--for:0.00%');
   });
 
-  it('marks adjusted times, and reports what the trace lacks', async () => {
+  it('marks adjusted times, and reports the missing parts of a trace', async () => {
     const root = span('RUN', { depth: 0 });
     const execution = pastExecution({
       spans: [root, span('a', { isFitted: true })],

@@ -258,7 +258,7 @@ ping | ok |`);
     expect(toText(page)).toMatch(/^…"prod" has not responded yet\n/);
   });
 
-  it('says what to do if several members respond', async () => {
+  it('says how to configure the members if several members respond', async () => {
     const page = await readPage([server('prod', { hidesMembers: true })]);
     expect(toText(page)).toContain(`
 Several members answer at this address

@@ -105,12 +105,9 @@ describe('http/jobs', () => {
     ['executions_disabled', ran, 'off'],
     ['hidden', ran, 'unknown'],
     ['passive', ran, 'ran'],
-  ] as const)(
-    'determines the state of a job from what blocks it and its last scheduled time: %s',
-    (reason, last, state) => {
-      expect(toState(job({ blockers: [{ ...off, reason }], verdicts: [last] }))).toBe(state);
-    },
-  );
+  ] as const)('determines the state of a job from its block and its last scheduled time: %s', (reason, last, state) => {
+    expect(toState(job({ blockers: [{ ...off, reason }], verdicts: [last] }))).toBe(state);
+  });
 
   it('shows a hundred of 5,000 jobs at a time', async () => {
     const many = Array.from({ length: 5000 }, (_, index) =>

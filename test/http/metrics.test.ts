@@ -115,7 +115,7 @@ describe('http/metrics', () => {
     expect(wishes).toEqual([]);
   });
 
-  it.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('refuses %s and says what is allowed', async (method) => {
+  it.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('refuses %s and names the allowed values', async (method) => {
     const { ask } = await serveMetrics();
 
     const { status, headers } = await ask('/metrics', { method });

@@ -72,7 +72,7 @@ const sentence =
   '6 scheduled runs skipped from 06:00 UTC to 18:00 UTC: 2 still to run by hand, 1 followed by a run in progress; 2 could not be decided; 1,051 still being checked.';
 
 describe('http/skipped', () => {
-  it('shows what was skipped, why, and which runs must be started by hand on the server', async () => {
+  it('shows skipped runs, their causes, and the runs that must be started by hand on the server', async () => {
     const { ask, asked } = await serveSkipped();
     const { body } = await ask('/skipped/prod?since=2d&until=2026-11-22T17:00:00Z');
     expect(asked).toEqual([{ since: { agoMs: 48 * hourMs }, until: { atMs: nowMs - hourMs } }]);

@@ -60,7 +60,7 @@ async function serveTonight(
 const troubled = ['The server is passive since 17:00 UTC: 4 runs, first pay/beat at 18:01 UTC', 'pay/beat'];
 
 describe('http/tonight', () => {
-  it('shows each risk as a heading, each run once, and what was not checked', async () => {
+  it('shows each risk as a heading, each run once, and the runs that were not checked', async () => {
     const { ask } = await serveTonight();
     const lines = toText((await ask('/tonight')).body).split('\n');
     expect(lines).toEqual([

@@ -59,7 +59,7 @@ describe('metrics/bound', () => {
     expect(bound((jobs[0] ?? []).concat(jobs[1] ?? []), rules).lines).toContain('demo_seconds_sum 0.3');
   });
 
-  it('merges rows with the same labels by the rule of their family, and counts them', () => {
+  it('merges rows with the same labels by the rule of their family, and counts the merged rows', () => {
     const rows = [
       ...stored.rows(1, { project: 'a' }),
       ...stored.rows(8, { project: 'b' }),

@@ -120,7 +120,7 @@ describe('metrics/protobuf', () => {
     ]);
   });
 
-  it('is translated once, and again at each publication only after a request for it', async () => {
+  it('is translated once, and at each later publication only if a scrape has requested this format', async () => {
     let nowTicks = 0;
     const translated: number[] = [];
     const snapshots = createSnapshots(fakeClock({ ticks: () => nowTicks }), async (bytes) => {

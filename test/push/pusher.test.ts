@@ -64,7 +64,7 @@ describe('push/pusher', () => {
     }
   });
 
-  it('sends counters and histograms as cumulative sums with their starts, and all others as gauges', async () => {
+  it('sends counters and histograms as cumulative sums with their starts, and other metrics as gauges', async () => {
     const scene = createScene(receiver.url);
     scene.run('pay', 4);
     await scene.publish();
@@ -309,7 +309,7 @@ describe('push/pusher', () => {
     expect(receiver.points.filter(({ startMs, atMs }) => startMs > atMs)).toEqual([]);
   });
 
-  it('removes ended series when they outnumber the others', async () => {
+  it('removes ended series when they outnumber the present series', async () => {
     const scene = createScene(receiver.url, delta);
     const pusher = scene.createPusher();
     for (let day = 0; day < 8; day += 1) {

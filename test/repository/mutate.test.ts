@@ -131,7 +131,7 @@ describe('repository/mutate/related', () => {
     { path: 'test/end-to-end/all.test.ts', text: `import '../../src/api/a.ts';` },
   ];
 
-  it('runs its own tests, then those of the files that import it, then those that load it', () => {
+  it('runs its own tests, then the tests of files that import it, then the tests that load it', () => {
     const all = [
       'test/api/a.test.ts',
       'test/api/b.test.ts',

@@ -431,7 +431,7 @@ describe('schedule/project-sweep', () => {
     expect(shown()).toBe('');
   });
 
-  it('also reads the whole server if a collector needs that', async () => {
+  it('also reads the whole server if a collector needs the whole server', async () => {
     const covers = (project: string) => project === 'b';
     const { pass, shown, shownCount, setNames } = setScene(['a', 'b'], { andServer: true, covers });
     await pass();

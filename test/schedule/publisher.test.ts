@@ -57,7 +57,7 @@ describe('schedule/publisher', () => {
     expect(beyondLimit()).toBe(0);
   });
 
-  it('continues to show the same series if others come before them and not all fit', async () => {
+  it('continues to show the same series if new series come before them and not all fit', async () => {
     const { publish, scrape } = setUp({ maxSeries: 2 });
     await publish(...['b', 'c', 'd'].map((job) => value.rows(1, { job })));
     await publish(...['a', 'b', 'c', 'd'].map((job) => value.rows(2, { job })));

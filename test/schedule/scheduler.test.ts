@@ -80,7 +80,7 @@ describe('schedule/scheduler', () => {
     expect(runs).toEqual(['00:00 a', '00:00 b', '00:01 b', '00:15 a', '00:16 b', '00:30 a', '00:31 b']);
   });
 
-  it('runs the vital polls first, and the others once these have ended', async () => {
+  it('runs the vital polls first, and the other polls once the vital polls have ended', async () => {
     const runs: string[] = [];
     const { scheduler } = setUp(['later', 'a', 'b'], async (name) => {
       runs.push(`${name} begins`);

@@ -74,7 +74,7 @@ describe('state/damage', () => {
     await state.close();
   });
 
-  it('restores an older backup by the documented commands, and reads again what ended since then', async () => {
+  it('restores an older backup by the documented commands, and reads the executions that ended since then again', async () => {
     await leaveState();
     const elsewhere = join(dir, 'elsewhere');
     mkdirSync(elsewhere);
@@ -167,7 +167,7 @@ describe('state/damage', () => {
   it.each([
     ['a new file', false],
     ['a file that is older than its backup', true],
-  ])('detects that the write-ahead log of a killed process is gone, of %s', async (_, isOlder) => {
+  ])('detects that the write-ahead log of a killed process is gone, for %s', async (_, isOlder) => {
     const killed = join(dir, 'killed');
     if (isOlder) {
       const earlier = openSqliteState({ dir: killed });
@@ -219,7 +219,7 @@ describe('state/damage', () => {
     await state.close();
   });
 
-  it('quarantines a trace with changed bytes, logs it, and continues with the others', async () => {
+  it('quarantines a trace with changed bytes, logs this, and continues with the other traces', async () => {
     const trace = { server: 'prod', startedAtMs: 1, spooledAtMs: 2, encoding: 'json' as const, spans: 1 };
     const first = openSqliteState({ dir });
     const spooled = ['1', '2'].map((id) => ({ ...trace, key: id, executionId: id, bytes: Buffer.from(`trace ${id}`) }));

@@ -101,7 +101,7 @@ describe('status/past-execution', () => {
     expect(names({ withUserNames: true })).toEqual(['Average of the job', 'Started by', 'User', 'Aborted by']);
   });
 
-  it('reports what a trace lacks', () => {
+  it('reports the missing parts of a trace', () => {
     expect(tell('per-node-reference', { maxSpans: 5 }).notes).toEqual([
       'Its trace leaves out 12 spans over the limit; rows named “more” stand for them.',
     ]);

@@ -15,7 +15,7 @@ function headline(...servers: readonly ServerStatus[]): string {
 }
 
 describe('status/problems', () => {
-  it('reports that there is no problem, and what was checked', () => {
+  it('reports that there is no problem, and how many collectors are up to date', () => {
     expect(headline(server('prod'))).toBe('No problem seen on "prod"');
     expect(toSummary(status(server('prod')))).toBe('It answers and may run jobs; 2 collectors are up to date.');
     expect(headline(server('prod'), server('test'))).toBe('No problem seen on 2 servers');

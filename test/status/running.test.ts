@@ -67,7 +67,7 @@ describe('status/running', () => {
     expect(told).toMatchObject({ runningCount: 5, overdueCount: 1, waitingCount: 0, serverNowMs: nowMs });
   });
 
-  it('counts waiting executions, and leaves out finished and excluded ones', () => {
+  it('counts waiting executions, and leaves out finished and excluded executions', () => {
     const job = { id: 'j', name: 'secret', group: '', averageDurationMs: undefined };
     const told = tell([
       run(1, { status: 'queued' }),
@@ -90,7 +90,7 @@ describe('status/running', () => {
     expect(tell([], [], sight)).toMatchObject({ runningDenied: ['pay'], hidden: [toHidden('pay')] });
   });
 
-  it('finds one of many running or waiting executions, and no finished or excluded one', () => {
+  it('finds one of many running or waiting executions, but no finished or excluded execution', () => {
     const job = { id: 'j', name: 'secret', group: '', averageDurationMs: undefined };
     const running = [
       ...Array.from({ length: 30 }, (_, id) => run(id)),

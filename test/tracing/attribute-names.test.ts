@@ -86,7 +86,7 @@ describe('tracing/attribute-names', () => {
     expect(Object.values(results)).toEqual(['success', 'failure', 'error', 'timeout', 'cancellation', 'skip']);
   });
 
-  it('uses no attribute names in traces except those in the lists', () => {
+  it('uses no attribute names in traces except the names in the lists', () => {
     const names = new Set<string>([...Object.values(conventional), ...Object.values(own)]);
     for (const recorded of ['per-node-reference', 'delayed-retry', 'stale-running', 'hostile-names', 'aborted']) {
       const { spans, resource } = planRecorded(recorded, { withUserNames: true, withArgstring: true }).trace;

@@ -183,7 +183,7 @@ describe('tracing/enrich/send-lines', () => {
     return { run, dropped, wait: (ms: number) => (ticks += ms) };
   }
 
-  it('sends no more lines than the limit of an hour, and counts the others', async () => {
+  it('sends no more lines than the limit of an hour, and counts the remaining lines', async () => {
     const { run, dropped, wait } = setUp();
     expect([await run(), await run(7), await run()]).toEqual([true, true, false]);
     expect(dropped.filter((each) => !each.endsWith(' 0'))).toEqual(['execution_limit 7', 'hour_limit 2']);

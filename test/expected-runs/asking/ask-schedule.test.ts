@@ -65,7 +65,7 @@ it('ignores a next run in the past, because the server would return the same tim
   });
 });
 
-it('lists the times of a job that starts at the moment of each request, while the server still reports this start as the next one', async () => {
+it('lists the times of a job that starts at the moment of each request, while the server still reports this start as the next run', async () => {
   const minuteMs = 60_000;
   const times = [1, 2, 3, 4].map((minutes) => birthMs + minutes * minuteMs);
   const getTimed = async ({ path }: { path: string }) => ({

@@ -33,7 +33,7 @@ function find(jobs: readonly WatchedJob[], successes: Readonly<Record<string, re
 }
 
 describe('expected-runs/risks/find-skipped', () => {
-  it('lists the missed runs of an interval with their causes, critical ones first, then by time', async () => {
+  it('lists the missed runs of an interval with their causes, critical runs first, then by time', async () => {
     const found = await find([
       missing('a', missed(-721), missed(-60), missed(-50), missed(-40, 'overlap')),
       missing('critical', missed(-30)),

@@ -57,7 +57,7 @@ describe('simulator/answers/execution-lists', () => {
     expect(reply.json).toMatchObject({ errorCode });
   });
 
-  it('returns everything for max=0 and for a max that is not a number, and 20 without one', async () => {
+  it('returns all rows for max=0 and for a max that is not a number, and 20 rows without a max', async () => {
     const simulator = await startEmpty();
     simulator.control.createProject('p');
     for (let count = 0; count < 25; count += 1) {
@@ -110,7 +110,7 @@ describe('simulator/answers/execution-lists', () => {
     ]);
   });
 
-  it('removes hidden rows after the page was cut, and still counts them', async () => {
+  it('removes hidden rows after the page was cut, and still counts these rows', async () => {
     const simulator = await startSmall();
     simulator.control.addToken({ token: 'half', policy: { hiddenJobs: [settleId] } });
     const options = { headers: { 'X-Rundeck-Auth-Token': 'half' } };

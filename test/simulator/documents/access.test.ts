@@ -111,7 +111,7 @@ describe('simulator/documents/access', () => {
     expect(seen.join(' ')).toBe(expected);
   });
 
-  it('omits in lists what a caller cannot read', async () => {
+  it('omits objects in lists that a caller cannot read', async () => {
     const simulator = await startGuarded();
     const seen: Record<string, string> = {};
     for (const [path, name] of [

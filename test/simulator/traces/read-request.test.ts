@@ -15,7 +15,7 @@ const root = planned({
 const step = planned({ id: '00000000000000bb', parentId: root.id, name: 'Überweisen 時', startMs: startMs + 5000.5 });
 
 describe('simulator/traces/read-request', () => {
-  it('reads what the exporter writes', () => {
+  it('reads the requests that the exporter writes', () => {
     const bytes = encode([root, step], { resource: { 'service.name': 'automation-service', replica: 2 } });
     const resource = new Map([
       ['service.name', 'automation-service'],

@@ -167,7 +167,7 @@ describe('tracing/deliver/sender', () => {
     expect([waits, events.filter((event) => event.startsWith('failing'))]).toEqual([[], []]);
   });
 
-  it('drops the oldest quarantined traces if there are too many, and counts them', async () => {
+  it('drops the oldest quarantined traces if there are too many, and counts the dropped traces', async () => {
     await spool(makeTraces(3));
     const { events } = await runUntilIdle(() => answer(400), { quarantineBounds: { maxBytes: 1e6, maxTraces: 2 } });
     expect(events).toContain('rejected dropped 3');

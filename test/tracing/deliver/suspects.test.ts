@@ -42,7 +42,7 @@ describe('tracing/deliver/suspects', () => {
     for (let times = 0; times < 100; times += 1) expect(suspects.otherPassed()).toBeUndefined();
   });
 
-  it('tries each trace again after growing waits, and only after others have shown the result of the last try', () => {
+  it('tries each trace again after growing waits, and only after other traces have shown the result of the last try', () => {
     const suspects = createSuspects(() => 1);
     suspects.lost(one, 'c: reset', 0);
     expect([suspects.due(5000), suspects.next(400), suspects.next(1000)]).toEqual([

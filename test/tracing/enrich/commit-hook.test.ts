@@ -76,7 +76,7 @@ describe('tracing/enrich/commitHook', () => {
     expect(keep([ended(1, 123 * hourMs), ended(2, 123 * hourMs - 1)]).map(({ id }) => id)).toEqual([1]);
   });
 
-  it('traces executions that a clock behind the others dates too early', () => {
+  it('traces executions that a slow clock dates too early', () => {
     const documents = create().commitHook.keep(
       'pay',
       [ended(1, 69 * hourMs), ended(2, 69 * hourMs - 1)],
