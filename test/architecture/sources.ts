@@ -37,7 +37,7 @@ export function readImports(text: string): readonly Import[] {
   return [...statements, ...others];
 }
 
-// Only whole lines, because a mark after code may be part of a string.
+// Only comments on whole lines are removed, because a mark after code may be part of a string.
 function withoutComments(text: string): string {
   return text.replaceAll(/^\s*\/\*[^]*?\*\//gm, '').replaceAll(/^\s*\/\/.*$/gm, '');
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { endInTime } from '../../src/commands/run-app.ts';
 
-/** A stop with a time limit; the stop ends when the test says so, and the clock belongs to the test. */
+/** Starts a stop with a time limit on the clock of the test. The stop ends when the test says so. */
 function start(mayTakeMs: number | undefined) {
   let nowMs = 0;
   const timers = new Map<number, { readonly atMs: number; readonly run: () => void }>();

@@ -20,7 +20,7 @@ const directory = makeSharedFolder();
 let simulator: Simulator;
 
 beforeAll(async () => {
-  // In a `node_modules` folder, as npm installs it.
+  // The files are in a folder `node_modules`, as npm installs them.
   cpSync(provideBuilt(), home(), { recursive: true });
   simulator = await startSimulator({ scenario: 'quiet-day' });
   write(

@@ -66,7 +66,8 @@ describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
   ])('%s: is not accepted as a response, and recovers', async (_row, handler, kind) => {
     await watchFaults({}, async (watch) => {
       const { upstream } = watch;
-      // Only endpoints that decide whether the server is up: a wrong shape means something else for each endpoint.
+      // Only the endpoints that decide whether the server is up are broken, because a wrong shape means something else for each
+      // endpoint.
       const paths = kind === 'decode' ? /system\/(info|executions)/ : /^/;
       const others = kind === 'decode' ? 1 : 0;
       const kinds = await playFault(watch, {

@@ -22,7 +22,7 @@ import { type Child, startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeMemoryFolder } from '../support/memory-folder.ts';
 
-/** Only root may mount a file system, and not in every container. */
+/** True if the test may mount a file system. Only root may, and not in every container. */
 const canMount = mayMount();
 
 /** Limits that suffice on a busy machine. */

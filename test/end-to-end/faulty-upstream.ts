@@ -68,7 +68,7 @@ export async function startFaultyUpstream(serverUrl: string, certificate?: Secur
     maxOpen: () => most,
     /** The bytes that have left this process. */
     sentBytes: () => [...sockets].reduce((sum, socket) => sum + socket.bytesWritten, sentByEnded),
-    /** Uses this handler for these paths from now on; without a handler, the server responds again. */
+    /** Sets the handler for the given paths; without a handler, the server responds again. */
     answer: (next: CannedHandler | undefined, paths = /^/) => {
       handler = next;
       handled = paths;

@@ -180,7 +180,7 @@ function isUnconfirmed({ day, job, asked }: About, atMs: number): boolean {
   return !isEditTold && preventedMs > toKnownMs(job) / 2;
 }
 
-/** A change of the job's switch that no reading showed: neither its time is known, nor whether the schedule was edited. */
+/** A change of the job's switch that no reading showed. Its time is unknown, and so is whether the schedule was edited. */
 function isUnseen({ day, job: { off } }: About, time: number): boolean {
   return [day.down, day.absence].some((span) => {
     const unread = span && { fromMs: span.fromMs - listMs, untilMs: span.untilMs + listMs };

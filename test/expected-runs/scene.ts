@@ -214,7 +214,7 @@ type SceneOptions = DirectOptions & {
   readonly queueMs?: number;
   /** How long it takes to open a connection. */
   readonly connectMs?: number;
-  /** By how much an answer is late, by the number of requests before it. */
+  /** How late an answer is, by the number of requests before it. */
   readonly lagMs?: (requests: number) => number;
   /** Reports whether a request waited for so long that it is never sent. */
   readonly isRefused?: (endpoint: string) => boolean;

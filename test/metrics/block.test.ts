@@ -54,7 +54,7 @@ describe('metrics/block', () => {
 
 describe('metrics/crc32', () => {
   it('computes the checksum of two joined pieces from the checksum of each piece', () => {
-    // By definition, the check value of CRC-32 is that of the text `123456789`.
+    // The check value of CRC-32 is defined as the checksum of the text `123456789`.
     expect(combineCrc32(crc32('1234'), crc32('56789'), toShift(5))).toBe(0xcbf43926);
   });
 

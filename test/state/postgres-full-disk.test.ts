@@ -8,7 +8,7 @@ import { type PostgresServer, startPostgres, toSettings } from '../support/postg
 import { runCommand } from '../support/process.ts';
 import { describeWithTools } from '../support/tools.ts';
 
-// Only root may mount a file system, and not in every container.
+// True if the test may mount a file system. Only root may, and not in every container.
 const mayMount = process.getuid?.() === 0 && spawnSync('unshare', ['--mount', 'true']).status === 0;
 
 describeWithTools('state/postgres on a full disk', ['postgresql'], ({ postgresql }) => {

@@ -50,7 +50,7 @@ export async function installDebianPackage(store: ImageStore, directory: string)
   return { image: 'debian-package', command: ['automation-exporter'], user };
 }
 
-/** Uses the image itself. */
+/** Installs the image itself. */
 export async function installImage(store: ImageStore): Promise<Installation> {
   await store.build(top, 'automation-exporter');
   return { image: 'automation-exporter', command: ['node', 'cli.js'], user: '65532:65532' };

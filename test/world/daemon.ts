@@ -43,7 +43,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
   const self = createSelf({ version: 'world', nodeVersion: 'none', measuresProcess: false });
   const snapshots = createSnapshots(clock, toPlainBlock);
   const say = (level: string) => (fields: LogFields, message: string) => {
-    // In this world no shutdown is incomplete.
+    // An incomplete shutdown is a fault in this world.
     if (message === 'shutdown incomplete') throw new Error(message, { cause: fields });
     onLine(level, message, fields);
   };

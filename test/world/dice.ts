@@ -1,6 +1,6 @@
 /** Random numbers from a seed. Each name has its own sequence, so that one part does not change the numbers of another part. */
 export type Dice = {
-  /** From 0 to below 1. */
+  /** Returns a number from 0 to below 1. */
   readonly next: () => number;
   /** A whole number, both limits included. */
   readonly between: (least: number, greatest: number) => number;

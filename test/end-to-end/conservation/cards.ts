@@ -31,5 +31,5 @@ export function toPlace({ estate: { places } }: World, turn: number): Place {
   return places[turn % places.length] ?? places[0];
 }
 
-/** More rounds than the longest delay of an idle project, and than the delay until ends become visible. */
+/** The number of rounds: more than the longest delay of an idle project, and than the delay until ends become visible. */
 const roundsToSettle = 14;
