@@ -162,7 +162,8 @@ type Watch = {
 
 function toWatches(project: string, id: string | undefined, { areas }: Pick<Known, 'areas'>): readonly Watch[] {
   const modes = areaNames.modesOf(project);
-  const hasModes = [...areas.keys()].some((key) => key.startsWith(modes));
+  const isListed = 'executions' in (areas.get(areaNames.projects)?.things.get(project) ?? {});
+  const hasModes = !isListed && [...areas.keys()].some((key) => key.startsWith(modes));
   return [
     { what: 'its definition', kinds: ['definition'], area: id === undefined ? undefined : areaNames.definitionOf(id) },
     { what: 'its name and switches', kinds: ['job', 'switch', 'owner'], area: areaNames.jobsOf(project) },
