@@ -5,11 +5,14 @@ import { isFailure, isRunOf } from '../status/running.ts';
 import type { EndedStatus } from '../status/status.ts';
 import { toBriefCause } from '../status/why-failed.ts';
 import type { PendingTrace } from '../tracing/enrich/pending.ts';
+import { timeout } from '../tracing/plan/failure-reason.ts';
 import type { WatchOptions } from './server-targets.ts';
 
-type Known = Pick<WatchOptions, 'traces'> & {
+type Known = {
+  readonly traces?: Pick<NonNullable<WatchOptions['traces']>, 'causeOf' | 'failureOf' | 'lastFailureOf'> | undefined;
   readonly changes: Pick<Changes, 'explain'> | undefined;
   readonly ended: () => readonly EndedStatus[];
+  readonly isWantedJob: (jobPath: string) => boolean;
 };
 
 type Explainer = {
@@ -17,10 +20,12 @@ type Explainer = {
   readonly explain: (run: EndedStatus) => Explanation | undefined;
   /** Returns why a job last failed, in a few words. */
   readonly causeOf: (jobPath: string) => string | undefined;
+  /** Finds a failed run of a job of which only the cause is kept, because many executions have ended since. */
+  readonly older: (id: number) => EndedStatus | undefined;
 };
 
 /** Explains the failures of one server by their causes and by the journal of changes. */
-export function createExplainer(server: string, { ended, changes, traces }: Known): Explainer {
+export function createExplainer(server: string, { ended, changes, traces, isWantedJob }: Known): Explainer {
   const explain: Explainer['explain'] = (run) => {
     const { project, job, jobId, startedAtMs, endedAtMs, failedNodes = [] } = run;
     if (changes === undefined || job === undefined || !isFailure(run)) return undefined;
@@ -39,6 +44,14 @@ export function createExplainer(server: string, { ended, changes, traces }: Know
       const failure = traces?.lastFailureOf(server, jobPath);
       const run = failure && ended().find(({ id }) => id === failure.id);
       return failure && toBriefCause(failure, run && explain(run));
+    },
+    older: (id) => {
+      const { failure, startedAtMs = 0 } = traces?.failureOf(server, id) ?? {};
+      if (failure?.job === undefined || !isWantedJob(failure.job)) return undefined;
+      const [project = '', ...path] = failure.job.split('/');
+      const ending = failure.reason === timeout ? 'timedout' : 'failed';
+      const where = failure.node === undefined ? {} : { failedNodes: [failure.node] };
+      return { id, project, job: path.join('/'), startedAtMs, endedAtMs: failure.endedAtMs, ending, ...where };
     },
   };
 }

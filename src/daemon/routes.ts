@@ -164,7 +164,7 @@ function toFindFailures({ watching, clock, current }: Served): FindFailures {
   return {
     execution: (server, id) => {
       const watched = watching().watched.get(server);
-      const ended = watched?.ended().find((one) => one.id === id);
+      const ended = watched?.ended().find((one) => one.id === id) ?? watched?.older(id);
       const failure = ended && watching().traces?.causeOf(server, ended)?.failure;
       const found = { running: watched?.running(id), ended, failure, explanation: ended && watched?.explain(ended) };
       const told = explainExecution(server, { ...found, nowMs: clock.now() });
@@ -270,6 +270,7 @@ function toExecutionPage(served: Served, { hasPage, endedOf }: Kept) {
     },
     running: (name, id) => watching().watched.get(name)?.running(id),
     ended: endedOf,
+    older: (name, id) => watching().watched.get(name)?.older(id),
     cause: (name, run) => watching().traces?.causeOf(name, run),
     explain: (server, run) => watching().watched.get(server)?.explain(run),
     aboutJob: (path) => current().jobs.aboutOf(path),

@@ -94,6 +94,7 @@ export function createTraces(options: TracesOptions) {
     hasPlan: keptPlans.has,
     /** Returns the cause of an execution that did not succeed, even after its trace was removed. */
     causeOf: (server: string, run: CauseKey): Cause | undefined => enrichers.get(server)?.causeOf(run),
+    failureOf: (server: string, id: number) => enrichers.get(server)?.failureOf(id),
     lastFailureOf: (server: string, job: string): FailedRun | undefined => enrichers.get(server)?.lastFailureOf(job),
     stepShiftsOf: (server: string, job: string): readonly StepShift[] => enrichers.get(server)?.stepShiftsOf(job) ?? [],
     delivery: (): DeliveryStatus | undefined => delivery?.status(),

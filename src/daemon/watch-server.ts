@@ -68,6 +68,8 @@ export type WatchedServer = {
   readonly changes: Pick<Changes, 'list' | 'dropped'> | undefined;
   /** Explains what changed before a failed run of a job; undefined for other executions. */
   readonly explain: (run: EndedStatus) => Explanation | undefined;
+  /** Finds a failed run of a job of which only the cause is kept, because many executions have ended since. */
+  readonly older: (id: number) => EndedStatus | undefined;
   /** Returns the scheduled runs of an interval that did not happen; undefined if the collector is off. */
   readonly skipped: (wish: SkippedWish, pause: Pause) => Promise<Skipped> | undefined;
   readonly serverNowMs: () => number;
@@ -117,7 +119,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
   const seen = (member?: string): Seen | undefined =>
     sinceLastAnswer(targets.find(member)?.vitality.seen(), { notes: sourceNotes, member, clock });
   const ended = toListEnded(executions, executionSettings);
-  const { explain, causeOf } = createExplainer(name, { ended, changes, traces: options.traces });
+  const { causeOf, ...runs } = createExplainer(name, { ...options, ...executionSettings, ended, changes });
   const silence = (): Silence | undefined => {
     const common = seen() ?? toCommonState(members.map((member) => toServerState(seen(member.name))));
     return toSilence(name, common, { nowMs: clock.now(), emptySinceMs: projectList.emptySinceMs() });
@@ -146,11 +148,11 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     unseen,
     expected,
     changes,
-    explain,
+    ...runs,
     skipped: (wish, pause) => expected?.outlook.skipped(toSkippedWish(wish, expected.serverNowMs(), executions), pause),
     movedTo,
     job: (path) =>
-      findJob(name, path, { ...options, executions, expected, changes, executionSettings, ended: ended(), explain }),
+      findJob(name, path, { ...options, executions, expected, changes, executionSettings, ended: ended(), ...runs }),
     troubles: () => [
       ...signs.troubles(),
       ...findCauseTroubles(changes?.commonCause()),

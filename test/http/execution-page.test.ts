@@ -15,6 +15,7 @@ type Given = {
   readonly running?: RunningExecution;
   readonly ended?: readonly EndedStatus[];
   readonly link?: string | undefined;
+  readonly older?: EndedStatus;
   readonly cause?: Cause;
   readonly url?: string;
   readonly isOn?: boolean;
@@ -31,6 +32,7 @@ async function read({ path = '/executions/prod/4711', isOn = true, ...given }: G
     cause: (server, run) => (server === 'prod' && run.id === 4711 ? given.cause : undefined),
     urlOf: () => given.url,
     ended: (server) => (server === 'prod' ? (given.ended ?? []) : []),
+    older: (server, id) => (server === 'prod' && id === 4711 ? given.older : undefined),
     running: (server, id) => (server === 'prod' && id === 4711 ? given.running : undefined),
     tracing: () => ({ isOn, servers: ['prod', 'test'] }),
     silence,
@@ -120,6 +122,14 @@ Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
     expect(toText(page)).toContain('\nReason: NonZeroResultCode\nTrace id: f45e4a6a6cb0f6a2569d62819cbf45ac\n');
     expect(page).toContain('<a href="https://traces.example.org/f45e4a6a6cb0f6a2569d62819cbf45ac"');
     expect(page).toContain(`<a href="${cause.permalink}"`);
+  });
+
+  it('shows the stored cause of a failure after more executions than are kept have ended, unless its id is used again', async () => {
+    const older = ended({ id: 4711, ending: 'failed', startedAtMs: startMs, endedAtMs: startMs + 65_000 });
+    const cause = { why: 'Step 2 failed.', facts: [] };
+    expect(toText(await readPage({ older, cause }))).toMatch(/^✗nightly\/settle #4711: failed\nStep 2 failed\.\n/);
+    const kept = [ended({ id: 4711, ending: 'succeeded' })];
+    expect(toText(await readPage({ older, ended: kept }))).toMatch(/^✓nightly\/settle #4711: succeeded\n/);
   });
 
   it('links to the server if only the end of an execution is known', async () => {
@@ -276,7 +286,7 @@ The execution has just started or ended: executions are read every few seconds, 
 The execution ended before the exporter began to count executions of this server.
 More than 1,000 executions of this server have ended since.
 Its project or job is not watched, or the server has no such execution.
-Running executions and the last 1,000 finished ones of each server have a page. The steps of the last 1,000 are kept in memory, fewer if they are very large. After a restart, the causes of the last 500 unsuccessful executions of each server are still known.`);
+Running executions, the last 1,000 finished ones, and the last 500 unsuccessful ones of jobs have a page, for each server. The steps of the last 1,000 are kept in memory, fewer if they are very large; of others, only the causes are known.`);
   });
 
   it('shows that an execution still runs, instead of guessing its end', async () => {

@@ -36,6 +36,13 @@ export function createCauses() {
       }
       return last;
     },
+    /** Returns the last failure with this id, and its start. */
+    failureOf: (id: number): FailureOfRun | undefined => {
+      const [key = '', body = '{}'] = [...known].findLast(([each]) => each.endsWith(` ${id}`)) ?? [];
+      // This cast is safe: only `note` writes these documents.
+      const { failure } = JSON.parse(body) as Partial<Cause>;
+      return failure && { failure, startedAtMs: toStart(key) };
+    },
     /** Returns the change to commit with the trace of an execution. Call `done` after the commit. */
     note: (run: CauseKey, cause: Cause | undefined) => {
       const body = JSON.stringify(cause);
@@ -56,6 +63,8 @@ export function createCauses() {
 
 export type Causes = ReturnType<typeof createCauses>;
 
+export type FailureOfRun = { readonly failure: FailedRun; readonly startedAtMs: number };
+
 /** Returns a function that reads a cause. Older failures of the job may be known by now, so they are counted again. */
 export function createLookup(causes: Causes, diagnoses: Pick<Diagnoses, 'refresh'> | undefined) {
   function refresh(failure: FailedRun | undefined): FailedRun | undefined {
@@ -69,6 +78,7 @@ export function createLookup(causes: Causes, diagnoses: Pick<Diagnoses, 'refresh
       const cause = causes.of(run);
       return cause && { ...cause, failure: refresh(cause.failure) };
     },
+    failureOf: causes.failureOf,
     lastFailureOf: (job: string): FailedRun | undefined => refresh(causes.lastFailureOf(job)),
   };
 }

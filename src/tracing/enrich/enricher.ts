@@ -81,6 +81,7 @@ export type Enricher = {
   readonly add: WaitingTraces['add'];
   readonly size: () => number;
   readonly causeOf: Causes['of'];
+  readonly failureOf: Causes['failureOf'];
   readonly lastFailureOf: Causes['lastFailureOf'];
   readonly stepShiftsOf: StepDurations['shiftsOf'];
   /** Makes all traces that can be made now. Resolves to the time until the next call. */

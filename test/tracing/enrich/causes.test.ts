@@ -57,6 +57,8 @@ describe('tracing/enrich/causes', () => {
       causes.note(run(id), { ...cause('x'), failure: { id, job, endedAtMs, failureClass: 'work' } }).done();
     expect(causes.lastFailureOf('pay/settle')?.id).toBe(1);
     expect(causes.lastFailureOf('pay')).toBeUndefined();
+    expect(causes.failureOf(3)).toMatchObject({ startedAtMs: 1003, failure: { id: 3 } });
+    expect(causes.failureOf(5)).toBeUndefined();
   });
 
   it('counts again in each response how often a job failed in this way', () => {

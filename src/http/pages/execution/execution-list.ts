@@ -119,7 +119,7 @@ type Missing = { readonly server: string; readonly id: string; readonly isId: bo
 export function renderMissing({ server, id, isId, tracing }: Missing): Html {
   return html`<h1>Execution <bdi>${cut(id)}</bdi> of <bdi>${cut(server)}</bdi> not found</h1>
 ${renderReason({ server, isId, tracing })}
-<p class="note">Running executions and the last 1,000 finished ones of each server have a page. The steps of the last 1,000 are kept in memory, fewer if they are very large. After a restart, the causes of the last 500 unsuccessful executions of each server are still known.</p>
+<p class="note">Running executions, the last 1,000 finished ones, and the last 500 unsuccessful ones of jobs have a page, for each server. The steps of the last 1,000 are kept in memory, fewer if they are very large; of others, only the causes are known.</p>
 `;
 }
 

@@ -28,6 +28,8 @@ type ExecutionPageOptions = {
   readonly running: (server: string, id: number) => RunningExecution | undefined;
   /** Returns the finished executions of a server that are stored for pages, newest first. */
   readonly ended: (server: string) => readonly EndedStatus[];
+  /** Returns a failed execution of a job that is no longer among them, but has a stored cause. */
+  readonly older?: (server: string, id: number) => EndedStatus | undefined;
   /** Returns the stored cause of an execution that did not succeed. */
   readonly cause: (server: string, run: CauseKey) => Cause | undefined;
   /** Explains what changed before a failed run of a job. */
@@ -67,8 +69,9 @@ async function toPage(options: ExecutionPageOptions, { server, id, root }: Asked
   if (!isId(id)) return toMissing({ server, id, isId: false, tracing: tracing() });
   const execution = await find(server, Number(id));
   const others = ended(server);
-  const over = others.find((one) => one.id === Number(id));
   const unfinished = running(server, Number(id));
+  const known = others.find((one) => one.id === Number(id));
+  const over = known ?? (unfinished ? undefined : options.older?.(server, Number(id)));
   const ofJob = toOfJob(options, over ?? unfinished);
   const suspects =
     over &&
