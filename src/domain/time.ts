@@ -29,7 +29,14 @@ const isoDate = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:?\
 function fromText(text: string): number | undefined {
   if (/^\d{1,16}$/.test(text)) return toPlausible(Number(text));
   if (!isoDate.test(text)) return undefined;
-  return toPlausible(Date.parse(text));
+  return toPlausible(parseDate(text));
+}
+
+/** Reads a date, as `Date.parse`, which takes 30 February for 2 March; `NaN` for a day that does not exist. */
+export function parseDate(text: string): number {
+  const [year, month, day] = text.slice(0, 10).split('-').map(Number);
+  const isDay = new Date(Date.UTC(year ?? 0, (month ?? 0) - 1, day)).getUTCDate() === day;
+  return isDay ? Date.parse(text) : Number.NaN;
 }
 
 /** Reports whether a time is between 1970 and 2200. JavaScript dates end in 275760, and later times cannot be formatted. */

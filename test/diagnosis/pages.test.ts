@@ -89,6 +89,7 @@ describe('diagnosis/pages', () => {
   });
 
   it.each([
+    ['since=2026-02-30T18:00', 'since: is not a time, such as 2026-11-22T18:00'],
     ['since=12h', 'since: is not a time, such as 2026-11-22T18:00'],
     ['until=22%20Nov', 'until: is not a time, such as 2026-11-22T18:00'],
     ['cursor=2', 'cursor: is not a next_cursor'],

@@ -112,6 +112,7 @@ describe('http/skipped', () => {
     ['/skipped/prod?since=8d', 400],
     ['/skipped/prod?since=yesterday', 400],
     ['/api/skipped?server=prod&until=2026-11-22', 400],
+    ['/api/skipped?server=prod&until=2026-11-31T18:00:00Z', 400],
   ])('refuses %s with %i', async (path, status) => {
     expect((await (await serveSkipped()).ask(path)).status).toBe(status);
   });

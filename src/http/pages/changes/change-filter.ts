@@ -1,5 +1,6 @@
 import { type Change, toShownMs } from '../../../diagnosis/changes/deciding/change.ts';
 import { filterInPieces, finishInPieces, type Pause, sortInPieces } from '../../../domain/pause.ts';
+import { parseDate } from '../../../domain/time.ts';
 import type { Fields } from '../list.ts';
 
 export type ChangeOfServer = Change & { readonly server: string };
@@ -52,6 +53,6 @@ export function findWrongTime({ since, until }: Pick<ChangeFilter, 'since' | 'un
 function toMs(text: string): number | undefined {
   if (!/^\d{12,14}$|^\d{4}-\d\d-\d\d/.test(text)) return undefined;
   const isLocal = /^\d{4}-\d\d-\d\d[T ][\d:.]+$/.test(text);
-  const ms = /^\d{12,14}$/.test(text) ? Number(text) : Date.parse(isLocal ? `${text}Z` : text);
+  const ms = /^\d{12,14}$/.test(text) ? Number(text) : parseDate(isLocal ? `${text}Z` : text);
   return Number.isNaN(ms) ? undefined : ms;
 }

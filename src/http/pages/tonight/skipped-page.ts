@@ -2,6 +2,7 @@ import type { Request, Router } from 'express';
 import { toScheduled } from '../../../domain/ages.ts';
 import { toJobPath } from '../../../domain/job.ts';
 import type { Pause } from '../../../domain/pause.ts';
+import { parseDate } from '../../../domain/time.ts';
 import type { Skipped } from '../../../expected-runs/risks/find-skipped.ts';
 import { isAnyLeft, type SkippedStatus, type SkippedText, toSkippedStatus } from '../../../status/skipped.ts';
 import { renderPathLink, toExecutionAddress } from '../addresses.ts';
@@ -55,7 +56,7 @@ function toTimeOrAge(text: unknown): TimeOrAge | undefined {
     return agoMs <= 7 * dayMs ? { agoMs } : undefined;
   }
   const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/.test(String(text));
-  const atMs = isTime ? Date.parse(String(text)) : Number.NaN;
+  const atMs = isTime ? parseDate(String(text)) : Number.NaN;
   return Number.isNaN(atMs) ? undefined : { atMs };
 }
 
