@@ -8,6 +8,7 @@ import {
   listChanges,
   maxAgeMs,
 } from '../../src/diagnosis/changes/deciding/journal.ts';
+import { toChanges } from '../../src/diagnosis/changes/deciding/kinds.ts';
 import { readKept, withoutOldReads } from '../../src/diagnosis/changes/documents.ts';
 import { createKeptJournal } from '../../src/diagnosis/changes/kept-journal.ts';
 import type { LedgerDocument } from '../../src/state/ledger.ts';
@@ -100,6 +101,20 @@ describe('diagnosis/journal', () => {
       'project pay: no longer listed',
       'job pay/nightly/settle: listed again',
       'job pay/nightly/settle: no longer listed',
+    ]);
+  });
+
+  it('records a key that credentials could not read for a while as listed again, not as new', () => {
+    const given = { sinceMs: 0, jobOf: () => undefined, wasRead: () => false };
+    const [hour, id] = [3_600_000, 'keys/db.pem'];
+    const found = (atMs: number) => {
+      const after = { modified: String(atMs), '.at': String(atMs) };
+      return { id, before: undefined, after, changed: [], afterMs: 10 * hour, beforeMs: 11 * hour };
+    };
+    const changes = toChanges('keys ', given, [found(hour), found(10.5 * hour)]);
+    expect(changes.map(({ what, atMs }) => [what, atMs])).toEqual([
+      ['listed again', undefined],
+      ['new', 10.5 * hour],
     ]);
   });
 

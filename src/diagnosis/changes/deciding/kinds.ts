@@ -135,9 +135,10 @@ function toPluginChanges({ id, before, after }: Difference): readonly Found[] {
   return [{ ...found, what: `${before['version']} → ${after['version']}` }];
 }
 
-function toKeyChanges({ id, before, after, changed }: Difference): readonly Found[] {
+function toKeyChanges({ id, before, after, changed, afterMs }: Difference): readonly Found[] {
   const found = { kind: 'key', project: /^keys\/project\/([^/]+)\//.exec(id)?.[1] ?? '', subject: id } as const;
-  if (before === undefined) return [{ ...found, what: 'new' }];
+  const isOld = Number(after?.['.at'] ?? Number.NaN) < afterMs - maxSkewMs;
+  if (before === undefined) return [{ ...found, what: isOld ? relisted : 'new' }];
   if (after === undefined) return [{ ...found, what: unlisted }];
   return changed.length === 0 ? [] : [{ ...found, what: changed.includes('type') ? 'changed its type' : 'changed' }];
 }
