@@ -126,13 +126,13 @@ describe('commands/migrate-queries', () => {
 
   it('keeps the name of a variable of a dashboard', () => {
     const variable = { type: 'query', name: 'instance_address', definition: 'label_values(instance_address)' };
-    const query = { query: 'label_values(rundeck_system_info{a="b"}, instance_address)' };
+    const query = { query: 'label_values(rundeck_project_nodes_total{a="b"}, instance_address)' };
     expect(JSON.parse(rewriteQueries(JSON.stringify({ list: [{ ...variable, query }] })).text)).toEqual({
       list: [
         {
           ...variable,
           definition: 'label_values(automation_server_info, server)',
-          query: { query: 'label_values(automation_server_info{a="b"}, server)' },
+          query: { query: 'label_values(automation_project_nodes{a="b"}, server)' },
         },
       ],
     });

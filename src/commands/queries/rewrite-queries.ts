@@ -101,7 +101,7 @@ function listEdits({ texts, queries }: Unit, reasons: string[]): readonly Edit[]
 function translateVariable(query: string): Translation | undefined {
   const [, selector, label] = /^\s*label_values\((?:(.+),)?\s*(\w+)\s*\)\s*$/s.exec(query) ?? [];
   if (label === undefined) return undefined;
-  const translation = selector === undefined ? undefined : translateQuery(selector);
+  const translation = selector === undefined ? undefined : translateQuery(selector, true);
   if (translation !== undefined && 'because' in translation) return translation;
   const isOfOther = translation !== undefined || (selector === undefined && label === 'instance_address');
   if (!isOfOther) return undefined;

@@ -4,8 +4,11 @@ import { type Counterpart, findCounterpart, goneLabels, labelNames } from './oth
 /** A query with the names of this exporter, or the reason why there is none. */
 export type Translation = { readonly query: string } | { readonly because: string };
 
-/** Rewrites a query with metrics of another exporter. Returns undefined if it has none. */
-export function translateQuery(query: string): Translation | undefined {
+/**
+ * Rewrites a query with metrics of another exporter; undefined if it has none. Of a selector, only labels matter, so it stays
+ * a selector.
+ */
+export function translateQuery(query: string, isSelector = false): Translation | undefined {
   if (!/\brundeck_/.test(query)) return undefined;
   const readable = fillVariables(query);
   const edits: Edit[] = [];
@@ -26,7 +29,7 @@ export function translateQuery(query: string): Translation | undefined {
     if (name === null && /\brundeck_/.test(text(node))) reasons.push(`${text(node)} has its name in braces`);
     if (counterpart === undefined) others += 1;
     else if ('because' in counterpart) reasons.push(`${name === null ? '' : text(name)}: ${counterpart.because}`);
-    else edits.push(...translateSelector(node, { counterpart, text, reasons }));
+    else edits.push(...translateSelector(node, { counterpart, text, reasons, isSelector }));
   });
   for (const label of groupings.flatMap((labels) => labels.getChildren('LabelName'))) {
     const wanted = toLabel(text(label), reasons);
@@ -55,7 +58,10 @@ type Found = {
   reasons: string[];
 };
 
-function translateSelector(selector: SyntaxNode, { counterpart, text, reasons }: Found): readonly Edit[] {
+function translateSelector(
+  selector: SyntaxNode,
+  { counterpart, text, reasons, isSelector }: Found & { isSelector: boolean },
+): readonly Edit[] {
   const { metric, matcher, around, only } = counterpart;
   const found = selector.getChild('LabelMatchers')?.getChildren('UnquotedLabelMatcher') ?? [];
   const matchers = found.map((each) => ({ written: text(each), renamed: translateMatcher(each, { text, reasons }) }));
@@ -64,7 +70,7 @@ function translateSelector(selector: SyntaxNode, { counterpart, text, reasons }:
   const kept = matchers.filter(({ written }) => only === undefined || !isSame(written, only.matcher));
   const list = [...kept.map(({ renamed }) => renamed), ...(matcher === undefined ? [] : [matcher])];
   const written = list.length === 0 ? metric : `${metric}{${list.join(', ')}}`;
-  if (around === undefined) return [{ ...toRange(selector), by: written }];
+  if (around === undefined || isSelector) return [{ ...toRange(selector), by: written }];
   let outer = selector;
   while (outer.parent !== null && ['OffsetExpr', 'StepInvariantExpr'].includes(outer.parent.name)) outer = outer.parent;
   if (selector.parent?.name === 'MatrixSelector' || outer !== selector) {
