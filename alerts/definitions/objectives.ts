@@ -35,7 +35,7 @@ function toExecutions(name: string, by: readonly string[], description: string):
 
 export const slothService = 'automation';
 
-/** Bad ends, and all ends that count. Aborted executions and retried attempts count as neither. */
+/** Executions that failed, and all that the objective judges. It ignores aborted executions and retried attempts. */
 export const badEnds = 'automation_project_executions_total{status=~"failed|timedout|other"}';
 export const judgedEnds = 'automation_project_executions_total{status=~"succeeded|failed|timedout|other"}';
 

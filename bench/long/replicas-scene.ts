@@ -29,7 +29,7 @@ const settleMs = 180_000;
 
 export type ReplicaScene = Awaited<ReturnType<typeof startReplicaScene>>;
 
-/** Starts three daemons on one PostgreSQL that a standby may replace, a watched server, a trace backend and a Prometheus. */
+/** Starts a watched server, a trace backend, a Prometheus and three daemons with one PostgreSQL, which a standby may replace. */
 export async function startReplicaScene(tools: { readonly postgres: string; readonly prometheus: string | undefined }) {
   const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-replicas-'));
   let database = await startPostgres(tools.postgres);

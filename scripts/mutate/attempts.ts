@@ -48,7 +48,7 @@ export function startAttempts(): Attempts {
   };
 }
 
-/** Distinguishes a mutant that ended its session from a session that was killed. */
+/** Decides whether the mutant itself ended the session, or something outside killed the session. */
 export function judgeEnding({ code, signal }: Ending): Answer | Lost {
   if (signal !== null && fromOutside.includes(signal)) return { lost: `its session was killed by ${signal}` };
   return { noticedBy: code === null ? `${ended} by ${String(signal)}` : ended, leftOut: [] };

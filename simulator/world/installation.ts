@@ -229,7 +229,7 @@ export function endedAt(execution: Execution): number {
   return toShown(execution, execution.end?.atMs ?? 0);
 }
 
-/** Returns the date of a true time in a run. Each start and end of a step has the clock of its moment. */
+/** Returns a real time as the clock of the server shows it. Each start and end of a step has the clock of its moment. */
 export function toShown({ fitMs, skewMs, member, startedAtMs }: Execution, atMs: number): number {
   if (fitMs !== undefined) return atMs + skewMs;
   // At the moment of a change, past events keep the old clock, and new events have the new clock.

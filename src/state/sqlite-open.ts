@@ -131,11 +131,12 @@ export function findForeign(dir: string, userId = process.getuid?.()): string | 
   for (const name of readdirSync(dir).filter(isOfState)) {
     const found = lstatSync(join(dir, name), { throwIfNoEntry: false });
     if (found === undefined) continue;
-    if (found.isSymbolicLink()) return `${name} in it is a link; put the file itself there`;
-    if (isForeign(found.uid)) return `${name} in it belongs to another user (${found.uid}); chown or remove it`;
+    if (found.isSymbolicLink()) return `its file ${name} is a link; put the file itself there`;
+    if (isForeign(found.uid))
+      return `its file ${name} belongs to another user (${found.uid}); chown or remove this file`;
     // An example is a backup that root has restored.
     if (found.uid !== userId && (found.mode & 0o066) === 0)
-      return `${name} in it belongs to root only; chown it to the user of this process (${userId})`;
+      return `its file ${name} belongs to root only; chown this file to the user of this process (${userId})`;
   }
   return undefined;
 }

@@ -21,7 +21,7 @@ const largeTrace = {
   spans: 3,
 } as const;
 
-/** Returns the log and the time limit when a state of this size is backed up at the end. */
+/** Ends with a state of this size; returns the log, and the time that the end allows for the last backup. */
 async function stopWith(
   bytes: number,
   backUp: () => Promise<void> = async () => undefined,

@@ -26,7 +26,7 @@ export interface Panel {
 }
 
 export function readDashboard(json: string): DashboardShape {
-  // The cast has only the fields that the tests use; a missing part fails the test that looks.
+  // The type has only the fields that the tests use. If a dashboard lacks a field, the test that reads it fails.
   return JSON.parse(json) as DashboardShape;
 }
 

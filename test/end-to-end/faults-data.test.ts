@@ -182,7 +182,7 @@ describe('end-to-end/faults of data', { timeout: 240_000 }, () => {
     expect((await fetch(`${daemon.url}/${id}`)).status).toBe(200);
   });
 
-  it('faults/row-40: counts each execution of a flood of one job in an hour once', async () => {
+  it('faults/row-40: counts each execution once if one job has a flood of them in an hour', async () => {
     const runs = size;
     const { daemon } = await setUp(({ control }) => {
       control.createProject('pay');

@@ -35,7 +35,7 @@ describe('executions/exemplars', () => {
     expect(show([ended(1, 1), ended(2, 10), ended(3, 10.001)])).toEqual(['t1 1', 't2 10', 't3 10.001']);
   });
 
-  it('joins the exemplars of jobs without duration series', () => {
+  it('keeps the exemplars of jobs without their own duration series at the series of all other jobs', () => {
     const others = cellOf('succeeded', ['pay', '', '__other__']);
     expect(show([ended(1, 2)], others, [others])).toEqual(['-', 't1 2', '-']);
   });

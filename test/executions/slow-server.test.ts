@@ -93,7 +93,7 @@ describe('executions on a slow server', () => {
     ]);
     const all = await rounds(480);
     expect(all.filter(({ outcome }) => !outcome.startsWith('success'))).toEqual([]);
-    // After two hours, these are the executions that had ended by then, and those that the comparison of the day found.
+    // The executions that had ended after two hours, and those that the recount of the last day found.
     expect(await known('pay')).toBe(10_001 + 25);
     expect(Math.max(...all.map(({ tookMs }) => tookMs))).toBeLessThan(45_000);
   }, 60_000);

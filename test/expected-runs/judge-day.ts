@@ -96,7 +96,7 @@ function toUnaskable({ project, down, absence }: Day, { off }: DayJob): readonly
   const joined: Span[] = [];
   for (const span of spans) {
     const last = joined.at(-1);
-    // The time between two spans may suffice for one request or for none.
+    // A shorter time between two spans may be too short for a request.
     if (last === undefined || span.fromMs > last.untilMs + 75_000) joined.push(span);
     else joined[joined.length - 1] = { fromMs: last.fromMs, untilMs: Math.max(last.untilMs, span.untilMs) };
   }

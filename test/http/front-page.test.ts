@@ -252,7 +252,7 @@ Collector | Result | Last run | Next | Took | Series
 ping | ok |`);
   });
 
-  it('does not report a server as down that has not responded since the start', async () => {
+  it('reports a server as waiting, not as down, until its first response', async () => {
     const page = await readPage([server('prod', { state: 'waiting', executionMode: undefined, collectors: [] })]);
     expect(page).toContain('<div class="headline off">');
     expect(toText(page)).toMatch(/^…"prod" has not responded yet\n/);

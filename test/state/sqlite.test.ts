@@ -96,7 +96,7 @@ describe('state/sqlite', () => {
       mkdirSync(dir, { recursive: true });
       symlinkSync(other, join(dir, name));
       expect(() => openSqliteState({ dir })).toThrow(
-        `the state directory ${dir} cannot be used: ${name} in it is a link; put the file itself there`,
+        `the state directory ${dir} cannot be used: its file ${name} is a link; put the file itself there`,
       );
       expect(readFileSync(other, 'utf8')).toBe('of somebody else');
     },
@@ -124,7 +124,7 @@ describe('state/sqlite', () => {
     writeFileSync(join(dir, 'backup.sqlite'), '');
     chmodSync(join(dir, 'backup.sqlite'), 0o600);
     expect(findForeign(dir, 4711)).toBe(
-      'backup.sqlite in it belongs to root only; chown it to the user of this process (4711)',
+      'its file backup.sqlite belongs to root only; chown this file to the user of this process (4711)',
     );
     chmodSync(join(dir, 'backup.sqlite'), 0o660);
     expect(findForeign(dir, 4711)).toBeUndefined();

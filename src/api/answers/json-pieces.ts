@@ -164,7 +164,7 @@ function findEnd(source: Source, start: number, limit: number): number | undefin
       if (depth === 0) return at <= limit ? at : undefined;
       continue;
     }
-    // The end of a number is where its object or list is closed.
+    // A number has no end of its own: it ends at a comma, or where the object or list around it ends.
     const isAfter = byte === comma || byte === closeObject || byte === closeList;
     if (depth === 0 && isAfter) return at;
     at += 1;

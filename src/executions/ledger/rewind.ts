@@ -93,7 +93,7 @@ function isReadOfGap(state: ProjectState, facts: LedgerFacts): boolean {
 
 /** The maximum step: reading a day again costs little. A larger difference means that the clock was completely wrong. */
 const maxMs = 86_400_000;
-/** The end of a restore gap before the first round. */
+/** The stored end of the restore gap until the first round after a restore has found it. */
 const unknown = Number.MAX_SAFE_INTEGER;
 
 type Now = {

@@ -73,7 +73,6 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
       .filter((project) => project === longest || !denied.has(project))
       .slice(0, maxPerRound);
     const busy = projects.filter((project) => (known.get(project)?.length ?? 0) > 0);
-    // The next round continues after the last project in turn.
     return new Set([...busy.filter((project) => !next.includes(project)), ...next]);
   }
 

@@ -75,7 +75,7 @@ function seriesOfHistogram(rules: SeriesRules): number {
   return costOf(rules, families.duration, rules.buckets.length + 3);
 }
 
-/** Returns the number of series of the durations of a job under OpenTelemetry's name. */
+/** Returns the number of series of a job's duration histograms with OpenTelemetry's names. */
 function seriesOfPipeline(rules: SeriesRules): number {
   if (!rules.cicd) return 0;
   return cicdSeries.histograms * costOf(rules, families.pipelineDuration, rules.buckets.length + 3);

@@ -59,8 +59,8 @@ export function isUnlisted(timetable: Timetable, nowMs: number, maxSpanMs: numbe
 type Stretch = { readonly quietMs: number; readonly listedMs: number; readonly maxMs: number };
 
 /**
- * Chooses how far to list from the next time on. The span is long enough for few requests and for two times of a rare schedule,
- * but short enough for at most `maxTimes` at the present rate.
+ * Chooses how far to list from the next time on. A long span needs fewer requests, and has at least two times of a rare schedule.
+ * At the present rate, the response must not have more than `maxTimes` times.
  */
 function chooseStretch(coming: readonly number[], { quietMs, listedMs, maxMs }: Stretch): number | undefined {
   const isListed = listedMs >= minuteMs;

@@ -193,11 +193,14 @@ describe('expected-runs/deciding/notes', () => {
     ['lost', 110, {}, { isLost: true }],
     ['lost', 110, {}, { maxPerHour: 3601 }],
     ['lost', 60 + 3601, {}, { maxPerHour: 1801 }],
-  ] as const)('decides to %s for the times of a gap at %d s: %j', (is, seconds, ofJob, ofGap) => {
-    const some = { ...job, listedAtMs: 100_001, lastModifiedMs: 10_000, ...ofJob };
-    const gap = { askedAtMs: 50_000, afterMs: 60_000, throughMs: 100_000, likely: [], maxPerHour: 60, ...ofGap };
-    expect(judgeGap(some, gap, seconds * 1000)).toBe(is);
-  });
+  ] as const)(
+    'judges times that were not known in time as %s, %d s after the start: %j',
+    (is, seconds, ofJob, ofGap) => {
+      const some = { ...job, listedAtMs: 100_001, lastModifiedMs: 10_000, ...ofJob };
+      const gap = { askedAtMs: 50_000, afterMs: 60_000, throughMs: 100_000, likely: [], maxPerHour: 60, ...ofGap };
+      expect(judgeGap(some, gap, seconds * 1000)).toBe(is);
+    },
+  );
 
   it('dates a switch by the last edit if this edit was after the job was last seen on', () => {
     const on = noteListed(undefined, { ...listed, lastModifiedMs: 50 }, { project: 'pay', atMs: 100 }).job;
