@@ -92,15 +92,15 @@ function toNothing(fault: unknown, isAgain: boolean): undefined {
 const minuteMs = 60_000;
 
 /**
- * Reports whether the server counts recent runs of the job but shows none: the token can view the job, but not read its runs.
- * If the history is long, the server may take minutes to count all runs.
+ * Reports whether the server counts recent runs of the job but the newest cannot be read: the token can only view the job, or the
+ * answer has an unknown form. If the history is long, the server may take minutes to count all runs.
  */
 async function areRunsHidden(api: Api, job: WatchedJob, nowMs: number): Promise<boolean> {
   const { id, project } = job;
   const [firstMs = nowMs] = undecidedTimes(job);
   const query = { begin: Math.min(firstMs, nowMs - weekMs), jobIdListFilter: [id], max: 1 };
   const page = await tolerate(() => api.get(projectExecutions, { path: { project }, query }));
-  return page !== undefined && page.total > 0 && page.items.length === 0 && page.oddRows.length === 0;
+  return page !== undefined && page.total > 0 && page.items.length === 0;
 }
 
 /** Returns nothing if the definition cannot be read. */

@@ -262,7 +262,7 @@ function toNote(jobs: Iterable<WatchedJob>): string | undefined {
   const unread = there.filter((job) => isUnreadable(job) && !isOff(job));
   const texts = [
     ...toNames(hidden).map(
-      (names) => `runs of ${names} are hidden from the credentials, so their missed runs are not reported`,
+      (names) => `runs of ${names} cannot be read, so their missed runs are not reported`,
     ),
     ...toNames(unread).map((names) => `the schedule of ${names} cannot be read: ${unread[0]?.unread?.why}`),
   ];

@@ -23,17 +23,25 @@ describe('expected-runs, a job that can be viewed but not read', () => {
     // The first time after the change may be a hidden run or a missed run, because the run before it was visible.
     expect(shown('schedule_missed_total')).toEqual([missed('settle', 1), missed('index', 0)]);
     expect(find('pay/nightly/settle')?.why.sentence).toContain(
-      'Its runs are hidden from the credentials, so missed runs are not reported (seen 15:',
+      'Its runs cannot be read, so missed runs are not reported (seen 15:',
     );
     expect(find('pay/nightly/settle')?.why).toMatchObject({ verdict: 'unknown' });
     expect(outcome()).toMatchObject({
-      note: 'runs of pay/nightly/settle are hidden from the credentials, so their missed runs are not reported',
+      note: 'runs of pay/nightly/settle cannot be read, so their missed runs are not reported',
     });
     control.addToken({ token });
     await minutes(120);
     expect(shown('schedule_missed_total')).toEqual([missed('settle', 1), missed('index', 0)]);
     expect(find('pay/nightly/settle')?.why).toMatchObject({ verdict: 'ran' });
     expect(outcome()).not.toHaveProperty('note');
+  });
+
+  it('reports no missed run of jobs whose runs the server lists in a form that cannot be read', async () => {
+    const { control, minutes, shown } = createShort();
+    const body = JSON.stringify({ paging: { total: 1, count: 1, offset: 0, max: 1 }, executions: [{ id: 2 ** 60 }] });
+    control.addFault({ kind: 'status', status: 200, path: '/pay/executions$', body });
+    await minutes(310);
+    expect(shown('schedule_missed_total')).toEqual([missed('settle', 0), missed('index', 0)]);
   });
 
   it('reports no missed run if the runs were always hidden, and sends one request', async () => {

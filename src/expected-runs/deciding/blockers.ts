@@ -79,7 +79,7 @@ const words = {
   },
   hidden: {
     reason: 'hidden',
-    fact: 'its runs are hidden from the credentials, so missed runs are not reported',
+    fact: 'its runs cannot be read, so missed runs are not reported',
     source: 'project-executions',
     fix: 'allow the credentials to read the job',
   },

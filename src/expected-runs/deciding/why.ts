@@ -125,7 +125,7 @@ export const undecidedBecause = {
   unread: 'the runs of that time could not be read',
   gone: 'the server no longer listed the job',
   clock: 'a clock was set forward past that time',
-  hidden: 'its runs are hidden from the credentials',
+  hidden: 'its runs cannot be read',
   switched: 'the job was switched off while the exporter was not watching',
   unconfirmed: 'the job or its project was switched off before its schedule could be requested again',
 } as const;
