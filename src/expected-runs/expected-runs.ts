@@ -261,9 +261,7 @@ function toNote(jobs: Iterable<WatchedJob>): string | undefined {
   const hidden = there.filter(({ hiddenMs }) => hiddenMs !== undefined);
   const unread = there.filter((job) => isUnreadable(job) && !isOff(job));
   const texts = [
-    ...toNames(hidden).map(
-      (names) => `runs of ${names} cannot be read, so their missed runs are not reported`,
-    ),
+    ...toNames(hidden).map((names) => `runs of ${names} cannot be read, so their missed runs are not reported`),
     ...toNames(unread).map((names) => `the schedule of ${names} cannot be read: ${unread[0]?.unread?.why}`),
   ];
   return texts.length === 0 ? undefined : texts.join('; ');
