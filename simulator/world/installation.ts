@@ -204,7 +204,7 @@ export type Execution = {
   deletedAtMs: number | undefined;
   /** The duration to which the plan is scaled, for a run that was added with given times. */
   readonly fitMs: number | undefined;
-  /** Planned once while it runs. Afterwards the seed gives the same plan again. */
+  /** The plan, while the run lasts. Afterwards the seed gives the same plan again. */
   plan: WorkflowRun | undefined;
 };
 

@@ -46,7 +46,7 @@ export function createBreaker({ clock, onChange, memory = createBreakerMemory() 
 
   function open(): void {
     memory.opened += 1;
-    // Half of the time is random, so that many exporters do not return to a server at the same moment.
+    // The open time is random by half, so that many exporters do not return to a server at the same moment.
     const openMs = Math.min(maxOpenMs, firstOpenMs * 2 ** (memory.opened - 1));
     memory.probeAfterTicks = clock.ticks() + openMs * (0.5 + clock.random() / 2);
     if (memory.opened === 1) onChange(true);

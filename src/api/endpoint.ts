@@ -21,7 +21,7 @@ export type Endpoint<Answer, Path extends string = string, Query extends string 
   readonly mayBeOff: boolean;
   /** The rights that the endpoint needs; all of them are required. */
   readonly allowedBy: readonly AccessRight[];
-  /** Other statuses than 200 whose body is a response, if it can be decoded. */
+  /** The statuses other than 200 whose body is a response, if the body can be decoded. */
   readonly alsoAnswers: readonly number[];
   /** True if some releases respond with plain text. If true, a body that is not JSON is passed to the decoder unchanged. */
   readonly mayBeText: boolean;

@@ -20,7 +20,7 @@ export async function start(): Promise<void> {
   noteReloadSignals();
   endOnFaults();
   keepHeapSmall();
-  // These calls come before other imports, because compiled code halves the time of a start.
+  // These calls come before other imports, because cached compiled code halves the time of a start.
   refuseForeignModules((text) => process.stderr.write(text));
   const refused = keepCompiledCode(process.env);
   if (refused !== undefined) process.stderr.write(`${refused}\n`);

@@ -39,7 +39,7 @@ export type ExecutionsOptions = {
   readonly observe: RoundObserver;
   readonly tell?: (message: string) => void;
   readonly clock: Clock;
-  /** Replaced by tests with faulty functions, to prove that a test notices the fault. */
+  /** Tests replace these functions by faulty ones, to prove that the tests notice the faults. */
   readonly substitutes?: {
     readonly reconcile?: typeof reconcile;
     readonly planReads?: typeof planReads;

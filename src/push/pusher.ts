@@ -192,7 +192,7 @@ async function sendOnce(
       // HTTP 504 means that a gateway gave up waiting. The endpoint may have accepted the points.
       return { ...none, result: 'failed', reason, askedMs, isOver: answer.status === 504 };
     }
-    // Other statuses concern the address, the password or the size. With these statuses, no metric was accepted.
+    // Statuses other than 400 and 5xx concern the address, the password or the size, so that no metric was accepted.
     const isOver = verdict.status === 400 || verdict.status >= 500;
     return { ...none, result: 'refused', reason: verdict.reason, isOver };
   } catch (error) {

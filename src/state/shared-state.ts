@@ -64,7 +64,7 @@ export class FencedError extends StateError {
   }
 }
 
-/** Another epoch owns the unit, or the database has lost commits that this process relies on, because a standby was behind. */
+/** The reason of a fence: another epoch owns the unit, or the database has lost commits that this process relies on. */
 export type FenceReason = 'taken' | 'behind';
 
 /** `migrate` has started to copy a unit. No replica may own the unit until the copy is complete. */

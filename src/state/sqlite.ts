@@ -206,7 +206,7 @@ function createSqliteLedger(database: DatabaseSync, commit: Commit): Ledger {
   const prune = database.prepare('DELETE FROM ledger_entry WHERE server = ? AND project = ? AND ended_at < ?');
 
   const spool = createSpoolWriter(database);
-  /** Counted once and then updated, because counting reads the whole table. */
+  /** The number of entries of each server, which is counted once and then updated, because counting reads the whole table. */
   const sizes = new Map<string, number>();
 
   function sizeOf(server: string): number {

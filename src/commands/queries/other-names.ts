@@ -2,7 +2,7 @@
 export type Counterpart =
   | {
       readonly metric: string;
-      /** Added to the matchers of the selector. */
+      /** A matcher that is added to those of the selector. */
       readonly matcher?: string;
       /** Puts an expression around the selector. A query with such an expression cannot have ranges. */
       readonly around?: (selector: string) => string;

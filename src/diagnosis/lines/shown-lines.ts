@@ -161,7 +161,7 @@ function* findGaps(
   }
 }
 
-/** Other control characters, and codes that select a character set; within a name, these would hide a secret from the search. */
+/** The other control characters, and codes that select a character set. Within a name, they would hide a secret. */
 const controls = /[^\P{Cc}\t\n](?:[()][0AB])?/gu;
 
 /** Shortens a line, because one long line must not use up the limit for all lines. */

@@ -121,7 +121,7 @@ export function planDocuments(change: LedgerChange, contents: Contents): Planned
   return { documents, sheets: added.sheets, goneCells, goneHours };
 }
 
-/** Three months of hours in which runs started. */
+/** The maximum number of hours with starts, which is three months of hours. */
 const maxIdHours = 2000;
 
 function forgetProject({ cells, jobs }: Contents, project: string | undefined): LedgerDocument[] {

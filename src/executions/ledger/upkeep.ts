@@ -178,7 +178,7 @@ function toNoted(
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** Two lags with a smaller difference belong to the same clock. */
+/** The minimum difference between two clocks. Lags with a smaller difference belong to the same clock. */
 const closeMs = 600_000;
 /** Recounts read seven days back; one day more is kept. */
 const rememberedForMs = 8 * dayMs;

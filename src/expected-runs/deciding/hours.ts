@@ -60,7 +60,7 @@ export function toHour(atMs: number): number {
 }
 
 export const hourMs = 3_600_000;
-/** Three days, as in the alerts about punctuality, plus one hour, because times are decided after their hour. */
+/** The maximum number of hours: three days, as in the alerts about punctuality, and one, because times are decided later. */
 const maxHours = 73;
 
 function toEmpty(startMs: number): HourOfTimes {

@@ -137,7 +137,7 @@ function toPeriodMs(timetable: Timetable): number | undefined {
   return ms;
 }
 
-/** Cached, because each page needs the periods of many jobs. */
+/** The period of each timetable. It is cached, because each page needs the periods of many jobs. */
 const periods = new WeakMap<Timetable, { readonly ms: number | undefined }>();
 
 /** Reports whether the times up to a given time are known: they are listed, or they repeat. */

@@ -35,7 +35,7 @@ export type WatchedJob = {
   readonly hiddenMs?: number;
   /** Runs around undecided times. */
   readonly runs: readonly SeenRun[];
-  /** Some runs before this time were dropped, because there were too many. */
+  /** The time before which some runs were dropped, because there were too many. */
   readonly lostRunsMs?: number;
   /** Missed runs that a response about the schedule must confirm. There is no response while the job or its project is off. */
   readonly held?: readonly Missed[];

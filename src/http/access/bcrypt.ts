@@ -37,7 +37,7 @@ export function createBcrypt(nextTurn: () => Promise<void>) {
 
 type Rounds = { readonly after: number; readonly to: number };
 
-/** This number of rounds takes about 3 ms. */
+/** The number of rounds in a turn, which takes about 3 ms. */
 const roundsPerTurn = 32;
 const maxPasswordLength = 72;
 const keyWords = 18;

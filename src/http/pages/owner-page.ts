@@ -38,7 +38,7 @@ const pagesOfServer = [
   '/windows/:server',
   '/skipped/:server',
 ];
-/** These pages are about one server if only one server is configured, or if the URL names a server. */
+/** The pages that are about one server if only one server is configured, or if the URL names a server. */
 const lists = ['/executions', '/jobs', '/schedule', '/changes', '/api/changes', '/tonight', '/api/tonight'];
 
 function toServer({ params, query, path }: Request, servers: readonly string[]): string | undefined {

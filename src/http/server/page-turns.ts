@@ -35,7 +35,7 @@ export function createPageTurns({ clock, nextTurn, onBusy, reloads = () => 0 }: 
   const gate: RequestHandler = async ({ method }, response, next) => {
     // The client may have left while its password was checked.
     if (response.destroyed) return;
-    // Other requests are not pages. A request with a slow body would use a place.
+    // Requests with other methods are no pages and take no place, because their body may be slow.
     if (method !== 'GET' && method !== 'HEAD') {
       next();
       return;

@@ -26,7 +26,7 @@ export type HttpOptions = {
   readonly externalUrl?: () => string;
   /** Decides who may send requests. Without a web configuration, everyone may send requests, over plain HTTP. */
   readonly access?: Access | undefined;
-  /** Called when the first connection is refused because of too many. */
+  /** Called when the first connection is refused because too many are open. */
   readonly onCrowded?: () => void;
   readonly onError: (error: unknown) => void;
 };

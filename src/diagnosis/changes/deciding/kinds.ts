@@ -125,7 +125,7 @@ function toServerChanges({ before, after, changed }: Difference, { sinceMs }: Ab
   });
 }
 
-/** Some releases compute the start from the uptime, so it varies a little. */
+/** The maximum variation of a start. Some releases compute the start from the uptime, so it varies a little. */
 const maxDriftMs = 60_000;
 
 function toPluginChanges({ id, before, after }: Difference): readonly Found[] {
