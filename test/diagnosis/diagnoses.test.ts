@@ -50,7 +50,7 @@ describe('diagnosis/lines/diagnoses', () => {
       'pay/nightly/settle failed at 04:04 UTC on db03: access (AuthenticationFailure), 2nd since 02:04 UTC, the previous one 2 h earlier.',
     );
     expect((await later('sync', 'key 9 refused', 3))?.alsoIn).toBe('pay/nightly/settle');
-    // This failure becomes known late, but it was the first one.
+    // This failure becomes known late, but it was the first failure.
     expect(say(await later('settle', 'key 5 refused', -1), -1)).toContain(', for the first time, also in');
     expect(say(await later('settle', 'key 6 refused', 5), 5)).toContain(
       '4th since 01:04 UTC, the previous one 3 h earlier',

@@ -20,7 +20,7 @@ export type Watch = {
   readonly simulator: Simulator;
   readonly upstream: FaultyUpstream;
   readonly directory: string;
-  /** Added to the daemon's clocks. */
+  /** The amounts that are added to the daemon's clocks. */
   readonly clockShift: { nowMs: number; ticks: number };
   /** Scrapes, checks the series of the healthy server, and returns those of the faulty one. */
   readonly scrape: () => Promise<Series>;
@@ -127,7 +127,7 @@ export async function playFault(watch: Watch, fault: PlayedFault): Promise<reado
     return series;
   };
   await soon(look);
-  // Two rounds of the healthy server later, the series must be the same, and memory and connections must not have grown.
+  // After two rounds of the healthy server, the series must be the same, and memory and connections must not have grown.
   const rounds = watch.healthyRounds();
   await soon(async () => expect(watch.healthyRounds()).toBeGreaterThanOrEqual(rounds + 2));
   const after = await look();

@@ -70,7 +70,7 @@ describe('executions/requests', () => {
     control.changeProject('away', { disabled: true });
     asked = 0;
     await scene.rounds(120);
-    // This is half an hour, and waits double until they reach five minutes.
+    // The wait doubles up to five minutes, so half an hour has few requests.
     expect(asked).toBeLessThanOrEqual(11);
     asked = 0;
     await scene.rounds(20);

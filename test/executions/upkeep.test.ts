@@ -150,7 +150,7 @@ describe('executions/slow-clocks', () => {
     const seen: (readonly [number, number])[] = [];
     for (let hours = 0; hours < 20 * 24; hours += 1) {
       const atMs = nowMs + hours * hourMs;
-      // This run began half an hour ago by a clock that is 60 hours behind.
+      // This run began half an hour ago, by a clock that is 60 hours behind.
       const young = someRunning({ id: 73 + 2 * hours, startedAtMs: atMs - 60.5 * hourMs });
       await cache.update(async () => ({
         idHours: [{ hour: 1000 + hours, leastId: 72 + 2 * hours, greatestId: 72 + 2 * hours }],

@@ -77,7 +77,7 @@ describe('expected-runs, six hours without an exporter', () => {
     const runs = total('schedule_delay_seconds', '_count') - before;
     const undecided = total('schedule_undecided_total');
     expect(runs + undecided).toBe(timesUntil(1125));
-    // These are the times before 16:32: the exporter is back at 18:31, and at 18:32 it knows everything up to then.
+    // The undecided times are those before 16:32. The exporter is back at 18:31, and at 18:32 all times up to then are known.
     expect(undecided).toBe(timesUntil(992));
     // A job keeps only its newest decisions.
     expect((await skipped(nowMs() - 7 * 60 * minuteMs)).undecided).toBe(undecided);
@@ -150,7 +150,7 @@ describe('expected-runs, an absence longer than the known times', () => {
       const after = ends();
       expect(pasts()).toHaveLength(asked);
       expect(after.undecided - before.undecided).toBeCloseTo(gapMs / schedule.everyMs, -1);
-      // These are half an hour before the absence, the known times, and half an hour after the absence.
+      // The total is half an hour before the absence, the known times, and half an hour after the absence.
       const all = after.undecided + after.missed - before.undecided - before.missed;
       expect(all).toBeGreaterThan((20.3 * 3_600_000) / schedule.everyMs);
       expect(jobs()[0]?.verdicts.some((verdict) => verdict.is === 'undecided')).toBe(false);

@@ -99,7 +99,7 @@ describe('expected-runs/lists', () => {
     expect(shown('schedule_missed_total').filter((line) => line.includes('often'))).toEqual([
       'automation_schedule_missed_total{project="pay",job_group="",job_name="often",reason="unknown"} 0',
     ]);
-    // Two times were while the job was off, and three after it, which may belong to another schedule.
+    // Two times passed while the job was off, and three after it was on, which may belong to another schedule.
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 5']);
   });
 

@@ -79,7 +79,7 @@ describe('http/reload', () => {
     { origin: 'null' },
     { origin: 'http://127.0.0.1:1' },
     { 'sec-fetch-site': 'cross-site', origin: 'https://exporter.example.org' },
-    // This host name belonged to another page a moment ago, and leads here now.
+    // This host name belonged to another page a moment ago, and now leads to the exporter.
     { 'sec-fetch-site': 'same-origin', host: 'rebound.example.org:9720', origin: 'http://rebound.example.org:9720' },
   ])('refuses a page of another site: %o', async (headers) => {
     const served = await start();

@@ -222,7 +222,7 @@ function toEffectMs({ truth }: Truth, changedMs: number): number {
 /** The time within which a reload ends polls that wait for a response. */
 export const reloadedWithinMs = 30_000;
 
-/** Finds ids that a later database gave to runs with an earlier start, because a clock was set back: the two look the same. */
+/** Finds ids that a later database gave to runs with an earlier start, because a clock was set back. Such runs look the same. */
 export function findUnordered({ truth, service }: Scene): Set<number> {
   const unordered = new Set<number>();
   const latest = new Map<number, number>();

@@ -48,7 +48,7 @@ export type TruthBook = {
   readonly skipped: { readonly fromMs: number; readonly beforeMs: number }[];
   /** The start of the first daemon by the clock of the service. */
   beganMs: number;
-  /** The time at which each project became visible that was created unseen; its counting begins with the last list without it. */
+  /** The time at which a project became visible that was created unseen. Its counting begins with the last list without it. */
   readonly listedFrom: Map<string, number>;
   /** The times at which executions were deleted, which a restored copy cannot read again. */
   readonly lostAt: number[];

@@ -24,7 +24,7 @@ export type TracedRun = {
   /** The wrong counters at the end. */
   readonly faults: readonly string[];
   readonly expected: Expectation;
-  /** Expected trace ids that did not arrive; the other list has unexpected ones. */
+  /** The expected trace ids that did not arrive. The other list has the unexpected trace ids. */
   readonly missing: readonly string[];
   readonly traces: readonly ReadTrace[];
   readonly metrics: Readonly<Record<string, number>>;

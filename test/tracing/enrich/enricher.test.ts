@@ -90,7 +90,7 @@ describe('tracing/enrich/enricher', () => {
       const window = { begin: pending.endedAtMs, end: pending.endedAtMs };
       const rows = await ask('vital').get(projectExecutions, { path: { project: 'pay' }, query: window });
       const listed = rows.items.flatMap((row) => toTraced(row) ?? []);
-      // This run loads stored data; its requests fail.
+      // The first run of the enricher loads stored data; its requests fail.
       simulator.control.addFault({ kind: 'status', status: 500, path: '/execution/' });
       await run();
       simulator.control.clearFaults();

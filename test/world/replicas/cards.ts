@@ -148,7 +148,7 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
   } else if (card === 'pause' || card === 'pause inside') {
     const pause = (): void => {
       process.link.onWrite = undefined;
-      // A process that resumes sends its pending requests, although the next owner has sent the same.
+      // A process that resumes sends its pending requests, although the next owner has sent the same requests.
       noteSpan(time.nowMs(), forMs);
       process.pause();
       watch.noteUnreached(forMs + secondMs);
