@@ -57,10 +57,10 @@ export const serverOptions = {
     include: option(patternList, ['.*']).help('Patterns of projects to watch; all if empty.'),
     exclude: option(patternList, []).help('Patterns of projects not to watch; takes precedence over include.'),
     labels: option(projectLabels, []).help(
-      'Labels on automation_project_info for projects that match a pattern; in the environment variable, as JSON.',
+      'Labels on automation_project_info, each with match (a pattern of projects) and labels; in the environment variable, as JSON.',
     ),
   },
   members: option(members, []).help(
-    'Members of the cluster, polled individually for metrics that differ by member; in the environment variable, as JSON.',
+    'Members of the cluster, each with name and url, polled individually for metrics that differ by member; in the environment variable, as JSON.',
   ),
 } as const satisfies OptionTree;
