@@ -11,6 +11,7 @@ import {
 import { PanelBuilder as TableBuilder } from '@grafana/grafana-foundation-sdk/table';
 import { DataqueryBuilder, SearchTableType } from '@grafana/grafana-foundation-sdk/tempo';
 import { PanelBuilder as TimeSeriesBuilder } from '@grafana/grafana-foundation-sdk/timeseries';
+import { schemaVersion } from './pieces/frame.ts';
 import { layOut } from './pieces/grid.ts';
 import type { GridPanel } from './pieces/panel.ts';
 
@@ -53,7 +54,7 @@ export function tracesJson(): string {
         .description('The shortest duration that the table of long executions shows, for example 90s or 5m.')
         .defaultValue('5m'),
     );
-  return `${JSON.stringify({ ...dashboard.build(), panels: layOut(rows()) }, null, 2)}\n`;
+  return `${JSON.stringify({ ...dashboard.build(), schemaVersion, panels: layOut(rows()) }, null, 2)}\n`;
 }
 
 const dataSource = { type: 'tempo', uid: '$datasource' };

@@ -6,7 +6,8 @@ import { listPanels, readDashboard } from './dashboard-shape.ts';
 type Target = { readonly query: string; readonly queryType: string; readonly datasource: { readonly type: string } };
 
 describe('dashboards/traces', () => {
-  const panels = listPanels(readDashboard(tracesJson())).filter(({ type }) => type !== 'row');
+  const dashboard = readDashboard(tracesJson());
+  const panels = listPanels(dashboard).filter(({ type }) => type !== 'row');
   // The cast has only the fields that are used.
   const targets = panels.flatMap((panel) => (panel.targets ?? []) as unknown as readonly Target[]);
 
@@ -19,6 +20,10 @@ describe('dashboards/traces', () => {
     expect(asked.map(([, name = '']) => name).filter((name) => !known.has(name))).toEqual([]);
     const ofResource = [own.server, conventional.pipeline] as readonly string[];
     expect(asked.filter(([all, name = '']) => all.startsWith('resource.') !== ofResource.includes(name))).toEqual([]);
+  });
+
+  it('has the schema of the other dashboards, which Grafana 10 reads', () => {
+    expect(dashboard.schemaVersion).toBe(38);
   });
 
   it('gives every panel an id, a description and one query with balanced braces', () => {
