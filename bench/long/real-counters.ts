@@ -6,13 +6,13 @@ import type { ListedRow } from './real-server.ts';
 type Labels = Readonly<Record<string, string>>;
 type Share = { readonly labels: Labels; readonly value: number };
 
-/** Each counter, with the increments that one row causes. */
 /** Returns the duration; a run that was aborted while it waited starts after its end and has none. */
 function toDuration(row: ListedRow, toValue: (ms: number) => number): readonly Share[] {
   const ms = toMs(row, 'date-ended') - toMs(row, 'date-started');
   return ms < 0 ? [] : [{ labels: { ...toJob(row), status: toEnding(row) }, value: toValue(ms) }];
 }
 
+/** Each counter, with the increments that one row causes. */
 const counters: Readonly<Record<string, (row: ListedRow) => readonly Share[]>> = {
   automation_executions_total: (row) => [{ labels: { ...toJob(row), status: toEnding(row) }, value: 1 }],
   automation_project_executions_total: (row) => [
