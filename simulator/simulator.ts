@@ -22,7 +22,7 @@ export type { TrueExecution, Truth } from './truth.ts';
 
 export type SimulatorOptions = {
   readonly host?: string;
-  /** 0 selects any free port. */
+  /** The port; 0 selects any free port. */
   readonly port?: number;
   readonly dialect?: DialectName;
   /** The newest API version of the server: 14 to 47, or 58. This version selects the release. */
@@ -56,7 +56,6 @@ export type Simulator = Readonly<Awaited<ReturnType<typeof startSimulator>>>;
 
 export type Service = ReturnType<typeof createService>;
 
-/** Starts a simulated server in this process. */
 export async function startSimulator(options: SimulatorOptions = {}) {
   const { host = '127.0.0.1', seed = 1, frozen = false } = options;
   const clock = createClock(options.now, options.clock ?? (frozen ? 'free' : 'real'));

@@ -1,4 +1,3 @@
-/** Names and values as text. */
 type Attributes = ReadonlyMap<string, string>;
 
 type SpanLink = { readonly traceId: string; readonly attributes: Attributes };

@@ -35,7 +35,6 @@ export type Policy = Readonly<z.infer<typeof policySchema>>;
 export type Credential = {
   readonly id: string;
   readonly kind: 'token' | 'bearer' | 'password';
-  /** The token or password of the caller. */
   readonly secret: string;
   readonly user: string;
   readonly creator: string;

@@ -1,4 +1,3 @@
-/** A stored key without its content. */
 export type StoredKey = {
   readonly path: string;
   readonly kind: 'private' | 'public' | 'password';

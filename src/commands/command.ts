@@ -9,7 +9,6 @@ export type CommandContext = {
   readonly write: (text: string) => void;
   /** Writes a changed file to standard output. The text is altered only if it is shown on a terminal. */
   readonly copy?: (text: string) => void;
-  /** Writes to standard error. */
   readonly complain: (text: string) => void;
   /** Shows progress on a terminal; undefined without a terminal. */
   readonly progress?: Progress;

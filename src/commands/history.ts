@@ -131,7 +131,6 @@ type Answered = {
 
 const noTime = 'is neither a time, such as 2026-11-22T18:00:00Z, nor how long ago, such as 12h';
 
-/** Reads a time or an age. */
 function readTime(text: string, nowMs: number): number | undefined {
   const age = parseDuration(text);
   return 'value' in age ? nowMs - age.value : toTimestampMs(text);

@@ -39,7 +39,6 @@ export type AppOptions = {
   readonly reload?: () => Promise<ReloadOutcome>;
 };
 
-/** Everything that a started daemon uses. */
 type Started = {
   readonly keeping: ReturnType<typeof keepState>;
   readonly server: DaemonServer;

@@ -25,7 +25,6 @@ export type Tracing = (options: Omit<TracesOptions, 'toDelivery'>) => Traces;
 
 export type ToTraces = (config: Config, state: State) => Traces | undefined;
 
-/** The options of a watch, except its state. */
 export type WatchParts = Omit<WatchOptions, 'config' | 'state' | 'traces' | 'memoryOf'> & {
   readonly config: Config;
   readonly keptPlans: Pick<KeptPlans, 'reload'>;
@@ -36,7 +35,6 @@ export type WatchParts = Omit<WatchOptions, 'config' | 'state' | 'traces' | 'mem
 /** Watches servers: all configured servers, or, with replicas, the servers that this replica owns. */
 export type Watch = {
   readonly state: State;
-  /** Returns the current polls and traces. */
   readonly watching: () => Watching;
   readonly start: () => void;
   /** Waits for `pushed` before it releases the servers, because the result of a push is stored with them. */

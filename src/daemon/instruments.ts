@@ -10,7 +10,6 @@ import type { Lease } from '../state/shared-state.ts';
 import type { DatabaseStatus } from '../status/status.ts';
 import type { RejectReason, SenderObserver } from '../tracing/deliver/observer.ts';
 
-/** The labels of the exporter's own series. */
 type Key = { readonly server: string; readonly member?: string };
 
 /** Records the requests of a client in the exporter's own metrics. */

@@ -23,7 +23,6 @@ import type { Traces } from './trace-pipeline.ts';
 
 type ReplicaOptions = WatchParts & { readonly shared: SharedState; readonly owner?: string; readonly ownUrl: string };
 
-/** The watch of one of several replicas. */
 export type Replica = Omit<Watch, 'toOwned'> & {
   readonly ownership: Ownership;
   readonly toOwned: () => ReadonlySet<string>;

@@ -57,7 +57,6 @@ type PollsOptions = Omit<WatchOptions, 'traces'> & {
   readonly sourceNotes: SourceNotes;
   readonly tracePort: TracePort;
   readonly commitHook: CommitHook | undefined;
-  /** Creates the events for changes. */
   readonly toSpooled: ToSpooled | undefined;
   /** The data that a reload takes over from the previous generation. */
   readonly before: Handover | undefined;
@@ -104,7 +103,6 @@ export function createServerPolls(options: PollsOptions) {
   };
 }
 
-/** A poll, without its reading. */
 type PlannedPoll = {
   readonly collector: Collector;
   readonly target: Target;

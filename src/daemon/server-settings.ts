@@ -71,7 +71,6 @@ export function sendsTraces(
   return enabled === 'on' || (enabled === 'auto' && otlp?.isConfigured === true);
 }
 
-/** Reports whether log records are wanted. */
 export function sendsLogs(diagnosis: Config['diagnosis']): boolean {
   return diagnosis.events || keepsLines(diagnosis);
 }

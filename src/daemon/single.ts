@@ -20,7 +20,6 @@ export function createSingle(options: WatchParts & { readonly state: State }): W
   let isStopped = false;
   let current = make(options.config, toTraces);
 
-  /** Builds a generation without starting it. */
   function make(config: Config, to: ToTraces, before?: Watching): Watching {
     return watchAll({ ...options, config, traces: to(config, state) }, before, options.toPollTimes);
   }

@@ -84,7 +84,6 @@ export function toExecutionMode(word: string | undefined): ExecutionMode | undef
   return executionModes.find((mode) => mode === word);
 }
 
-/** The start and end of a run, from one response. */
 export type RunTimes = { readonly startedAtMs: number; readonly endedAtMs?: number | undefined };
 
 /**

@@ -190,7 +190,6 @@ export type Surroundings = {
   readonly areNodesRead: boolean;
   readonly jobs: ReadonlyMap<string, JobNames>;
   readonly childrenOf: (jobId: string) => readonly JobNames[];
-  /** Returns the keys in the definition of a job. */
   readonly keysOf: (jobId: string) => readonly string[];
   /** Returns the number of nodes of a project; undefined if they were not read. */
   readonly nodeCountOf: (project: string) => number | undefined;

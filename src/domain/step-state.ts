@@ -34,7 +34,6 @@ export type StepState = Progress & {
   /** True if the step runs on each target node. */
   readonly isNodeStep: boolean;
   readonly nodes: readonly NodeState[];
-  /** The steps of a referenced job. */
   readonly workflow: readonly StepState[] | undefined;
   /** The runs of a job reference, one for each node, each with its own workflow, in addition to the common `workflow`. */
   readonly perNode: readonly StepState[];

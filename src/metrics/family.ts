@@ -40,7 +40,6 @@ export type Row = {
   readonly native?: NativePart | undefined;
 };
 
-/** The trace of one counted execution. */
 export type Exemplar = {
   readonly traceId: string;
   readonly spanId: string;

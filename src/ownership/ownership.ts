@@ -13,7 +13,6 @@ import { createReach, createTenures, type ReachObserver, type Tenures, type Tenu
 /** Why a replica stops watching a unit: fenced, not renewed in time, unanswered commit, configuration, or release. */
 export type LossReason = FenceReason | 'unrenewed' | 'unanswered' | 'reloaded' | 'left';
 
-/** A unit that this replica now owns. */
 export type Gained = {
   readonly unit: string;
   readonly lease: Lease;

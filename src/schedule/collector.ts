@@ -114,7 +114,6 @@ export type ProjectCollector = CommonParts & {
   readonly collect: (api: Api, project: ProjectToAsk, watch: Watch) => Promise<readonly Row[]>;
 };
 
-/** The collector of executions, which the room `executions` reads. */
 export type ExecutionsCollector = CommonParts & { readonly kind: 'executions' };
 
 /** The collector of schedules, which the room `expected-runs` reads. This collector needs the counted executions. */

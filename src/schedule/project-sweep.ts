@@ -224,7 +224,6 @@ function createShownRows({ everyMs, publisher, clock }: SweepOptions, projectRow
       // The withdrawal waits its turn, so that rows that are being published at this moment are withdrawn too.
       publishing = publishing.then(() => (progress.isFirst ? publisher.withdraw() : undefined));
     },
-    /** Returns the time since the last publication. */
     ageMs: (): number => clock.ticks() - publishedTicks,
   };
 }

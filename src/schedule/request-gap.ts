@@ -44,7 +44,6 @@ export function createRequestGap({ clock, shared, open }: RequestGapOptions) {
       supports: (endpoint) => open(signal).supports(endpoint),
       server: () => open(signal).server(),
     }),
-    /** Returns the number of requests since `begin`. */
     asked: (): number => asked,
   };
 }

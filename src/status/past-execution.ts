@@ -4,7 +4,6 @@ import { conventional, otherError, own } from '../tracing/plan/attribute-names.t
 import type { Attempts, Plan } from '../tracing/plan/plan-trace.ts';
 import type { Attributes, Span } from '../tracing/plan/span.ts';
 
-/** A finished execution from its trace. */
 export type PastExecution = {
   readonly server: string;
   readonly id: number;

@@ -73,7 +73,6 @@ export function listAlike({ kind }: Problem, problems: readonly Problem[]): read
   );
 }
 
-/** Titles of problems that several servers have. */
 const ofSeveral: Readonly<Partial<Record<ProblemKind, string>>> = {
   unwatched: 'are watched by no exporter',
   down: 'are not responding',

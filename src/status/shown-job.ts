@@ -12,7 +12,6 @@ import type { EndedStatus, RunningStatus } from './status.ts';
 /** A job for its page, with or without a schedule. */
 export type ShownJob = {
   readonly server: string;
-  /** Project, group and name as one path. */
   readonly path: string;
   /** The server time, now and when the running executions of the job were read. */
   readonly nowMs: number;

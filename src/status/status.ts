@@ -101,7 +101,6 @@ export type EndedStatus = Pick<RunningStatus, 'id' | 'project' | 'job' | 'jobId'
 
 export type EndedExecution = EndedStatus & { readonly server: string };
 
-/** The executions that ended within one hour. */
 export type HourOfRuns = {
   readonly startMs: number;
   /** The end of the oldest stored execution, if it is within this hour. */
@@ -125,13 +124,13 @@ export type ExecutionsOfServer = {
   /** Projects whose running executions cannot be read, although running executions of other projects can. */
   readonly runningDenied: readonly string[];
   readonly hidden: readonly HiddenHistory[];
-  /** Overdue executions first, then the longest running. */
+  /** The running executions: overdue ones first, then the longest. */
   readonly running: readonly RunningStatus[];
   readonly runningCount: number;
   readonly overdueCount: number;
   /** The number of executions that are queued, or scheduled for later. */
   readonly waitingCount: number;
-  /** Newest first. */
+  /** The finished executions, newest first. */
   readonly ended: readonly EndedStatus[];
   /** The number of finished executions that are stored for pages. */
   readonly endedCount: number;
@@ -197,7 +196,7 @@ type Bounds = { readonly maxBytes: number; readonly maxTraces: number };
 
 /** A trace that the OTLP endpoint rejected in a request without other traces. */
 export type QuarantineStatus = {
-  /** `SERVER/EXECUTION`. */
+  /** The name of the trace, `SERVER/EXECUTION`. */
   readonly name: string;
   readonly server: string;
   readonly executionId: string;

@@ -58,9 +58,8 @@ export type RunsTonight = {
   readonly first: string;
   readonly last: string;
   readonly count: number;
-  /** Worst first. */
+  /** The reasons, worst first. */
   readonly reasons: readonly string[];
-  /** The subject of the worst trouble. */
   readonly subject: string;
 };
 

@@ -7,7 +7,7 @@ import { defineEndpoint, executionRead, largeListBytes } from '../endpoint.ts';
 import { number, toNumber, toText } from '../lenient.ts';
 import { execution as executionEndpoint } from './execution.ts';
 
-/** Far more than a page may have. */
+/** The maximum number of rows, which is far more than a page may have. */
 const maxRows = 20_000;
 
 const executionList = z

@@ -52,7 +52,6 @@ export function createMatcher(source: string): (name: string) => boolean {
 /** The states that wait for the next character, and the known transitions. */
 type Position = { waiting: readonly number[]; isMatch: boolean; next: Map<number, Position> };
 
-/** A state of a pattern, with the states after it. */
 type State =
   | { readonly kind: 'character'; readonly accepts: (codePoint: number) => boolean; readonly to: readonly number[] }
   | { readonly kind: 'start' | 'end' | 'fork' | 'match'; readonly to: readonly number[] };

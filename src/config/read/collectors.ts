@@ -27,7 +27,6 @@ export function resolveCollector(
   return { settings: toSettings(defineCollectorOptions(collector), resolved), resolved };
 }
 
-/** Reads a metric family of the file. */
 export function resolveFamily(
   family: FamilyFacts,
   sources: Sources,

@@ -11,7 +11,7 @@ import type { Option } from '../declare/option.ts';
 import type { CollectorDefaults } from '../declare/options.ts';
 
 export type HelpRow = {
-  /** `--web.listen-address=ADDRESS` or `--[no-]state.memory`. */
+  /** The flag, such as `--web.listen-address=ADDRESS` or `--[no-]state.memory`. */
   readonly flag: string | undefined;
   readonly env: string;
   /** The key in the file, such as `servers[].url`. */

@@ -34,7 +34,6 @@ export function createJobNames({ executions, expected, changes }: Known) {
     return executions?.factsOf(project, group, name)?.jobId;
   }
 
-  /** Returns the path with which a job last ran. */
   function lastPathOf(path: string, id: string): string | undefined {
     const { project, group, name } = ofJobPath(path);
     const facts = executions?.factsOf(project, group, name, id);

@@ -32,7 +32,6 @@ type Options = {
 export function createAsking({ clock, areas, requestsPerSecond }: Options): Asking {
   const heardTicks = new Map<string, number>();
   const refusals = new Map<string, string>();
-  /** The subfolders of each folder. */
   const folders = new Map<string, readonly string[]>();
   const urgent = new Set<string>();
   let hurriedTicks = Number.NEGATIVE_INFINITY;

@@ -14,7 +14,6 @@ import type { Kept } from './documents.ts';
 
 type Options = {
   readonly serverNowMs: () => number;
-  /** Returns the keys and jobs that the definition of a job names. */
   readonly namedBy: (jobId: string) => { readonly keys: readonly string[]; readonly children: readonly string[] };
   readonly memberName: (uuid: string) => string;
 };

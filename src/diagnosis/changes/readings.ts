@@ -24,10 +24,7 @@ export type Answer = {
   readonly answer: unknown;
 };
 
-type Seen = Omit<Reading, 'fromMs' | 'throughMs'> & {
-  /** The subfolders of a folder of keys. */
-  readonly folders?: readonly string[];
-};
+type Seen = Omit<Reading, 'fromMs' | 'throughMs'> & { readonly folders?: readonly string[] };
 
 type Known = {
   readonly areas: ReadonlyMap<string, Area>;

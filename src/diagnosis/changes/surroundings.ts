@@ -31,7 +31,6 @@ export function createSurroundings({ kept, cause, memberName }: Options): () => 
 
 type Found = {
   readonly areas: KeptJournal['areas'];
-  /** The folders of keys. */
   readonly keyAreas: readonly Area[];
   readonly jobs: ReadonlyMap<string, JobNames>;
   /** The time at which each node disappeared from the list, by project and name. */

@@ -10,7 +10,6 @@ export type KeptLines = {
   readonly lines: readonly LogLine[];
   /** The number of omitted lines of the step. */
   readonly leftOut: number;
-  /** The number of removed secrets. */
   readonly removed: number;
 };
 
@@ -100,7 +99,6 @@ function scrubAround(lines: readonly LogLine[], candidates: readonly Candidate[]
   return { texts, removed };
 }
 
-/** Joins consecutive numbers to spans. */
 function toSpans(numbers: readonly number[]): readonly (readonly number[])[] {
   const spans: number[][] = [];
   for (const each of numbers) {

@@ -107,7 +107,6 @@ function withoutShift<List>({ shift: _shift, ...drift }: Drift<List>): Drift<Lis
   return drift;
 }
 
-/** Returns the end of each run in minutes. */
 function toEnds({ apart, lastMinute }: Lists): readonly number[] {
   const ends: number[] = [];
   let minute = lastMinute;

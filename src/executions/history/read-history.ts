@@ -104,7 +104,6 @@ export async function readHistory(options: HistoryOptions): Promise<readonly str
   return [...complaints, ...oddRows.complaints()];
 }
 
-/** The number of concurrent requests. */
 const width = 3;
 /** Limits memory: the executions of these pages are in memory at the same time. */
 const maxPagesAtOnce = 20;

@@ -16,7 +16,6 @@ export type PlannedRead = {
 export type PlanInput = {
   readonly states: ReadonlyMap<string, ProjectState>;
   readonly activities: ReadonlyMap<string, ProjectActivity>;
-  /** The server time. */
   readonly nowMs: number;
   readonly everyMs: number;
   readonly overlapMs: number;

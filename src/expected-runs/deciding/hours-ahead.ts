@@ -21,7 +21,7 @@ export type HourAhead = {
 };
 
 export type PlannedAhead = {
-  /** 24 hours, starting with the current hour. */
+  /** The hours: 24, starting with the current hour. */
   readonly hours: readonly HourAhead[];
   /** The next 60 minutes and the next 24 hours, starting with the current minute. */
   readonly hour: Contention;

@@ -1,6 +1,5 @@
 import { lastBefore, type Timeline } from './timeline.ts';
 
-/** All readings of a server, by source. */
 export type Sources = ReadonlyMap<string, Timeline>;
 
 /** The keys of the sources. A UUID names a member; a key without a UUID stands for the common address. */

@@ -150,7 +150,6 @@ function toNext(job: WatchedJob, nowMs: number): string {
   return untilMs === undefined ? 'unknown' : `not before ${toTime(untilMs, nowMs)}`;
 }
 
-/** Returns a fix for a past cause. */
 function toPastFix(verdict: Verdict | undefined, isBlocked: boolean): readonly string[] {
   const fix = verdict?.is === 'missed' && !isBlocked ? fixes[verdict.reason] : undefined;
   return fix === undefined ? [] : [fix];

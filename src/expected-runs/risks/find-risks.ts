@@ -28,7 +28,7 @@ export type RunsAtRisk = {
   readonly firstMs: number;
   readonly lastMs: number;
   readonly count: number;
-  /** Worst reason first. */
+  /** The reasons, worst first. */
   readonly reasons: readonly RiskReason[];
   /** The project, node, member or job with the worst trouble. */
   readonly subject: string;
@@ -47,7 +47,6 @@ export type TroubleAhead = Risk & {
 export type RisksAhead = {
   readonly nowMs: number;
   readonly untilMs: number;
-  /** The number of watched jobs, and the number of their expected runs. */
   readonly jobCount: number;
   readonly expected: number;
   readonly atRisk: number;

@@ -27,7 +27,6 @@ export const riskReasons = [
 ] as const;
 export type RiskReason = (typeof riskReasons)[number];
 
-/** Known trouble that affects a future run. */
 export type Risk = {
   readonly reason: RiskReason;
   /** The project, node, member or job path with the trouble; empty for the server. */

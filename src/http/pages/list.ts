@@ -14,7 +14,6 @@ type List<Item, Name extends string> = {
   /** The path of the page below the route prefix. */
   readonly path: string;
   readonly title: string;
-  /** The word for one item. */
   readonly noun: string;
   readonly fields: readonly (Name | 'server')[];
   readonly items: () => Promise<readonly Item[]>;
@@ -28,7 +27,6 @@ type List<Item, Name extends string> = {
   readonly render: (shown: Shown<Item, Name>) => Html;
 };
 
-/** One page of a list. */
 export type Shown<Item, Name extends string> = {
   readonly all: readonly Item[];
   /** The matching items of this page. */

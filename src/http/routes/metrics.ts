@@ -133,5 +133,5 @@ async function sendInPieces(response: Response, chunks: readonly Buffer[]): Prom
   response.end();
 }
 
-/** The size of two TLS records. */
+/** The size of a piece: two TLS records. */
 const pieceBytes = 32_768;

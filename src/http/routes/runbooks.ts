@@ -71,7 +71,6 @@ const places: Readonly<Record<Place, readonly [string, string]>> = {
 
 type Entry = { readonly name: string; readonly severity: string; readonly markdown: string };
 
-/** The severities of the rules, worst first. */
 const severities = ['critical', 'warning', 'info'] as const;
 
 function findSeverity(rules: string, alert: string): string {

@@ -3,7 +3,6 @@ import { isSafeHost } from './hosts.ts';
 
 /** The conditions under which a request may change something. */
 export type Lifecycle = {
-  /** Reports whether the configuration permits these requests. */
   readonly isEnabled: () => boolean;
   readonly externalUrl: () => string;
   /** Called for every permitted request with its path and the address of the client. */

@@ -10,7 +10,6 @@ const kind = 'step-durations';
 /** A lasting change in the duration of a step. */
 export type StepShift = Shift & { readonly step: string };
 
-/** The durations by step name. */
 type Steps = ReadonlyMap<string, Drift>;
 type Seen = Finished & { readonly project: string; readonly seenAtMs: number };
 type Change = { readonly documents: readonly LedgerDocument[]; readonly done: () => void };

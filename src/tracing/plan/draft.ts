@@ -12,7 +12,6 @@ export type Draft = {
   readonly timing: Timing;
   /** The inner spans, sorted by step. */
   readonly children: readonly Draft[];
-  /** The number of children that never began. */
   readonly notStarted: number;
   /** The number of spans that an overflow span replaces; undefined for other spans. */
   readonly rest?: { readonly count: number; readonly failed: number; readonly spans: number };

@@ -35,7 +35,6 @@ function toTimes({ afterMs, beforeMs, after }: Difference): Pick<Change, 'afterM
   return { afterMs, beforeMs, ...(isOfChange ? { atMs } : {}), ...(isOfChange && by !== undefined ? { by } : {}) };
 }
 
-/** A job in the list of its project. */
 export type ListedJob = { readonly project: string; readonly path: string; readonly fields: Fields };
 
 type Given = Pick<Area, 'sinceMs'> & {

@@ -13,7 +13,6 @@ type ExecutionListOptions = {
   /** Returns the finished executions of all servers that are stored for pages, newest first. */
   readonly ended: () => Promise<readonly EndedExecution[]>;
   readonly servers: () => readonly string[];
-  /** The possible results of executions. */
   readonly endings: readonly string[];
   readonly silence: FindSilence;
   /** Returns the time of the clock of a server, because executions have dates of their server. */

@@ -113,7 +113,6 @@ async function renderServer(server: string, { find, silence }: Finding, root: st
 ${renderBlocked(blockers, nowMs)}${renderHours(schedule, silence(server) !== undefined)}${renderNotable(schedule, root)}${renderAhead(schedule, root)}${renderNext(schedule, root)}`;
 }
 
-/** Renders findings that affect all jobs. */
 function renderBlocked(blockers: ServerSchedule['blockers'], nowMs: number): readonly Html[] {
   return blockers.map(
     ({ fact: { fact, atMs }, fix }) =>
