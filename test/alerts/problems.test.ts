@@ -14,7 +14,6 @@ const withoutProblem: Readonly<Record<string, string>> = {
   AutomationExporterLeaseFlapping: 'it is counted over all exporters, of which each knows its own part',
 };
 
-/** The pages of alerts, by the place to which a problem links. */
 const pages: Readonly<Record<Place, string>> = {
   server: pageOf.server,
   rights: pageOf.rights,

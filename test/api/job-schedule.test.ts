@@ -14,7 +14,7 @@ const job =
 const two = Date.UTC(2026, 10, 21, 2);
 const three = Date.UTC(2026, 10, 21, 3);
 
-/** The paths that were asked for. */
+/** Returns the requested paths. */
 async function askAll(apiVersion: number, configured: number | 'auto' = 'auto'): Promise<readonly string[]> {
   const simulator = createDirectSimulator({ scenario: 'empty', apiVersion });
   simulator.control.createProject('pay', []);

@@ -19,7 +19,6 @@ export function findWrongImports(sources: readonly Source[], rooms: readonly Roo
   });
 }
 
-/** The rooms that may use a package. */
 export function homesOf(target: string, rooms: readonly Room[]): readonly string[] {
   const homes = rooms.filter((room) => room.packages?.some((name) => isNamed(target, name)));
   return homes.map((room) => room.room);

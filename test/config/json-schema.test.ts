@@ -4,7 +4,6 @@ import { collectors, families } from './fixtures.ts';
 
 const schema = toJsonSchema(collectors, families);
 
-/** The part of the schema at a path. */
 function at(path: string): unknown {
   let part: unknown = schema;
   for (const key of path.split('/'))

@@ -45,7 +45,6 @@ export const labelsOf: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 /** The series names of this version that queries may use. */
 export const contractMetrics: ReadonlySet<string> = new Set(labelsOf.keys());
 
-/** The family of a series name. */
 export function familyOf(sample: string): string | undefined {
   return allFamilies.find(({ name, type }) => toSampleNames(name, type).includes(sample))?.name;
 }

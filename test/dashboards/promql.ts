@@ -8,14 +8,13 @@ interface Selector {
 
 interface ReadPromql {
   readonly valid: boolean;
-  /** The series names that it selects. */
+  /** The series names that the expression selects. */
   readonly metrics: readonly string[];
   readonly selectors: readonly Selector[];
   /** The labels that it groups or joins by. */
   readonly grouping: readonly string[];
 }
 
-/** Reads the parts of a PromQL expression. */
 export function readPromql(expr: string): ReadPromql {
   const selectors: { metric: string; matchers: { label: string; value: string }[] }[] = [];
   const grouping: string[] = [];

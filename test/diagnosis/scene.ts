@@ -184,11 +184,8 @@ export function createScene({ settings = {}, token, ...options }: Options = {}) 
     },
     commonCause: () => daemon.changes.commonCause(),
     surroundings: () => daemon.changes.surroundings(),
-    /** The daemon under test. */
     daemon: () => daemon,
-    /** The watched job with this id. */
     watched: (id: string) => daemon.expected.jobs().get(id),
-    /** The runs at risk within 12 hours. */
     risks: () => daemon.expected.outlook.risks(12, noPause),
     changes: () => daemon.changes.list(),
     /** Each change in one line, newest first, with the minutes (since the start) between which it happened. */
@@ -203,7 +200,6 @@ export function createScene({ settings = {}, token, ...options }: Options = {}) 
         .join('')
         .split('\n')
         .filter((line) => line !== ''),
-    /** Every document of the state. */
     stored: () => state.ledger.load('upstream'),
   };
 }

@@ -149,7 +149,7 @@ describe('diagnosis/surroundings, of coming runs', () => {
       schedule: hourly,
       work: runs(command('settle', 1, 0, { key })),
     });
-    // The token cannot read its key.
+    // The token cannot read the key of this job.
     const hidden = control.createJob('pay', {
       name: 'hidden',
       schedule: hourly,

@@ -216,7 +216,6 @@ function readSpans(bodies: readonly string[]): readonly SentSpan[] {
   });
 }
 
-/** Finds the span of the step on its node. */
 function findStep(bodies: readonly string[]): { readonly traceId?: string; readonly spanId?: string } {
   return readSpans(bodies).find(({ name }) => name === 'db03') ?? {};
 }

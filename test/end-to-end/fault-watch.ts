@@ -39,7 +39,6 @@ type WatchOptions = {
   readonly url?: (upstream: FaultyUpstream) => string;
   readonly simulated?: SimulatorOptions;
   readonly certificate?: SecureContextOptions;
-  /** Called before the daemon starts. */
   readonly before?: (upstream: FaultyUpstream, directory: string) => Promise<void>;
 };
 

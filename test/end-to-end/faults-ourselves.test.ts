@@ -268,7 +268,6 @@ function mayMount(): boolean {
   return mounted;
 }
 
-/** Writes until the disk is full. */
 function fill(file: string): void {
   const handle = openSync(file, 'w');
   try {

@@ -61,7 +61,6 @@ export async function startFaultyUpstream(serverUrl: string, certificate?: Secur
   ({ port } = server.address() as AddressInfo);
   return {
     url: `${certificate === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
-    /** The requested paths, in order. */
     requests,
     /** The current and the highest number of open connections. */
     open: () => sockets.size,

@@ -29,7 +29,6 @@ const bodies = [
   gzipSync(`["${'x'.repeat(100 * mb)}"]`),
 ];
 
-/** Sends rows until the connection is closed. */
 function sendEndless(response: ServerResponse): void {
   function* rows(): Generator<string> {
     yield '[';

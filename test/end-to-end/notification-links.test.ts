@@ -64,7 +64,7 @@ afterAll(async () => {
 });
 
 describeWithTools('end-to-end/notification-links', ['prometheus', 'alertmanager'], (tools) => {
-  // Concurrent, because the tests mostly wait.
+  // The tests run concurrently, because they mostly wait.
   it.concurrent.each(pickPart(ways, 3))(
     'delivers only links that open, reached by $way',
     async (way) => {

@@ -77,7 +77,6 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, each) => total + each, 0);
 }
 
-/** Returns the true number if the found number is close to it. */
 function near(found: number | undefined, truth: number): number {
   const value = found ?? Number.NaN;
   return Math.abs(value - truth) <= Math.max(1, truth * 0.05) ? truth : value;

@@ -13,7 +13,6 @@ type Watching = {
   readonly daemon: Daemon;
   readonly series: () => Promise<ReadonlyMap<string, number>>;
   readonly forward: (ms: number) => void;
-  /** The number of requests for this path. */
   readonly asked: (path: string) => number;
 };
 

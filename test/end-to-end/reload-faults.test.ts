@@ -124,7 +124,6 @@ describe('end-to-end, reloads in a row', () => {
   });
 });
 
-/** The step of the reload that fails. */
 type Steps = { broken?: 'traces' | 'connection' | 'poll' | 'start' };
 
 describe('end-to-end, a reload that fails at a step', () => {

@@ -11,7 +11,7 @@ import { type RawServer, startRawServer } from '../support/raw-server.ts';
 
 let directory: string;
 let simulator: Simulator;
-/** Accepts requests and never responds. */
+/** A server that accepts requests and never responds. */
 let silent: RawServer;
 let daemons: Child[];
 
@@ -163,7 +163,6 @@ describe('end-to-end/several-servers', () => {
   });
 });
 
-/** A connection with an incomplete request. */
 function askHalf(url: string): Socket {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port) });

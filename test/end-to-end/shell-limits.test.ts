@@ -20,7 +20,6 @@ describe('end-to-end/shell-limits', () => {
   });
   afterEach(() => simulator.stop());
 
-  /** Starts the daemon from a shell with a limit. */
   function start(limit: string): Child {
     const options = `--web.listen-address=127.0.0.1:0 --state.dir='${join(directory, 'state')}' --collector.execution-mode.every=1s`;
     const daemon = startChild('sh', ['-c', `${limit}; exec '${process.execPath}' '${provideCli()}' serve ${options}`], {
@@ -71,7 +70,6 @@ async function scrape(url: string): Promise<string> {
   return (await fetch(`${url}/metrics`, { headers: { connection: 'close' } })).text();
 }
 
-/** The time of the last successful poll. */
 async function readLastSuccess(url: string): Promise<number> {
   const name = 'automation_exporter_collector_last_success_timestamp_seconds';
   return Number(new RegExp(`^${name}{.*collector="execution-mode".*} (.+)$`, 'm').exec(await scrape(url))?.[1]);

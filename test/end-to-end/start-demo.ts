@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { type Child, startCli } from '../support/child.ts';
 
 export type Demo = Child & {
-  /** The URL of the daemon. */
   readonly url: string;
   readonly simulatorUrl: string;
-  /** The empty directory in which it runs. */
+  /** The empty directory in which the demo runs. */
   readonly directory: string;
 };
 

@@ -7,14 +7,11 @@ import { type Answer, accept, startSink } from '../tracing/deliver/sink.ts';
 type Given = Pick<DaemonOptions, 'stateDirectory'> & {
   /** More OpenTelemetry variables, by the address of the trace backend. */
   readonly toEnv?: (sinkUrl: string) => DaemonOptions['env'];
-  /** The names of the initial jobs. */
   readonly jobs?: readonly string[];
   readonly simulated?: SimulatorOptions;
-  /** The responses of the trace backend. */
   readonly answer?: Answer;
   /** More collectors with their settings, one line of YAML each. */
   readonly collectors?: string;
-  /** More sections of the configuration. */
   readonly yaml?: string;
   readonly isTracing?: boolean;
 };

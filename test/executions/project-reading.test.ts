@@ -348,7 +348,6 @@ function createScene({ answer, catchUpLimitMs = 1e12, gapUntilMs, ...fields }: G
     noteReached: overlap.noteReached,
     rewind: () => reading.rewind(),
     readAgain: (window: Window) => reading.readAgain(api, 'pay', window, nowMs),
-    /** Restarts the process with its stored data. */
     restart: () => {
       reading = start();
     },

@@ -159,7 +159,6 @@ export async function createScene({
   };
 }
 
-/** The start of the service's free clock. */
 export const birthMs = Date.UTC(2026, 0, 15, 12);
 
 export const usual: ExecutionSettings = {

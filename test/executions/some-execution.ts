@@ -18,7 +18,6 @@ export function someRun(fields: Partial<Finished> = {}): Finished {
   };
 }
 
-/** An execution that still runs. */
 export function someRunning(fields: Partial<Execution> = {}): Execution {
   return { ...someRun(), status: 'running', endedAtMs: undefined, ...fields };
 }

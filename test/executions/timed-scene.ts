@@ -16,7 +16,6 @@ type TimedOptions = {
   readonly ends: ReadonlyMap<string, readonly number[]>;
   readonly settings?: Partial<ExecutionSettings>;
   readonly requestsPerSecond?: number;
-  /** Replaces the answer of the server. */
   readonly answer?: (path: string) => Partial<TransportAnswer> | undefined;
   /** Projects with running executions. */
   readonly active?: readonly string[];

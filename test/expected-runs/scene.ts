@@ -152,7 +152,6 @@ export function createScene({
     token: simulator.token,
     requests: simulator.requests,
     spentMs: simulator.spentMs,
-    /** The true starts of all runs. */
     starts: () => simulator.truth().executions.map(({ startedAtMs }) => startedAtMs),
     nowMs: () => nowMs,
     setOwnClock: (skewMs: number): void => {

@@ -31,7 +31,6 @@ async function read(path: string, all = executions): Promise<string> {
   return body;
 }
 
-/** The ids of the rows. */
 async function listIds(path: string): Promise<readonly string[]> {
   return [...(await read(path)).matchAll(/<span class="id">(#\d+)/g)].map(([, id = '']) => id);
 }

@@ -25,7 +25,6 @@ export async function startAlertHook() {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    /** Waits for an alert with these labels. */
     delivered: (alertname: string, status: 'firing' | 'resolved', more: Readonly<Record<string, string>> = {}) =>
       eventually(
         async () => {

@@ -17,7 +17,6 @@ export type Daemon = {
   readonly app: App;
   readonly directory: string;
   readonly logged: readonly string[];
-  /** Loads a configuration with this text. */
   readonly load: (yaml: string) => Promise<Config>;
   readonly metrics: (query?: string) => Promise<string>;
   readonly stop: () => Promise<void>;
@@ -29,7 +28,6 @@ export type DaemonOptions = {
   readonly token: string;
   readonly flags?: readonly string[];
   readonly clock?: Clock;
-  /** Variables of OpenTelemetry. */
   readonly env?: OtlpEnvironment;
   readonly selfTracing?: SelfTracing;
   /** The directory of the state; if absent, the state is kept in memory. */

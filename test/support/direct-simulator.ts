@@ -10,7 +10,6 @@ import { ApiError } from '../../src/api/errors.ts';
 import type { Transport } from '../../src/api/wire/transport.ts';
 
 export type DirectSimulator = Pick<Simulator, 'token' | 'control' | 'advance' | 'truth'> & {
-  /** The paths and queries of all requests. */
   readonly requests: () => readonly Asked[];
   /** The time that a real server would have needed for these requests. */
   readonly spentMs: () => number;

@@ -6,7 +6,6 @@ import { dirname, join } from 'node:path';
 import { cacheDirectory } from '../../scripts/tools.ts';
 import { runCommand } from './process.ts';
 
-/** The base image of the Dockerfile. */
 export const baseName = 'docker.io/library/node:24-slim';
 
 /**

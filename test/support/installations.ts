@@ -50,7 +50,6 @@ export async function installDebianPackage(store: ImageStore, directory: string)
   return { image: 'debian-package', command: ['automation-exporter'], user };
 }
 
-/** Installs the image itself. */
 export async function installImage(store: ImageStore): Promise<Installation> {
   await store.build(top, 'automation-exporter');
   return { image: 'automation-exporter', command: ['node', 'cli.js'], user: '65532:65532' };

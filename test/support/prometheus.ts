@@ -70,7 +70,6 @@ ${alertmanager === undefined ? '' : `alerting: { alertmanagers: [{ static_config
   return {
     url,
     get,
-    /** The result of an instant query. */
     query: async (expr: string) => {
       const data = await get(`/api/v1/query?query=${encodeURIComponent(expr)}`);
       return (data as { result: readonly unknown[] }).result;

@@ -16,7 +16,6 @@ type Arrival = { readonly trace: ReadTrace; readonly atMs: number; copies: numbe
 export type Collector = {
   readonly post: Post;
   readonly mood: Mood;
-  /** The accepted traces, by trace id. */
   readonly arrivals: ReadonlyMap<string, Arrival>;
   readonly poison: (runId: string) => void;
   readonly poisoned: ReadonlySet<string>;

@@ -25,7 +25,6 @@ const families = listFamilies();
 
 export const token = 'token-of-the-world';
 
-/** The settings that a reload changes. */
 export type Change = {
   readonly exclude?: readonly string[];
   readonly excludeJobs?: readonly string[];
@@ -33,7 +32,6 @@ export type Change = {
   readonly isCounting?: boolean;
 };
 
-/** The configuration file of the daemon. */
 export function toYaml(plan: Plan, change: Change = {}): string {
   const { exclude = [], excludeJobs = [], maxSeries = plan.maxSeries ?? 1_000_000, isCounting = true } = change;
   const toList = (names: readonly string[]): string => `[${names.map((name) => `'${name}'`).join(', ')}]`;

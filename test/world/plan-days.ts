@@ -3,7 +3,6 @@ import type { CardName } from './cards.ts';
 import { createDice } from './dice.ts';
 import { type Plan, planWorld } from './plan.ts';
 
-/** The cards of worlds of days. */
 const deck: readonly [CardName, ...CardName[]] = [
   'kill',
   'stop',

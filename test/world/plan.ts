@@ -64,7 +64,6 @@ export type Plan = {
 
 const releases = ['3.4.0', '4.14.0', '5.3.0', '5.20.0', '6.0.0'] as const;
 
-/** Draws the plan of a seed. */
 export function planWorld(seed: number, deck: readonly CardName[], size: DrawnSize = toSize(seed)): Plan {
   // Each property has its own random numbers, so that a new property leaves the others as they were.
   const of = (name: string): Dice => createDice(`plan ${seed} ${name}`);

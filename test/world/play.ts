@@ -38,7 +38,6 @@ export type Report = {
   readonly leftOut: readonly string[];
   readonly traces: number;
   readonly events: number;
-  /** The duration in virtual time. */
   readonly virtualMs: number;
 };
 

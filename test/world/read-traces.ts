@@ -1,7 +1,6 @@
 /** A trace in the form that a backend sees. */
 export type ReadTrace = {
   readonly traceId: string;
-  /** The id of the execution. */
   readonly runId: string;
   readonly rootName: string;
   readonly rootStartMs: number;
@@ -11,7 +10,6 @@ export type ReadTrace = {
   /** The traces that the root span links to, by kind: `retry_of`, `retried_by`. */
   readonly links: ReadonlyMap<string, string>;
   readonly spans: readonly ReadSpan[];
-  /** All content of the trace as text. */
   readonly text: string;
 };
 

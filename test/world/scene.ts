@@ -24,7 +24,6 @@ export type Scene = {
   readonly note: (event: string) => void;
 };
 
-/** Starts and ends the daemon. */
 export type Operator = {
   readonly kill: (backAfterMs: number) => void;
   readonly stop: (backAfterMs: number) => void;
@@ -111,7 +110,6 @@ type Estate = { readonly places: Place[]; madeProjects: number; madeJobs: number
 /** The start of true time; it has a fraction of a millisecond on purpose. */
 export const birthMs = Date.UTC(2026, 0, 15, 12, 3, 7) + 0.625;
 
-/** Creates an empty record. */
 export function createTruth(): TruthBook {
   return {
     imports: new Set(),

@@ -1,4 +1,3 @@
-/** The values of a scrape, by series. */
 export type Shown = ReadonlyMap<string, number>;
 
 const read = new WeakMap<Buffer, readonly (readonly [string, number])[]>();

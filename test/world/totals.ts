@@ -92,7 +92,6 @@ function addRun(scene: Scene, execution: Execution, project: string, expected: M
 }
 
 const triggers = ['user', 'scheduled', 'user-scheduled', 'webhook'] as const;
-/** The buckets of the configuration. */
 const bounds = [5, 60];
 
 function addTo(totals: Map<string, Range>, parts: readonly string[], value: number, isSure: boolean): void {

@@ -15,7 +15,6 @@ type Sight = {
   readonly self: Self;
   /** The start of the daemon by true time. */
   readonly sinceMs: number;
-  /** Whether the ledger contains an execution. */
   readonly isKnown: (execution: Execution) => boolean;
 };
 

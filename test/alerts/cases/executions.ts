@@ -9,7 +9,6 @@ const jobLabels = { server: 'prod', project: 'pay', job_group: 'nightly', job_na
 const ended = 'automation_project_executions_total{server="prod",project="pay",trigger="scheduled",status=';
 const page = 'http://localhost:9720/executions/prod/642';
 
-/** Problems of jobs, executions and nodes. */
 export const executionCases: readonly Case[] = [
   {
     alert: 'AutomationCommonCause',

@@ -5,7 +5,6 @@ const collectors = 'automation_exporter_collector_success{server="prod",collecto
 const enabled = 'automation_exporter_collector_enabled{server="prod",collector=';
 const dropped = 'automation_exporter_series_dropped_total{server="prod",collector="executions",reason=';
 
-/** Problems of the exporter itself. */
 export const exporterCases: readonly Case[] = [
   {
     alert: 'AutomationExporterDown',

@@ -10,7 +10,6 @@ export function isExposed({ series }: Case, weather: Weather): boolean {
   return weather !== 'counter reset' || Object.values(series).some((shape) => 'calmPerMinute' in shape);
 }
 
-/** A test of promtool for one problem in one weather. */
 export function toPromtoolTest(each: Case, weather: Weather): object {
   const times = toTimes(each);
   const { alert, labels, summary, description, dashboard, page, minuteIs = 1 } = each;

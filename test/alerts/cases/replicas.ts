@@ -6,7 +6,6 @@ const stateUp = 'automation_exporter_state_up{job="automation-exporter"}';
 const differs = 'automation_exporter_config_differs{job="automation-exporter"}';
 const epoch = 'automation_exporter_lease_epoch{job="automation-exporter",server="prod"}';
 
-/** Problems of exporters that share one database. */
 export const replicaCases: readonly Case[] = [
   {
     alert: 'AutomationExporterNoOwner',

@@ -13,7 +13,6 @@ const punctuality = {
 };
 const ofSchedule = { dashboard: '/d/automation-schedule?var-server=prod', page: '/schedule/prod' };
 
-/** Problems of schedules. */
 export const scheduleCases: readonly Case[] = [
   {
     alert: 'AutomationScheduleMissed',

@@ -4,7 +4,6 @@ type ChangingSecret = {
   readonly source: SecretSource;
   /** Sets the secret that the next read returns. */
   readonly replace: (value: string) => void;
-  /** Makes the next read fail. */
   readonly lose: () => void;
   readonly rereads: () => number;
 };

@@ -27,7 +27,6 @@ export function createDraw(seed: number): () => number {
 }
 
 type Simulation = {
-  /** The number of runs without a change. */
   readonly runs: number;
   /** The number of times that a change by the factor is played, each after a full history. */
   readonly tries: number;

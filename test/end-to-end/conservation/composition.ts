@@ -25,7 +25,6 @@ export type WatchOptions = {
   /** Creates the traces of counted executions; if absent, no traces are created. */
   readonly trace?: Trace | undefined;
   readonly clock?: HandClock;
-  /** The timeout of a request. */
   readonly timeoutMs?: number;
   /** Lets a test put a faulty part between the rounds and the real client. */
   readonly wrap?: ((client: Client) => Client) | undefined;

@@ -11,11 +11,9 @@ export type PlayOptions = Omit<WorldOptions, 'roundsPerKill'> & {
   readonly deck: Deck;
   /** The average number of rounds between two kills while the deck is played. */
   readonly roundsOfDeck: number;
-  /** The minimum number of kills. */
   readonly kills: number;
   /** The time without events at the end, because recounts take a day or more. */
   readonly restHours: number;
-  /** Called before the first round. */
   readonly begin?: (world: World) => void;
   /** Returns further faults after the rest. */
   readonly atRest?: (world: World, expected: Expectation) => Promise<readonly string[]>;

@@ -6,7 +6,6 @@ import type { Ledger, LedgerChange } from '../../../src/state/ledger.ts';
  */
 export type StopPoint = {
   readonly at: 'before-commit' | 'in-commit' | 'in-spooling' | 'after-commit' | 'published' | 'answered';
-  /** The number of commits before the point. */
   readonly commits: number;
   readonly writes: number;
 };

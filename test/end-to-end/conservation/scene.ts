@@ -17,7 +17,6 @@ export type WrongPart = {
   readonly keep?: (ledger: Ledger, nowMs: () => number) => Ledger;
 };
 
-/** A small world for one problem. */
 export type Scene = {
   readonly control: Simulator['control'];
   /** A visible job of the project `pay`; the other one is hidden. */

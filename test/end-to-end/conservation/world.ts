@@ -20,14 +20,11 @@ export type WorldOptions = {
   readonly roundsPerKill: number;
   /** How traces are created and sent, by the URL of the service; absent without traces. */
   readonly tracing?: (url: string) => Promise<TracingOrder>;
-  /** Collects events of several worlds. */
   readonly sightings?: Sightings;
-  /** Called with each word of the daemon. */
   readonly hear?: (word: Word) => void;
 };
 
 export type World = {
-  /** The state directory of the daemon. */
   readonly stateDir: string;
   readonly simulator: Simulator;
   readonly estate: Estate;
@@ -37,7 +34,6 @@ export type World = {
   readonly daemon: Daemon;
   /** True time; the clocks of the service may differ. */
   readonly nowMs: () => number;
-  /** The starts of rounds, in true time. */
   readonly roundTimes: readonly number[];
   /** Errors of rounds in which there was no trouble. */
   readonly complaints: readonly string[];
@@ -57,7 +53,6 @@ type RoundOptions = {
   readonly mayFail?: boolean;
 };
 
-/** The start of the service's free clock. */
 export const birthMs = Date.UTC(2026, 0, 15, 12);
 
 /** A simulated service with work, and a daemon that watches it. */

@@ -1,13 +1,11 @@
 /** A trace as a collector sees it. */
 export type ReadTrace = {
   readonly traceId: string;
-  /** The id of the execution. */
   readonly runId: string;
   readonly rootStartMs: number;
   readonly spans: number;
   /** Why the trace is degraded; undefined if it is complete. */
   readonly degraded: string | undefined;
-  /** The bytes of its ResourceSpans. */
   readonly bytes: Buffer;
 };
 
@@ -39,7 +37,6 @@ export function readTraces(request: Buffer): ReadTrace[] {
   });
 }
 
-// Field numbers of OpenTelemetry's messages.
 const resourceSpans = 1;
 const resourceOfSpans = 1;
 const scopeSpans = 2;

@@ -21,7 +21,6 @@ import { createTracing } from './tracing.ts';
 export type TracedRun = {
   /** The series in a scrape after each round with work. */
   readonly shown: readonly string[];
-  /** The wrong counters at the end. */
   readonly faults: readonly string[];
   readonly expected: Expectation;
   /** The expected trace ids that did not arrive. The other list has the unexpected trace ids. */

@@ -15,7 +15,6 @@ import { followNames } from './names.ts';
 
 /** How the process of the daemon creates and sends traces. */
 export type TracingOrder = {
-  /** OpenTelemetry's variables. */
   readonly env: OtlpEnvironment;
   /** The settings of traces and of the server. */
   readonly traces: Config['traces'];
@@ -41,7 +40,6 @@ type TracingOptions = {
   readonly order: TracingOrder;
   readonly state: State;
   readonly clock: Clock;
-  /** Called after each response of the collector. */
   readonly answered?: () => void;
   readonly tell: (says: 'undelivered' | 'wrong', what: string) => void;
 };
@@ -120,11 +118,7 @@ type Watching = {
   readonly tell: (says: 'undelivered' | 'wrong', what: string) => void;
 };
 
-type WatchedPost = {
-  readonly of: (post: Post) => Post;
-  /** Called before every wait of the sender. */
-  readonly noteWait: (forMs: number) => void;
-};
+type WatchedPost = { readonly of: (post: Post) => Post; readonly noteWait: (forMs: number) => void };
 
 /** Reports each request without a response, and each request that was sent before the collector's Retry-After. */
 function watchPost({ answered, tell }: Watching): WatchedPost {

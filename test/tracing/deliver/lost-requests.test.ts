@@ -12,7 +12,6 @@ import { fakeClock } from '../../support/fake-clock.ts';
 import { listen } from '../../support/listen.ts';
 import { fc } from '../../support/property.ts';
 
-/** A trace of this size. */
 function ofSize(id: number, bytes: number): SpooledTrace {
   return {
     key: `prod/${id}`,
@@ -243,7 +242,6 @@ async function startGateway({ maxBytes }: { readonly maxBytes: number }) {
   const port = await listen(server);
   return {
     url: `http://127.0.0.1:${port}/v1/traces`,
-    /** The number of bytes that were accepted. */
     taken: () => taken,
     stop: async () => {
       for (const socket of sockets) socket.destroy();

@@ -17,7 +17,6 @@ export type Sink = {
   readonly url: string;
   readonly port: number;
   readonly requests: readonly SunkRequest[];
-  /** The number of connections so far. */
   readonly connections: () => number;
   readonly stop: () => Promise<void>;
 };

@@ -7,7 +7,6 @@ import { fakeClock } from '../../support/fake-clock.ts';
 
 type Given = Partial<Pick<PendingTrace, 'status' | 'startedAtMs' | 'job' | 'seenAtMs'>>;
 
-/** An execution that ended at this second. */
 function ended(id: number, atSeconds: number, given: Given = {}): PendingTrace {
   const endedAtMs = atSeconds * 1000;
   const run = someRun({ id, startedAtMs: endedAtMs - 500, endedAtMs });

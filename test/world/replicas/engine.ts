@@ -16,13 +16,11 @@ export type Engine = {
   readonly unit: (name: string) => Unit;
   /** If true, the database does not respond. */
   isAway: boolean;
-  /** Stores a copy of the current content. */
   readonly copy: () => void;
   /** Restores the stored copy, as after a failover to a standby that was behind. */
   readonly loseTail: () => void;
   /** The difference between its clock and true time. */
   skewMs: number;
-  /** Called when a lease is acquired. */
   onAcquired: (() => void) | undefined;
 };
 
@@ -38,7 +36,6 @@ export type Link = {
   readonly pass: () => Promise<void>;
 };
 
-/** The timeout of a request. */
 const timeoutMs = 5000;
 
 export function createEngine(time: VirtualTime, dice: Dice): Engine {

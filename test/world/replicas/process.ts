@@ -80,7 +80,6 @@ export function startReplicaProcess(options: ProcessOptions) {
     replica,
     scrape: () => snapshots.show('text', { servers: replica.toOwned() }).text,
     isPaused: gate.isShut,
-    /** Reloads the same configuration. */
     reload: () => replica.reload(config, toTraces),
     pause: gate.shut,
     resume: gate.open,
