@@ -4,6 +4,7 @@ import { type Area, type Fields, noteReading } from '../../src/diagnosis/changes
 import type { Change } from '../../src/diagnosis/changes/deciding/change.ts';
 import { findSuspects, isBetween, scopes } from '../../src/diagnosis/changes/deciding/suspects.ts';
 import { explainFailure, type FailedRun } from '../../src/diagnosis/changes/explain.ts';
+import { type ChangeFilter, changeFields, toChangeChoice } from '../../src/http/pages/changes/change-filter.ts';
 import { ofFailure, renderSuspects } from '../../src/http/pages/changes/suspects.ts';
 import { birthMs } from '../executions/scene.ts';
 import { toText } from '../http/page-text.ts';
@@ -292,7 +293,34 @@ describe('diagnosis/suspects', () => {
     const page = renderSuspects(explanation, about)?.text ?? '';
     const places = ['of this job', 'of a job that it runs', 'of a node that failed', 'of its project', 'of the server'];
     expect([...page.matchAll(/\((of [^)]*)\)<\/span>/g)].map(([, place]) => place)).toEqual(places);
-    const times = '&#38;since=1970-01-01T00%3A00%3A00.000Z&#38;until=1970-01-01T00%3A01%3A00.000Z';
-    expect(page).toContain(`changes?server=prod${times}"`);
+    expect(page).toContain(
+      'changes?server=prod&#38;since=1970-01-01T00%3A00%3A00.000Z&#38;until=1970-01-01T00%3A01%3A00.001Z"',
+    );
+  });
+
+  it('links to changes in the second of the success, and to the difference of the run itself', () => {
+    const at = (kind: Change['kind'], atMs: number) =>
+      ({
+        server: 'prod',
+        kind,
+        project: 'pay',
+        subject: 'pay/settle',
+        what: '',
+        afterMs: 0,
+        beforeMs: atMs,
+        atMs,
+      }) as const;
+    // The server cuts its times to seconds.
+    const changes = [at('key', 10_000), at('run', 20_500)];
+    const { suspects } = explainFailure(
+      failed({ successMs: 10_400, startedAtMs: 20_500, failureClass: 'work' }),
+      toKnown({ changes }),
+    );
+    expect(suspects.length).toBe(2);
+    const about = { server: 'prod', untilMs: 20_500, nowMs: 60_000, words: ofFailure, root: '' };
+    const page = renderSuspects({ successMs: 10_400, suspects, unchanged: [], notWatched: [] }, about)?.text ?? '';
+    const query = new URLSearchParams(/href="changes\?([^"]*)"/.exec(page)?.[1]?.replaceAll('&#38;', '&'));
+    const filter = Object.fromEntries(changeFields.map((field) => [field, query.get(field) ?? ''])) as ChangeFilter;
+    expect(changes.filter(toChangeChoice(filter))).toEqual(changes);
   });
 });

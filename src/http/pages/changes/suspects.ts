@@ -48,8 +48,9 @@ function renderChanges(explanation: Explanation, about: About): Html {
 <p>No earlier success of this job is known, so there is nothing to compare with.</p>
 ${suspects.length === 0 ? undefined : renderList(explanation, about)}</section>
 `;
-  const since = new Date(successMs).toISOString();
-  const until = new Date(untilMs).toISOString();
+  // The server cuts its times to seconds; a difference of the run itself has the time of its start.
+  const since = new Date(Math.floor(successMs / 1000) * 1000).toISOString();
+  const until = new Date(untilMs + 1).toISOString();
   const none = unchanged.length === 0 ? 'Unknown: nothing was watched continuously' : 'No visible change';
   const title = suspects.length === 0 ? none : toCount(suspects.length, 'change');
   const rest = notWatched.map(({ what, reason }) => html`<li><bdi>${what}</bdi>: ${reason}</li>\n`);
