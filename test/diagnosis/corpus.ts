@@ -125,6 +125,8 @@ const written: readonly string[] = [
 
 export const secretForms: readonly SecretForm[] = [
   { form: 'a variable of a shell', make: password, write: (secret) => `+ export DB_PASSWORD=${secret}` },
+  { form: 'prompts in other languages', make: password, write: (s) => `Senha: ${s}\nHasło: ${s}\nПароль: ${s}` },
+  { form: 'a user of etcd', make: password, write: (secret) => `+ etcdctl --user root:${secret} get a` },
   { form: 'a quoted variable', make: password, write: (secret) => `PGPASSWORD='${secret}' psql -h db03` },
   { form: 'a field of JSON', make: password, write: (secret) => `{"user":"app","password":"${secret}","port":5432}` },
   { form: 'a key of YAML', make: password, write: (secret) => `  client_secret: ${secret}` },

@@ -216,7 +216,7 @@ const rules: readonly Rule[] = [
   { only: anyLead, pattern: new RegExp(`(${leads.map(([, lead]) => lead).join('|')})${word}`, 'g'), keep: after },
   {
     pattern:
-      /(\b(?:curl|wget|http|https|govc|skopeo|check_http)\b[^\n]{0,300}?\s(?:-\w{0,6}[uaUE]|--user|--auth|--proxy-user|--cert|--(?:src-|dest-)?creds)[ =]?["']?[^\s:"']{1,100}:)([^\s"']{1,200})/g,
+      /(\b(?:curl|wget|http|https|etcdctl|govc|skopeo|check_http)\b[^\n]{0,300}?\s(?:-\w{0,6}[uaUE]|--user|--auth|--proxy-user|--cert|--(?:src-|dest-)?creds)[ =]?["']?[^\s:"']{1,100}:)([^\s"']{1,200})/g,
     keep: after,
   },
   { pattern: /(\bcurl\b[^\n]{0,300}?\s(?:-b|--cookie)[ =]?["']?[^\s=;"']{1,60}=)([^\n"']{1,1000})/g, keep: after },
