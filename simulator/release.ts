@@ -22,10 +22,7 @@ export type Release = {
   readonly tieOrder: 'start' | 'id';
   readonly executionSummaryOnDemand: boolean;
   readonly jobDeletedFlag: boolean;
-  /**
-   * True if executions/metrics has the numbers of succeeded and failed executions, first in a map, in later releases beside the
-   * total.
-   */
+  /** True if executions/metrics counts succeeded and failed executions, in a map or, in later releases, beside the total. */
   readonly metricsStatus: boolean;
   readonly metricsCounts: boolean;
   readonly metricsChecked: boolean;

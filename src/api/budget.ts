@@ -31,10 +31,7 @@ type AdmissionLimit = { deadlineTicks: number; signal: AbortSignal | undefined }
 
 type Waiting = { admit: () => void };
 
-/**
- * Limits the rate and the number of concurrent requests to one server. No second has more starts than permitted. The last place
- * of both limits is for vital polls, so that they never wait for a sweep.
- */
+/** Limits the rate and the concurrency of requests to one server. The last place of both is for vital polls, not for sweeps. */
 export function createBudget(options: BudgetOptions) {
   const { requestsPerSecond, concurrency, clock, memory = createBudgetMemory() } = options;
   const { recent, started } = memory;

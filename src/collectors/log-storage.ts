@@ -59,7 +59,7 @@ export const logStorageCollector = defineCollector({
   ],
 });
 
-/** A longer queue is no longer a burst. The alert on the backlog uses the same number. */
+/** The length from which a queue is no longer a burst. The alert on the backlog uses the same number. */
 const longQueue = 50;
 
 type Counts = { failedCount?: number | undefined; succeededCount?: number | undefined; hidesMembers: boolean };

@@ -196,10 +196,7 @@ type LineStream = {
 /** The maximum number of bytes that wait for a reader that has stopped reading. */
 const maxWaitingBytes = 256 * 1024;
 
-/**
- * Writes lines to a stream whose reader may have ended or stopped reading. A lost reader must not end the process or fill its
- * memory: lost lines are counted, and reported when there is room.
- */
+/** Writes lines to a stream. If its reader has ended or stalled, lines are dropped, counted, and reported when there is room. */
 export function createLineWriter(stream: LineStream, onRoom: (dropped: number) => void): (line: string) => void {
   let dropped = 0;
   let isGone = false;

@@ -73,10 +73,7 @@ export function toDeliveryObserver(self: Self): Pick<SenderObserver, 'exported' 
   };
 }
 
-/**
- * Removes the series of traces that are no longer made or sent, so that no alert remains. Traces that only pages show still
- * have pending series.
- */
+/** Removes the series of traces that are no longer made or sent. Traces that only pages show still have pending series. */
 export function forgetTraces(self: Self, { areMade, areSent }: { areMade: boolean; areSent: boolean }): void {
   const { tracesPending, spoolTraces, spoolBytes, spoolOldest, tracesQuarantined } = self;
   if (!areMade) tracesPending.reset();

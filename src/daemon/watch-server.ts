@@ -84,10 +84,7 @@ export type WatchedServer = {
   readonly resume: () => Promise<void>;
 };
 
-/**
- * Creates everything that watches one configured server: its connections, the traces of its executions, and a poll for each
- * enabled collector. Only a port connects executions and traces.
- */
+/** Creates everything that watches one server: connections, traces, and a poll for each enabled collector. */
 export function watchServer(server: ServerConfig, options: WatchOptions, before?: Handover): WatchedServer {
   const { config, log, clock, self } = options;
   const { name, members } = server;

@@ -18,10 +18,7 @@ type Options = {
   readonly everyMs: number;
 };
 
-/**
- * Requests the schedules of jobs, one at a time, within a small share of the server's time. If a request overloaded the server,
- * the next requests wait for ten minutes.
- */
+/** Requests the schedules of jobs, one at a time, within a small share of the server's time. An overload causes a long pause. */
 export function createAsking({ jobs, notes, clock, everyMs }: Options) {
   const changed = new Set<string>();
   const waiting = new Set<string>();

@@ -83,10 +83,7 @@ function dropLabels(rows: readonly Row[], families: BoundRules['families']): rea
   });
 }
 
-/**
- * Rounds sums of durations, because floating-point sums depend on the order of jobs. After a restart the order differs, and a
- * slightly smaller sum would look like a counter reset.
- */
+/** Rounds sums of durations: after a restart, another order of jobs may give a slightly smaller sum, which looks like a reset. */
 function toWholeMs(rows: readonly Row[], families: BoundRules['families']): readonly Row[] {
   const isOfSeveral = ({ family, suffix }: Row): boolean =>
     suffix === '_sum' && (families.get(family.name)?.dropLabels ?? []).length > 0;

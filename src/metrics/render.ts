@@ -51,10 +51,7 @@ export function createRowRenderer(family: Family, baseLabels: readonly LabelPair
   };
 }
 
-/**
- * Returns the same text in one piece. V8 stores a concatenated text as its parts, and would copy them for each line that begins
- * with it. Reading a character joins the parts.
- */
+/** Returns the same text in one piece. V8 would copy the parts of a concatenated text for each line that begins with it. */
 function toOnePiece(text: string): string {
   return Number.isNaN(text.charCodeAt(0)) ? '' : text;
 }

@@ -75,10 +75,7 @@ export type ProjectCollectorDefinition<Answer, Metrics extends Families> = Colle
   readonly map: (answer: Answer, metrics: Metrics, about: { project: string; watch: Watch }) => Row[];
 };
 
-/**
- * One project of a pass; the name is empty for the whole server. `needs` has an entry for each project of the pass, in which
- * projects that share a limit record how much they need.
- */
+/** One project of a pass; the name is empty for the whole server. Projects that share a limit record their needs in `needs`. */
 export type ProjectToAsk = { readonly name: string; readonly needs: Map<string, number | undefined> };
 
 export type Collector =

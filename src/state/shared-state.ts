@@ -72,10 +72,7 @@ export class UnfinishedCopyError extends StateError {
   override readonly name = 'UnfinishedCopyError';
 }
 
-/**
- * A commit without a response, which may have happened or may still happen. The caller must acquire the unit again, which
- * fences the write, and must load the stored state.
- */
+/** A commit without a response, which may still happen. The caller must acquire the unit again, which fences the commit. */
 export class UnansweredError extends StateError {
   override readonly name = 'UnansweredError';
 }

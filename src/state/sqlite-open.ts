@@ -57,10 +57,7 @@ export function restore(file: string, copy: string, isSound: IsSound | undefined
   }
 }
 
-/**
- * Marks all servers as restored, and removes the pushed sums. A mark stays until a process opens the data of its server,
- * perhaps after another restart.
- */
+/** Marks all servers as restored, and removes the pushed sums. A mark stays until a process opens the data of its server. */
 export function markRestored(database: DatabaseSync): void {
   const kind: RestoredMark['kind'] = 'restored';
   const keys: readonly RestoredMark['key'][] = ['executions', 'changes'];

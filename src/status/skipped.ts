@@ -33,7 +33,7 @@ export type SkippedText = {
   readonly first: string;
   readonly last: string;
   readonly count: number;
-  /** The first later success. */
+  /** The first later success of the job. */
   readonly recovered: { readonly execution: number | null; readonly at: string; readonly sentence: string } | null;
   /** A later run in progress. */
   readonly running: { readonly execution: number; readonly at: string; readonly sentence: string } | null;

@@ -40,10 +40,7 @@ function read(duration: string | undefined): number | undefined {
   return duration === undefined ? undefined : toDurationMs(duration);
 }
 
-/**
- * Reads a duration such as `37s`, `83m` or `1h 3m` in milliseconds. Servers write whole seconds below a minute and whole
- * minutes above. Accepts other units and combinations too. Returns undefined for any other text.
- */
+/** Reads a duration such as `37s`, `83m` or `1h 3m` in milliseconds; undefined for any other text. */
 export function toDurationMs(text: string): number | undefined {
   const trimmed = text.trim();
   if (trimmed.length > maxTextLength || !wholeText.test(trimmed)) return undefined;

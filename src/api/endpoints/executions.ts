@@ -117,10 +117,7 @@ function toOrigin(id: number, item: unknown): RunOrigin {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/**
- * Decodes an execution without a schema, which would be too slow: a sweep reads tens of thousands. Returns the name of the
- * field if a required field cannot be read.
- */
+/** Decodes an execution without a schema, because a sweep reads tens of thousands. Returns the name of an unreadable field. */
 function toExecution(item: unknown): Execution | string {
   const fields = toFields(item);
   const id = toNumber(fields.id);

@@ -63,10 +63,7 @@ function toKind(step: Fields): WorkflowStep['kind'] {
   return step.exec === undefined || step.exec === null ? 'script' : 'command';
 }
 
-/**
- * Reports whether a step runs on nodes. The value is text for references and a boolean for plugins. The value is missing for
- * commands and scripts, which always run on nodes.
- */
+/** Reports whether a step runs on nodes. Commands and scripts, which always do, lack the value; references have it as text. */
 function isNodeStep(value: unknown, kind: WorkflowStep['kind']): boolean {
   if (kind === 'command' || kind === 'script') return true;
   return value === true || value === 'true' || (kind === 'plugin' && (value === undefined || value === null));

@@ -6,10 +6,7 @@ type Rewritten = { readonly text: string; readonly rewritten: number; readonly l
 
 type Left = { readonly line: number; readonly what: string; readonly because: string };
 
-/**
- * Rewrites the queries of a dashboard or of rules, in JSON or YAML. A panel, a rule or a variable is rewritten completely or
- * not at all. Nothing else in the file changes.
- */
+/** Rewrites the queries of a dashboard or of rules, in JSON or YAML: each panel, rule or variable completely or not at all. */
 export function rewriteQueries(text: string): Rewritten {
   const lines = new LineCounter();
   const tokens = [...new Parser(lines.addNewLine).parse(text)];

@@ -4,10 +4,7 @@ import { type Counterpart, findCounterpart, goneLabels, labelNames } from './oth
 /** A query with the names of this exporter, or the reason why there is none. */
 export type Translation = { readonly query: string } | { readonly because: string };
 
-/**
- * Rewrites a query with metrics of another exporter; undefined if it has none. Of a selector, only labels matter, so it stays
- * a selector.
- */
+/** Rewrites a query with metrics of another exporter; undefined if it has none. With `isSelector`, it stays a selector. */
 export function translateQuery(query: string, isSelector = false): Translation | undefined {
   if (!/\brundeck_/.test(query)) return undefined;
   const readable = fillVariables(query);

@@ -8,10 +8,7 @@ import { isInRestoreGap } from './restore-gap.ts';
 
 type BothTimes = ServerTime & { readonly ownMs: number };
 
-/**
- * Returns a function that rewinds the ledger when the server clock was set back. The function returns the time that the clock had
- * reached, or undefined if it was not set back.
- */
+/** Returns a function that rewinds the ledger after a step back. It returns the time that the clock had reached, or undefined. */
 export function createRewind(cache: LedgerCache): (time: BothTimes) => Promise<number | undefined> {
   /** The target of a rewind that is not stored yet. A step is reported once; a full disk may delay the storing. */
   let owedToMs: number | undefined;

@@ -40,10 +40,7 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>) {
     return answer === 'refused' ? undefined : answer;
   }
 
-  /**
-   * Ends a search after every project has been read. Executions from before the search that are still missing cannot be read.
-   * Executions that ended later belong to the next search.
-   */
+  /** Ends a search after every project has been read. Executions from before the search that are still missing are unreadable. */
   async function endSearch(api: Api, input: HintInput, { sinceMs, found }: Pick<Search, 'sinceMs' | 'found'>) {
     search = undefined;
     if (found > 0) {

@@ -18,8 +18,7 @@ export type Running = {
 type Open = (lane: 'vital' | 'normal') => Api;
 
 /**
- * Reads running and waiting executions with as few requests as possible. Releases that do not support the project `*` need one
- * request for each project, so each round reads a few projects.
+ * Reads running and waiting executions. Releases without the project `*` need a request for each project, so rounds read a few.
  */
 export function createRunningReader(ticks: () => number, onOddRows: OddRows['note']) {
   const known = new Map<string, readonly Execution[]>();

@@ -1,6 +1,6 @@
 import type { MissReason, WatchedJob } from './watched-job.ts';
 
-/** What must be requested about a job before one of its missed runs is decided. */
+/** The request about a job that must be answered before one of its missed runs is decided. */
 export type Doubt = 'runs' | 'definition' | 'past';
 
 /** Returns the request that must be answered before a run counts as missed for this reason; undefined if none is needed. */

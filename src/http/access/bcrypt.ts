@@ -3,10 +3,7 @@ import type { BcryptHash } from '../../domain/web-config.ts';
 
 export type Bcrypt = ReturnType<typeof createBcrypt>;
 
-/**
- * Compares passwords with hashes in slices of a few milliseconds, because a hash takes 0.1 s or more. The algorithm is
- * described in "A Future-Adaptable Password Scheme" (Provos, Mazières, 1999).
- */
+/** Compares passwords in slices of a few milliseconds. See "A Future-Adaptable Password Scheme" (Provos, Mazières, 1999). */
 export function createBcrypt(nextTurn: () => Promise<void>) {
   const start = computeStart(stateWords);
 

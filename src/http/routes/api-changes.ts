@@ -11,10 +11,7 @@ type ApiChangesOptions = {
   readonly begin: () => Pause;
 };
 
-/**
- * `GET /api/changes?server=&project=&kind=&text=&since=&until=&cursor=`: the journal, newest first, up to 500 changes. Unknown
- * values are null. Times are server times.
- */
+/** `GET /api/changes?server=&project=&kind=&text=&since=&until=&cursor=`: the journal, newest first, up to 500 changes. */
 export function apiChangesRoute({ changes, begin }: ApiChangesOptions): Router {
   const router = createRoutes();
   router.get('/api/changes', async (request, response) => {

@@ -1,9 +1,6 @@
 import { Router } from 'express';
 
-/**
- * Creates routes that match paths exactly. Express would otherwise serve `/CONFIG` and `/config/` as `/config`, so a proxy that
- * restricts `/config` would not protect it.
- */
+/** Creates routes that match paths exactly. Otherwise, a proxy that restricts `/config` would not protect `/CONFIG`. */
 export function createRoutes(): Router {
   return Router({ caseSensitive: true, strict: true });
 }

@@ -1,9 +1,6 @@
 import type { OtlpSettings, SentHeader } from './settings.ts';
 
-/**
- * Lists the secrets in the settings of delivery, which must never be shown. Short values, such as the name of a tenant, are
- * omitted, because replacing them would damage messages.
- */
+/** Lists the secrets in the settings of delivery. Short values are omitted, because replacing them would damage messages. */
 export function secretsOf({ headers, endpoint }: Pick<OtlpSettings, 'headers' | 'endpoint'>): readonly string[] {
   return [...secretsOfHeaders(headers), ...secretsOfQuery(endpoint)];
 }

@@ -38,10 +38,7 @@ type SenderStatus = {
   readonly lastDeliveredMs: number | undefined;
 };
 
-/**
- * Sends the spool to the OTLP endpoint, one request at a time. A trace leaves the spool only when it is accepted, or refused in
- * a request without other traces.
- */
+/** Sends the spool to the OTLP endpoint, one request at a time. A trace leaves the spool when it is accepted or refused alone. */
 export function createSender(options: SenderOptions): Sender {
   const { spool, clock, gathering = gatheringBounds, signal = 'traces', wait = createWait(clock) } = options;
   const stopping = new AbortController();

@@ -27,10 +27,7 @@ const defaultBase = 'http://localhost:4318';
 const defaultTimeoutMs = 10_000;
 const maxTimeoutMs = 600_000;
 
-/**
- * Reads the environment variables as specified for OTLP exporters: the variable of a signal takes precedence over the general
- * variable, and an empty variable counts as unset.
- */
+/** Reads the environment variables of OTLP exporters: variables of a signal win, and empty variables count as unset. */
 export function readOtlpSettings(
   environment: OtlpEnvironment,
   signal: Signal = 'traces',

@@ -153,10 +153,7 @@ const faultRetryMs = 15_000;
 /** The minimum number of requests for a state before the exporter stops requesting it. */
 const minFaults = 10;
 
-/**
- * Sorts pending traces: failures first, then the newest first, because a person may be looking for them now. Late traces need
- * no request, so a few of them are made after each request.
- */
+/** Sorts pending traces: failures first, then the newest first. Late traces need no request, so a few follow each request. */
 export function toQueueOrder(
   pending: Iterable<PendingTrace>,
   isLate: (pending: PendingTrace) => boolean,

@@ -79,10 +79,7 @@ function listFailures(drafts: readonly Draft[]): readonly Draft[] {
   return listByEnd(drafts, hasFailed, ({ outcome }) => !outcome.isRecovered);
 }
 
-/**
- * Sorts spans by end, then by start, then by the order of the workflow. Unknown times come last. Starts matter because a
- * failure may interrupt parallel steps in the same second.
- */
+/** Sorts spans by end, then by start, then by workflow order. A failure may interrupt parallel steps in the same second. */
 export function listByEnd(
   drafts: readonly Draft[],
   isWanted: (draft: Draft) => boolean,

@@ -80,10 +80,7 @@ export function toFormerPath({ kind, project, what }: Pick<Change, 'kind' | 'pro
   return old === undefined ? undefined : `${project}/${old}`;
 }
 
-/**
- * Names jobs in changes as they are named now: a change before a rename has the earlier name, which another job may have had
- * before. The newest change is first.
- */
+/** Replaces earlier names of jobs in changes by present names. The list begins with the newest, because names may be reused. */
 export function toPresentNames(changes: readonly Change[]) {
   const names = new Map<string, string>();
   const nameOf = (path: string): string => names.get(path) ?? path;

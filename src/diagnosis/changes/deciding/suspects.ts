@@ -98,7 +98,7 @@ function doesFit(change: Change, scope: Scope, { failureClass, keys, startedAtMs
   return kind !== 'definition' || (sections[failureClass]?.test(what) ?? true);
 }
 
-/** A start of the server that was longer ago is not a cause. */
+/** How long a start of the server may be the cause of a failure. */
 const warmUpMs = 30 * 60_000;
 
 function compare(one: Suspect, other: Suspect, { startedAtMs }: Failure): number {

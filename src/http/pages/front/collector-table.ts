@@ -3,10 +3,7 @@ import type { CollectorStatus, TargetStatus } from '../../../status/status.ts';
 import { type Html, html, numberHead, toTable } from '../html.ts';
 import { isInTrouble, isQuietlyOff } from './server-state.ts';
 
-/**
- * Renders the collectors of a server and its members. Collectors with problems are shown completely. Other collectors are
- * folded: one line for each success, and a list of the disabled collectors.
- */
+/** Renders the collectors of a server and its members. Collectors with problems are shown completely, the others are folded. */
 export function renderCollectors(targets: readonly TargetStatus[], nowMs: number): Html {
   const [server] = targets;
   const bad = targets.map((target) => renderTrouble(target, target === server, nowMs));
