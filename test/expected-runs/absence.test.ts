@@ -3,10 +3,7 @@ import { minuteMs } from '../support/durations.ts';
 import { createStopping } from './hourly.ts';
 import type { createScene } from './scene.ts';
 
-/**
- * Thirty jobs in groups of ten, which start every minute, every five minutes and every hour, all jobs of a group at once; four
- * threads run them one after the other.
- */
+/** Thirty jobs in groups of ten, which start every minute, five minutes and hour, ten at once; four threads run them. */
 function createBusy(options: Parameters<typeof createScene>[0] = {}) {
   const scene = createStopping({ threadPoolSize: 4, ...options });
   scene.control.createProject('pay');

@@ -188,7 +188,7 @@ function isUnseen({ day, job: { off } }: About, time: number): boolean {
   });
 }
 
-/** The reported or the true cause changed between two readings, so the reading before showed the earlier state. */
+/** The reported or the true cause changed between two readings, so that the earlier reading showed the earlier state. */
 function isOfBorder({ day, job }: About, expectedMs: number, reasons: readonly string[]): boolean {
   const minMs = marginOf(day, job, expectedMs);
   const aheadMs = aheadOf(day, job);

@@ -8,10 +8,7 @@ import { runCommand } from './process.ts';
 
 export const baseName = 'docker.io/library/node:24-slim';
 
-/**
- * A store of images with a stand-in for the base: Debian, Node and npm in the versions of this machine. It is kept for each set
- * of versions, because making it takes a minute.
- */
+/** A stand-in for the base image: Debian, Node and npm of this machine. It is kept, because making it takes a minute. */
 export async function provideBaseStore(buildah: string): Promise<string> {
   const npm = dirname(dirname(realpathSync(await runCommand('sh', ['-c', 'command -v npm']))));
   const { version } = JSON.parse(readFileSync(join(npm, 'package.json'), 'utf8')) as { version: string };

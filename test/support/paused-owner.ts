@@ -4,10 +4,7 @@ import { createOwnedUnit } from '../../src/state/postgres/owned-unit.ts';
 import { createPostgresLeases } from '../../src/state/postgres/postgres-leases.ts';
 import { toSettings } from './postgres.ts';
 
-/**
- * A process that owns `prod` and stops inside a transaction before the commit. When told to continue, it commits, writes once
- * more, and prints the results of both.
- */
+/** A process that owns `prod` and stops before a commit. When told, it commits, writes once more, and prints both results. */
 const [port = '', password = '', schema = ''] = process.argv.slice(2);
 const connections = createConnections(toSettings({ port: Number(port), password }, schema), systemClock);
 const replica = { owner: 'paused', address: '' };

@@ -4,8 +4,8 @@ import { createDice } from './dice.ts';
 import type { Plan, PlayedCard } from './plan.ts';
 
 /**
- * Adds a release, a cleaner, limits of requests, and several problems at once in half of the small worlds. This is separate
- * from the plan, so that earlier seeds keep their worlds.
+ * Adds a release, a cleaner, limits of requests and several problems. Earlier seeds keep their worlds, because this is
+ * separate.
  */
 export function withFurther(plan: Plan): Plan {
   const dice = createDice(`further ${plan.seed}`);

@@ -53,10 +53,7 @@ export type Plan = {
   readonly apartMs?: number;
   /** The age after which executions get no trace; absent for the default. */
   readonly maxTraceAgeMs?: number;
-  /**
-   * The interval of the lists of projects and jobs, absent for the default; if set, schedules that people write are watched
-   * too.
-   */
+  /** The interval of the lists of projects and jobs, if not the default. Schedules that people write are then watched too. */
   readonly listsEveryMs?: number;
   /** True if all collectors poll at their usual times, including those that are off by default. */
   readonly isComplete?: boolean;

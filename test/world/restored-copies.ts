@@ -114,10 +114,7 @@ export function findForgotten(scene: Scene): Set<string> {
   return new Set(gone.map(({ id }) => String(id)));
 }
 
-/**
- * Reports whether a run of a new database has the trace id of an earlier run: the restored copy lacks that run, so it does not
- * show that ids restarted.
- */
+/** Reports whether a run of a new database has the trace id of an earlier run, because the restored copy lacks that run. */
 export function isOfForgottenId({ truth, service }: Scene, { id, lostAtMs }: Execution): boolean {
   return truth.troubles.some(
     ({ what, copiedAtMs = 0 }) =>

@@ -29,10 +29,7 @@ export function toCommonMs(one: Span, other: Span): number {
   return Math.max(0, Math.min(one.toMs, other.toMs) - Math.max(one.fromMs, other.fromMs));
 }
 
-/**
- * Reports whether a clock was behind during an outage. Executions whose ends it dates into a time that was already read are
- * counted by passes over the past.
- */
+/** Reports whether a clock was behind during an outage, so that only passes over the past count some of its executions. */
 export function isOfUnseenPast({ truth, plan }: Truth, execution: Execution): boolean {
   const { startedAtMs, end: { atMs: endedMs = 0 } = {} } = execution;
   // Executions that ended after the last round before the outage are unread too.

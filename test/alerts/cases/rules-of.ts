@@ -16,10 +16,7 @@ const { groups } = parse(readFileSync(new URL('../../../alerts/rules.yaml', impo
 /** The order of rule groups that depend on each other. Without it, promtool uses a new order each time. */
 export const groupOrder = ['automation-objectives', 'automation-error-budgets'];
 
-/**
- * The rule file with the named alerts, the recordings that a text names, and all recordings on which these depend. With all
- * rules at every step, the test would take minutes.
- */
+/** The rule file with the named alerts, and all recordings that they need, because all rules would take minutes. */
 export function toRulesOf(alerts: readonly string[], text = ''): string {
   const rules = groups.flatMap((group) => group.rules);
   const isAsked = ({ alert = '', record }: Rule): boolean =>
