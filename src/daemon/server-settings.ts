@@ -75,7 +75,7 @@ export function sendsLogs(diagnosis: Config['diagnosis']): boolean {
   return diagnosis.events || keepsLines(diagnosis);
 }
 
-/** Returns the maximum number of jobs with their own series. */
+/** Returns the maximum number of jobs with their own durations. */
 export function toDetail({ detail, top, cap }: Config['jobs']): number {
   const most = { all: cap, top, none: 0 } as const;
   return Math.min(most[detail], cap);

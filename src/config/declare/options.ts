@@ -135,10 +135,12 @@ export const generalOptions = {
   },
   jobs: {
     detail: option(choice('all', 'top', 'none'), 'top').help(
-      'Which jobs have their own series; all others are counted together.',
+      'Which jobs have their own histogram of durations; durations of all others are counted together.',
     ),
-    top: option(wholeNumber(1, 100_000), 200).help('Number of jobs with their own series if jobs.detail is top.'),
-    cap: option(wholeNumber(1, 1_000_000), 5000).help('Upper limit of jobs with their own series.'),
+    top: option(wholeNumber(1, 100_000), 200).help('Number of jobs with their own durations if jobs.detail is top.'),
+    cap: option(wholeNumber(1, 1_000_000), 5000).help(
+      'Upper limit of jobs with their own series; all others are counted together.',
+    ),
     include: option(patternList, []).help('Patterns of jobs to watch, as project/group/name; all if empty.'),
     exclude: option(patternList, []).help('Patterns of jobs not to watch; takes precedence over include.'),
     overrides: option(jobOverrides, []).help(

@@ -53,7 +53,7 @@ export const executionFamilies = {
   ),
   duration: histogram(
     'automation_execution_duration_seconds',
-    'Durations of finished executions; jobs without their own series are __other__ [project/*/executions].',
+    'Durations of finished executions; jobs without their own durations are __other__ [project/*/executions].',
     ...job,
     'status',
   ),
