@@ -136,13 +136,9 @@ function* findIn(target: TargetStatus, place: Place, nowMs: number): Generator<P
   if (!isWatchedHere(target)) return;
   if (state === 'waiting')
     yield { kind: 'waiting', ...place, title: `${name} has not responded yet`, detail: undefined };
-  if (state === 'refused') {
-    const detail = toCapital(join(since, 'the credentials are missing, wrong or expired') ?? '');
-    yield { kind: 'refused', ...place, title: `${name} rejects the credentials`, detail };
-    return;
-  }
-  if (state === 'down') {
-    yield { kind: 'down', ...place, title: `${name} is not responding`, detail: join(since, message) };
+  if (state === 'refused' || state === 'down') {
+    const title = `${name} ${state === 'refused' ? 'rejects the credentials' : 'is not responding'}`;
+    yield { kind: state, ...place, title, detail: join(since, message) };
     return;
   }
   const detail = toSince(executionModeSinceMs, nowMs);

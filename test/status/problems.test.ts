@@ -103,14 +103,14 @@ describe('status/problems', () => {
       server('slow', { collectors: [collector('ping', { lastRunAtMs: atMs - 61_000 })] }),
       server('odd', { collectors: [collector('tokens', { result: 'failed', message: 'GET tokens: 500' })] }),
       server('still', { executionMode: 'passive', executionModeSinceMs: atMs - 600_000 }),
-      server('locked', { state: 'refused' }),
+      server('locked', { state: 'refused', message: 'GET system-info: HTTP 200, a login page instead of the API' }),
       server('sick', { collectors: [collector('healthcheck', { complaints: ['health check db fails'] })] }),
       server('dead', { state: 'down', message: 'GET system-info: no answer within 10 s' }),
     ];
 
     expect(tell(...servers)).toEqual([
       '"dead" is not responding. Since 01:19 UTC (2 h ago): GET system-info: no answer within 10 s.',
-      '"locked" rejects the credentials. Since 01:19 UTC (2 h ago): the credentials are missing, wrong or expired.',
+      '"locked" rejects the credentials. Since 01:19 UTC (2 h ago): GET system-info: HTTP 200, a login page instead of the API.',
       '"still" is passive and runs nothing. Since 03:09 UTC (10 min ago).',
       '"sick": health check db fails.',
       '"blind" does not show all executions. History of pay: 9 counted, 0 readable.',
