@@ -10,7 +10,7 @@ export type Seen = {
   readonly message: string | undefined;
 };
 
-/** Decides from vital polls whether a server is up and accepts the credentials. One late response is no outage. */
+/** Decides from vital polls whether a server is up and accepts the credentials. One late response or one 500 is no outage. */
 export function createVitality(
   self: Pick<Self, 'up' | 'credentialsAccepted'>,
   key: { server: string; member?: string },
@@ -18,7 +18,7 @@ export function createVitality(
   onChange: (now: Seen, before: Seen | undefined) => void = () => undefined,
 ) {
   let isRefused = false;
-  let wasLate = false;
+  let isOneFault = false;
   let answeredTicks = 0;
   let seen: Seen | undefined;
   const listeners: ((before: Seen) => void)[] = [];
@@ -48,9 +48,10 @@ export function createVitality(
       const isAnswer = fault === undefined || isAuthenticatedAnswer(fault);
       // Polls overlap, so an older poll that fails now says nothing about a server that has responded to a newer poll.
       if (!isAnswer && startedTicks < answeredTicks) return;
-      const isFirstLate = fault?.kind === 'timeout' && !wasLate;
-      wasLate = fault?.kind === 'timeout';
-      if (isFirstLate && seen?.state === 'up') return;
+      const wasOneFault = isOneFault;
+      // A 500 concerns one endpoint.
+      isOneFault = fault?.kind === 'timeout' || fault?.details.status === 500;
+      if (isOneFault && !wasOneFault && seen?.state === 'up') return;
       if (isAnswer) {
         answeredTicks = Math.max(answeredTicks, startedTicks);
         note('up', undefined);

@@ -60,10 +60,10 @@ describe('schedule/vitality', () => {
     expect(scene.seen()?.state).toBe('down');
   });
 
-  it('does not count one late answer as an outage, but two in a row', () => {
+  it.each(['late', 500] as const)('does not count one fault as an outage, but two in a row: %s', (end) => {
     const scene = setUp();
-    const states = [undefined, 'late', undefined, 'late', 'late', undefined, 'late', undefined].map((end) => {
-      scene.ended(end === 'late' ? fault('timeout') : undefined);
+    const states = [undefined, end, undefined, end, end, undefined, end, undefined].map((each) => {
+      scene.ended(each && (each === 'late' ? fault('timeout') : fault('server', each)));
       return scene.seen()?.state;
     });
     expect(states).toEqual(['up', 'up', 'up', 'up', 'down', 'up', 'up', 'up']);
