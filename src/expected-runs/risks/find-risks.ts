@@ -130,8 +130,11 @@ function findOfTimes(job: WatchedJob, { path, timesMs }: TimesOfJob, input: Risk
     const skippedMs = findSkipped(timesMs, { ...input, durationMs, running, atOnce });
     const overdue = running.find(({ startedAtMs }) => startedAtMs + durationMs < input.nowMs);
     const usual = { durationMs, atOnce };
-    const risk = overdue ? toOverdue(path, overdue, usual) : toOverlap(path, usual);
-    if (skippedMs.length > 0) met.push({ risk, timesMs: skippedMs });
+    const lastsUntilMs = overdue ? 2 * input.nowMs - overdue.startedAtMs - durationMs : 0;
+    const laterMs = skippedMs.filter((time) => time >= lastsUntilMs);
+    const soonMs = skippedMs.slice(0, skippedMs.length - laterMs.length);
+    if (overdue && soonMs.length > 0) met.push({ risk: toOverdue(path, overdue, usual), timesMs: soonMs });
+    if (laterMs.length > 0) met.push({ risk: toOverlap(path, usual), timesMs: laterMs });
   }
   const crowdedMs = findCrowded(timesMs, toCrowdsOf(input.crowds, job.ownerUuid));
   if (crowdedMs.length > 0) met.push({ risk: tooMany, timesMs: crowdedMs });
@@ -241,7 +244,7 @@ function addTrouble(
 ): void {
   const [firstMs] = timesMs;
   if (firstMs === undefined) return;
-  const key = JSON.stringify([risk.reason, risk.subject]);
+  const key = JSON.stringify([risk.reason, risk.subject, risk.executionId]);
   const job = { project, group, name };
   const known = troubles.get(key);
   if (known === undefined) {
