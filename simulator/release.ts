@@ -22,7 +22,7 @@ export type Release = {
   readonly tieOrder: 'start' | 'id';
   readonly executionSummaryOnDemand: boolean;
   readonly jobDeletedFlag: boolean;
-  /** True if executions/metrics counts succeeded and failed executions, in a map or, in later releases, beside the total. */
+  /** True if executions/metrics has the succeeded and failed executions in a map; later releases have them beside the total. */
   readonly metricsStatus: boolean;
   readonly metricsCounts: boolean;
   readonly metricsChecked: boolean;

@@ -197,7 +197,7 @@ export type Execution = {
   /** The time at which its member disappeared. The run makes no more progress. */
   lostAtMs: number | undefined;
   end: ExecutionEnd | undefined;
-  /** True while storing the end is retried. Until the end is visible, the server shows the run as running. */
+  /** True once the end is visible. Before that, the server shows the run as running, because it stores the end later. */
   ended: boolean;
   retriedBy: Execution | undefined;
   jobDeleted: boolean;
