@@ -102,7 +102,8 @@ async function countTouched({ jobs, running, nowMs, forMs }: WindowsInput, { fir
     if (!isTimedUntil(lastMs)) {
       const unknown = findFirst(minutes, (minute) => !isTimedUntil(firstMs + minute * minuteMs + forMs));
       const unknownMs = firstMs + unknown * minuteMs + forMs;
-      const usual = (startsWithin(nowMs, unknownMs).length * forMs) / (unknownMs - nowMs);
+      const affectedMs = forMs + (durationMs ?? 0);
+      const usual = (startsWithin(nowMs, unknownMs).length * affectedMs) / (unknownMs - nowMs);
       add(unknownMs - 1, lastMs + forMs, isCritical, Math.max(1, Math.ceil(usual)));
     }
     for (const atMs of startsWithin(nowMs, lastMs)) add(atMs, toEnd(atMs, durationMs), isCritical);

@@ -73,6 +73,11 @@ describe('expected-runs/risks/find-windows', () => {
     const frequent = { ...beat, inMs: Array.from({ length: 30 }, (_, at) => at * minuteMs), untilMs: 30 * minuteMs };
     const [soon] = await find([frequent], { forMs: 10 * minuteMs, withinMs: 60 * minuteMs });
     expect(soon).toMatchObject({ startMs: nowMs, runs: 9, unknown: 0 });
+    // Its runs last as long as before too.
+    const long = { ...beat, inMs: Array.from({ length: 12 }, (_, at) => at * 10 * minuteMs), durationMs: 15 * minuteMs };
+    const wish = { forMs: 30 * minuteMs, withinMs: 360 * minuteMs };
+    const running = [5 * minuteMs, 15 * minuteMs];
+    expect(await find([{ ...long, untilMs: 115 * minuteMs }], wish, running)).toMatchObject([{ unknown: 0 }]);
     const critical = { ...beat, name: 'critical', inMs: [2 * minuteMs], untilMs: 20 * minuteMs };
     const [safe] = await find([beat, critical], { forMs: 10 * minuteMs, withinMs: 60 * minuteMs });
     expect(safe).toMatchObject({ startMs: nowMs + 6 * minuteMs, unknown: 0 });
