@@ -33,10 +33,14 @@ const verdicts = new Map([
   ['unknown', exitCodes.misconfigured],
 ]);
 
-function toExitCode({ verdict, failure, last_run: lastRun }: WhyOfJob): number {
-  if (failure !== undefined && failure.execution === lastRun?.id) return exitCodes.failed;
+const failures = ['failed', 'timedout', 'other'];
+
+function toExitCode({ id, verdict, failure, last_run: lastRun }: WhyOfJob): number {
+  // Why it failed may be unknown.
+  if (lastRun !== undefined && failures.includes(lastRun.status)) return exitCodes.failed;
+  // Without a schedule, only the runs count.
   if (verdict === 'unknown')
-    return failure === undefined || lastRun === undefined ? exitCodes.misconfigured : exitCodes.well;
+    return lastRun === undefined || (failure === undefined && id !== '') ? exitCodes.misconfigured : exitCodes.well;
   return verdict === 'ran' ? exitCodes.well : exitCodes.failed;
 }
 

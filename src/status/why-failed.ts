@@ -179,11 +179,12 @@ export function describeRuns(shown: ShownJob | undefined): AboutRuns {
 
 /** Explains a job without a watched schedule. Returns undefined if nothing is known about the job. */
 export function explainUnscheduled(shown: ShownJob | undefined): WhyOfJob | undefined {
-  if (shown === undefined || (shown.lastFailure === undefined && shown.shifts?.[0] === undefined)) return undefined;
-  const { server, path, runs } = shown;
+  const { server = '', path = '', runs: [newest] = [], lastFailure, shifts, nowMs = 0 } = shown ?? {};
+  if (newest === undefined && lastFailure === undefined && shifts?.[0] === undefined) return undefined;
   const [project = '', ...rest] = path.split('/');
-  const [newest] = runs;
   const seconds = newest && Math.max(0, newest.endedAtMs - newest.startedAtMs) / 1000;
+  const last = newest && ` It last ran ${toTime(newest.startedAtMs, nowMs)} (#${newest.id}, ${newest.ending}).`;
+  const lastRun = newest && { id: newest.id, status: newest.ending, started: toIso(newest.startedAtMs), seconds };
   return {
     server,
     id: '',
@@ -194,9 +195,9 @@ export function explainUnscheduled(shown: ShownJob | undefined): WhyOfJob | unde
     expected: undefined,
     reason: undefined,
     facts: [],
-    last_run: newest && { id: newest.id, status: newest.ending, started: toIso(newest.startedAtMs), seconds },
+    last_run: lastRun,
     next_run: undefined,
-    sentence: 'No schedule of this job is watched.',
+    sentence: `No schedule of this job is watched.${last ?? ''}`,
     ...describeRuns(shown),
   };
 }

@@ -25,11 +25,13 @@ const missed: Why = {
   next_run: undefined,
   sentence: 'Did not run at 02:00 UTC: the server was passive.',
 };
+const lastFailed = { id: 9, status: 'failed', started: '2026-11-22T02:00:00.000Z', seconds: 5 };
 const jobs: readonly Why[] = [
   missed,
   { ...missed, id: 'j2', group: '', name: 'index', verdict: 'ran', reason: undefined, facts: [], sentence: 'Ran.' },
   { ...missed, id: 'j3', group: '', name: 'new', verdict: 'unknown', facts: [], sentence: 'Nothing is known.' },
   { ...missed, id: 'j6', group: '', name: 'stopped', verdict: 'off', facts: [], sentence: 'The job was off.' },
+  { ...missed, id: 'j7', group: '', name: 'broken', verdict: 'ran', last_run: lastFailed, sentence: 'Ran.' },
   { ...missed, id: 'j4', name: 'twin' },
   { ...missed, id: 'j5', name: 'twin' },
 ];
@@ -99,11 +101,13 @@ const failures: FindFailures = {
   }),
   unscheduled: (server, path) => {
     const runs = runsByPath[path];
-    return runs && explainUnscheduled({ ...shown, server, path, runs, lastFailure: failed });
+    const lastFailure = runs?.includes(endedRun) === true ? failed : undefined;
+    return runs && explainUnscheduled({ ...shown, server, path, runs, lastFailure });
   },
 };
 const runsByPath: Readonly<Record<string, readonly EndedStatus[]>> = {
   'pay/adhoc/clean': [endedRun],
+  'pay/adhoc/well': [{ ...endedRun, id: 4712, ending: 'succeeded' }],
   'pay/adhoc/tidy': [{ ...endedRun, id: 4712, ending: 'succeeded' }, endedRun],
 };
 const shown = { nowMs: atMs, schedule: undefined, running: [], usualMs: undefined, overdueMs: undefined, explanation };
@@ -188,6 +192,11 @@ Runbook: https://wiki.example.org/settle
 `,
     });
     expect(await ask('prod', 'pay/stopped')).toMatchObject({ code: 1, stdout: 'The job was off.\n' });
+    // Why its last run failed is not known.
+    expect(await ask('prod', 'pay/broken')).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^Ran\./) as string,
+    });
   });
 
   it.each([
@@ -195,7 +204,7 @@ Runbook: https://wiki.example.org/settle
     [
       'no such job is watched',
       ['prod', 'pay/old'],
-      'No watched scheduled job is named "pay/old" on prod. Known: pay/nightly/settle, pay/index, pay/new, pay/stopped, pay/nightly/twin\n',
+      'No watched scheduled job is named "pay/old" on prod. Known: pay/nightly/settle, pay/index, pay/new, pay/stopped, pay/broken, and 1 more\n',
     ],
     [
       'a job of nearly this name is watched',
@@ -269,11 +278,10 @@ First cause: access (AuthenticationFailure), exit code 5, step 2 (Settle) on db0
     const [first, ...rest] = stdout.split('\n');
     expect([code, first]).toEqual([1, sentence]);
     expect(rest[0]).toMatch(/^ {2}Changed: key keys\/db: changed by bob/);
+    const last = 'No schedule of this job is watched. It last ran 02:02 UTC (#4712, succeeded).\n';
     // A change before the last run does not concern an earlier failure.
-    expect(await ask('prod', 'pay/adhoc/tidy')).toMatchObject({
-      code: 0,
-      stdout: `${sentence}\nNo schedule of this job is watched.\n`,
-    });
+    expect(await ask('prod', 'pay/adhoc/tidy')).toMatchObject({ code: 0, stdout: `${sentence}\n${last}` });
+    expect(await ask('prod', 'pay/adhoc/well')).toMatchObject({ code: 0, stdout: last });
     expect(JSON.parse((await ask('prod', 'pay/adhoc/tidy', '--json')).stdout)).toMatchObject({
       group: 'adhoc',
       name: 'tidy',

@@ -74,7 +74,11 @@ describe('expected-runs/risks/find-windows', () => {
     const [soon] = await find([frequent], { forMs: 10 * minuteMs, withinMs: 60 * minuteMs });
     expect(soon).toMatchObject({ startMs: nowMs, runs: 9, unknown: 0 });
     // Its runs last as long as before too.
-    const long = { ...beat, inMs: Array.from({ length: 12 }, (_, at) => at * 10 * minuteMs), durationMs: 15 * minuteMs };
+    const long = {
+      ...beat,
+      inMs: Array.from({ length: 12 }, (_, at) => at * 10 * minuteMs),
+      durationMs: 15 * minuteMs,
+    };
     const wish = { forMs: 30 * minuteMs, withinMs: 360 * minuteMs };
     const running = [5 * minuteMs, 15 * minuteMs];
     expect(await find([{ ...long, untilMs: 115 * minuteMs }], wish, running)).toMatchObject([{ unknown: 0 }]);
