@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { command, work } from '../../simulator/scenarios/build.ts';
+import { createCommonCauses } from '../../src/diagnosis/changes/common-causes.ts';
 import { findCommonCause, toProbability } from '../../src/diagnosis/changes/deciding/common-cause.ts';
 import type { Explanation } from '../../src/diagnosis/changes/explain.ts';
 import { ofFailure, renderSuspects } from '../../src/http/pages/changes/suspects.ts';
@@ -117,6 +118,26 @@ describe('diagnosis/common-cause', () => {
         20,
       );
     expect([toCause('db04')?.subject, toCause('db06')]).toEqual(['db04', undefined]);
+  });
+
+  it('counts a job that was renamed between two failures once', () => {
+    const causes = createCommonCauses({
+      serverNowMs: () => 10_000,
+      namedBy: () => ({ keys: [], children: [] }),
+      memberName: String,
+    });
+    const note = (name: string, node: string, former = name) => {
+      const isFailed = node === 'db03';
+      const times = { startedAtMs: 8000, endedAtMs: 9000 };
+      const facts = { id: 1, trigger: 'scheduled', nodes: [node], nodeCount: 1, ...times };
+      const run = { project: 'pay', job: `pay/${name}`, jobId: former, isFailed, failedNodes: isFailed ? [node] : [] };
+      causes.note({ ...run, ...times, facts }, `pay/${former}`);
+      causes.update([]);
+      return causes.current()?.covered;
+    };
+    for (let job = 0; job < 30; job += 1) note(`job${job}`, 'db01');
+    for (const name of ['a', 'b', 'c', 'd']) expect(note(name, 'db03')).toBeUndefined();
+    expect([note('d now', 'db03', 'd'), note('e', 'db03')]).toEqual([undefined, 5]);
   });
 
   it('does not name a user as a cause who starts failing jobs again', async () => {

@@ -49,9 +49,10 @@ export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options
     return kind === 'key' ? keys.includes(subject) : factors.some((each) => isSame(each, { kind, subject }));
   }
 
-  function note(run: CountedRun): void {
+  function note(run: CountedRun, former = run.job): void {
     const { job, endedAtMs, isFailed, facts } = run;
     if (endedAtMs < (results.get(job)?.endedAtMs ?? serverNowMs() - longWindowMs)) return;
+    if (former !== job) results.delete(former);
     results.set(job, { endedAtMs, isFailed, startedAtMs: facts.startedAtMs, ...toFactors(run) });
   }
 

@@ -22,7 +22,8 @@ type Options = {
   readonly runs: Map<string, JobRuns>;
   /** Called after the commit. */
   readonly onFirst: (first: FirstFailure) => void;
-  readonly onCounted: (run: CountedRun) => void;
+  /** Called with the path with which the job ran before. */
+  readonly onCounted: (run: CountedRun, former: string) => void;
   /** True if names of users may be shown. */
   readonly namesUsers: boolean;
   readonly serverNowMs: () => number;
@@ -67,13 +68,13 @@ export function createRunNotes(options: Options): RunNotes {
       });
   }
 
-  function apply({ project, job, jobId, runs: noted, first }: Step): void {
+  function apply({ project, job, former, jobId, runs: noted, first }: Step): void {
     // Moves the job to the end, so that jobs are sorted by their last run.
     runs.delete(job);
     runs.set(job, noted);
     paths.note(jobId, job);
     const { success, last } = noted;
-    if (last !== undefined) onCounted(last);
+    if (last !== undefined) onCounted(last, former);
     if (first === undefined || success === undefined) return;
     const what = toRunText(success, first);
     const times = { afterMs: success.startedAtMs, beforeMs: first.startedAtMs, atMs: first.startedAtMs };
