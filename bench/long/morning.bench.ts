@@ -32,8 +32,9 @@ type Replica = {
 };
 
 /**
- * Sixteen servers with one problem each, two replicas on PostgreSQL, a Prometheus, an Alertmanager and a browser. The front page, the
- * alert, its page and `why` of both replicas must show each problem soon, much later, after a restart, and while the database is away.
+ * Sixteen servers with one problem each, two replicas on PostgreSQL, a Prometheus, an Alertmanager and a browser. Of both
+ * replicas, the front page, the alert, its page and `why` must show each problem soon, and still after hours, after a restart, and
+ * while the database is away.
  */
 export async function run() {
   const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-morning-'));

@@ -62,7 +62,7 @@ export function createBudget(options: BudgetOptions) {
   }
 
   function findLane(): Lane | undefined {
-    // A third of one or two starts is less than one, so other lanes come first after two starts of the normal lane.
+    // If fewer than three starts are permitted, enrichment gets its third by coming first after two starts of the normal lane.
     const isItsTurn = starts >= 3 || normalInARow >= 2;
     return (isItsTurn ? admissionOrder : lanes).find(
       (lane) => waiting[lane].length > 0 && hasRoom(lane, started, starts) && hasRoom(lane, inFlight, concurrency),

@@ -11,7 +11,7 @@ export type Endpoint<Answer, Path extends string = string, Query extends string 
   readonly path: Path;
   readonly query: readonly Query[];
   readonly since: number | Readonly<Record<Dialect, number>>;
-  /** A newer API version with more fields in the response, with which the endpoint is requested if the server supports it. */
+  /** A newer API version with more fields in the response. It is used if the server supports it. */
   readonly tellsMoreIn?: number;
   /** A query that is sent only to servers below an API version. */
   readonly oldQuery?: { readonly below: number; readonly query: string };

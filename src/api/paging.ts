@@ -85,7 +85,7 @@ export function toPageSize(asked: number, { max, items }: Pick<Page<unknown>, 'm
   return max === undefined || max < Math.max(1, items.length) ? asked : Math.min(asked, max);
 }
 
-/** Reports whether a page is the whole list. A full page may have more rows after it, because some totals are cached. */
+/** Reports whether a page is the whole list. More rows may follow a full page, because some totals are cached. */
 function isWhole({ total, items }: Page<unknown>, pageSize: number): boolean {
   return total <= pageSize && items.length < pageSize;
 }
@@ -159,7 +159,7 @@ function isNewestFirst(ends: readonly number[]): boolean {
   return ends.every((endMs, index) => index === 0 || endMs <= (ends[index - 1] ?? endMs));
 }
 
-/** A window is read again if its total changed meanwhile, but only this often, because recounts find rows that moved. */
+/** A window is read again if its total changed meanwhile, at most this many times: recounts also find rows that moved. */
 const maxRereads = 5;
 
 async function* readByOffset<Item>(

@@ -107,7 +107,7 @@ async function readAverage(api: Api, id: string): Promise<number | undefined> {
 
 const jobCodes: readonly string[] = ['api.error.item.doesnotexist', 'api.error.item.unauthorized'];
 
-/** Sorts scheduled jobs first, then by group and name, because the order of the server is not important. */
+/** Sorts scheduled jobs first, then by group and name. The order of the server has no meaning. */
 function byImportance(one: Job, other: Job): number {
   return (
     Number(other.isScheduled ?? false) - Number(one.isScheduled ?? false) ||

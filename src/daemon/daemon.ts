@@ -73,7 +73,7 @@ export function createApp(options: AppOptions) {
   }
 
   async function start(): Promise<{ url: string }> {
-    // The port is opened first, because nothing has to be undone if it is in use; it responds when everything else is ready.
+    // The port is opened first: if it is in use, nothing has to be undone. Responses begin when everything else is ready.
     const tracing = await loadTracing(options.config, options.otlp);
     const exposition = createDaemonExposition(lasting, current, () => started?.watch.toOwned());
     const server = await createDaemonServer({

@@ -37,7 +37,7 @@ export type Watch = {
   readonly state: State;
   readonly watching: () => Watching;
   readonly start: () => void;
-  /** Waits for `pushed` before it releases the servers, because the result of a push is stored with them. */
+  /** Waits for `pushed` before it releases the servers, because the result of a push is stored with the servers. */
   readonly stop: (pushed?: Promise<void>) => Promise<void>;
   /** Continues with another configuration. If the new configuration cannot be applied, rejects and keeps the current one. */
   readonly reload: (config: Config, toTraces: ToTraces) => Promise<void>;

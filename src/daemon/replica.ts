@@ -156,7 +156,7 @@ function createUnits(options: UnitsOptions) {
       const parts = { ...options, config: only, state, traces: options.traces(), snapshots: gate.snapshots, memoryOf };
       const watching = watchAll(parts, undefined, options.toPollTimes);
       watched.set(unit, { watching, shut: gate.shut });
-      // All servers share the traces, which keep running.
+      // All servers share the delivery of traces, which continues.
       startGeneration({ ...watching, traces: undefined });
       // The previous owner may have left traces in the spool.
       options.traces()?.wake();

@@ -47,7 +47,7 @@ export function keepState(state: State, { log, self, clock }: KeepingOptions) {
     copying = state.backUp().catch((error: unknown) => log.error({ error }, 'state backup failed'));
   }
   let cancel = clock.after(everyMs, copyAgain);
-  /** Starts a backup, unless one is in progress: on a slow disk it may last longer than the interval, and both write one file. */
+  /** Starts a backup, unless one is in progress: a slow backup may outlast the interval, and both would write the same file. */
   function copyAgain(): void {
     copy();
     void copying.then(() => {

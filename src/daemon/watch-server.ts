@@ -40,7 +40,7 @@ export type WatchedServer = {
   readonly polls: readonly ScheduledPoll[];
   readonly traceLoop: EnrichLoop | undefined;
   readonly members: readonly string[];
-  /** Publishes disabled collectors and open circuits. Call when the generation starts; a generation may never start. */
+  /** Publishes disabled collectors and open circuits. Call only when the generation starts: some generations never start. */
   readonly announce: () => void;
   readonly facts: (member?: string) => ServerFacts | undefined;
   /** Returns the state of the server or one of its members according to vital polls. */
@@ -68,7 +68,7 @@ export type WatchedServer = {
   readonly changes: Pick<Changes, 'list' | 'dropped'> | undefined;
   /** Explains what changed before a failed run of a job; undefined for other executions. */
   readonly explain: (run: EndedStatus) => Explanation | undefined;
-  /** Finds a failed run of a job of which only the cause is kept, because many executions have ended since. */
+  /** Finds an older failed run of a job. Only the cause of such a run is kept. */
   readonly older: (id: number) => EndedStatus | undefined;
   /** Returns the scheduled runs of an interval that did not happen; undefined if the collector is off. */
   readonly skipped: (wish: SkippedWish, pause: Pause) => Promise<Skipped> | undefined;
@@ -187,7 +187,7 @@ type LastAnswer = {
   readonly clock: Pick<Clock, 'now'>;
 };
 
-/** Returns the state of a server. A silence before the start began with the last response to the previous process. */
+/** Returns the state of a server. A silence since before the start is dated from the last response to the previous process. */
 function sinceLastAnswer(seen: Seen | undefined, { notes, member, clock }: LastAnswer): Seen | undefined {
   const lastMs = notes.lastAnswerMs(member);
   if (lastMs === undefined || seen === undefined || !isAway(seen)) return seen;

@@ -48,7 +48,7 @@ export type Executions = {
   readonly runningReadMs: (project: string) => number | undefined;
   readonly progress: () => ReadonlyMap<string, ProjectState> | undefined;
   readonly factsOf: LedgerCache['factsOf'];
-  /** Returns the duration that 75 % of the runs of a job do not exceed; its average if its durations are not counted. */
+  /** Returns the duration that 75 % of the runs of a job do not exceed; the average if durations of the job are not counted. */
   readonly durationMs: (...job: Parameters<LedgerCache['factsOf']>) => number | undefined;
   readonly averages: Averages;
   /** Call before requesting the jobs of a project, and pass the list to the result. Undefined before the first round. */
@@ -210,7 +210,7 @@ function toComplaints(
   ofRows: readonly string[],
 ): readonly string[] {
   const { countedSinceMs } = cache.facts();
-  // The option differs if it was added after the first start, or names a future time.
+  // The two times differ if the option was added after the first start, or names a future time.
   const isVain = countFromMs !== undefined && countedSinceMs !== undefined && countFromMs !== countedSinceMs;
   const since = isVain ? new Date(countedSinceMs).toISOString() : '';
   const vain = `executions.count_from has no effect, because executions have been counted since ${since}`;
@@ -257,7 +257,8 @@ export function createAverages({ cache, serverNowMs, clock }: Options) {
       const { jobs } = cache()?.totals ?? { jobs: new Map<string, never>() };
       const restMs = Math.max(minRestMs, jobs.size * perJobMs);
       for (const key of askedTicks.keys()) if (!jobs.has(key)) askedTicks.delete(key);
-      // Due times are spread over the interval. If due times started at 0, frequent restarts would prevent all reads.
+      // Due times are spread over the interval. If each job first waited an interval, frequent restarts would prevent all
+      // reads.
       for (const key of jobs.keys()) {
         if (!askedTicks.has(key)) askedTicks.set(key, begunTicks - clock.random() * restMs);
       }

@@ -100,7 +100,7 @@ type PastRound = {
   readonly noteRead: (project: string, read: ReadResult) => void;
 };
 
-/** Reads backlogs a few pages at a time. The project that waited longest comes first, and its oldest window first. */
+/** Reads backlogs a few pages at a time. The project that waited longest comes first, with its oldest window. */
 export function createCatchUp({ cache, activities, reading }: PastOptions): (round: PastRound) => Promise<void> {
   /** For each project, the sequence number of its last backlog read. */
   const served = new Map<string, number>();

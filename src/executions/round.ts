@@ -103,7 +103,7 @@ async function followClock({ found, activities, activityHint, options }: Round, 
     found.overlap.noteReached(reachedMs);
   }
   found.overlap.noteLeap(leap);
-  // Slow clocks are recorded first. If not, executions with dates of slow clocks would look like imports.
+  // Slow clocks are recorded first. Otherwise executions with dates of slow clocks would look like imports.
   const serverTimes = [time.doubtedMs ?? time.nowMs - wasBehindMs];
   await noteSlowClocks(found.cache, { serverTimes, nowMs: time.nowMs, ownMs });
   await keep(found.overlap.reachedMs(time.nowMs));
@@ -260,7 +260,7 @@ function within({ options, signal }: Round, lane: 'vital' | 'normal' = 'normal')
   return options.client.within({ lane, forMs: options.timeoutMs, signal });
 }
 
-/** Returns the number of concurrent reads. With a small budget, a read that waits for two others would run out of time. */
+/** Returns the number of concurrent reads. With a small budget, a read that waits for two others would time out. */
 function toWidth({ requestsPerSecond, timeoutMs }: ExecutionsOptions): number {
   return Math.max(1, Math.min(3, Math.floor((requestsPerSecond * timeoutMs) / 2000)));
 }

@@ -172,7 +172,7 @@ function planQuestions(jobs: Iterable<WatchedJob>, input: QuestionInput): readon
   return due.filter(({ job }) => job.timetable?.source !== 'next-run' || ++single <= maxSingle);
 }
 
-/** Returns the order of jobs with the same rank: the end of their known times, or the last response if they have a missed run. */
+/** Returns the time by which jobs of the same rank are sorted: the last request for a missed run, else the end of known times. */
 function toTurnMs({ job: { timetable }, rank }: DueJob): number {
   return (rank === ranks.waiting ? timetable?.askedAtMs : timetable?.untilMs) ?? 0;
 }
@@ -197,7 +197,7 @@ function isUrgent(rank: number): boolean {
 const soonMs = 900_000;
 const maxSingle = 10;
 
-/** Limits the time that the server works for requests to a share of one core, because it works while the exporter waits. */
+/** Limits requests to a share of one core of the server, which works while the exporter waits for a response. */
 function createTimeShare(clock: Pick<Clock, 'ticks'>, everyMs: number) {
   const fullMs = everyMs * shareOfTime;
   let leftMs = fullMs;

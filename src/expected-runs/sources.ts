@@ -20,7 +20,7 @@ export type SourceNotes = {
   readonly all: () => Sources;
   /** Returns the server time according to its responses. */
   readonly serverNowMs: () => number;
-  /** Returns the server time of the last response of the server or of a member. This time is kept over a restart. */
+  /** Returns the server time of the last response of the server or of a member. This time is kept across restarts. */
   readonly lastAnswerMs: (member?: string) => number | undefined;
   readonly clocks: Pick<Clocks, 'aheadMs' | 'behindMs'>;
   /** Inserts stored readings before the readings since the start. */
@@ -117,7 +117,7 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
   };
 }
 
-/** Servers compute their start from their uptime, so it varies by milliseconds. */
+/** Servers compute their start from their uptime, so the start varies by milliseconds. */
 function toStart(known: Timeline, startedAtMs: number): string {
   const { value = '' } = known.at(-1) ?? {};
   return value !== '' && Math.abs(startedAtMs - Number(value)) < sameStartMs ? value : String(startedAtMs);

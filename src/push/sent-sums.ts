@@ -130,8 +130,8 @@ function toUnit({ firstMs, sums = '[]', droppedLabels }: Readonly<Record<string,
 }
 
 /**
- * Removes the oldest ended series, if their number exceeds the largest number of present series. Other ended series stay,
- * because they may return together, for example after an hour without access, and a removed series that returns would look new.
+ * Removes the oldest ended series, if their number exceeds the largest number of present series. Other ended series stay:
+ * after an outage many may return at once, and a removed series would then look new.
  */
 function dropOldest(unit: Unit): void {
   unit.most = Math.max(unit.most, unit.used);

@@ -71,7 +71,7 @@ export function openStateFile(options: FileOptions): OpenedFile {
   });
 }
 
-/** Reports whether a directory has a state or a backup; opening would create a new state. */
+/** Reports whether a directory has a state or a backup, without opening it, which would create a new state. */
 export function hasState(dir: string): boolean {
   const { file, copy } = toPaths(dir);
   // Unlike existsSync, statSync throws if the directory cannot be read.

@@ -91,7 +91,7 @@ function keepFile(
     onBroken();
   }
 
-  /** Throws if the file is no longer at its path, because it would never be opened again. */
+  /** Throws if the file is no longer at its path, because the next start would not find it. */
   function commit(work: () => void): void {
     if (!file.isInPlace()) {
       void moveBack();

@@ -3,7 +3,7 @@ import type { Memories } from '../domain/memory.ts';
 import type { Ledger } from './ledger.ts';
 import type { Spool } from './spool.ts';
 
-/** The data that survive a restart. The methods are asynchronous, because PostgreSQL implements the methods too. */
+/** The data that survive a restart. The methods are asynchronous, because PostgreSQL also implements them. */
 export type State = Memories & {
   readonly origin: StateOrigin;
   readonly ledger: Ledger;
@@ -36,7 +36,7 @@ export class StateError extends Error {
   override readonly name: string = 'StateError';
 }
 
-/** Returns a checksum of a row and its key, because a body under another key is also damaged. */
+/** Returns a checksum of a row and its key, because a body under a wrong key is also damage. */
 export function toChecksum(parts: readonly (string | number | Uint8Array)[]): number {
   let sum = 0;
   for (const part of parts) sum = crc32(part instanceof Uint8Array ? part : `${part}\0`, sum);

@@ -93,7 +93,7 @@ const nothing = {
   runs_left_out: 0,
 } as const;
 
-/** Reports whether a run still has to be started by hand. Returns undefined if none is known, but some times are undecided. */
+/** Reports whether a run still has to be started by hand. Returns undefined if none is known, but not all are decided. */
 export function isAnyLeft({ since, unknown, left, undecided, checking }: SkippedStatus): boolean | undefined {
   if (since === null) return undefined;
   return left > 0 || (unknown === null && undecided + checking === 0 ? false : undefined);

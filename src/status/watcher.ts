@@ -17,7 +17,7 @@ export function toWatcher(lease: LeaseStatus | undefined, own: Own): Watcher {
   return { is: 'other', address, page: isOwn || isHere ? undefined : toBare(address) };
 }
 
-/** Reports whether a URL only works on its own machine, as without `web.external_url`. */
+/** Reports whether a URL works only on the exporter's machine, as by default (without `web.external_url`). */
 function isOfOneMachine(address = ''): boolean {
   const { hostname = '' } = URL.parse(address) ?? {};
   return /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);

@@ -112,7 +112,7 @@ type ErrorFields = Pick<ApiErrorDetails, 'errorCode' | 'serverApiVersion' | 'isO
 
 /**
  * Reads the fields of an error. `error` is `true` in responses of the API and its servlets, and text if the request did not
- * reach them. Metrics of release 6, which also have `enable`, and logs, which have `completed`, are no errors.
+ * reach them. Responses with `enable` (metrics of release 6) or `completed` (logs) are no errors.
  */
 function errorFields(json: unknown): ErrorFields {
   if (typeof json !== 'object' || json === null) return {};

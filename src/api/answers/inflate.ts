@@ -12,7 +12,7 @@ const chunkSize = 2 ** 18;
 /** Inflates a body. Fails if the result is larger than `maxBytes`. */
 export function inflate(bytes: Buffer, maxBytes: number): Promise<Inflated> {
   return new Promise((resolve, reject) => {
-    // Memory that is not written is not used, so this allocation only uses the size of the body.
+    // The system provides memory only when it is written, so this allocation uses only the size of the body.
     const target = Buffer.allocUnsafeSlow(maxBytes);
     const gunzip = createGunzip({ chunkSize });
     let size = 0;

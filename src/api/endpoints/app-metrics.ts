@@ -54,7 +54,7 @@ function read<Value extends object>(
   });
 }
 
-/** Splits the only name that servers create per project. The name of a project may contain dots. */
+/** Splits the only metric name that contains a project. The name of a project may contain dots. */
 function toName(name: string): AppName {
   const [, before, project, after] = /^(.*\.NodeService\.project)\.(.+)\.([^.]+)$/.exec(name) ?? [];
   return project === undefined ? { name, project: '' } : { name: `${before}.${after}`, project };

@@ -18,7 +18,7 @@ const body = z
   });
 
 /**
- * API reference, "Executions". Up to release 6.1 of the rundeck dialect, the response has all projects. Releases 3.0 load all
+ * API reference, "Executions". Up to release 6.1 of the rundeck dialect, the response has all projects. Releases 3.0.x load all
  * executions of the span into memory to count them, and omit a total of 0. Releases 3.1 and 3.2 fail with MySQL and H2.
  */
 export const executionsMetrics = defineEndpoint({

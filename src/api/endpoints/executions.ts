@@ -91,7 +91,7 @@ export const runningExecutions = defineEndpoint({
 
 /**
  * API reference, "Executions": the number of executions that ended within a window in all projects, of all jobs or of some.
- * Releases 3.0 of the rundeck dialect omit a total of 0.
+ * Releases 3.0.x of the rundeck dialect omit a total of 0.
  */
 export const executionsTotal = defineEndpoint({
   name: 'executions-total',

@@ -12,7 +12,7 @@ export const healthcheck = defineEndpoint({
   alsoAnswers: [500, 501],
   body: z.record(z.string(), z.unknown()).transform((checks, context) => {
     const judged = Object.entries(checks).flatMap(([name, check]) => toCheck(name, check));
-    // The body of a 500 that is an error of the server has no checks.
+    // If a 500 is an error of the server itself, its body has no checks.
     if (judged.length === 0 && Object.keys(checks).length > 0) context.addIssue('no entry has a verdict `healthy`');
     return judged;
   }),

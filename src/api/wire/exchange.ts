@@ -15,7 +15,7 @@ export type Received = {
 export type ReceivedHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 export type Limits = {
-  /** The time from the first byte of the request, or from its wait for a connection, to the last byte of the response. */
+  /** The limit of the time from the first byte sent, or from the wait for a connection, to the last byte of the response. */
   readonly limitMs: number;
   readonly maxWireBytes: number;
   /** True to return the start of a response that is too large, instead of failing. */
@@ -29,7 +29,7 @@ export type Limits = {
   readonly onSent?: (() => void) | undefined;
 };
 
-/** Sends one request and collects its response in chunks; a stream and a combined signal would raise the cost by half. */
+/** Sends one request and collects its response in chunks; a stream and a combined signal would cost 50 % more. */
 export function exchange<Request>(
   dispatch: Dispatch<Request>,
   request: Request,

@@ -83,7 +83,7 @@ function toCode(error: unknown): string {
 
 export function toTlsConnect({ ca, cert, key, serverName, insecureSkipVerify }: TlsOptions = {}) {
   return {
-    // The context is created once, because reading the many authorities of the system takes some 50 ms and blocks all
+    // The context is created once, because reading the many authorities of the system takes about 50 ms and blocks all
     // connections.
     secureContext: createSecureContext({
       minVersion: 'TLSv1.2',

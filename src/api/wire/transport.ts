@@ -186,7 +186,7 @@ function toOwnPath(location: string, own: { origin: string; basePath: string }):
   // requested from the URL that the exporter uses.
   const page = /\/(menu\/home|user\/login|user\/error)$/.exec(target.pathname)?.[0];
   if (page !== undefined) return page;
-  // If the configured URL of a server ends with a slash, it redirects to paths that it refuses itself.
+  // A server whose configured URL ends with a slash redirects to paths that it refuses itself.
   const pathname = target.pathname.replace(/\/{2,}/g, '/');
   const isBelow = target.origin === origin && pathname.startsWith(`${basePath}/`);
   return isBelow ? pathname.slice(basePath.length) + target.search : undefined;
@@ -215,7 +215,7 @@ type Sent = {
   apiEndpoint: string;
   /** The deadline that ended the request; undefined if it ended in another way. */
   timedOutAfterMs: number | undefined;
-  /** True if there is a proxy. With such a proxy, connection errors are errors of the proxy. */
+  /** True if there is a proxy. With a proxy, connection errors are errors of the proxy. */
   isByProxy: boolean;
   /** False if the URL begins with `http:`. */
   isEncrypted: boolean;

@@ -20,7 +20,7 @@ export type Span = { readonly sinceMs: number; readonly untilMs: number };
 type HistoryWish = {
   readonly server: ServerConfig;
   readonly config: Config;
-  /** The configured span. An interrupted run for the same file continues with its own span. */
+  /** The configured span. An interrupted run for the same file continues with the span that it began with. */
   readonly span: Span;
   /** The labels that scrapes will add. */
   readonly labels: readonly LabelPair[];

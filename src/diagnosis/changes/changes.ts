@@ -237,8 +237,8 @@ function createReceive({
 }
 
 /**
- * Returns the last reading of each area. If the state is not available for hours, others are dropped because readings are
- * large; changes are then dated less exactly.
+ * Returns the last reading of each area. Earlier readings are dropped, because the state may be unavailable for hours and
+ * readings are large; changes are then dated less exactly.
  */
 function toLastOfEach(readings: readonly Reading[]): Iterable<Reading> {
   const toKey = ({ area, isPart, things }: Reading): string => JSON.stringify([area, isPart && [...things.keys()]]);

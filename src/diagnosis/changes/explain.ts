@@ -82,7 +82,7 @@ export function explainFailure(run: FailedRun, known: Known): Explanation {
 
 const maxSuspects = 5;
 
-/** Reports whether a change describes the difference of another run of the job. */
+/** Reports whether a change describes how another run of the job differed. */
 function isOfOtherRun(
   { kind, subject, what, atMs }: Change,
   { job, startedAtMs }: Pick<Failure, 'job' | 'startedAtMs'>,
@@ -156,7 +156,7 @@ type Watch = {
   readonly area: string | undefined;
   /** True for all areas whose names begin with this name. */
   readonly isBegin?: boolean;
-  /** A field without which changes of some kind are not seen, of one thing in the area or of all. */
+  /** If this field is missing, some changes are not seen. `of` names the thing with the field; by default, any thing. */
   readonly needs?: { readonly field: string; readonly of?: string; readonly hidden: string };
 };
 

@@ -136,7 +136,7 @@ function readDefinition(id: string, { sections, keys, children }: Content<typeof
   return { area: areas.definitionOf(id), things: new Map([['', fields]]), ...toBasis(known.release()) };
 }
 
-/** Returns the edit of a job. Other polls read the edit of every job; an edit counts if the definition was not read after it. */
+/** Returns the edit of a job. Other polls read the edit of every job; it counts if the definition was not read since. */
 function readEdit(id: string, { lastModifiedMs = 0, lastModifiedBy }: Content<typeof jobInfo>, known: Known): Seen[] {
   const { readMs = Number.POSITIVE_INFINITY } = known.areas.get(areas.definitionOf(id)) ?? {};
   if (lastModifiedMs <= readMs) return [];

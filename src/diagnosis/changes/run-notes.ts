@@ -108,7 +108,7 @@ export function createRunNotes(options: Options): RunNotes {
   };
 }
 
-/** The last paths of jobs, by id: a renamed job takes its runs along. */
+/** The last paths of jobs, by id, so that a renamed job keeps its runs. */
 function createPaths(runs: Map<string, JobRuns>) {
   const paths = new Map<string, string>();
   const note = (id: string | undefined, path: string): void => {
@@ -116,7 +116,7 @@ function createPaths(runs: Map<string, JobRuns>) {
   };
   return {
     of: (id = ''): string | undefined => {
-      // The runs are loaded later than this is made.
+      // The runs are loaded after this object is created.
       if (paths.size === 0) for (const [path, { last }] of runs) note(last?.jobId, path);
       return paths.get(id);
     },

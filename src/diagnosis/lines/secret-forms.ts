@@ -17,7 +17,7 @@ export const yamlKey = new RegExp(
   String.raw`^(\s{0,80}(?:[-+~]\s{0,80})?(?:- )?)["']?(?:${named}|stringData)["']?\s{0,10}:\s{0,10}(?:!\S{1,20}\s{0,5})?([|>][-+\d]{0,2})?\s{0,10}(?:#.*)?$`,
   'i',
 );
-/** The values of a Kubernetes Secret have any names. */
+/** In a Kubernetes Secret, values may have any names. */
 export const keyOrData = new RegExp(
   String.raw`${yamlKey.source}|^(\s{0,80}(?:[-+~]\s{0,80})?(?:- )?)["']?data["']? ?: ?\{?\s*(?:#.*)?$`,
   'i',

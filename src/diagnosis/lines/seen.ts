@@ -13,7 +13,7 @@ export type Known = {
 /** The fingerprints of a job by its last path `{project}/{group}/{name}`; the latest is last. */
 export type KnownOfJob = { readonly job: string; readonly id?: string | undefined; readonly known: readonly Known[] };
 
-/** Adds a failure to the fingerprints of its job. The one with the oldest last failure is removed if there are too many. */
+/** Adds a failure to the fingerprints of its job. If there are too many, the one whose last failure is oldest is removed. */
 export function addKnown(
   known: readonly Known[],
   fingerprint: string,
@@ -35,7 +35,7 @@ export function addKnown(
 const maxOfJob = 50;
 const maxRecent = 10;
 
-/** Returns the facts about a fingerprint at a failure. Later failures may be known, because new executions are read first. */
+/** Returns the facts about a fingerprint at a failure. Later failures may be known by now: new executions are read first. */
 function toSeen({ fingerprint, firstMs, count, recentMs = [] }: Known, atMs: number): Seen {
   const later = recentMs.filter((endedAtMs) => endedAtMs > atMs).length;
   const beforeMs = recentMs.findLast((endedAtMs) => endedAtMs < atMs);

@@ -35,8 +35,8 @@ export function createIdOrder(hours: IdHours, nowMs: number) {
 
   return {
     /**
-     * Reports whether an execution was imported: it ended more than a day before a run with a smaller id started. An execution
-     * that started after its end counts from its start, because the clock was set back during the run.
+     * Reports whether an execution was imported: it ended more than a day before a run with a smaller id started. If the clock
+     * was set back during the run, so that the start is after the end, the start is compared instead.
      */
     isImported: ({ id, startedAtMs, endedAtMs }: Started & { readonly endedAtMs: number }): boolean =>
       isBehind(id, Math.max(startedAtMs, endedAtMs) + dayMs),
@@ -80,7 +80,7 @@ export function toGreatestId(hours: IdHours): number | undefined {
   return greatestId === noGreatest ? undefined : greatestId;
 }
 
-/** Returns the hours that change when these executions become known; a clock that is behind uses its latest hour. */
+/** Returns the hours that change when these executions become known. A clock that is behind adds ids to its latest hour. */
 export function withIds(
   hours: IdHours,
   started: readonly Started[],
@@ -105,7 +105,7 @@ export function withIds(
 }
 
 const hourMs = 3_600_000;
-/** Accepts hours up to two hours ahead, because the last correct hour is in the future after the clock was set back by an hour. */
+/** Hours up to two hours ahead are accepted: after the clock was set back by an hour, the last correct hour is in the future. */
 const stepMs = 2 * hourMs;
 const dayMs = 24 * hourMs;
 

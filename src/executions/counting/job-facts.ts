@@ -56,7 +56,7 @@ function isAhead(atMs: number, seenAtMs: number): boolean {
   return atMs > seenAtMs + maxAheadMs;
 }
 
-/** Moves the times of future-dated facts before the end of a later run. */
+/** Sets future times of facts to just before the end of a later run. */
 function withoutAhead(facts: JobFacts, endedAtMs: number, seenAtMs: number): JobFacts {
   const settle = <Time extends number | undefined>(atMs: Time): Time | number =>
     atMs !== undefined && isAhead(atMs, seenAtMs) ? endedAtMs - 1 : atMs;
@@ -83,7 +83,7 @@ function isAfter({ endedAtMs, id }: Finished, before: JobFacts | undefined): boo
   return id > before.lastId;
 }
 
-/** Returns the last start of a job. A run without a start before its end counts only if no other run has a start. */
+/** Returns the last start of a job. A run with no start, or one after its end, counts only if no other run has a start. */
 function toLastStart({ startedAtMs, endedAtMs, lacksStart }: Finished, before: JobFacts | undefined): number {
   if (before === undefined) return Math.min(startedAtMs, endedAtMs);
   const isKnown = lacksStart !== true && startedAtMs <= endedAtMs;

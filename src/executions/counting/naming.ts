@@ -1,7 +1,7 @@
 import { type Ending, type Execution, type ExecutionStatus, endings } from '../../domain/execution.ts';
 import { toJobPath as toPath } from '../../domain/job.ts';
 
-/** Returns how a run ended. A one-time run may have finished with the status `scheduled`; then the nodes of the run decide. */
+/** Returns how a run ended. A one-time run may have finished with the status `scheduled`; then the results of its nodes decide. */
 export function toEnding({ status, failedNodes, succeededNodes }: Execution): Ending {
   if (status === 'scheduled') {
     if (failedNodes.length > 0) return 'failed';
@@ -32,7 +32,7 @@ export function toJobName({ job, isJobDeleted }: Execution): JobName {
   return { group: job?.group ?? '', name };
 }
 
-/** Returns the path of a job that configured patterns are compared with. */
+/** Returns the path of a job, which configured patterns match. */
 export function toJobPath(project: string, { group, name }: JobName): string {
   return toPath({ project, group, name });
 }

@@ -70,7 +70,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
     entries.push(entry);
     const isOrdered = hasOrder(row, oneTimeIds);
     const isComparable = isOrdered && startedAtMs <= seenAtMs + maxAheadMs;
-    // While the server clock is behind the exporter's clock, an import may have a date between the two.
+    // While the server clock is behind the exporter's clock, an import may have a date between the times of the two clocks.
     const isBetween = isOrdered && !isComparable && startedAtMs <= latestMs;
     const order = isBetween ? (later ??= toLaterOrder(input)) : (present ??= createIdOrder(ids, seenAtMs));
     if ((isComparable || isBetween) && order.isImported(entry)) {
@@ -122,7 +122,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
   };
 }
 
-/** Returns an id order that includes these rows, because no ids may be known for the time before the clock was set back. */
+/** Returns an id order that includes these rows: perhaps no other ids are known for the time before the clock was set back. */
 function toLaterOrder({ rows, ids, oneTimeIds, latestMs, epochStartedAtMs }: ReconcileInput): IdOrder {
   const ordered = rows.filter(
     (row) => hasOrder(row, oneTimeIds) && row.startedAtMs >= epochStartedAtMs && row.startedAtMs <= latestMs,

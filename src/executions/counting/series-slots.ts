@@ -9,7 +9,7 @@ export type SlotKind = (typeof slotKinds)[number];
 /** The number of slots of each kind. A long name takes more than one slot. */
 export type Room = Readonly<Record<SlotKind, number>>;
 
-/** The jobs and nodes with their own series, which get slots in the order of their need, until they return them. */
+/** The slots of the jobs and nodes with their own series. The first that need a slot get it, until they return it. */
 export type SeriesSlots = ReturnType<typeof createSeriesSlots>;
 
 /** All totals of one server; cells are replaced after each commit. */
@@ -89,7 +89,7 @@ export function toNodeKey(project: string, node: string): string {
 }
 
 const unlimited = Number.POSITIVE_INFINITY;
-/** Limits memory, because users choose the names, and names may be long. */
+/** Limits memory: users choose the names, and names may be long. */
 const maxRefused = 1000;
 
 type Sets = Readonly<Record<SlotKind, Set<string>>>;

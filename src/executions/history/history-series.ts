@@ -10,7 +10,7 @@ import { planRoom, type SeriesRules } from '../series/series-plan.ts';
 import { toCellRows, withoutBuckets } from '../series/total-rows.ts';
 import { readPage } from './pages.ts';
 
-/** A counter or a histogram, with the changes by executions. */
+/** A counter or a histogram, with the changes that executions made. */
 export type HistorySeries = {
   readonly family: Family;
   /** The lines of the series without values; a histogram has lines for buckets, sum and count. */
@@ -33,7 +33,7 @@ export function toHistorySeries(
   const measureRules = { buckets: rules.buckets, seenAtMs: 0, startMs: 0 };
   for (const page of pages) {
     for (const [project, run] of readPage(page)) {
-      // The totals stay empty, so the measured value of each run is its increase.
+      // The totals stay empty, so the value measured for one run is the increase.
       for (const [key, cell] of measure(totals, project, [run], measureRules).cells) {
         if (!ofCell.has(key)) ofCell.set(key, findSeries(growing, cell, rules));
         if (cell.count > 0) ofCell.get(key)?.changes.push(run.endedAtMs, cell.sumSeconds ?? cell.count);

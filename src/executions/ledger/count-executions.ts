@@ -196,7 +196,7 @@ function toFactsChange(cache: LedgerCache, found: Reconciled, epoch: number): { 
   const recent = cache.recent();
   // The start of some runs is days after their end.
   const startsMs = recent.map((run) => Math.min(run.startedAtMs, run.endedAtMs));
-  // Future-dated runs are not part of the hours.
+  // The hours do not include future-dated runs.
   const ids = [toGreatestId(cache.idHours) ?? 0, ...recent.map(({ id }) => id)];
   const former =
     epoch === facts.epoch ? {} : { formerThroughMs: Math.max(0, ...startsMs), formerThroughId: Math.max(...ids) };

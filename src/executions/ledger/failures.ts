@@ -19,7 +19,7 @@ type Failure = {
   readonly id?: number | undefined;
   /** The compared lines of the log; undefined if none were read. */
   readonly lines?: FailureLines | undefined;
-  /** True if a release may have published this failure by class before a copy of the state was restored. */
+  /** True if this failure may have been published by class before a copy of the state was restored. */
   readonly isOfGap?: boolean | undefined;
 };
 
@@ -30,7 +30,7 @@ export type Noted = { readonly documents: readonly LedgerDocument[]; readonly do
 
 type Run = Pick<Finished, 'id' | 'startedAtMs'>;
 
-/** Stores failed executions until a round counts them by class; their steps show the class between rounds. */
+/** Stores failed executions until a round counts them by class. The class is found between rounds, from their steps. */
 export function createFailures() {
   const waiting = new Map<string, Failure>();
   let isLoaded = false;

@@ -16,7 +16,7 @@ export type SlowClock = { readonly byMs: number; readonly seenAtMs: number };
 export type LedgerFacts = {
   readonly epoch: number;
   readonly epochStartedAtMs: number;
-  /** The latest start of a run of earlier epochs; `epochStartedAtMs` is earlier after a step back. Absent in the first epoch. */
+  /** The latest start of a run of earlier epochs; after a step back, later than `epochStartedAtMs`. Absent in the first epoch. */
   readonly formerThroughMs?: number | undefined;
   /** The greatest id of the previous epoch. Greater ids belong to the current epoch, whenever their runs started. */
   readonly formerThroughId?: number | undefined;
@@ -48,7 +48,7 @@ export type LedgerChange = {
   /** The series slots that the cells and jobs of this change take. */
   readonly claims?: Claims;
   readonly idHours?: readonly IdHour[];
-  /** The later of the server time and the exporter's time. A change of the hours removes all hours after it. */
+  /** The later of the server time and the exporter's time. A change of the hours removes all hours after this time. */
   readonly latestMs?: number;
   /** True if the stored hours belong to a previous epoch. */
   readonly hasNewEpoch?: boolean;

@@ -52,7 +52,7 @@ export type ProjectActivity = {
   readonly readAtMs: number;
   /** The time of the next comparison of the totals of the last day. */
   readonly nextDayMs: number;
-  /** The time since which the server has shown no row of the project; meanwhile unread rows do not count as read. */
+  /** The time since which the server has shown no row of the project; rows since then do not count as read. */
   readonly unshownSinceMs: number | undefined;
   /** The times of the last two counted runs of the project, latest first. */
   readonly lastRunsMs?: readonly number[];

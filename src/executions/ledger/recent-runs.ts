@@ -36,7 +36,7 @@ export function toRecent(project: string, run: Finished): RecentRun {
   };
 }
 
-/** The maximum of failed nodes to store. A run that fails on more nodes does not point to a single node. */
+/** The maximum number of failed nodes to store. A run that fails on more nodes does not point to a single node. */
 const maxNodes = 5;
 
 /** Recent runs by document. Recent runs are stored in several documents, so that a new run does not rewrite all others. */

@@ -76,7 +76,7 @@ export function isInRestoreGap(
 /** The end of the gap before the first round, which has the server time. */
 const unknown = Number.MAX_SAFE_INTEGER;
 
-/** A restore reads the last 23 hours before the copy again, and so repeats recounts. Less than a day needs only one read. */
+/** A restore reads the last 23 hours before the copy again, which repeats their recounts. Less than a day is one read. */
 const rewindMs = 23 * 3_600_000;
 
 function rewind(state: ProjectState, knownId: number | undefined): ProjectState {

@@ -10,7 +10,7 @@ type BothTimes = ServerTime & { readonly ownMs: number };
 
 /** Returns a function that rewinds the ledger after a step back. It returns the time that the clock had reached, or undefined. */
 export function createRewind(cache: LedgerCache): (time: BothTimes) => Promise<number | undefined> {
-  /** The target of a rewind that is not stored yet. A step is reported once; a full disk may delay the storing. */
+  /** The target of a rewind that is not stored yet: a step is reported only once, and storing fails while the disk is full. */
   let owedToMs: number | undefined;
   /** The size of a step while the exporter was not running, kept until the change is stored. */
   let backMs: number | undefined;
@@ -118,7 +118,7 @@ export function createFollowSkew(cache: LedgerCache) {
       await cache.update(async () => {
         const facts = cache.facts();
         const isKept = skewMs === undefined || Math.abs(skewMs - (facts.skewMs ?? Infinity)) <= stepMs;
-        // Only a time that is a day later is stored, because a restart reads one more day anyway.
+        // The stored time may be up to a day old, because a restart reads one more day anyway.
         const isReached = reachedMs !== undefined && reachedMs > (facts.reachedMs ?? 0) + dayMs;
         if (isKept && latest === facts.leap && !isReached) return undefined;
         return { facts: { ...facts, skewMs, leap: latest, ...(isReached ? { reachedMs } : {}) } };
@@ -131,7 +131,7 @@ export function createFollowSkew(cache: LedgerCache) {
 
 type Followed = {
   readonly leap: Window | undefined;
-  /** The maximum by which the server clock was behind its present time since the difference was last stored. */
+  /** How far the server clock was behind its present setting, at most, since the difference was last stored. */
   readonly wasBehindMs: number;
   /** Stores the difference of the clocks, and the time that a clock more than a day ahead has reached. */
   readonly keep: (reachedMs?: number) => Promise<void>;

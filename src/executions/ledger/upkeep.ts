@@ -162,7 +162,7 @@ function toNoted(
     // A run that started hours before it was first seen does not show by how much its clock is behind.
     const knownByMs = next.map((clock) => clock.byMs);
     if (!isOfSlowClock(run, knownByMs) && isOfSlowClock(run, [byMs])) note(byMs);
-    // A run that started long ago does not prove that its clock is still in use.
+    // Only a run that has just started by a slow clock proves that this clock is still in use.
     renew((knownMs) => Math.abs(knownMs - byMs) < hourMs && isOfSlowClock(run, [knownMs]));
   }
   const toldMs = Math.min(...serverTimes);

@@ -18,7 +18,7 @@ type ListingInput = {
   readonly isWanted: (project: string) => boolean;
   /** The maximum delay until an execution becomes visible. */
   readonly overlapMs?: number;
-  /** The largest difference between clocks of members, because the list may have the date of a member that is ahead. */
+  /** The largest difference between clocks of members; the list may have the date of a member that is ahead. */
   readonly skewMs?: number;
 };
 

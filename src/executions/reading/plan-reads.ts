@@ -44,7 +44,7 @@ export function planReads(input: PlanInput): PlannedRead[] {
     if (isOutOfSight(state, input) || !isActive) idle.push(state);
     else live.push(toRead(state, 'live', input));
   }
-  // A project that the list lacks must be read, because its series end once a read shows that it was deleted.
+  // A project that the list lacks must be read: its series end only after a read has shown that it was deleted.
   const isGone = (state: ProjectState): boolean => readAt(state) < (state.heldSinceMs ?? 0);
   const gone = idle.filter(isGone).slice(0, maxGone);
   idle.sort((one, other) => readAt(one) - readAt(other));
@@ -59,7 +59,7 @@ export function planReads(input: PlanInput): PlannedRead[] {
   return [...live.sort((one, other) => one.sinceMs - other.sinceMs), ...rotation];
 }
 
-/** Plans reads of projects that were not read since a search began, most likely first. */
+/** Plans reads of projects that were not read since a search began, those most likely to have missing executions first. */
 export function planSearch(input: PlanInput, sinceMs: number): PlannedRead[] {
   const { states, activities, nowMs, searchQuota } = input;
   return [...states.values()]

@@ -5,7 +5,7 @@ export function createRoundFaults(signal: AbortSignal) {
   const unasked: ApiError[] = [];
   let hasAnswered = false;
 
-  /** Reports whether further requests are pointless: credentials refused, requests held back, two without a response. */
+  /** Reports whether further requests are pointless: credentials were refused, requests are held back, or two had no response. */
   function spoilsTheRest({ kind, details }: ApiError): boolean {
     if (kind === 'unauthorized') return true;
     // If a request was not sent, the error is not caused by the server.

@@ -82,7 +82,7 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
       return await readOf(api, '*', onOddRows);
     } catch (error) {
       if (!isUnknownStar(error, api.server().release)) {
-        // If all projects together are denied, none can be read: no error, but the running executions are unknown.
+        // If the request for all projects is denied, no project can be read: no error, but the running executions are unknown.
         if (error instanceof ApiError && error.kind === 'forbidden') return { ...nothing, denied: 'all' };
         throw error;
       }
@@ -97,7 +97,7 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
 
 const nothing: Running = { executions: undefined, serverMs: undefined };
 
-/** How long projects are read one by one. A single request is tried again later, because the server may have been upgraded. */
+/** How long projects are read one by one. Then one request for all is tried again: the server may have been upgraded. */
 const oneByOneForMs = 3_600_000;
 /** A server of an unknown release may have failed only once, so the next try comes earlier. */
 const unknownForMs = 60_000;

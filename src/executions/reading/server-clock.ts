@@ -15,7 +15,7 @@ export type ServerTime = {
   readonly reachedMs: number | undefined;
   /** The time up to which executions may have dates while a forward step of the clock is not accepted. */
   readonly doubtedMs?: number | undefined;
-  /** True if the server time was unknown for a minute, because the clock may have been set ahead and back in this time. */
+  /** True if the server time was unknown for a minute, in which the clock may have been set ahead and back. */
   readonly wasUnseen: boolean;
   /** The span that the clock skipped; undefined unless it was set ahead. */
   readonly leap: Window | undefined;
@@ -101,7 +101,7 @@ function createBelief() {
     if (isTold) toldAtTicks = ticks;
     const wasUnseen = elapsedMs > unseenForMs;
     const aheadMs = toldMs - reckonedMs;
-    // With a wrong future time, recent executions would be skipped, so a large forward step must last to be accepted.
+    // With a wrong future time, recent executions would be skipped, so a large forward step is accepted only if it lasts.
     jumpedAtTicks = aheadMs > maxJumpMs ? (jumpedAtTicks ?? ticks) : undefined;
     const isDoubtful = jumpedAtTicks !== undefined && ticks - jumpedAtTicks < doubtedForMs;
     // Both clocks have fractions of a millisecond; stored and requested times must not have fractions.
@@ -129,7 +129,7 @@ function createBelief() {
 
   function toReachedMs(at: { toldMs: number; reckonedMs: number; ticks: number }) {
     const doubtedMs = doubted === undefined ? at.toldMs : doubted.ms + at.ticks - doubted.ticks;
-    // Dates are cut to whole seconds, so the clock may have been up to a second later.
+    // Dates are cut to whole seconds, so the clock may have shown up to a second more.
     const reachedMs = Math.ceil(Math.max(doubtedMs, at.reckonedMs)) + 1000;
     return reachedMs - at.toldMs > stepMs ? reachedMs : undefined;
   }

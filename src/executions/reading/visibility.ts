@@ -35,9 +35,9 @@ type Look = {
 export type Visibility = ReturnType<typeof createVisibility>;
 
 /**
- * Records reads that were denied, or showed fewer rows than the server counts. Two gaps need one more request per round, each for
- * one project: up to 3.4.4 the list of all running executions omits denied projects without an error, and a short window says
- * little about a partly hidden project.
+ * Records reads that were denied, or showed fewer rows than the server counts. Two cases need one more request per round for
+ * one project: releases up to 3.4.4 omit denied projects from the list of all running executions without an error, and a short
+ * window does not show how much of a project is hidden.
  */
 export function createVisibility(ticks: () => number) {
   const history = new Map<string, HiddenHistory>();

@@ -69,7 +69,7 @@ async function compareWindow(
   return [];
 }
 
-/** Records windows in which the server has deleted executions, so that there is nothing to read. */
+/** Records windows that need no read, because the server has deleted the missing executions. */
 async function noteDeleted(project: string, window: Window, options: ComparisonOptions): Promise<void> {
   for (const hour of toHours(window)) {
     const beginMs = Math.max(hour * hourMs, window.beginMs);

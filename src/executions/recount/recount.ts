@@ -155,10 +155,10 @@ function isActive(activity: ProjectActivity | undefined, nowMs: number): boolean
   return activity !== undefined && activity.activeUntilMs > nowMs;
 }
 
-/** Returns the time of the next comparison of the last week, by the stored time of the previous one. */
+/** Returns the time of the next comparison of the last week, computed from the stored time of the previous one. */
 function toWeekDueMs({ project, countedFromMs, comparedWeekAtMs }: ProjectState, nowMs: number): number {
   if (comparedWeekAtMs === undefined) return countedFromMs + toOffsetMs(project);
-  // The last comparison is in the future because the clock was set back.
+  // If the last comparison is in the future, the clock was set back.
   return comparedWeekAtMs > nowMs ? nowMs : comparedWeekAtMs + dayMs;
 }
 

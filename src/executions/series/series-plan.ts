@@ -114,7 +114,7 @@ const ofEachPipeline: readonly Cost[] = [
   [families.pipelineErrors, cicdSeries.errors],
 ];
 
-/** The series of each project. Three times, for runs without a job, deleted jobs, and jobs without a slot. */
+/** The series of each project, three times: for runs without a job, for deleted jobs, and for jobs without a slot. */
 const ofEachProject: readonly Cost[] = [
   [families.running, 2],
   [families.oldestStart, 2],
@@ -127,7 +127,7 @@ const ofEachProject: readonly Cost[] = [
   [families.projectTotal, triggers.length * endings.length],
 ];
 
-/** Most projects need three histograms. Three histograms are reserved, so that no job loses its slot later. */
+/** Most projects need three histograms. They are reserved from the start, so that no job loses its slot later. */
 const histogramsOfProject = 3;
 const shareOfNodes = 20;
 

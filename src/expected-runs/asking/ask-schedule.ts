@@ -78,7 +78,7 @@ export async function askSchedule(api: Api, job: WatchedJob, input: AskInput): P
   return { answers, requests: answers.length, workMs };
 }
 
-/** The next time, and then the hour, the day and the week after it. */
+/** Requests for the next time, and for the hour, the day and the week after it. */
 const maxRequests = 4;
 
 type One = { readonly question: Question; readonly hasForecast: boolean; readonly askedAtMs: number };

@@ -77,7 +77,7 @@ export const maxTimes = 500;
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-/** The 12 h in which pages and metrics look for runs at risk, and the six hours until the next request at the latest. */
+/** The 12 h in which pages and metrics look for runs at risk, plus the maximum of six hours until the next request. */
 const enoughMs = 18 * hourMs;
 /** A little more than a day and a week, so that the same time of the next day is included when clocks change. */
 const longDayMs = 26 * hourMs;

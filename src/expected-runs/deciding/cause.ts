@@ -51,7 +51,7 @@ const allJudges: readonly Judge[] = [
   toRestart,
   toStarting,
   toActivated,
-  // If no earlier reading shows passive mode, the first later reading may: the server became passive in between.
+  // If no earlier reading shows passive mode, the first later reading may show it: the server became passive in between.
   (input) => toPassive(input, firstSoonAfter),
   (input) => toProjectOff(input, firstSoonAfter),
   // Jobs that are due at the same time may use all threads at that time.
@@ -100,7 +100,7 @@ function toJobOff({ job, atMs, marginMs }: CauseInput): Cause | undefined {
   return period && { reason: 'job_disabled', facts: [toOffFact(period)] };
 }
 
-/** Reports whether the job was seen on before a time and off after it. */
+/** Reports whether the job was switched off between the readings around a time, or just before this time. */
 export function isOffSince(period: OffPeriod, expectedMs: number, marginMs: number): boolean {
   const { lastOnMs, sinceMs, seenAtMs, untilMs = Infinity } = period;
   if (lastOnMs === undefined || untilMs <= expectedMs || isUndated(period)) return false;
@@ -156,7 +156,7 @@ function toOverlap({ job, runs, expectedMs }: CauseInput): Cause | undefined {
   return { reason: 'overlap', facts: [{ fact, atMs: first.startedAtMs, source: 'executions' }] };
 }
 
-/** Returns `saturated` if all readings around the time, from the given one on, showed that all threads were busy. */
+/** Returns `saturated` if all readings around the time, starting with the given one, showed that all threads were busy. */
 function toSaturated({ job, sources, atMs, marginMs }: CauseInput, find: typeof lastBefore): Cause | undefined {
   const threads = ofOwner(sources, sourceKeys.threads, job.ownerUuid);
   const first = find(threads, atMs);
@@ -210,7 +210,7 @@ function toActivated({ job, sources, atMs }: CauseInput): Cause | undefined {
 /** A scheduler needs this time to plan many jobs. */
 const startingMs = 60_000;
 
-/** Returns `clock` if the clock passed the time and was set back; the server plans runs only when it starts. */
+/** Returns `clock` if the clock passed the time and was set back; until a restart, the server keeps the runs that it planned. */
 function toClock({ job, sources, atMs }: CauseInput): Cause | undefined {
   const undone = findUndone(sources, atMs);
   const startedAtMs = Number(lastBefore(ofOwner(sources, sourceKeys.start, job.ownerUuid), atMs)?.value ?? -Infinity);

@@ -182,7 +182,7 @@ const wait: Wait = { is: 'wait' };
 /** The maximum delay until an execution becomes visible. */
 const maxBehindMs = 60_000;
 
-/** The delay up to which a run is surely on time: half of a minute, the usual shortest distance of two times. */
+/** The delay up to which a run is surely on time: half a minute, because times are usually at least a minute apart. */
 const maxSureDelayMs = 30_000;
 
 const noTimes = { timesMs: [], untilMs: 0 };

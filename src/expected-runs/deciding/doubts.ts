@@ -35,7 +35,7 @@ export function toMostAtOnce(job: WatchedJob): number {
 /** Causes after which the job may still have run. */
 const mayHaveRun: readonly MissReason[] = ['saturated', 'restart', 'clock', 'unknown'];
 
-/** Records whether the runs of a job are hidden. Hidden runs are in the totals of the server. */
+/** Records whether the runs of a job are hidden. Hidden runs are counted in the server's totals, but not listed. */
 export function noteSight(job: WatchedJob, { areHidden, askedAtMs }: Sight): WatchedJob {
   const { hiddenMs = askedAtMs, ...rest } = job;
   return { ...rest, runsAskedMs: askedAtMs, ...(areHidden ? { hiddenMs } : {}) };

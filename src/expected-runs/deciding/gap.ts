@@ -51,7 +51,7 @@ export function loseGap(job: WatchedJob): WatchedJob {
   return { ...job, timetable: { ...timetable, gap: { ...timetable.gap, isLost: true } } };
 }
 
-/** Counts the times of a gap as undecided, as many as the pattern before the gap predicts, or else after it. */
+/** Counts the times of a gap as undecided. Their number is estimated from the pattern before the gap, or else after it. */
 export function closeGap(job: WatchedJob, gap: Gap, sources: Sources): Judged {
   const { timetable } = job;
   if (timetable === undefined) return { job, verdicts: [] };
@@ -81,6 +81,6 @@ function wasExpected({ off, project }: WatchedJob, atMs: number, sources: Source
   return !isOff && !isProjectOffAt(sources, project, atMs);
 }
 
-/** The number of times of a job that starts every second, for an hour. */
+/** The number of times in an hour of a job that starts every second. */
 const maxListed = 3600;
 const hourMs = 3_600_000;

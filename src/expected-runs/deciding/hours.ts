@@ -12,7 +12,7 @@ export type HourOfTimes = {
   readonly missed: Readonly<Partial<Record<MissReason, number>>>;
 };
 
-/** A run is late if its delay is longer, as in the alert about late runs. */
+/** A run with a longer delay is late, as in the alert about late runs. */
 export const lateMs = 300_000;
 
 export function isLate(verdict: Verdict): boolean {
@@ -60,7 +60,7 @@ export function toHour(atMs: number): number {
 }
 
 export const hourMs = 3_600_000;
-/** The maximum number of hours: three days, as in the alerts about punctuality, and one, because times are decided later. */
+/** The maximum number of hours: three days, as in the alerts about punctuality, and an hour more for times decided later. */
 const maxHours = 73;
 
 function toEmpty(startMs: number): HourOfTimes {

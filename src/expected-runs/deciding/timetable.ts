@@ -64,7 +64,7 @@ export function toMostPerHour(timetable: Timetable): number | undefined {
   return listedMs >= hourMs ? most : Math.ceil((most * hourMs) / listedMs);
 }
 
-/** Counts by hour the times beside a response, if its pattern continues; of a long span, only the newest hours. */
+/** Counts by hour the times beside a response, assuming that its pattern continues; in a long span, only the newest hours. */
 export function toLikely(timetable: Timetable, afterMs: number, throughMs: number): readonly LikelyTimes[] {
   const likely: LikelyTimes[] = [];
   for (let fromMs = Math.max(afterMs, throughMs - mostLikelyMs); fromMs < throughMs; ) {
@@ -78,12 +78,12 @@ export function toLikely(timetable: Timetable, afterMs: number, throughMs: numbe
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** The minimum tolerance: a request plus rounding to seconds. */
+/** The minimum tolerance: the duration of a request plus rounding to seconds. */
 export const minSlackMs = 30_000;
 const minListedMs = 300_000;
 const mostLikelyMs = 14 * 24 * hourMs;
 
-/** Returns the time of the next request: after half of the known future, after all known times, or after six hours. */
+/** Returns the time of the next request: after half of the known future, all known times or six hours, whichever is first. */
 export function toRefreshMs({ askedAtMs, untilMs, timesMs, source }: Timetable): number {
   if (source === 'next-run') return untilMs + 1;
   const lastMs = timesMs.at(-1) ?? askedAtMs;

@@ -188,7 +188,7 @@ type Duration = Pick<RisksInput, 'nowMs'> & Usual & { readonly running: readonly
 /** Returns the times at which the job is expected to have its maximum number of runs. A skipped run takes no time. */
 function findSkipped(timesMs: readonly number[], { nowMs, durationMs, atOnce, running }: Duration): readonly number[] {
   const expected = running.map(({ startedAtMs }) => startedAtMs + durationMs);
-  // An overdue run may last as long again.
+  // An overdue run is expected to last as much longer as it is already overdue.
   const ends = expected.map((endMs) => (endMs < nowMs ? 2 * nowMs - endMs : endMs)).sort((one, other) => one - other);
   return timesMs.filter((time) => {
     while ((ends[0] ?? Number.POSITIVE_INFINITY) <= time) ends.shift();

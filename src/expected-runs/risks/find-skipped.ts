@@ -24,7 +24,7 @@ export type SkippedInput = {
   readonly running: ReadonlyMap<string, readonly SeenRun[]>;
   readonly isCritical: (path: string) => boolean;
   readonly isProjectOff: (project: string) => boolean;
-  /** The decisions of the last days: a job keeps only its last decisions. */
+  /** The decisions of the last days by hour, because a job stores only its latest decisions. */
   readonly hours: readonly HourOfTimes[];
 };
 
@@ -53,7 +53,7 @@ export type Skipped = {
   readonly left: number;
   /** Since when the first of the jobs has been watched; earlier misses are not known. Undefined without watched jobs. */
   readonly watchedMs: number | undefined;
-  /** The number of undecided times in the interval, at least the undecided times of its whole hours. */
+  /** The undecided times in the interval: the number in the jobs, or in its whole hours if this is greater. */
   readonly undecided: number;
   /** The number of times in the interval that are still being checked although this usually takes less time. */
   readonly open: number;

@@ -17,7 +17,7 @@ export type RunGoingOn = {
   readonly job: JobNames;
   readonly isCritical: boolean;
   readonly endMs: number;
-  /** True if its duration is not known, so that its end is a guess. */
+  /** True if the usual duration is not known, so that the end is a guess. */
   readonly isUnmeasured?: boolean;
 };
 

@@ -63,7 +63,7 @@ function addFailure(before: FailingNode | undefined, node: string, { project = '
   };
 }
 
-/** Returns the nodes whose failures began up to this time: a success of the same time may not be read yet. */
+/** Returns the nodes whose failures began up to this time. For later failures, a success at the same time may still be unread. */
 export function listSettled(nodes: FailingNodes, throughMs: number): FailingNodes {
   return new Map([...nodes].filter(([, { sinceMs }]) => sinceMs <= throughMs));
 }
@@ -106,7 +106,7 @@ export function noteUsual(
 
 const usualFor = 5;
 
-/** Reports whether the last run had a node, judging by the number of runs for which the node still counts. */
+/** Reports whether the last run had a node: then the node still counts for the full number of further runs. */
 export function isOfLastRun(left: number): boolean {
   return left === usualFor;
 }

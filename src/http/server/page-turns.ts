@@ -6,7 +6,7 @@ export type PageTurns = {
   /** Starts each page in its own turn of the event loop. Refuses a page if too many are in progress. */
   readonly gate: RequestHandler;
   /**
-   * Shares an expensive result among all callers: while it is made, and then for twenty times as long, but at most a second.
+   * Shares an expensive result among all callers: while it is made, and then for 20 times the time of making it, at most a second.
    * Making the result thus takes a small share of the time, and a cheap result is always new.
    */
   readonly share: <Value>(make: (pause: Pause) => Promise<Value>) => () => Promise<Value>;

@@ -3,7 +3,7 @@ import { type Connections, quote, type Sql } from './connections.ts';
 
 /**
  * The tables, as one list of statements for each version. Never change a published version. Names are sorted by bytes, because
- * new language data of the machine would damage other indexes. Rows that change often leave space for their next version.
+ * new language data of the machine would damage other indexes. Where rows change often, space is left for new versions.
  */
 const versions: readonly (readonly string[])[] = [
   [

@@ -73,7 +73,7 @@ export function createSender(options: SenderOptions): Sender {
         // The next batch is selected again with a smaller size.
         const isSelectedAgain = selection.noteFault(batch, verdict);
         if (isSelectedAgain) batches.length = 0;
-        // Another replica that took over some of the traces sends them.
+        // Traces that another replica took over are sent by that replica.
         else if (batch !== traces) batches.unshift(batch);
         if (!outage.isOver() || !isSelectedAgain) await outage.backOff(verdict.reason, verdict.askedMs);
       } else if (batch.length > 1) batches.unshift(...halve(batch));

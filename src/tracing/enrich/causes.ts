@@ -65,7 +65,7 @@ export type Causes = ReturnType<typeof createCauses>;
 
 export type FailureOfRun = { readonly failure: FailedRun; readonly startedAtMs: number };
 
-/** Returns a function that reads a cause. Older failures of the job may be known by now, so they are counted again. */
+/** Returns a function that reads a cause. Older failures of the job may be known by now, so its failures are counted again. */
 export function createLookup(causes: Causes, diagnoses: Pick<Diagnoses, 'refresh'> | undefined) {
   function refresh(failure: FailedRun | undefined): FailedRun | undefined {
     const { job, seen } = failure ?? {};

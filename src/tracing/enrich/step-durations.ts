@@ -14,7 +14,7 @@ type Steps = ReadonlyMap<string, Drift>;
 type Seen = Finished & { readonly project: string; readonly seenAtMs: number };
 type Change = { readonly documents: readonly LedgerDocument[]; readonly done: () => void };
 
-/** Stores the last durations of the top-level steps of jobs, because a job may hide the lasting change of a step. */
+/** Stores the last durations of the top-level steps of jobs: a lasting change of one step may not show in the whole job. */
 export function createStepDurations() {
   /** The steps by job path, sorted by the last run. */
   const jobs = new Map<string, Steps>();
@@ -46,7 +46,7 @@ export function createStepDurations() {
     /** Returns the change to commit with the trace of an execution. Call `done` after the commit. */
     note: ({ project, job, status, endedAtMs, seenAtMs }: Seen, source: SpanSource): Change => {
       const durations = status === 'succeeded' ? readDurations(source) : noDurations;
-      // A single step takes as long as its job. A run dated ahead would hide all later runs until its date.
+      // A single step takes as long as its job. A future-dated run would hide all later runs until its date.
       if (job?.name === undefined || durations.size < 2 || endedAtMs > seenAtMs + maxAheadMs) return noChange;
       const path = toJobPath({ project, group: job.group, name: job.name });
       const before = jobs.get(path);

@@ -141,7 +141,7 @@ function createAges({ now, ticks }: WaitingOptions['clock']) {
 
 const untried = { sinceTicks: undefined, retryAtTicks: -Infinity, isUnanswered: false, faults: 0 };
 
-/** How long a list row replaces a request: shorter than a server with a new database, which reuses ids, needs to start. */
+/** How long a list row replaces a request: less than a server needs for a restart with a new database, which reuses ids. */
 const listedForMs = 30_000;
 
 /** The maximum number of waiting traces, which use about 5 MB. More cannot be requested within the backlog age. */

@@ -17,7 +17,7 @@ export function toStepNames(workflow: Steps | undefined, states: States): StepNa
 const noNames: StepNames = { nameOf: () => undefined, below: () => noNames };
 
 function namesOfLevel(defined: Steps, states: States, expanded: ReadonlyMap<string, Steps>): StepNames {
-  // For a conditional step, release 5.20 of the rundeck dialect reports the inner steps in its place, release 6.0 below it.
+  // Release 5.20 of the rundeck dialect reports the inner steps instead of a conditional step, release 6.0 as its children.
   const inPlace = defined.flatMap((step) => (isConditional(step) ? (step.workflow ?? []) : [step]));
   const workflow = [defined, inPlace].find((steps) => isFitting(steps, states));
   if (workflow === undefined) return noNames;
@@ -29,7 +29,7 @@ function namesOfLevel(defined: Steps, states: States, expanded: ReadonlyMap<stri
     nameOf: (number, isHandler) => toName(find(number, isHandler)),
     below: ({ number, isHandler }, statesBelow) => {
       const found = find(number, isHandler);
-      // Servers report the steps of a handler that is a job reference below the step with the error.
+      // If a handler is a job reference, servers report its steps below the step with the error.
       const step = found?.kind === 'reference' || found?.workflow !== undefined ? found : found?.handler;
       const below = step?.workflow ?? (step?.jobId === undefined ? undefined : expanded.get(step.jobId));
       return below === undefined ? noNames : namesOfLevel(below, statesBelow, expanded);

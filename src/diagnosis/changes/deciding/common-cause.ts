@@ -8,7 +8,7 @@ export type JobResult = {
   readonly endedAtMs: number;
   readonly isFailed: boolean;
   readonly factors: readonly Factor[];
-  /** Set if the job succeeded on more nodes than are stored. The unknown nodes come after this name. */
+  /** Set if the job succeeded on more nodes than are stored. Nodes that are not stored come after this name. */
   readonly lastNode?: string | undefined;
 };
 
@@ -106,7 +106,7 @@ function countFactors(failed: readonly JobResult[], succeeded: readonly JobResul
   };
   for (const result of failed) add(result, true);
   for (const result of succeeded) add(result, false);
-  // The node must not count as a cause if the job may have succeeded on it, which is unknown for nodes that are not stored.
+  // A job may have succeeded on nodes that are not stored, so they count as successful and never look like a cause.
   for (const { lastNode } of succeeded)
     for (const [key, count] of lastNode === undefined ? [] : counts)
       if (count.kind === 'node' && count.subject > String(lastNode))
@@ -122,7 +122,7 @@ function rank({ kind }: Factor): number {
   return factorKinds.indexOf(kind);
 }
 
-/** Returns the smallest probability that a factor can have: all jobs with it failed, or all failed jobs have it. */
+/** Returns the smallest probability that a factor can reach: if all jobs with it failed, or all failed jobs have it. */
 function toLeast({ failed, succeeded, having }: Pick<Table, 'failed' | 'succeeded'> & { having: number }): number {
   const covered = Math.min(failed, having);
   return toProbability({ failed, succeeded, covered, spared: having - covered });
