@@ -1,7 +1,7 @@
 /** Markup for a page. Everything else in a page is escaped. */
 export type Markup = { readonly markup: string };
 
-/** An HTML template. Escapes texts, keeps markup and lists of it; undefined becomes empty. */
+/** An HTML template. Escapes texts, but not markup and lists of markup; undefined becomes empty. */
 export function page(
   texts: TemplateStringsArray,
   ...values: readonly (string | number | undefined | Markup | readonly Markup[])[]

@@ -34,11 +34,11 @@ export type Release = {
   readonly refusesStar: boolean;
   /** True if `*` ends in an error of the server. */
   readonly failsOverStar: boolean;
-  /** True if the user of a session counts, and a token beside its cookie is ignored. */
+  /** True if a request with the cookie of a session and a token counts for the user of the session. */
   readonly prefersSession: boolean;
   /** True if the default SSH executor reports every failure with the same word, so that only exit codes differ. */
   readonly failsUnknown: boolean;
-  /** The inner steps of a conditional step are below it; in other releases they replace it. */
+  /** True if the inner steps of a conditional step are its children; in other releases they replace it. */
   readonly nestsConditions: boolean;
   readonly fractionalDates: boolean;
   /** Callers can ask for their rights. */

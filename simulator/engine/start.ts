@@ -117,7 +117,7 @@ export function newExecution(world: World, given: Omit<Execution, 'id' | 'seed' 
   return execution;
 }
 
-/** Puts the inner steps of conditional steps in their place. */
+/** Replaces conditional steps by their inner steps. */
 function flatten(work: Work): Work {
   const steps = work.steps.flatMap((step) => (step.kind === 'conditional' ? (step.steps ?? []) : [step]));
   return { ...work, steps };

@@ -17,7 +17,7 @@ export type Scenario = {
   readonly threadPoolSize?: number;
   /** Builds the world at the start of its past. `liveMs` is the start of the present. */
   readonly build: (world: World, liveMs: number) => void;
-  /** Pages of the exporter that show what happens, each with its content. `{server}` is the name of the server there. */
+  /** Pages of the exporter that show what happens, each with its content. `{server}` is the name of the server in the exporter. */
   readonly pages?: readonly (readonly [shows: string, page: string])[];
 };
 

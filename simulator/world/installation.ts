@@ -191,7 +191,7 @@ export type Execution = {
   readonly options: Readonly<Record<string, string>>;
   readonly attempt: number;
   readonly oneTime: boolean;
-  /** The time at which it counts as started, and the start of its first step (later for a delayed retry or a full pool). */
+  /** The time at which the run counts as started, and the start of its first step (later for a delayed retry or a full pool). */
   readonly startedAtMs: number;
   workAtMs: number;
   /** The time at which its member disappeared. The run makes no more progress. */
@@ -220,7 +220,7 @@ export function toStatus(execution: Execution, atMs: number): string {
   return ['failed', 'missed'].includes(end.stored) ? end.stored : 'other';
 }
 
-/** Returns the job that ran it, if the job still exists. */
+/** Returns the job of an execution, if the job still exists. */
 export function jobOf({ job, jobDeleted }: Pick<Execution, 'job' | 'jobDeleted'>): Job | undefined {
   return jobDeleted ? undefined : job;
 }

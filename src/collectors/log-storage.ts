@@ -81,6 +81,6 @@ function rememberFailures(
     return typeof earlier === 'number' && succeeded > earlier ? others : before;
   }
   if (typeof before.failed !== 'number') return { failed };
-  // A lower count was reset when the server restarted.
+  // If the count is lower, a restart of the server has reset it.
   return failed > 0 ? { failed, failedAtMs: nowMs, succeeded } : { failed };
 }

@@ -231,7 +231,7 @@ type ReloadingOptions = {
   readonly clock: Pick<Clock, 'ticks' | 'after'>;
 };
 
-/** Runs reloads one at a time and at most once a second. Calls during a reload share the next, which reads files again. */
+/** Runs reloads one at a time and at most once a second. Calls during a reload share the next reload, which reads files again. */
 export function createReloading({
   loaded,
   log,

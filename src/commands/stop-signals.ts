@@ -41,7 +41,7 @@ export function awaitStopSignal({ log, clock, leaveNow, source = process }: Opti
   });
 }
 
-/** Adds a listener, because the kernel ignores stop signals without one for the first process of a container. */
+/** Adds a listener: without one, the kernel does not deliver stop signals to the first process of a container. */
 export function leaveOnStopSignals(): void {
   if (process.pid === 1) for (const signal of stopSignals) process.on(signal, leaveAtOnce);
 }

@@ -3,7 +3,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** Formats a duration in its most natural unit, as 90 s is more exact than 1 min; with two units from two hours to ten days. */
+/** Formats a duration in its most natural unit: 90 s, not 1 min; with two units between two hours and ten days. */
 export function toDuration(ms: number): string {
   if (ms >= 10 * day) return `${Math.floor(ms / day)} d`;
   if (ms < second || ms >= 2 * hour) return toLength(ms);

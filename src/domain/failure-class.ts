@@ -47,7 +47,7 @@ export function toFailureClass({ status, customStatus, reason, isRead, isStopped
   return isRead || (status === 'other' && customStatus !== undefined) ? 'unknown' : 'unread';
 }
 
-/** The exporter's word for a run that the limit of its log stopped. The steps of such a run are only interrupted. */
+/** The exporter's word for a run that was stopped because its log was too large. The steps of such a run are only interrupted. */
 export const logLimit = 'LogLimitExceeded';
 
 const reasonsByClass: Readonly<Partial<Record<FailureClass, readonly string[]>>> = {
@@ -196,8 +196,8 @@ export type Surroundings = {
   /** Returns when a node disappeared from the inventory of a project; undefined if it is in the inventory, or never was. */
   readonly nodeGoneMs: (project: string, node: string) => number | undefined;
   /**
-   * Returns until when nothing is known to have changed that may let a job log in that was refused at a time; undefined if
-   * something changed, or if not all of its keys were read since.
+   * For a job that was refused at a time, returns until when no change is known that may let the job log in; undefined if there
+   * was such a change, or if not all keys of the job were read since.
    */
   readonly accessUnchangedMs: (job: JobAround, sinceMs: number) => number | undefined;
   /** Returns the cause that most failing jobs share; undefined if the given job does not have it. */

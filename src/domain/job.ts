@@ -7,7 +7,7 @@ export function toJobPath({ project, group, name }: JobNames): string {
   return [project, ...(group === '' ? [] : [group]), name].join('/');
 }
 
-/** Returns the names in a path. A group may contain slashes; a project and a name may not. */
+/** Returns the names in a path. A group may contain slashes; a project and a name cannot. */
 export function ofJobPath(path: string): JobNames {
   const [project = '', ...rest] = path.split('/');
   return { project, group: rest.slice(0, -1).join('/'), name: rest.at(-1) ?? '' };

@@ -32,7 +32,7 @@ function fromText(text: string): number | undefined {
   return toPlausible(parseDate(text));
 }
 
-/** Reads a date, as `Date.parse`, which takes 30 February for 2 March; `NaN` for a day that does not exist. */
+/** Reads a date; `NaN` for a day that does not exist, where `Date.parse` would read 30 February as 2 March. */
 export function parseDate(text: string): number {
   const [year, month, day] = text.slice(0, 10).split('-').map(Number);
   const isDay = new Date(Date.UTC(year ?? 0, (month ?? 0) - 1, day)).getUTCDate() === day;

@@ -169,7 +169,7 @@ function sumOf<Item>(items: readonly Item[], pick: (item: Item) => number): numb
 
 /**
  * Marks a unit whose last commits the database has lost, before its state is read, because perhaps only a later owner reads the
- * marks. Removes what was recorded about pushes too; otherwise increases that the database has lost would be pushed again.
+ * marks. Removes the records of pushes too: they lack the last pushes, whose increases would be pushed again.
  */
 export function markBehind(state: State, unit: string, nowMs: number): State {
   const keys: readonly RestoredMark['key'][] = ['executions', 'changes'];

@@ -18,7 +18,7 @@ export const lookEveryMs = 500;
 /** How long an owner acts without an acknowledged renewal. The rest of the lease is for work in progress. */
 const actsForMs = (leaseMs * 2) / 3;
 
-/** Returns how long an owner may still act; 0 or less if it may not. */
+/** Returns how long an owner may still act; 0 or less if it may no longer act. */
 export function toActingMs({ acknowledgedTicks }: Tenure, nowTicks: number): number {
   return acknowledgedTicks + actsForMs - nowTicks;
 }
@@ -31,7 +31,7 @@ export function listFree(units: readonly string[], leases: readonly Lease[], own
   return units.filter((unit) => !held.has(unit));
 }
 
-/** Returns how long a replica waits before it acquires a free unit: longer if it owns more, so that they are shared. */
+/** Returns how long a replica waits before it acquires a free unit: longer if it owns more, so that all get units. */
 export function toPatienceMs(owned: number, chance: number): number {
   return Math.min(owned + chance, maxSteps) * patienceStepMs;
 }

@@ -238,7 +238,7 @@ const spread = 0.8;
 const maxInARow = 5;
 const minPublishMs = 5000;
 
-/** Returns all names, from where the last pass ended early. If the project at this place is gone, starts with the next. */
+/** Returns all names, starting where the last pass ended early; if that project is gone, starting with the next. */
 function rotate(sortedNames: readonly string[], first: string): string[] {
   const start = sortedNames.findIndex((name) => name >= first);
   return start <= 0 ? [...sortedNames] : [...sortedNames.slice(start), ...sortedNames.slice(0, start)];

@@ -10,7 +10,7 @@ export const executionLimits = {
   nodeFailureRatio: 0.8,
   nodeFailingJobs: 2,
   durationFactor: 1.3,
-  /** How long a longer duration is reported. After this time, it counts as usual. */
+  /** How long an increase of durations is reported. After this time, the new durations count as usual. */
   durationShiftMs: 14 * 24 * hour,
   lagSeconds: 1800,
   /** The problem is reported if this window and the previous window had imports but no counted execution. */

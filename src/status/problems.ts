@@ -187,7 +187,7 @@ function* findUnwell({ name: collector, complaints }: CollectorStatus, of: strin
   }
 }
 
-/** Returns the problems of a server. Without a response, returns only this problem, because others may be over. */
+/** Returns the problems of a server. If the server does not respond, returns only this problem, because others may be over. */
 function* findTroubles(server: ServerStatus): Generator<Problem> {
   const { name, state, troubles = [] } = server;
   if (state !== 'up') return;

@@ -182,7 +182,7 @@ function isSuccess(last: PollStatus['last']): boolean {
   return last?.outcome.result === 'success';
 }
 
-/** Reports whether a poll failed only because the server was down; it is repeated within a minute after the recovery. */
+/** Reports whether a poll failed only because the server was down; such a poll is repeated within a minute after the recovery. */
 function isOutdated({ last }: PollStatus, seen: Seen | undefined, nowMs: number): boolean {
   if (seen?.state !== 'up' || last?.outcome.result !== 'failed') return false;
   const backForMs = nowMs - seen.sinceMs;

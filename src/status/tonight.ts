@@ -135,7 +135,7 @@ export function isAnyAtRisk({ servers }: Tonight): boolean | undefined {
     : undefined;
 }
 
-/** Reports whether all times are known, and runs were checked: that needs a run that the daemon has seen, or that none is expected. */
+/** Reports whether the risks are known: all times are known, and no run is expected or at least one could be checked. */
 export function isJudged(risks: RisksTonight | null): boolean {
   if (risks === null) return false;
   const { runs, jobs_without_times: untimed, of_projects_off: off } = risks.not_judged;

@@ -39,7 +39,7 @@ export function executionState(request: ApiRequest): Answer {
   });
 }
 
-/** Reports whether a state is pending. Another member has only stored states: files shortly after the end. */
+/** Reports whether a state is pending. Other members have only stored states, as files from shortly after the end. */
 function isPending({ world, member }: ApiRequest, execution: Execution): boolean {
   const { statePending, storageDelayMs } = world.settings;
   if (statePending === 'all' || statePending.has(execution.id)) return true;

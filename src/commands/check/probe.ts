@@ -106,7 +106,7 @@ export async function probeServer(
   };
 }
 
-/** One endpoint alone may fail; a whole server that fails, or a proxy before it, may make each answer late. */
+/** One endpoint alone may fail. After this many, the server or a proxy before it has failed, and each answer may be late. */
 const maxForeign = 3;
 
 function findRemedy(fault: ApiError | undefined): string | undefined {
@@ -212,7 +212,7 @@ export async function askOnce<Answer>(server: ServerConfig, ask: (api: Api) => P
   const largeAnswers = createLargeAnswers({ clock: systemClock });
   const connection = connectServer(server, { clock: systemClock, observe, onSecret: ignore, largeAnswers });
   try {
-    // Longer than the first contact, whose error has the reason.
+    // The limit is longer than that of the first contact, whose error has the reason.
     return await ask(connection.client.within({ lane: 'vital', forMs: 2 * server.timeoutMs }));
   } finally {
     await connection.close();

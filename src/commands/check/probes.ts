@@ -119,7 +119,7 @@ function toProbe(endpoint: Endpoint<unknown>): Probe {
   };
 }
 
-/** Removes endpoints with the same name, because some have two forms. */
+/** Removes endpoints with the same name, because some endpoints have two forms. */
 function uniqueByName(endpoints: readonly Endpoint<unknown>[]): Endpoint<unknown>[] {
   return endpoints.filter(({ name }, index) => endpoints.findIndex((other) => other.name === name) === index);
 }

@@ -269,7 +269,7 @@ export type FamilyFacts = {
   readonly type: string;
   readonly labels: readonly string[];
   readonly stateLabel?: string;
-  /** The family whose buckets a histogram without its own buckets has. */
+  /** The family whose buckets this histogram uses; absent if the histogram has its own buckets. */
   readonly bucketsFrom?: string;
 };
 

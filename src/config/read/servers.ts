@@ -65,7 +65,7 @@ function toServer({ projects, namespace, ...server }: Settings<typeof serverOpti
   };
 }
 
-// Resolves a secret. The variables with the secret and with the path of its file are equally strong: both are a contradiction.
+// Resolves a secret. The variables with the secret and with the path of its file are equally strong: setting both is an error.
 async function resolveSecret(leaf: Leaf, sources: Sources, { readFile, complaints }: About): Promise<Resolved> {
   const named = resolveLeaf(leaf, sources, complaints);
   const variable = toSecretVariable(leaf) ?? '';

@@ -54,7 +54,7 @@ export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: 
     return admission;
   }
 
-  /** Reports whether a password of this address already waits, so that a client that guesses passwords does not block others. */
+  /** Reports whether a password of this address already waits for its check: who guesses passwords must not block others. */
   function isBusy(from: string): boolean {
     return underWay.size >= maxWaiting || [...underWay.values()].some((one) => one.from === from);
   }

@@ -56,7 +56,7 @@ export function metricsRoute({ path, names, maxRequests, scrape, onBusy }: Metri
       refuse(response, 503, `${maxRequests} scrapes are already in progress; raise web.max_requests to allow more.\n`);
       return;
     }
-    // A scrape counts only while its response is rendered, so that a client that stops reading does not block others.
+    // A scrape is in progress only while its response is rendered, so that a client that stops reading does not block others.
     underWay += 1;
     try {
       await answer(request, response, filters);

@@ -53,7 +53,7 @@ export function createPageTurns({ clock, nextTurn, onBusy, reloads = () => 0 }: 
       if (isUnderWay) underWay -= 1;
       isUnderWay = false;
     };
-    // A page counts only while it is made, so that a client that stops reading does not block others.
+    // A page counts as in progress only while it is made, so that a client that stops reading does not block others.
     const end = response.end.bind(response);
     response.end = ((...given: Parameters<typeof end>) => {
       leave();

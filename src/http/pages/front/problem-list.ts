@@ -18,7 +18,7 @@ export function renderProblems(status: Status, problems: readonly Problem[], abo
     const notes = renderOthers(problems, about, { word: 'note' });
     return renderBox(mood, headline, html`<p>${toSummary(status)}</p>${renderWatchers(status.servers)}${notes}`);
   }
-  // Only at the start of the exporter, the worst problem is of this kind.
+  // The worst problem can be of this kind only at the start of the exporter.
   const mood = worst.kind === 'waiting' ? 'waiting' : 'bad';
   const alike = listAlike(worst, problems);
   if (alike.length < 2) {
