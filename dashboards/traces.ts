@@ -83,7 +83,7 @@ function rows() {
         overTime({
           id: 2,
           title: 'Failed executions by error',
-          description: "Failed executions per interval, by the server's own word for the error.",
+          description: 'Failed executions per interval, for each word with which the server names the error.',
           unit: 'short',
           query: `{ ${failures} } | count_over_time() by (span.error.type)`,
         }),

@@ -42,7 +42,7 @@ function commonCause(limits: Thresholds): Alert {
   };
 }
 
-/** The subject of a common cause, if it is of this kind. */
+/** The subject of a common cause, if the cause is of this kind. */
 function subjectOf(kind: string): string {
   return `{{ if eq $labels.kind "${kind}" }}{{ $labels.subject }}{{ end }}`;
 }
@@ -118,7 +118,7 @@ function noRecentSuccess(limits: Thresholds): Alert {
   const limit = newest('automation_job_success_age_limit_seconds');
   const lastSuccess = newest('automation_job_last_success_timestamp_seconds');
   const lastEnd = newest('automation_job_last_end_timestamp_seconds');
-  // Jobs of a passive member run on the others.
+  // Jobs of a passive member run on the other members.
   const mode = `last_over_time(automation_execution_mode{mode="passive"}[${limits.gapWindow}])`;
   const passive = `unless on (job, cluster, server)\n  min without (${limits.replicaLabels}, member) (${mode}) == 1`;
   return {
@@ -155,8 +155,8 @@ function overdue(limits: Thresholds): Alert {
 }
 
 /**
- * If one job fails on a node, the job is the likely cause; if several jobs fail on it and few or none on other nodes, the node is. In a
- * project with a single node, the cause stays unknown.
+ * If one job fails on a node, the job is the likely cause; if several jobs fail on it and few or none on other nodes, the node
+ * is the likely cause. In a project with a single node, the cause stays unknown.
  */
 function brokenNode(limits: Thresholds): string {
   const { newest, once } = createExpressions(limits);

@@ -116,7 +116,7 @@ function toMetadata(objective: Objective, target: number): Recording[] {
   ];
 }
 
-/** Is the error budget spent faster than it lasts? */
+/** Is the error budget spent too fast? */
 export function objectiveAlerts(limits: Thresholds): Alert[] {
   const whole = '{{ with $labels.project }} in {{ . }}{{ end }}';
   return [

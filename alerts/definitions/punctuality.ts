@@ -36,7 +36,7 @@ function toTotal(window: string): string {
   return `sum by (cluster, server) (rate(${starts}[${window}]) or ${native} or rate(${misses}[${window}]))`;
 }
 
-/** A native histogram has no bucket limit at five minutes: Prometheus estimates the share below. */
+/** A native histogram has no bucket limit at five minutes, so Prometheus estimates the share below. */
 function toPunctual(over: (events: string) => string, once = (expr: string): string => expr): string {
   const native = `histogram_fraction(0, 300, ${over(delays)}) * histogram_count(${over(delays)}) >= 0`;
   return `(sum by (cluster, server) (${once(over(punctualStarts))}) or sum by (cluster, server) (${once(native)}))`;
@@ -55,7 +55,7 @@ function toUnlessTold({ punctualityToldWindow: window }: Thresholds): string {
   return `unless on (cluster, server) (\n  ${ofServer}\n  or\n  ${told('alertname="AutomationSchedulerSaturated"')}\n)`;
 }
 
-/** Is the budget of runs that are late or missed spent faster than it lasts? */
+/** Is the budget of late and missed runs spent too fast? */
 export function punctualityAlerts(limits: Thresholds): Alert[] {
   const { unlessBehind } = createExpressions(limits);
   const guard = unlessBehind.replace('on (job, cluster, server)', 'on (cluster, server)');

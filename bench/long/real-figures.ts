@@ -8,8 +8,9 @@ type Figures = ReadonlyMap<string, number>;
 type Truth = Readonly<Record<string, Figures>>;
 
 /**
- * Compares each family of readings with the server's own answers: each value must lie between the minimum and the maximum of the
- * server's answers at that time, and a value may be present or absent only if it was so in one of these answers.
+ * Compares each family of readings with the server's own answers: each value must lie between the minimum and the maximum of
+ * the server's answers at that time, and a value may be present or absent only if it was present or absent in one of these
+ * answers.
  */
 export async function judgeFigures(
   server: RealServer,

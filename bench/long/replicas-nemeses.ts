@@ -7,7 +7,7 @@ import { runCommand } from '../../test/support/process.ts';
 import type { ReplicaScene } from './replicas-scene.ts';
 import { pause } from './replicas-watch.ts';
 
-/** Breaks something while executions end, and repairs it; returns the time until another, or any, replica shows all. */
+/** Breaks something while executions end, and repairs it; returns the time until another (or any) replica shows all executions. */
 type Nemesis = {
   readonly name: string;
   readonly play: (scene: ReplicaScene, round: number) => Promise<number>;

@@ -52,7 +52,7 @@ export function toGridPanel(builder: CommonPanelBuilder, facts: PanelFacts, aski
   return { width: facts.width, height: facts.height, panel: links.length === 0 ? panel : withLinks(panel, links) };
 }
 
-/** Sets data links, which the builder of the SDK writes in the shape of dashboard links, which Grafana does not read. */
+/** Sets data links: the builder of the SDK would write them as dashboard links, which Grafana does not read. */
 function withLinks(panel: Panel, links: readonly DataLink[]): Panel {
   const { defaults = {}, overrides = [] } = panel.fieldConfig ?? {};
   // This cast is safe: the type in the SDK is wrong, and Grafana reads this shape.

@@ -12,7 +12,7 @@ const accepted = new Set([
   'MIT-0',
 ]);
 
-/** Returns packages that must not ship, with their licences. An expression needs all of it accepted, or one side of an OR. */
+/** Returns packages that must not ship, with their licences. All of an expression must be accepted, or one side of an OR. */
 export function findRefusedLicences(inside: readonly Pick<Inside, 'name' | 'license'>[]): readonly string[] {
   return inside.filter(({ license }) => !isAccepted(license)).map(({ name, license }) => `${name} (${license})`);
 }

@@ -57,7 +57,7 @@ function entry(term: string, text: string): readonly string[] {
   return ['.TP', `\\fB${escape(term)}\\fR`, escape(text)];
 }
 
-/** Escapes text for roff: a hyphen must stay one when a command is copied, and no line may look like a request of roff. */
+/** Escapes text for roff: a hyphen must stay a hyphen when a command is copied, and no line may look like a request of roff. */
 function escape(text: string): string {
   return text
     .replaceAll('\\', '\\e')

@@ -6,8 +6,8 @@ import { findArchitecture } from './node.ts';
 
 /**
  * Fills a compile cache: `node warm-up.ts PACKAGE IMAGE CACHE [ARCHITECTURE]` lets the package in the first folder watch a
- * simulated server until its pages have been served and a trace has been sent, then ends it. The Node in IMAGE runs it, emulated
- * where it is of another architecture. Compiled code fits only the flags of Node that it was compiled with.
+ * simulated server until its pages have been served and a trace has been sent, then ends it. The Node in IMAGE runs it,
+ * emulated if it is for another architecture. Compiled code fits only the flags of Node that it was compiled with.
  */
 const [folder = '', image = '', cache = '', name] = process.argv.slice(2);
 const architecture = findArchitecture(name === '' ? undefined : name);
