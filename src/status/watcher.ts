@@ -52,7 +52,9 @@ export function judge(
 export function toHeadlineElsewhere(own: number, all: number, only: string): string {
   if (all === 0) return 'This shard has no server';
   if (all === 1) return `${only} is watched by another exporter`;
-  return own === 0 ? `Other exporters watch the ${all} servers` : `No problem seen on ${own} of ${all} servers`;
+  return own === 0
+    ? `Other exporters watch the ${all} servers`
+    : `No problem seen; this exporter watches ${own} of ${all} servers`;
 }
 
 export function toSummaryElsewhere(others: number): string {

@@ -32,7 +32,7 @@ describe('status/problems', () => {
     const all = [server('a', { state: 'elsewhere' }), ...away];
     expect(headline(server('a', { state: 'elsewhere' }))).toBe('"a" is watched by another exporter');
     expect(headline(...all)).toBe('Other exporters watch the 3 servers');
-    expect(headline(server('a'), ...away)).toBe('No problem seen on 1 of 3 servers');
+    expect(headline(server('a'), ...away)).toBe('No problem seen; this exporter watches 1 of 3 servers');
     expect(toSummary(status(server('a'), ...away))).toBe(
       'It answers and may run jobs; 2 collectors are up to date. 2 servers are watched by other exporters.',
     );
