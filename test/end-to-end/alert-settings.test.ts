@@ -3,7 +3,7 @@ import { startSimulator } from '../../simulator/simulator.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 
-it("serves rules with a site's thresholds, names them in runbooks, and shows problems of disabled alerts as notes", async () => {
+it('serves rules with the thresholds of a site, names them in runbooks, and shows problems of disabled alerts as notes', async () => {
   const simulator = await startSimulator({ scenario: 'empty' });
   onTestFinished(() => simulator.stop());
   simulator.control.createProject('pay');
@@ -30,7 +30,7 @@ alerts: { thresholds: { service_down_for: 10m }, ${off} }
 
   type Answer = { readonly well: boolean; readonly problems: readonly { readonly kind: string }[] };
   const status = await eventually(async () => {
-    // The cast has only the fields that are used.
+    // The cast contains only the fields that are used.
     const found = JSON.parse(await read('/api/status')) as Answer;
     expect(found).toMatchObject({ well: true, problems: [{ kind: 'passive' }] });
     return found;
@@ -39,7 +39,7 @@ alerts: { thresholds: { service_down_for: 10m }, ${off} }
   expect(await read('/')).toContain('Its alert is off.');
 });
 
-it('shows series that the limit of a collector drops as a problem, as their alert does', async () => {
+it('shows it as a problem that the limit of a collector drops series, as the alert does', async () => {
   const simulator = await startSimulator({ scenario: 'empty' });
   onTestFinished(() => simulator.stop());
   simulator.control.createProject('pay');

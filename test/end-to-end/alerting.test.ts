@@ -29,7 +29,7 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
   const endings: (() => Promise<unknown>)[] = [];
 
   beforeAll(async () => {
-    // There are enough threads that every started job runs at once, even at this speed.
+    // There are enough threads to run every started job at once, even at this speed.
     simulator = await startSimulator({ speed: 60, threadPoolSize: 500 });
     endings.push(() => simulator.stop());
     daemon = startDaemon(dir, simulator);
@@ -46,7 +46,7 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
       target: new URL(url).host,
       job: 'automation-exporter',
       alertmanager: alertmanager.address,
-      // The same rules with shorter waits.
+      // The same rules with shorter durations.
       rules: buildRules({
         baseUrl: url,
         evaluationInterval: '1s',
@@ -65,7 +65,7 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
   });
 
   it.each(dashboardNames)(
-    'answers every query of the dashboard %s from a real Prometheus',
+    'has an answer from a real Prometheus for every query of the dashboard %s',
     async (name) => {
       const queries = panelQueries(dashboardJson(name));
       expect(queries.length).toBeGreaterThan(10);
@@ -85,7 +85,7 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
 
   it('evaluates every rule without an error, and has no alert about the exporter', async () => {
     const readRules = async (): Promise<readonly EvaluatedRule[]> => {
-      // The cast has only the fields that are used of Prometheus's API.
+      // The cast contains only the used fields of the API of Prometheus.
       const { groups } = (await prometheus.get('/api/v1/rules')) as {
         readonly groups: readonly { readonly rules: readonly EvaluatedRule[] }[];
       };
@@ -100,7 +100,7 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
     expect(rules.filter(({ health }) => health !== 'ok').map(({ name, lastError }) => `${name}: ${lastError}`)).toEqual(
       [],
     );
-    // A busy machine may cause a short problem at the start, whose alert is pending for ten minutes and then ends.
+    // A busy machine may cause a short problem at the start; its alert is pending for ten minutes and then ends.
     const isFiring = ({ state }: { readonly state: string }): boolean => state === 'firing';
     const loud = rules.filter(
       ({ name, alerts = [] }) => name.startsWith('AutomationExporter') && alerts.some(isFiring),
@@ -184,7 +184,7 @@ state: { dir: ${join(dir, 'state')} }
   return startCli(['serve', `--config.file=${join(dir, 'config.yaml')}`]);
 }
 
-/** One short step on one node that always or never fails. */
+/** Defines one short step on one node that always or never fails. */
 function toWork(failureChance: 0 | 1) {
   const step = { kind: 'exec', text: 'export', nodeStep: true, seconds: 0.05, failureChance } as const;
   return { nodes: ['box01'], steps: [step], keepGoing: false, timeoutMs: undefined, references: new Map() };
@@ -202,7 +202,7 @@ async function runToItsEnd(simulator: Simulator, job: string): Promise<void> {
   });
 }
 
-/** Changes the mode by the service's own API, as an administrator does. */
+/** Changes the mode through the API of the service, as an administrator does. */
 async function postAsPerson(simulator: Simulator, what: 'enable' | 'disable'): Promise<void> {
   const answer = await fetch(`${simulator.url}/api/47/system/executions/${what}`, {
     method: 'POST',

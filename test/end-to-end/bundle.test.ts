@@ -48,7 +48,7 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
 /** Packs the npm archive and lists its files. */
 async function pack() {
   const packed = await runCommand('npm', ['pack', '--json', '--pack-destination', directory], { cwd: home() });
-  // The cast has only the fields that are used.
+  // The cast contains only the fields that are used.
   const [archive] = JSON.parse(packed) as readonly { filename: string; files: readonly { path: string }[] }[];
   if (archive === undefined) throw new Error('npm packed nothing');
   return archive;
@@ -105,7 +105,7 @@ const inside = [
 describe('end-to-end, bundle', () => {
   it('serves and traces like the sources, with all files that ship with it', async () => {
     await whileServing(async (url, { pid }) => {
-      // The exporter sets these variables itself, without being asked.
+      // The exporter sets these variables by itself.
       expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).toContain('MALLOC_TRIM_THRESHOLD_=131072');
       const text = await (await fetch(`${url}/metrics`)).text();
       expect(text).toContain('automation_up{server="prod"} 1\n');
@@ -143,7 +143,7 @@ describe('end-to-end, bundle', () => {
     expect(output).toContain('node_modules/supports-color/index.js is not loaded: it does not belong to the exporter');
   }, 120_000);
 
-  it('has no character that would double the memory of its code', () => {
+  it('has no character outside Latin-1, because one such character doubles the memory of its code', () => {
     const files = globSync('**/*.js', { cwd: home() });
     expect(files.length).toBeGreaterThan(20);
     const isWide = (file: string) => /[^\0-\x7f]/.test(readFileSync(join(home(), file), 'utf8'));

@@ -14,7 +14,7 @@ describe('end-to-end/catalogue', () => {
       env: {
         AUTOMATION_EXPORTER_URL: simulator.url,
         AUTOMATION_EXPORTER_TOKEN: simulator.token,
-        // Steps and logs are requested for executions and not by a collector, so traces are off.
+        // Executions request steps and logs, not collectors, so traces are off.
         AUTOMATION_EXPORTER_TRACES_ENABLED: 'off',
         AUTOMATION_EXPORTER_DIAGNOSIS_ENABLED: 'false',
         ...Object.fromEntries(

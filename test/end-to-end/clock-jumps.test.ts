@@ -56,7 +56,7 @@ describe('end-to-end, a wall clock that jumps', () => {
     await eventually(async () => expect(await countModes(daemon)).toBeGreaterThan(2));
     finish();
     await scrapeUntil(daemon, 0);
-    // New counters show 0 for a minute before they show their value.
+    // A new counter shows 0 for a minute before it shows its value.
     hands.aheadMs += 61_000;
     await scrapeUntil(daemon, 1);
 

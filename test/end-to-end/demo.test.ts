@@ -212,7 +212,7 @@ describe('end-to-end/demo', () => {
 
   it.each(['SIGINT', 'SIGTERM'] as const)('ends within a second of %s and leaves nothing behind', async (signal) => {
     const demo = await start();
-    // The demo has started, and an idle connection is open, as browsers keep one.
+    // The demo has started, and a connection is open and idle, as browsers keep one.
     await eventually(async () => {
       expect(await (await fetch(`${demo.url}/metrics`)).text()).toContain('\nautomation_up{server="demo"} 1\n');
     });

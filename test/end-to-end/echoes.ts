@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 
 type Echo = (token: string) => string | Buffer;
 
-/** The ways in which a server may return a credential that it received, by the first part of the path. */
+/** The ways in which a server may return a credential that it received, by the first segment of the path. */
 export const echoes: Readonly<Record<string, Echo>> = {
   refusal: (token) =>
     answer(

@@ -41,7 +41,7 @@ describe('end-to-end/execution-page', () => {
     const page = await readPage(address);
 
     expect(toText(page)).toMatch(new RegExp(`^✓nightly/settle #${id}: succeeded\\nServer: `));
-    // The end has the time of the server, whose clock is months behind.
+    // The end is by the clock of the server, which is months behind.
     expect(toText(page)).toMatch(/\nEnded: 2026-01-15 .* \((?:just now|\d+ (?:s|min) ago)\)\n/);
     expect(toText(page)).toMatch(
       /\nRUN pay\/nightly\/settle \| {2}\| 0 \| .* \| ✓ succeeded \(the execution succeeded\)\n/,
@@ -66,7 +66,7 @@ describe('end-to-end/execution-page', () => {
     expect(toText(await readPage(`${daemon.url}/traces`))).toMatch(/^…Traces are off\n/);
   });
 
-  it('says how to get the steps of an execution without steps', async () => {
+  it('explains how to get the steps of an execution that has no steps', async () => {
     const { daemon, id, yaml } = await setUp(false, 'enabled: off');
     expect(yaml).toContain('enabled: off');
     const page = toText(await readPage(`${daemon.url}/executions/prod/${id}`));

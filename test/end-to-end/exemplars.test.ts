@@ -6,7 +6,7 @@ import { describeWithTools } from '../support/tools.ts';
 import { watchExecutions } from './watch-executions.ts';
 
 describeWithTools('end-to-end/exemplars', ['prometheus'], ({ prometheus }) => {
-  it('links durations to traces, for a Prometheus that keeps exemplars', async () => {
+  it('links durations to traces, for a Prometheus that stores exemplars', async () => {
     const { simulator, daemon, jobs } = await watchExecutions('web01', { jobs: ['settle'] });
     const watching = await startPrometheus({ prometheus, target: new URL(daemon.url).host, job: 'exporter' });
     onTestFinished(watching.stop);

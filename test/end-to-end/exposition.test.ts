@@ -37,7 +37,7 @@ type Answer = {
 };
 type Asking = { readonly method?: string; readonly headers?: Readonly<Record<string, string>> };
 
-/** Sends the path as written and returns the body as received, because most clients normalise both. */
+/** Sends the path as written and returns the body as received; most clients would normalise both. */
 function get(path: string, { method = 'GET', headers = {} }: Asking = {}): Promise<Answer> {
   const { hostname, port } = new URL(demo.url);
   return new Promise((resolve, reject) => {
@@ -69,7 +69,7 @@ describe('end-to-end/exposition', () => {
       protobufType,
     ],
     ['what it does not have', { accept: 'application/vnd.google.protobuf' }, textType],
-  ])('answers a client that accepts %s in the right format', async (_, headers, contentType) => {
+  ])('sends the right format to a client that accepts %s', async (_, headers, contentType) => {
     const { status, headers: received, body } = await get('/metrics', { headers });
 
     expect(status).toBe(200);
@@ -101,7 +101,7 @@ describe('end-to-end/exposition', () => {
   });
 
   it.each(['/', '/metrics', '/dashboards/', '/runbooks/', '/nothing-here'])(
-    'protects %s with headers and names no framework',
+    'sends protective headers with %s, and names no framework',
     async (path) => {
       const { headers } = await get(path);
 
@@ -116,7 +116,7 @@ describe('end-to-end/exposition', () => {
     },
   );
 
-  it('has pages without scripts and foreign content', async () => {
+  it('has pages without scripts and without content of other sites', async () => {
     for (const path of ['/', '/dashboards/', '/runbooks/', '/runbooks/AutomationServiceDown']) {
       const { status, headers, body } = await get(path);
       expect({ path, status, type: headers['content-type'] }).toEqual({
@@ -210,7 +210,7 @@ describe('end-to-end/exposition', () => {
     expect({ status, allow: headers.allow }).toEqual({ status: 405, allow: 'GET, HEAD' });
   });
 
-  it('shows only the collectors and the server that a scrape selects', async () => {
+  it('returns only the collectors and the server that a scrape selects', async () => {
     const { body } = await get('/metrics?collect[]=system-info&server[]=demo');
     expect(body).toContain('\nautomation_server_info{server="demo",');
     expect(body).not.toMatch(/^(automation_exporter|automation_execution_mode|process|nodejs)_/m);
@@ -229,7 +229,7 @@ describe('end-to-end/exposition', () => {
     );
   });
 
-  it('serves other clients while fifty clients read nothing', async () => {
+  it('serves other clients while fifty clients do not read their responses', async () => {
     const readers = Array.from({ length: 50 }, () => ask('/dashboards/overview.json', 5));
     try {
       for (let scrape = 0; scrape < 10; scrape++) expect((await get('/metrics')).status).toBe(200);
@@ -246,7 +246,7 @@ describe('end-to-end/exposition', () => {
   });
 });
 
-/** A connection that sends several requests at once and reads no response. */
+/** Opens a connection that sends several requests at once and reads no response. */
 function ask(path: string, times: number): Socket {
   const { hostname, port } = new URL(demo.url);
   const socket = connect({ host: hostname, port: Number(port) });
@@ -256,7 +256,7 @@ function ask(path: string, times: number): Socket {
   return socket;
 }
 
-/** Parses samples to [name, sorted labels, value]. Those of the runtime are omitted, because they change between two scrapes. */
+/** Parses samples to [name, sorted labels, value]. Samples of the runtime are omitted, because they change between two scrapes. */
 const parserProgram = `
 import json, sys
 from prometheus_client.parser import text_string_to_metric_families as parse_text

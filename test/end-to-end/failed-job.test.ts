@@ -19,7 +19,7 @@ const toLogs =
   () => ({ OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json', OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: url.replace('traces', 'logs') });
 
 describe('end-to-end/failed-job', { timeout: 60_000 }, () => {
-  it('explains a failure by its first cause, and whether the job failed in this way before', async () => {
+  it('explains a failure by its first cause, and states whether the job failed in this way before', async () => {
     const { simulator, daemon } = await watchExecutions('db03', {
       simulated,
       yaml: "jobs: { overrides: [{ match: 'pay/nightly/job 0', owner: payments }] }\n",
@@ -63,7 +63,7 @@ describe('end-to-end/failed-job', { timeout: 60_000 }, () => {
     expect(toText(await read('/jobs/prod/pay/nightly/job%200'))).toContain('payments');
   });
 
-  it('names on the trace what changed before the failure, because definition and keys are read at once', async () => {
+  it('lists on the trace what changed before the failure, because definition and keys are read at once', async () => {
     const logs = await startSink((response) => accept(response));
     onTestFinished(() => logs.stop());
     const { simulator, sink, daemon } = await watchExecutions('db03', {
@@ -110,7 +110,7 @@ describe('end-to-end/failed-job', { timeout: 60_000 }, () => {
     expect(page).toContain('definition pay/nightly/settle: steps');
   });
 
-  it('sends the last lines as log records of the failed step until they are accepted, once, and shows the lines on its page', async () => {
+  it('sends the last lines of the failed step as log records until they are accepted, and shows the lines on its page', async () => {
     const logs = await startSink((response, _request, index) => {
       if (index >= 3) accept(response);
       else if (index === 0) response.destroy();

@@ -50,7 +50,7 @@ describeWithTools('end-to-end/failing-night', ['prometheus'], (tools) => {
       expect(await prometheus.query('automation_exporter_execution_lag_seconds < 60')).toHaveLength(1),
     );
 
-    // The speed of the night does not shorten runs, so their conditions do.
+    // The speed of the night shortens no runs, so the conditions of the runs do.
     simulator.control.setConditions({ failureFactor: 6, durationFactor: 0.02 });
     simulator.control.setExecutionMode('active');
     await eventually(async () => expect(readTruth(simulator).size).toBeGreaterThan(15));
@@ -70,7 +70,7 @@ describeWithTools('end-to-end/failing-night', ['prometheus'], (tools) => {
       if (endedAtMs === undefined) simulator.control.abort(id);
 
     const truth = readTruth(simulator);
-    // The increase would be too small if no scrape had seen the 0.
+    // The increase would be too small without a scrape that contained the 0.
     expect((await readStored('automation_executions_total')).filter(beginsAboveZero)).toEqual([]);
     for (const name of ['automation_executions_total', 'automation_execution_duration_seconds_count'])
       await eventually(async () => expect(rise(await readStored(name))).toEqual(truth), { limitMs: 60_000 });
@@ -94,7 +94,7 @@ const names = [
   'automation_node_failures_total',
 ];
 
-/** The true number of ended executions by job and status; combinations without executions are omitted. */
+/** The true number of ended executions by job and status, without combinations that have no executions. */
 function readTruth(simulator: Simulator): Map<string, number> {
   const ends = new Map<string, number>();
   for (const { project, jobGroup = '', jobName = '', status, endedAtMs } of simulator.truth().executions) {
@@ -122,7 +122,7 @@ function beginsAboveZero({ values }: Stored): boolean {
   return Number(values[0]?.[1]) > 0;
 }
 
-/** Finds samples that are lower than the sample before them. */
+/** Finds samples that are lower than the previous sample. */
 function findFalls(stored: readonly Stored[]): string[] {
   expect(stored.length).toBeGreaterThan(0);
   return stored.flatMap(({ metric, values }) =>

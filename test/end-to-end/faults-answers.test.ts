@@ -6,7 +6,7 @@ import { say } from './faulty-upstream.ts';
 
 watchResources();
 
-/** The first value is four polls a second and one request for the version. */
+/** Four polls a second and one request for the version come first. */
 const allPolls = { first: 10, perSecond: 6 };
 
 /** The server returns unexpected content. This is not an outage, so the circuit stays closed. */
@@ -22,7 +22,7 @@ const answersNonsense: Series = {
   automation_scheduler_thread_pool_size: 10,
 };
 
-/** Series if only one endpoint fails. */
+/** The series if only one endpoint fails. */
 const withoutLogStorage: Series = {
   automation_up: 1,
   automation_credentials_accepted: 1,
@@ -104,7 +104,7 @@ describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
         atMost: allPolls,
       });
       expect(kinds).toEqual(['too_large']);
-      // The client reads 16 MiB; what was already in the sockets is discarded.
+      // The client reads 16 MiB; bytes that were already in the sockets are discarded.
       expect((upstream.sentBytes() - before) / asked).toBeLessThan(24 * MiB);
     });
   });
@@ -177,7 +177,7 @@ describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
     });
   });
 
-  it('faults/row-14: unsupported version (400): reports that no version is supported by both', async () => {
+  it('faults/row-14: unsupported version (400): reports that the exporter and the server support no common version', async () => {
     const body = '{"error":true,"apiversion":13,"errorCode":"api.error.api-version.unsupported","message":"no"}';
     await watchFaults({}, async (watch) => {
       const { upstream } = watch;
@@ -191,7 +191,7 @@ describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
     });
   });
 
-  it('faults/row-14: unsupported version (400): uses the version of an older server that replaced the first server', async () => {
+  it('faults/row-14: unsupported version (400): uses the version of an older server that replaced the server', async () => {
     const older = await startSimulator({ scenario: 'empty', apiVersion: 36 });
     await watchFaults({}, async (watch) => {
       const { upstream, simulator } = watch;

@@ -53,7 +53,7 @@ function ofSimulator({ simulator }: Watch, fault: Parameters<Watch['simulator'][
 }
 
 describe.concurrent('end-to-end/faults of the connection', { timeout: 45_000 }, () => {
-  it('faults/row-1: refuses connections at the start: down until it answers', async () => {
+  it('faults/row-1: refuses connections at the start: is shown as down until it responds', async () => {
     await watchFaults({ before: (upstream) => upstream.die() }, async (watch) => {
       const kinds = await playFault(watch, {
         wellBefore: false,
@@ -77,14 +77,14 @@ describe.concurrent('end-to-end/faults of the connection', { timeout: 45_000 }, 
     });
   });
 
-  it('faults/row-3: hangs before headers: times out, and sends only vital polls', async () => {
+  it('faults/row-3: hangs before headers: times out, and then sends only vital polls', async () => {
     await watchFaults({ timeout: '1s' }, async (watch) => {
       const { begin, end } = ofSimulator(watch, { kind: 'hang' });
       const askOnlyVital = async (): Promise<void> => {
         const { requests } = watch.upstream;
         const [asked, rounds] = [requests.length, watch.healthyRounds()];
         await soon(async () => expect(watch.healthyRounds()).toBeGreaterThanOrEqual(rounds + 4));
-        // All other requests are probes, which are rare.
+        // All other requests are rare probes.
         const others = requests.slice(asked).filter((path) => !/\/system\/(info|executions)/.test(path));
         expect(others.length).toBeLessThanOrEqual(3);
         end();
@@ -94,7 +94,7 @@ describe.concurrent('end-to-end/faults of the connection', { timeout: 45_000 }, 
     });
   });
 
-  it('faults/row-4: drips a byte at a time: the whole answer has a single deadline', async () => {
+  it('faults/row-4: drips a byte at a time: the whole response has a single deadline', async () => {
     await watchFaults({ timeout: '1s' }, async (watch) => {
       const fault = ofSimulator(watch, { kind: 'drip', ms: 50 });
       expect(await playFault(watch, { ...fault, shows: down, atMost: whileOpen })).toEqual(['timeout']);
@@ -170,7 +170,7 @@ describe.concurrent('end-to-end/faults of the connection', { timeout: 45_000 }, 
     },
   );
 
-  it('faults/row-21: DNS faults: a name that is not found at first and is found later', async () => {
+  it('faults/row-21: DNS faults: the name cannot be resolved at first, and can be resolved later', async () => {
     const names = watchName('automation.invalid');
     await watchFaults({ url: ({ url }) => url.replace('127.0.0.1', 'automation.invalid') }, async (watch) => {
       const kinds = await playFault(watch, {

@@ -6,7 +6,7 @@ import { type Daemon, startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 
 const patience = { limitMs: 60_000 };
-/** The number of executions in a flood; 100,000 is realistic, on an idle machine. */
+/** The number of executions in a flood; an idle machine can play the realistic number of 100,000. */
 const size = Number(process.env['FAULTS_SIZE'] ?? 10_000);
 
 type Given = {
@@ -100,7 +100,7 @@ describe('end-to-end/faults of data', { timeout: 240_000 }, () => {
     const { daemon } = await setUp(({ control }) => {
       control.createProject('pay');
       const nowMs = Date.now();
-      // These sets of labels become equal when joined.
+      // These sets of labels are equal when joined.
       const pairs = [
         ...hostile.map((name) => ['group', name]),
         ['x', 'y,z'],
@@ -128,13 +128,13 @@ describe('end-to-end/faults of data', { timeout: 240_000 }, () => {
     expect(page).not.toContain('<script>');
   });
 
-  it('faults/row-37: counts every run of more jobs than the limit of series with names of 10 kB, in a scrape below 20 MB', async () => {
+  it('faults/row-37: counts every run of more jobs with names of 10 kB than have series, in a scrape below 20 MB', async () => {
     const longNames = 1000;
     const runs = size / 5 + longNames;
     const fill = ({ control }: Simulator): void => {
       control.createProject('pay');
       const nowMs = Date.now();
-      // Oldest first, because the simulated server lists them in the order of their ends.
+      // The oldest end is first, because the simulated server lists jobs in the order of their ends.
       for (let job = runs - 1; job >= 0; job -= 1) {
         const name = job < longNames ? `${String(job)} ${'x'.repeat(10_000)}` : `job ${job}`;
         const jobId = control.createJob('pay', { name, group: '' });

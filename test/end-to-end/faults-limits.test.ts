@@ -33,7 +33,7 @@ describe.concurrent('end-to-end/faults of limits, credentials and time', { timeo
           clockShift.ticks += 300_000;
         },
         shows: { ...refused, automation_credentials_accepted: 1 },
-        // No more requests than those that were in progress at once.
+        // The limit is the number of requests that were in progress at once.
         atMost: { first: 4, perSecond: 0 },
       });
       expect(kinds).toEqual(['busy']);
@@ -106,7 +106,7 @@ describe.concurrent('end-to-end/faults of limits, credentials and time', { timeo
   });
 
   it.each(['grow', 'shrink'])(
-    'faults/row-17: pages shift while they are read: they %s, and every row is read',
+    'faults/row-17: pages shift while they are read: the pages %s, and every row is read',
     async (how) => {
       const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
       const { api, seen, close } = createTestClient({ url: simulator.url, token: fixedSecret(simulator.token) });
@@ -132,7 +132,7 @@ describe.concurrent('end-to-end/faults of limits, credentials and time', { timeo
       }
 
       expect(ids.filter((id) => !found.has(id))).toEqual([]);
-      // The window is read again when its total changes, but not for ever.
+      // The window is read again when its total changes, but not without end.
       expect(seen.filter((line) => line === 'project-executions 200').length).toBeLessThanOrEqual(60);
       await close();
       await simulator.stop();

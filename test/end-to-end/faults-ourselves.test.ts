@@ -22,10 +22,10 @@ import { type Child, startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeMemoryFolder } from '../support/memory-folder.ts';
 
-/** True if the test may mount a file system. Only root may, and not in every container. */
+/** True if the test can mount a file system; only root can, and not in every container. */
 const canMount = mayMount();
 
-/** Limits that suffice on a busy machine. */
+/** A time limit that is enough on a busy machine. */
 const patience = { limitMs: 60_000 };
 
 type Own = Awaited<ReturnType<typeof setUp>>;
@@ -73,7 +73,7 @@ const counted =
   'automation_executions_total{server="default",project="pay",job_group="",job_name="",status="succeeded"}';
 const resets = 'automation_exporter_state_resets_total';
 
-/** Ends runs one by one until the daemon has counted this many. */
+/** Ends runs one by one until the daemon has counted this number. */
 async function countTo(many: number, { simulator }: Own, { read }: Running): Promise<void> {
   const have = (await read(counted)) ?? 0;
   for (let more = have; more < many; more += 1) {
@@ -95,7 +95,7 @@ async function startCounting(many: number, own: Own, env?: Parameters<Own['start
   return running;
 }
 
-/** Leaves the state of a daemon that counted five runs, with its backup. */
+/** Leaves the state of a daemon that counted five runs, and the backup of this state. */
 async function leaveFive(own: Own): Promise<void> {
   await (await startCounting(5, own)).child.stop();
 }
@@ -145,7 +145,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
     rmSync(own.state, { recursive: true });
     await countTo(5, own, running);
     await running.child.waitFor(/level=error msg="state directory removed or replaced: writing it again"/);
-    // The answer of a scrape may be a second old.
+    // The response to a scrape may be a second old.
     await eventually(async () => expect(await running.read(resets)).toBe(1), patience);
     await running.child.stop();
     const again = await own.start();
@@ -285,7 +285,7 @@ function writes(handle: number, bytes: number): boolean {
   }
 }
 
-/** Limits the size of files of the process to this number of bytes, as a full disk does. */
+/** Limits the size of the files of the process to this number of bytes, like a full disk. */
 function limitFiles(pid: number, bytes: string): void {
   execFileSync('prlimit', [`--pid=${pid}`, `--fsize=${bytes}:unlimited`]);
 }

@@ -19,7 +19,7 @@ describeWithTools('end-to-end/first-alert', ['prometheus', 'promtool', 'alertman
   });
   afterEach(() => newcomer?.stop());
 
-  it('leads from the typed commands of the guide to an alert in Alertmanager', async () => {
+  it('leads from the commands of the guide, as typed, to an alert in Alertmanager', async () => {
     const ports: Readonly<Record<string, number>> = {
       9720: await freePort(),
       9721: await freePort(),
@@ -53,7 +53,7 @@ done
   }, 120_000);
 });
 
-/** The same commands with shorter intervals, and with shorter waits of rules. */
+/** The same commands with shorter intervals, and with shorter durations in rules. */
 function hasten(block: string): string {
   const short = block.replaceAll(/\b(?:15|30)s\b/g, '1s');
   return short.replace(

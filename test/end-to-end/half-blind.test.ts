@@ -8,7 +8,7 @@ import { describeWithTools } from '../support/tools.ts';
 
 const token = 'a-token-that-sees-half';
 
-/** Plays 100 runs of the warehouse and 14 of the shop, some of them ad hoc, and some of the readable project. */
+/** Plays 100 runs of the warehouse and 14 runs of the shop, some of them ad hoc, and some runs of the readable project. */
 function play({ control }: Simulator): void {
   const endedAtMs = Date.now() - 60_000;
   for (const [project, runs] of Object.entries({ pay: 5, warehouse: 100, 'web-shop': 14 })) {
@@ -75,7 +75,10 @@ metrics: { hold_new_series: 0s }
   }, 120_000);
 });
 
-/** The problems of `/api/status` as kind and text, without the clock problem: the test moves only the monotonic clock. */
+/**
+ * The problems of `/api/status`, each as its kind and text, without the clock problem, because the test moves only the
+ * monotonic clock.
+ */
 async function problems({ url }: Daemon): Promise<readonly string[]> {
   const status = (await (await fetch(`${url}/api/status`)).json()) as {
     readonly problems: readonly { readonly kind: string; readonly text: string }[];

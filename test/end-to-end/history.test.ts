@@ -13,7 +13,7 @@ import { describeWithTools } from '../support/tools.ts';
 const hourMs = 3_600_000;
 const stepMs = 300_000;
 const beganMs = Date.now();
-/** A full hour that lies two days in the past. */
+/** A full hour, two days before now. */
 const sinceMs = Math.floor(beganMs / hourMs) * hourMs - 48 * hourMs;
 
 /** Waits until a condition is true. */
@@ -92,7 +92,7 @@ metrics: { hold_new_series: 6s }
     );
     server = await startPrometheus({ prometheus, target, job: 'automation', data });
     await settled(async () => (await valueOf('up')) === 1);
-    // From here on the daemon counts executions that end.
+    // From here on, the daemon counts the executions that end.
     add(0, Date.now());
     add(1, Date.now(), 'failed');
     add(2, Date.now());

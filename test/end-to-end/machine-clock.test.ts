@@ -55,7 +55,7 @@ describeWithTools('end-to-end/machine-clock', ['faketime'], () => {
     return url;
   }
 
-  /** Ends an execution, and waits until it is counted and the difference of the clocks is shown. */
+  /** Ends an execution, and waits until the execution is counted and the difference of the clocks is shown. */
   async function countOne(url: string, { total, aheadSeconds }: { total: number; aheadSeconds: number }) {
     const nowMs = Date.now();
     simulator.control.addFinished('shop', { jobId: 'settle', startedAtMs: nowMs - 1000, endedAtMs: nowMs });

@@ -80,7 +80,7 @@ function listMembers({ memberUrls }: Simulator): string {
   return `, members: [${members.join(', ')}]`;
 }
 
-/** The families of the watched server, by the names of their samples. */
+/** The families of the watched server, taken from the names of their samples. */
 function familiesOf(series: ReadonlyMap<string, number>, isMember: (name: string) => boolean): string[] {
   const names = [...series.keys()].filter((name) => name.startsWith('automation_') && isMember(name));
   const families = new Set(names.map((name) => name.slice(0, name.indexOf('{'))));
@@ -88,7 +88,7 @@ function familiesOf(series: ReadonlyMap<string, number>, isMember: (name: string
 }
 
 describe('end-to-end/members', () => {
-  it('reads the values of each member from that member, and common values once', async () => {
+  it('reads the values of each member from that member, and reads common values once', async () => {
     const { series } = await watchCluster({ frozen: true, memberAddresses: true }, listMembers);
 
     await eventually(async () => {
@@ -102,7 +102,7 @@ describe('end-to-end/members', () => {
         expect(common).toContain(family);
       for (const family of ['automation_executions_running', 'automation_job_info', 'automation_executions_recent'])
         expect(common).toContain(family);
-      // Executions are read from the whole cluster and are vital, so these two families are common.
+      // Executions are read from the whole cluster, and their collector is vital, so these two families are common.
       const both = ['automation_credentials_accepted', 'automation_up'];
       expect(common.filter((name) => ofMembers.includes(`\n${name}\n`))).toEqual(both);
     });
@@ -111,7 +111,7 @@ describe('end-to-end/members', () => {
     expect(new Set(uuids).size).toBe(3);
   });
 
-  it('removes the series of a lost member and no other series', async () => {
+  it('removes the series of a lost member, and no other series', async () => {
     const { simulator, series, forward } = await watchCluster({ frozen: true, memberAddresses: true }, listMembers);
     const of = (all: ReadonlyMap<string, number>, isOf: (name: string) => boolean): string[] =>
       [...all.keys()].filter((name) => /^automation_(?!exporter_)/.test(name) && isOf(name)).toSorted();
@@ -144,7 +144,7 @@ describe('end-to-end/members', () => {
     });
   });
 
-  it('notices several members at one address, and hides values that would jump', async () => {
+  it('notices several members at one address, and hides values that would jump between members', async () => {
     const { simulator, daemon, series } = await watchCluster({ speed: 30 }, ({ control }) => {
       control.restart({ memberIndex: 1 });
       control.setExecutionMode('passive');
@@ -154,7 +154,7 @@ describe('end-to-end/members', () => {
       `automation_exporter_series_dropped_total{server="prod",collector="${collector}",reason="several_members"}`;
 
     await eventually(async () => {
-      // A request of another client keeps the load balancer from sending every poll to the same member.
+      // A request of another client changes the turn of the load balancer, so that not every poll reaches the same member.
       await fetch(`${simulator.url}/api/47/system/info`);
       const all = await series();
       expect(all.get(dropped('log-storage'))).toBeGreaterThanOrEqual(2);
@@ -165,7 +165,7 @@ describe('end-to-end/members', () => {
     const all = await series();
     for (const gauge of ['automation_log_storage_queued{', 'automation_app_value{', 'automation_server_info{'])
       expect(seriesWith(all, gauge)).not.toEqual([]);
-    // The counters of shared data continue.
+    // The counters of common data continue.
     await eventually(async () => expect(seriesWith(await series(), 'automation_executions_total{')).not.toEqual([]));
     expect(seriesWith(all, 'several_members').length).toBe(2);
 
@@ -194,9 +194,9 @@ type Status = {
   readonly servers: readonly { readonly hides_members: boolean }[];
 };
 
-/** Reports whether series of this name come and go with the runs of a cluster. */
+/** Reports whether the series of this name appear and disappear with the runs of a cluster. */
 function isVolatile(name: string): boolean {
-  // While our clock is ahead, the server's frozen clock looks set back: executions that have just ended are counted only then.
+  // Our clock is ahead, so the frozen clock of the server looks set back: executions that have just ended are counted only later.
   const counted =
     /^automation_(executions_total|execution_|job_(last|consecutive|average)_|project_executions_|node_failures_)/;
   return counted.test(name) || /^automation_(executions_running|executions_queued|app_value|app_threads)/.test(name);

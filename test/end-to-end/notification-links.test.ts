@@ -23,7 +23,7 @@ type Delivery = {
   }[];
 };
 
-/** A way in which people reach the exporter: its name, its path, and a proxy. */
+/** A way in which people reach the exporter, with its name, its path, and a proxy. */
 type Way = {
   readonly way: string;
   readonly host: string;
@@ -66,7 +66,7 @@ afterAll(async () => {
 describeWithTools('end-to-end/notification-links', ['prometheus', 'alertmanager'], (tools) => {
   // The tests run concurrently, because they mostly wait.
   it.concurrent.each(pickPart(ways, 3))(
-    'delivers only links that open, reached by $way',
+    'sends only links that open, if people reach the exporter $way',
     async (way) => {
       const simulator = await startSimulator({ scenario: 'empty' });
       endings.push(() => simulator.stop());
@@ -136,7 +136,7 @@ describeWithTools('end-to-end/notification-links', ['prometheus', 'alertmanager'
 
 /** Makes a job fail three times with logs that cannot be stored; then makes the server passive. */
 async function causeTroubles(simulator: Simulator, seen: () => Promise<number>): Promise<void> {
-  // A counter must be scraped before it rises, otherwise the increase is missing.
+  // A counter must be scraped before it rises, otherwise Prometheus computes no increase.
   await eventually(async () => expect(await seen()).toBe(1));
   const { control } = simulator;
   control.failLogStorage(true);
@@ -191,7 +191,7 @@ async function startExporter(simulator: Simulator, { host, path, proxy }: Way, g
 
 /** The served rules with shorter durations. */
 function toSoon(served: string): string {
-  // The cast names only what is changed.
+  // The cast contains only what is changed.
   const { groups } = parse(served) as { readonly groups: readonly { readonly rules: readonly { alert?: string }[] }[] };
   const rules = groups
     .flatMap((group) => group.rules)
@@ -201,7 +201,7 @@ function toSoon(served: string): string {
   });
 }
 
-/** A stand-in for Grafana: it opens known dashboards with their own variables. */
+/** Starts a stand-in for Grafana that opens known dashboards with their own variables. */
 async function startGrafana(): Promise<string> {
   const dashboards = new Map(
     dashboardNames.map((name) => {
@@ -252,7 +252,7 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Opens a link as a browser in which all host names lead to this machine. */
+/** Opens a link like a browser for which all host names lead to this machine. */
 async function open(link: string): Promise<{ readonly status: number; readonly text: string }> {
   const { host, port, pathname, search } = new URL(link);
   const headers = { host, accept: 'text/html', 'accept-language': 'en', 'sec-fetch-site': 'none' };

@@ -6,7 +6,7 @@ import type { Prometheus } from '../support/prometheus.ts';
 
 type Row = { readonly metric: Readonly<Record<string, string>>; readonly value: readonly [number, string] };
 
-/** Compares the numbers of the dashboard `overview` with the truth of a passive server without running executions. */
+/** Compares the numbers of the dashboard `overview` with the truth of a passive server that runs no executions. */
 export async function compareOverview(prometheus: Prometheus, simulator: Simulator): Promise<void> {
   const ask = async (panel: string, part = 0): Promise<readonly Row[]> => {
     const { expr } = panelQueries(dashboardJson('overview')).filter((query) => query.panel === panel)[part] ?? {};
@@ -25,7 +25,7 @@ export async function compareOverview(prometheus: Prometheus, simulator: Simulat
     expect({ panel, numbers: await numbers(panel) }).toEqual({ panel, numbers: [1] });
   for (const panel of ['Executions running', 'Executions overdue', 'Executions waiting', 'Scheduler threads in use'])
     expect({ panel, sum: sum(await numbers(panel)) }).toEqual({ panel, sum: 0 });
-  // `increase` extrapolates by up to the time between two samples, so numbers are not exact.
+  // `increase` extrapolates by up to the time between two samples, so the numbers are not exact.
   expect(near((await numbers('Executions in the last hour'))[0], ended.length)).toBe(ended.length);
   expect(near((await numbers('Executions failed in the last hour'))[0], failed)).toBe(failed);
   expect((await numbers('Success ratio of the last hour'))[0]).toBeCloseTo(succeeded / (succeeded + failed), 1);
@@ -48,7 +48,7 @@ export async function compareOverview(prometheus: Prometheus, simulator: Simulat
 
 type JobTruth = { readonly inARow: number; readonly status: string; readonly lastFailedId: number };
 
-/** For each job: its failures since its last success, and its last run. Failures that were retried later do not count. */
+/** For each job: its failures since its last success, without failures that were retried later, and its last run. */
 function readJobs(ended: readonly TrueExecution[]): Map<string, JobTruth> {
   const jobs = new Map<string, JobTruth>();
   const inOrder = ended.toSorted((one, other) => (one.endedAtMs ?? 0) - (other.endedAtMs ?? 0));

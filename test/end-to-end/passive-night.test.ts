@@ -9,7 +9,7 @@ import { eventually } from '../support/eventually.ts';
 import { type Prometheus, startPrometheus } from '../support/prometheus.ts';
 import { describeWithTools } from '../support/tools.ts';
 
-/** Jobs start in the first half of each ten seconds; the test changes the mode in the second half. */
+/** Jobs start in the first half of each ten seconds, and the test changes the mode in the second half. */
 const everyMs = 10_000;
 const offsetsMs = [0, 1000, 2000, 3000, 4000, 4500];
 
@@ -49,7 +49,7 @@ describeWithTools('end-to-end/passive-night', ['prometheus'], (tools) => {
 
   const sum = async (selector: string): Promise<number> => {
     const [row] = await prometheus.query(`sum(automation_schedule_missed_total{${selector}})`);
-    // The cast names what an instant query has.
+    // The cast contains the fields of an instant query.
     return Number((row as { readonly value: readonly [number, string] } | undefined)?.value[1] ?? Number.NaN);
   };
 
@@ -67,7 +67,7 @@ describeWithTools('end-to-end/passive-night', ['prometheus'], (tools) => {
     );
   }
 
-  it('counts each run that a passive server did not start, fires once, and explains it', async () => {
+  it('counts each run that a passive server did not start, fires an alert once, and explains it', async () => {
     await eventually(
       async () =>
         expect(await prometheus.query('automation_job_next_run_timestamp_seconds')).toHaveLength(offsetsMs.length),
@@ -76,7 +76,7 @@ describeWithTools('end-to-end/passive-night', ['prometheus'], (tools) => {
     await eventually(async () => expect(await sum('reason="unknown"')).toBe(0));
 
     const fromMs = await setMode('passive');
-    // A miss is decided once all executions of the following minute are known.
+    // A missed run is decided once all executions of the following minute are known.
     await eventually(async () => expect(await sum('reason="passive"')).toBeGreaterThan(offsetsMs.length), {
       limitMs: 300_000,
     });
@@ -90,7 +90,7 @@ describeWithTools('end-to-end/passive-night', ['prometheus'], (tools) => {
     const each = Math.floor(untilMs / everyMs) - Math.floor(fromMs / everyMs);
     const lines = offsetsMs.map(() => `reason="passive"} ${each}`);
     await eventually(async () => expect(await readDecided(url)).toEqual(lines), { limitMs: 420_000 });
-    // Runs after the last miss must also be decided.
+    // Runs after the last missed run must also be decided.
     await eventually(
       async () =>
         expect(

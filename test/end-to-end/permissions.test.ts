@@ -51,7 +51,7 @@ async function watch(policy: Policy): Promise<Watching> {
 const enabled = (collector: string, reason: string): string =>
   `automation_exporter_collector_enabled{server="prod",collector="${collector}",reason="${reason}"}`;
 
-/** The families with series of a project. Application metrics are left out, because the server keeps them. */
+/** The families with series of a project, without application metrics, which the server keeps. */
 function familiesOf(all: ReadonlyMap<string, number>, project: string): string[] {
   const names = seriesWith(all, `project="${project}"`).map((name) => name.slice(0, name.indexOf('{')));
   return [...new Set(names)].filter((name) => !name.startsWith('automation_app_')).toSorted();
@@ -127,7 +127,7 @@ describe('end-to-end/permissions', () => {
     expect(status.servers[0]?.missing_policy).toContain('resource:');
     expect(await (await fetch(`${daemon.url}/`)).text()).toContain('kind: system');
 
-    // The request is rare until something is known to have changed.
+    // The request is rare until a change is known.
     const polls = asked('/api/47/system/info');
     await eventually(async () => {
       await series();
@@ -145,12 +145,12 @@ describe('end-to-end/permissions', () => {
     });
   });
 
-  it('keeps the counters of a project that the token can no longer see, and no other series of the project', async () => {
+  it('keeps the counters of a project that the token can no longer read, and no other series of the project', async () => {
     const watching = await watch({});
     await settled(watching);
 
     watching.simulator.control.addToken({ token, policy: { projects: ['pay'], events: ['pay'], nodes: ['pay'] } });
-    // By default the list is cached for longer than a minute, but executions need a fresh one.
+    // By default the list is cached for longer than a minute, but executions need a newer list.
     watching.forward(61_000);
     // The project may be visible again later, so its counters stay.
     const left = { pay: namesOf(ofProject), hr: namesOf(counted) };

@@ -34,7 +34,7 @@ function plant(path: string, text = planted(path)): void {
   writeFileSync(file, text);
 }
 
-/** Plants a false version of every package that the exporter imports. */
+/** Plants a fake version of every package that the exporter imports. */
 function plantPackages(folder: string): void {
   const { dependencies } = JSON.parse(
     readFileSync(fileURLToPath(new URL('../../package.json', import.meta.url)), 'utf8'),
@@ -53,7 +53,7 @@ function startDaemon() {
   });
 }
 
-/** Runs the daemon until every part of it has been used; returns its log. */
+/** Runs the daemon until all its parts have been used, and returns its log. */
 async function playOnce(): Promise<string> {
   const daemon = startDaemon();
   try {
@@ -109,7 +109,7 @@ describe('end-to-end, planted files', () => {
     expect(executed()).toEqual([]);
   }, 180_000);
 
-  it('runs no SQL that somebody has put into the state, and reports the damage', async () => {
+  it('runs no SQL that another program has put into the state, and reports the damage', async () => {
     await playOnce();
     const database = new DatabaseSync(join(directory, 'state/state.sqlite'));
     database.exec('CREATE TRIGGER planted AFTER INSERT ON ledger_entry BEGIN DELETE FROM ledger_document; END');

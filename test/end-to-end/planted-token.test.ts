@@ -81,7 +81,7 @@ describe('end-to-end/planted-token', { timeout: 180_000 }, () => {
     const forms = [...toSecretForms(token)];
     const places = [...shown].filter(([, text]) => forms.some((form) => text.includes(form))).map(([place]) => place);
     expect(places).toEqual([]);
-    // Before the token is replaced, the metrics contain it.
+    // Before the token was replaced, the metrics contained it.
     expect(shown.get('/metrics')).toContain('settle <secret>');
     expect([...shown.keys()]).toEqual(expect.arrayContaining(['state.sqlite', 'spans 0', 'log']));
   });

@@ -133,7 +133,7 @@ describeWithTools('end-to-end/prometheus-scrape', ['prometheus'], ({ prometheus 
   });
 });
 
-/** Forwards scrapes as a Prometheus that accepts only the text format: not every release can be configured so. */
+/** Forwards scrapes as a Prometheus would that accepts only the text format; not every release has a setting for this. */
 async function forwardAsText(url: string, onAnswer: (contentType: string) => void): Promise<Server> {
   const server = createServer((request, response) => {
     void fetch(new URL(request.url ?? '/', url), { headers: { accept: 'text/plain;version=0.0.4' } }).then(

@@ -7,14 +7,17 @@ import { watchExecutions } from './watch-executions.ts';
 
 const secret = 'planted-where-nobody-may-see-it';
 
-/** A daemon whose collector rejects the traces of one of two jobs until it is repaired; the trace of the other job is delivered. */
+/**
+ * Starts a daemon whose collector rejects the traces of one of two jobs until the collector is repaired, and accepts the traces
+ * of the other job.
+ */
 async function setUp() {
   let isMended = false;
   const { simulator, jobs, sink, daemon } = await watchExecutions('web01', {
     jobs: ['settle', 'poisoned'],
     answer: (response, request, index) => {
       const isRefused = !isMended && request.body.includes('nightly/poisoned');
-      // The collector returns the secrets of the request in its answer.
+      // The collector returns the secrets of the request in its response.
       const says = `attribute too\nlong, ${request.headers.authorization}`;
       (isRefused ? say(400, says) : accept)(response, request, index);
     },
@@ -44,7 +47,7 @@ async function setUp() {
   return { daemon, sink, run, rerun, trace, mend: () => (isMended = true) };
 }
 
-/** Reads the status without the clock problem, which comes from the advanced clock of the service. */
+/** Reads the status without the clock problem, because the test advances the clock of the service. */
 async function readStatus(url: string) {
   // This cast is safe: only these fields are used.
   const { problems, traces } = JSON.parse(await ask(url, '/api/status')) as {
@@ -60,7 +63,7 @@ async function ask(url: string, path: string): Promise<string> {
 
 // Each test starts several processes, possibly on a busy machine.
 describe('end-to-end/quarantine', { timeout: 60_000 }, () => {
-  it('faults/row-32: reports a trace that the backend rejects everywhere, and delivers it when the backend is fixed', async () => {
+  it('faults/row-32: reports a trace that the backend always rejects, and delivers the trace when the backend is fixed', async () => {
     const { daemon, sink, run, trace, mend } = await setUp();
     const [, id] = trace.key.split('/');
     const { stdout } = await run('list');
@@ -81,7 +84,7 @@ describe('end-to-end/quarantine', { timeout: 60_000 }, () => {
     expect(told.filter((text) => text.includes(secret))).toEqual([]);
 
     expect(await run('retry', trace.key)).toMatchObject({ code: 0, stdout: '1 trace is queued again\n' });
-    // The trace is rejected once more.
+    // The backend rejects the trace once more.
     await eventually(async () =>
       expect(await daemon.metrics()).toContain(`rejected_total{reason="refused"} ${2 * trace.spans}\n`),
     );
@@ -119,7 +122,7 @@ describe('end-to-end/quarantine', { timeout: 60_000 }, () => {
     expect(toText(await ask(daemon.url, '/traces'))).toMatch(/^✓All traces are delivered\n/);
   });
 
-  it('keeps the quarantine across a reload, and changes nothing if traces are off', async () => {
+  it('keeps the quarantine across a reload that switches traces off', async () => {
     const { daemon, run, trace } = await setUp();
     await daemon.app.reload(await daemon.load('traces: { enabled: off }\nweb: { enable_lifecycle: true }\n'));
     const off = 'Traces are off: the page /traces shows how to switch them on.\n';
@@ -142,7 +145,7 @@ describe('end-to-end/quarantine', { timeout: 60_000 }, () => {
     });
   });
 
-  it('reports that traces cannot be delivered, since when, and that this has ended', async () => {
+  it('reports that traces cannot be delivered, and since when, and reports the end', async () => {
     const { daemon, sink, rerun } = await setUp();
     await sink.stop();
     rerun();

@@ -32,7 +32,7 @@ describe('end-to-end, a reload whose old parts do not end in time', () => {
 });
 
 describe('end-to-end, a stop during a reload', () => {
-  it('closes the state only after the polls of the old configuration have ended, because they may still write', async () => {
+  it('closes the state only after the polls of the old configuration have ended, because these polls may still write', async () => {
     const { url } = await start();
     const yaml = (every: string) =>
       `servers: [{ name: prod, url: '${url}', token_file: TOKEN }]\ncollectors: { execution-mode: { every: ${every} } }\n`;
@@ -83,7 +83,7 @@ describe('end-to-end, what pages show about a reload', () => {
 });
 
 describe('end-to-end, reloads in a row', () => {
-  it('keep to the budget of the server in total, even if the server is renamed', async () => {
+  it('keep to the budget of the server in total, even if the server gets another name', async () => {
     const simulator = await start();
     const yaml = (name: string) =>
       `servers: [{ name: ${name}, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 5 } }]\n`;
@@ -95,12 +95,12 @@ describe('end-to-end, reloads in a row', () => {
       await daemon.metrics();
     }
     await eventually(async () => expect(simulator.requests().length).toBeGreaterThan(5));
-    // A request may be late but never early, so no more requests can have arrived at that time.
+    // A request may be late but never early, so no more requests than these can have arrived.
     const allowed = (atMs: number): number => 5 * (Math.floor((atMs - startedAtMs) / 1000) + 1);
     expect(simulator.requests().filter(({ atMs }, before) => before + 1 > allowed(atMs))).toEqual([]);
   });
 
-  it('continue with an open circuit', async () => {
+  it('keep the circuit open', async () => {
     const simulator = await start();
     simulator.control.addFault({ kind: 'status', status: 503, path: '.*' });
     const yaml = `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN, timeout: 3s }]\n`;

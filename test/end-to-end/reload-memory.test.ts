@@ -41,7 +41,7 @@ async function startService(): Promise<{ readonly url: string; readonly endAll: 
 
 describe('end-to-end, many reloads', () => {
   it(
-    `uses as much after ${reloads} reloads as after 20: memory, descriptors and timers`,
+    `uses as many resources after ${reloads} reloads as after 20: memory, descriptors and timers`,
     async () => {
       const { url, endAll } = await startService();
       const yaml = `servers: [{ name: prod, url: '${url}', token_file: TOKEN, budget: { requests_per_second: 1000, concurrency: 2 } }]
@@ -59,7 +59,7 @@ log: { level: error }
       const early = await measured(20);
       const late = await measured(reloads);
       expect(late.heap / early.heap).toBeLessThan(1.05);
-      // A measurement may include a request in progress; a leak of one timer for each reload would give at least 60.
+      // A measurement may include a request in progress; a leak of one timer in each reload would add at least 60.
       expect(late.timers - early.timers).toBeLessThan(10);
       expect(late.descriptors - early.descriptors).toBeLessThan(10);
     },

@@ -128,7 +128,7 @@ describe('end-to-end/reloading', () => {
     }
   });
 
-  it('publishes the average of a job once, whichever collector reads it', async () => {
+  it('publishes the average of a job once, although several collectors may read it', async () => {
     const simulator = await startService();
     for (const project of projects) simulator.control.runJob(`job-of-${project}`);
     const servers = { prod: simulator };
@@ -141,7 +141,7 @@ describe('end-to-end/reloading', () => {
     await watching.reload({ servers, collectors: without });
     await eventually(async () => expect(await averages()).toBe(20));
 
-    // Values stay visible while they cannot be read again. `series` throws if a series is there twice.
+    // Values stay visible while they cannot be read again. `series` throws if there is a duplicate series.
     simulator.control.addFault({ kind: 'hang', path: '/jobs$' });
     const work = async (): Promise<void> => {
       await watching.reload({ servers, collectors: withExecutions });
@@ -156,7 +156,7 @@ describe('end-to-end/reloading', () => {
     expect(seriesWith(await watching.series(), 'automation_job_info{').length).toBe(20);
   }, 90_000);
 
-  it('publishes the current state of a collector', async () => {
+  it('publishes only the current state of a collector', async () => {
     const simulator = await startService();
     simulator.control.addToken({ token, policy: { systemRead: false } });
     const servers = { prod: simulator };

@@ -20,7 +20,7 @@ it('leads from the earlier name of a job to its page', async () => {
   control.createProject('pay');
   const id = control.createJob('pay', { name: 'settle', group: 'nightly' });
   writeFileSync(join(dir, 'token'), `${simulator.token}\n`, { mode: 0o600 });
-  // On a busy machine, lists of jobs are read at longer intervals.
+  // On a busy machine, job lists are read at longer intervals.
   writeFileSync(
     join(dir, 'config.yaml'),
     `servers: [{ name: prod, url: '${simulator.url}', token_file: ${join(dir, 'token')} }]

@@ -14,7 +14,7 @@ const counter =
 
 type Replica = { readonly child: Child; readonly url: string };
 
-/** The longest time until a fault has ended: the database releases the rows of a stopped process, and leases expire. */
+/** The longest time until a fault is over: the database releases the rows of a stopped process, and leases expire. */
 const takeoverMs = 30_000;
 
 describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], ({ postgresql }) => {
@@ -76,7 +76,7 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
     return shown.flat();
   }
 
-  /** Waits until one replica shows that every ended execution was counted, each of them once. */
+  /** Waits until one replica shows that every ended execution was counted, and counted once. */
   async function readOwner(): Promise<Replica> {
     return eventually(
       async () => {
@@ -89,7 +89,7 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
     );
   }
 
-  /** Requests pages of the server from another replica: each page leads to the owner, and none reports that all is well. */
+  /** Requests pages of the server from another replica: each page leads to the owner, and no page reports that all is well. */
   async function leadsToOwner({ url }: Replica): Promise<void> {
     for (const other of replicas.filter((replica) => replica.url !== url)) {
       for (const path of [
@@ -128,7 +128,7 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
     );
   }
 
-  it('counts every execution once although owners are killed and stopped and the database is killed', async () => {
+  it('counts every execution once although owners are killed and stopped, and the database is killed', async () => {
     await startReplica();
     await Promise.all([startReplica(), startReplica()]);
     finish(5);
@@ -157,7 +157,7 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
     ]);
   }, 240_000);
 
-  it('releases its servers when it stops, so that other replicas need not wait for the leases to expire', async () => {
+  it('releases its servers when it stops, so other replicas need not wait until the leases expire', async () => {
     const owner = await readOwner();
     const readLease = () =>
       server.query(

@@ -27,7 +27,7 @@ describe('end-to-end/route-prefix', () => {
     }
   });
 
-  it('redirects from the root to the front page, and links on from there', async () => {
+  it('redirects from the root to the front page, which links to the other pages', async () => {
     const response = await fetch(new URL('/', demo.url));
     expect(response.url).toBe(`${demo.url}/`);
 

@@ -1,4 +1,4 @@
-/** The series of a scrape, as written, with their values. Throws if a series is there twice. */
+/** The series of a scrape, as written, with their values. Throws if there is a duplicate series. */
 export function toSeries(text: string): ReadonlyMap<string, number> {
   const series = new Map<string, number>();
   for (const line of text.split('\n')) {

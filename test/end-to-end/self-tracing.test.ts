@@ -56,7 +56,7 @@ function toFields({ attributes }: Pick<Sent, 'attributes'>): Readonly<Record<str
 }
 
 describe('end-to-end/self-tracing', () => {
-  it('makes a span of every poll, and of every request below the poll, with names and without addresses', async () => {
+  it('creates a span for every poll, and for every request below the poll, with names and without addresses', async () => {
     const { simulator, sink } = await setUp({ OTEL_TRACES_EXPORTER: 'otlp', OTEL_RESOURCE_ATTRIBUTES: 'site=eu' });
     const find = (name: string): Sent | undefined => read(sink).spans.find((span) => span.name === name);
     await eventually(async () => expect(find('poll execution-mode')).toBeDefined());
@@ -80,7 +80,7 @@ describe('end-to-end/self-tracing', () => {
     for (const secret of [simulator.token, new URL(simulator.url).host]) expect(all).not.toContain(secret);
   });
 
-  it('has the kind of an error on the span of a failed request', async () => {
+  it('sets the kind of the error on the span of a failed request', async () => {
     const { simulator, sink } = await setUp({ OTEL_TRACES_EXPORTER: 'otlp', OTEL_SERVICE_NAME: 'watcher' });
     await simulator.stop();
     const failed = (): Sent | undefined =>
@@ -94,7 +94,7 @@ describe('end-to-end/self-tracing', () => {
     expect(read(sink).resources[0]).toMatchObject({ 'service.name': 'watcher' });
   }, 25_000);
 
-  it('makes a span of every delivery', async () => {
+  it('creates a span for every delivery', async () => {
     const { sink } = await setUp({
       OTEL_TRACES_EXPORTER: 'otlp',
       AUTOMATION_EXPORTER_TRACES_ENABLED: 'on',
@@ -124,7 +124,7 @@ describe('end-to-end/self-tracing', () => {
     expect(read(sink).spans.length).toBeGreaterThan(0);
   });
 
-  it('continues and ends without a collector', async () => {
+  it('works without a collector, and ends without a delay', async () => {
     const { sink, daemon, url } = await setUp({ OTEL_TRACES_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_TIMEOUT: '500' });
     await sink.stop();
     await daemon.waitFor(/msg=OpenTelemetry/);
@@ -134,7 +134,7 @@ describe('end-to-end/self-tracing', () => {
     expect(await daemon.ended).toEqual({ code: 0, signal: null });
   });
 
-  it.each(['', 'none'])('makes no spans if OTEL_TRACES_EXPORTER is "%s"', async (wanted) => {
+  it.each(['', 'none'])('creates no spans if OTEL_TRACES_EXPORTER is "%s"', async (wanted) => {
     const { sink, daemon, url } = await setUp({ OTEL_TRACES_EXPORTER: wanted });
     await eventually(async () => expect((await fetch(`${url}/-/ready`)).status).toBe(200));
     daemon.kill('SIGTERM');

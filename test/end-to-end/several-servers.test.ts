@@ -98,7 +98,7 @@ describe('end-to-end/several-servers', () => {
       expect(page).toContain(`<h2><bdi>${server}</bdi> <span`);
   });
 
-  it('keeps two servers apart by their names', async () => {
+  it('distinguishes two servers by their names', async () => {
     const other = await startSimulator({ scenario: 'empty', apiVersion: 41, token: simulator.token });
     onTestFinished(() => other.stop());
     other.control.setExecutionMode('passive');
@@ -118,7 +118,7 @@ describe('end-to-end/several-servers', () => {
     });
   });
 
-  it('keeps the time of the last change of the mode across a kill', async () => {
+  it('keeps the time of the last change of the mode when the daemon is killed', async () => {
     const sample = 'automation_execution_mode_change_timestamp_seconds';
     const server = `name: prod, url: '${simulator.url}'`;
     const first = await start(server);

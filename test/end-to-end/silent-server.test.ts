@@ -18,7 +18,7 @@ const often = ['system-info', 'execution-mode', 'executions', 'schedule', 'proje
   .map((name) => `${name}: { every: 1s }`)
   .join(', ');
 
-/** A server with a job that runs every ten minutes and a job that runs long, and a daemon whose clock the test moves. */
+/** Starts a server with a job that runs every ten minutes and a job that runs long, and a daemon whose clock the test moves. */
 async function watch() {
   const simulator = await startSimulator({ scenario: 'empty', token: 'a-token' });
   endings.push(() => simulator.stop());
@@ -79,14 +79,14 @@ async function isSeen({ url }: Daemon, state: string): Promise<void> {
 }
 
 describe('end-to-end, pages of a server that does not answer', () => {
-  it('is shown on every page, with present ages, and after a restart of the exporter', async () => {
+  it('show that the server does not respond, with current ages, also after a restart of the exporter', async () => {
     const { simulator, daemon, hands, start, pages, runningId } = await watch();
     expect(await read(daemon, 'schedule/prod')).not.toContain('No answer');
     await simulator.stop();
     await isSeen(daemon, 'down');
     hands.aheadMs = 25 * minute;
 
-    // The text has 25 minutes of the clock and the real time of a slow machine.
+    // The text shows 25 minutes of the clock plus the real time of a slow machine.
     const silent = /^✗ No answer from "prod" since .* \(2[5-9] min ago\)\./;
     for (const page of pages) expect(await read(daemon, page)).toMatch(silent);
     expect(await why(daemon)).toMatch(
@@ -97,7 +97,7 @@ describe('end-to-end, pages of a server that does not answer', () => {
     expect(running).toMatch(/Duration when last seen: \d+ (m?s|min)$/m);
     expect(await read(daemon, 'jobs/prod/shop/long')).toMatch(/^Last seen running .*: #\d+ since/m);
     const job = await read(daemon, 'jobs/prod/shop/nightly/settle');
-    // A next run that has passed by now is not shown.
+    // A next run whose time has passed is not shown.
     expect(job).toMatch(/Next run: (.* \(in \d+ (s|min)\)$|unknown)/m);
     expect(job).toContain('| … checked once the server shows them');
     expect(await read(daemon, 'schedule/prod')).toMatch(/ missed, [123] checked once the server shows them$/m);
@@ -121,14 +121,14 @@ describe('end-to-end, pages of a server that does not answer', () => {
   it.each<[string, (control: Awaited<ReturnType<typeof watch>>['control']) => void]>([
     ['refused the credentials', (control) => control.expireToken('a-token')],
     ['shown no project', (control) => control.addToken({ token: 'a-token', policy: { projects: [] } })],
-  ])('is shown for a server that has %s', async (what, act) => {
+  ])('show this for a server that has %s', async (what, act) => {
     const { control, daemon, hands, pages } = await watch();
     act(control);
     hands.aheadMs = minute / 2;
     await eventually(async () => expect(await read(daemon, 'tonight')).toContain(what));
     hands.aheadMs += 25 * minute;
     const line = new RegExp(`^✗ "prod" has ${what} since .* \\(2[5-9] min ago\\)\\.`);
-    // The page of a project that is not shown lists no running execution.
+    // The page of a project that is not shown lists no running executions.
     const lasting = pages.filter((page) => !/\/(1|long)$/.test(page));
     for (const page of what === 'shown no project' ? lasting : pages) expect(await read(daemon, page)).toMatch(line);
   });

@@ -26,11 +26,11 @@ type Told = {
 };
 
 async function ask(url: string): Promise<Told> {
-  // This cast is safe: the tests use only fields that the response has.
+  // This cast is safe: the tests use only fields that the response contains.
   return (await (await fetch(`${url}/api/status`)).json()) as Told;
 }
 
-/** The problems of the server; problems of jobs are left out, because some jobs of the demo fail. */
+/** The problems of the server, without problems of jobs, because some jobs of the demo fail. */
 async function complaints(url: string): Promise<readonly string[]> {
   const { problems } = await ask(url);
   const ofServer = problems.filter(({ kind }) => /passive|unwell/.test(kind));
@@ -58,7 +58,7 @@ describe('end-to-end/status-page', () => {
     await eventually(async () => expect(await complaints(url)).toEqual(['was_passive: "demo" was passive']));
   });
 
-  it('shows the service as up, refused or down like its metrics', async () => {
+  it('shows the service as up, refused or down, in the same way as its metrics', async () => {
     demo = await startDemo({ flags: often });
     const { url, simulatorUrl } = demo;
     const told = async () => {

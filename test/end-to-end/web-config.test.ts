@@ -35,11 +35,11 @@ const withUsers = `basic_auth_users: { prometheus: '${hash}' }\n`;
 type Served = Daemon & {
   /** Writes the web configuration, as an operator would. */
   readonly write: (web: string) => void;
-  /** Makes the daemon read its files again now. */
+  /** Makes the daemon check its files for changes now. */
   readonly lookAgain: () => void;
 };
 
-/** A daemon with this web configuration and an unreachable server. */
+/** Starts a daemon with this web configuration and an unreachable server. */
 async function start(web: string): Promise<Served> {
   const file = join(certificates.folder, 'web.yml');
   const write = (text: string): void => {
@@ -56,7 +56,7 @@ async function start(web: string): Promise<Served> {
     clock: {
       ...own,
       ticks: () => performance.now() + aheadMs,
-      // Files are checked every few milliseconds, because seconds would be too slow for the test.
+      // Files are checked every few milliseconds, because checks every few seconds would be too slow for the test.
       after: (ms, run) => own.after(ms === 5000 ? 10 : ms, run),
     },
   });
@@ -178,7 +178,7 @@ describe.skipIf(!hasOpenssl)(`end-to-end/web-config${withoutOpenssl}`, () => {
   });
 
   it.each(['TLSv1.2', 'TLSv1.3'] as const)(
-    'checks the certificate of every connection, and resumes no session (%s)',
+    'checks the certificate of every connection, and resumes no TLS session (%s)',
     async (maxVersion) => {
       const asks = 'client_ca_file: ca.pem, client_auth_type: RequireAndVerifyClientCert';
       const { url } = await start(`tls_server_config: { ${tls}, ${asks} }\n`);
@@ -194,7 +194,7 @@ describe.skipIf(!hasOpenssl)(`end-to-end/web-config${withoutOpenssl}`, () => {
     expect((await ask(url, { maxVersion: 'TLSv1.3' })).status).toBe(200);
   });
 
-  it('sends the configured headers, and its own headers by default', async () => {
+  it('sends the configured headers, and by default its own headers', async () => {
     const headers =
       'X-Frame-Options: sameorigin, Strict-Transport-Security: max-age=60, Content-Security-Policy: "default-src *"';
     const { url } = await start(`tls_server_config: { ${tls} }\nhttp_server_config: { headers: { ${headers} } }\n`);
@@ -288,7 +288,7 @@ describe.skipIf(!hasOpenssl)(`end-to-end/web-config${withoutOpenssl}`, () => {
     expect((await ask(url, { authorization: login })).status).toBe(200);
   });
 
-  it('does not admit removed users again after a reload whose change of TLS waits for a restart', async () => {
+  it('refuses removed users after a reload, even if the reload also has a change of TLS that waits for a restart', async () => {
     const { url, write, lookAgain, app, load } = await start(`tls_server_config: { ${tls} }\n${withUsers}`);
     const running = await load(yaml);
     await app.reload(running);

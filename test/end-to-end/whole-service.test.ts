@@ -16,7 +16,7 @@ async function watchFrozen(scenario: string): Promise<Daemon> {
   const daemon = await startDaemon({
     yaml: `servers: [{ name: frozen, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 1000 } }]\ncollectors:\n${everything}\n`,
     token: simulator.token,
-    // The clock runs slowly, so the first scheduled time, in eleven seconds, stays the next one even on a slow machine.
+    // The clock runs slowly: even on a slow machine, the first scheduled time, in eleven seconds, is still the next time.
     clock: fakeClock({ now: () => nowMs, ticks: () => performance.now() / 20 }),
   });
   onTestFinished(daemon.stop);
@@ -32,7 +32,7 @@ async function watchFrozen(scenario: string): Promise<Daemon> {
   return daemon;
 }
 
-/** The series of the watched server without those that differ each time: `node_gone` exists only once nodes have been read. */
+/** The series of the watched server without series that differ each time: `node_gone` exists only once nodes have been read. */
 function toServerSeries(text: string): string {
   const lines = text.split('\n').filter((line) => /^(# (HELP|TYPE) )?automation_(?!exporter_)/.test(line));
   return `${lines.filter((line) => !volatile.test(line)).join('\n')}\n`;

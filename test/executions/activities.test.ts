@@ -6,7 +6,7 @@ const midnightMs = Date.UTC(2026, 0, 15);
 const clockOf = (ms: number): string => new Date(ms).toISOString().slice(11, 19);
 
 describe('executions/activities', () => {
-  it('gives each project its own time of day for comparisons, the same after every start', () => {
+  it('gives each project its own time of day for comparisons, and the same time after every start', () => {
     expect(['pay', 'stock', 'a', ''].map((name) => clockOf(toOffsetMs(name)))).toEqual([
       '06:46:00',
       '11:48:38',
@@ -18,7 +18,7 @@ describe('executions/activities', () => {
     expect(names.filter((name) => toOffsetMs(name) >= dayMs)).toEqual([]);
   });
 
-  it('compares the last day of a new project within an hour, at the minute of that project', () => {
+  it('compares the last day of a new project within an hour, at the time of day of that project', () => {
     const due = (nowMs: number): string => {
       const activities = createActivities();
       activities.note('pay', {}, nowMs);

@@ -30,7 +30,7 @@ describe('executions/activity-hint', () => {
     expect(hint.searchedSinceMs()).toBeUndefined();
   });
 
-  it('searches again for executions that ended while all projects were being read', async () => {
+  it('ends a search when all projects have been read', async () => {
     const { hint, check, readAll } = createScene();
     await check({ total: 1 });
     readAll();
@@ -39,7 +39,7 @@ describe('executions/activity-hint', () => {
     expect(hint.searchedSinceMs()).toBe(2 * roundMs);
   });
 
-  it('searches for a run that ended during a search, even if another read found the run that started the search', async () => {
+  it('searches for a run that ended during a search, even if another read found the run that caused the search', async () => {
     const { hint, check, readAll } = createScene();
     await check({ total: 1 });
     readAll();
@@ -61,7 +61,7 @@ describe('executions/activity-hint', () => {
     expect(hint.searchedSinceMs()).toBeUndefined();
   });
 
-  it('determines which part of the total cannot be read', async () => {
+  it('finds out how many executions of the total cannot be read, and searches again only if the total changes', async () => {
     const { hint, check, readAll } = createScene();
     await check({ total: 9, known: 2 });
     readAll();

@@ -16,14 +16,14 @@ describe('executions/backlog', () => {
     expect(toText(withNewestRead(scanned(100), window(80, 200), []))).toBe('200');
   });
 
-  it('keeps the unread rest of a read up to now, and counts newer times as read', () => {
+  it('keeps the unread rest of a read that reached the present, and treats newer times as read', () => {
     const state = withNewestRead(scanned(100), window(80, 200), [window(80, 150)]);
     expect(toText(state)).toBe('100 ahead 200 but 80-150');
     expect(readThroughMs(state)).toBe(200);
     expect(toText(withNewestRead(state, window(180, 300), []))).toBe('100 ahead 300 but 80-150');
   });
 
-  it('does not change while an overlap is incomplete, and keeps the start of the next read', () => {
+  it('does not change while the read of an overlap is incomplete, and keeps the start of the next read', () => {
     const first = withNewestReadBehind(behind(100, 200, [window(101, 150)]), window(80, 300), {
       rest: [window(80, 250)],
       sinceMs: 80,
@@ -55,7 +55,7 @@ describe('executions/backlog', () => {
     expect(toText(withPastRead(behind(169, 200, [window(170, 180)]), window(170, 180), []))).toBe('200');
   });
 
-  it('removes windows that a later read up to now has covered', () => {
+  it('removes windows that a later read has covered', () => {
     const state = behind(100, 200, [window(80, 150), window(170, 200)]);
     expect(toText(withNewestRead(state, window(140, 300), [window(140, 160)]))).toBe(
       '100 ahead 300 but 80-139,140-160',
@@ -72,7 +72,7 @@ describe('executions/backlog', () => {
     expect(toText(state)).toBe('100 ahead 200 but 100-120,121-150');
   });
 
-  it('is rewound when the clock is set back', () => {
+  it('moves back when the clock is set back', () => {
     const state = behind(100, 500, [window(80, 150), window(400, 450)]);
     expect(toText(withNewestRead(state, window(180, 300), []))).toBe('100 ahead 300 but 80-150');
     expect(toText(withThrough(state, 420))).toBe('100 ahead 420 but 80-150,400-420');
@@ -87,7 +87,7 @@ describe('executions/backlog', () => {
     expect(toNextWindow(behind(0, 1e9, [window(5, 9e8)]))).toEqual({ beginMs: 5, endMs: 86_400_004 });
   });
 
-  it('keeps no more than fifty parts', () => {
+  it('keeps at most fifty parts', () => {
     const parts = Array.from({ length: 80 }, (_, index) => window(index * 10, index * 10 + 3));
     const { backlog = [] } = withNewestRead(scanned(0), window(0, 1000), parts);
     expect(backlog).toHaveLength(50);

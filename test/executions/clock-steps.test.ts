@@ -124,7 +124,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('counts runs of a member whose clock is days behind once one of them was seen running, but counts no imports', async () => {
+  it('counts runs of a member whose clock is days behind after one of its runs was seen running, but counts no imports', async () => {
     const { control, finish, counted, rounds, round, pass, told, nowMs, restart, imports } = await play();
     await rounds(12);
     pass(4 * dayMs);
@@ -153,7 +153,7 @@ describe('executions when the clock of the server steps', () => {
     expect(imports()).toBeUndefined();
   });
 
-  it('counts many future-dated executions at once after the clock was set back', async () => {
+  it('counts many future-dated executions in one round after the clock was set back', async () => {
     const { control, finish, counted, rounds } = await play();
     await rounds(12);
     control.setClockSkew(10 * minuteMs);
@@ -247,7 +247,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('counts future-dated executions if a forward step of the clock was corrected before it was accepted', async () => {
+  it('counts future-dated executions if a forward step of the clock was undone before the exporter accepted the step', async () => {
     const { control, finish, counted, rounds } = await play();
     await rounds(12);
     control.setClockSkew(120 * minuteMs);
@@ -258,7 +258,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('counts executions of a member whose clock is a month ahead, after this member answered only once', async () => {
+  it('counts executions of a member whose clock is a month ahead if only one response came from this member', async () => {
     let isAhead = false;
     const played = await play({
       onRequest: ({ path }) => played.control.setClockSkew(isAhead && path.endsWith('/running') ? 30 * dayMs : 0),
@@ -285,7 +285,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('continues to sweep and compare after a clock that was a month ahead is corrected', async () => {
+  it('continues to sweep and compare projects after a clock that was a month ahead is corrected', async () => {
     let asked = 0;
     const { control, finish, counted, rounds, round, nowMs } = await play({
       onRequest: () => {
@@ -314,7 +314,7 @@ describe('executions when the clock of the server steps', () => {
     [60_000 * dayMs, -5000 * dayMs],
     [-5000 * dayMs, 60_000 * dayMs],
     [40_000 * dayMs, -40_000 * dayMs],
-  ])('counts in time behind a proxy whose dates are first %d ms off, and then %d ms', async (offMs, thenMs) => {
+  ])('counts in time behind a proxy whose dates are first %d ms and then %d ms off', async (offMs, thenMs) => {
     const ends = Array.from({ length: 200 }, (_, index) => startMs + 7000 + index * 15_000);
     const scene = createTimedScene({ answerMs: () => 20, ends: new Map([['pay', ends]]), active: ['pay'] });
     scene.setDates(offMs);
@@ -331,7 +331,7 @@ describe('executions when the clock of the server steps', () => {
   });
 });
 
-/** Stored times in the future, except the time that the clock had reached: executions up to it may still be found. */
+/** Stored times in the future, without the time that the clock had reached: executions up to that time may still be found. */
 async function toAhead(ledger: Played['ledger']): Promise<string[]> {
   const nextYear = /"(?!reachedMs)\w+Ms":17(69|[7-9]\d)\d{9}/g;
   const documents = await ledger.load('upstream');

@@ -14,7 +14,7 @@ import { fakeClock } from '../support/fake-clock.ts';
 import { someRun, someRunning } from './some-execution.ts';
 
 describe('executions/count-executions', () => {
-  it('gives each run the epoch of its own database if one batch has runs of two databases', async () => {
+  it('gives each run the epoch of its own database if runs of two databases are counted together', async () => {
     const { accept, traced } = await createScene();
     await accept([run(990, 100)]);
     await accept([run(991, 126), run(2, 128), run(1, 127)]);
@@ -23,7 +23,7 @@ describe('executions/count-executions', () => {
     expect(traced).toEqual(['990 in 1', '991 in 1', '2 in 2', '1 in 2', '992 in 1', '3 in 2']);
   });
 
-  it('removes the ids of the previous database, even over a restart', async () => {
+  it('removes the ids of the previous database, also if the exporter restarts before the removal is complete', async () => {
     const { accept, epoch, reopen } = await createScene();
     await accept([run(990, 100)]);
     await accept([run(1, 130)]);
@@ -34,7 +34,7 @@ describe('executions/count-executions', () => {
     expect(epoch()).toBe(2);
   });
 
-  it('starts a third epoch soon after the second, in which a clock was behind', async () => {
+  it('starts a third epoch soon after the second epoch, in which a clock was behind', async () => {
     const { accept, traced } = await createScene();
     await accept([run(1, 100), run(2, 101)]);
     await accept([run(1, 90), run(2, 91), run(3, 92)]);
@@ -42,7 +42,7 @@ describe('executions/count-executions', () => {
     expect(traced.slice(2)).toEqual(['1 in 2', '2 in 2', '3 in 2', '3 in 3', '4 in 3']);
   });
 
-  it('starts series at the time from which executions are read, so that the past does not look like a sudden increase', async () => {
+  it('starts series at the time from which executions are read, so that past executions do not look like a sudden increase', async () => {
     const { accept, starts } = await createScene(50 * hourMs);
     await accept([run(990, 100)]);
     expect([...new Set(starts())]).toEqual([50 * 3600]);
@@ -57,7 +57,7 @@ describe('executions/count-executions', () => {
     expect(kept.flatMap(({ kind, key }) => (kind === 'id-hour' ? [key] : []))).toEqual(['100', '120']);
   });
 
-  it('counts a run whose response shows that the clock was set back by a month during the round', async () => {
+  it('counts a run if its response shows that the clock was set back by a month during the round', async () => {
     const { accept, traced, observed } = await createScene();
     await accept([run(990, 1000)]);
     await accept([run(991, 280)], { serverTimes: [280 * hourMs] });
@@ -81,7 +81,7 @@ describe('executions/count-executions', () => {
     expect(epoch()).toBe(2);
   });
 
-  it('reports counted rows, late rows, imports, rows of merged jobs, and rows without a duration or with an unknown status', async () => {
+  it('reports counted, late and imported rows, rows of merged jobs, and rows without a duration or with an unknown status', async () => {
     const { accept, observed } = await createScene();
     const twin = { id: 'b-2', name: 'settle', group: 'nightly', averageDurationMs: undefined };
     await accept(
@@ -158,7 +158,7 @@ async function createScene(countedFromMs = 0) {
     traced,
     kept,
     observed: () => [...observed].flatMap(([what, count]) => (count === 0 ? [] : [`${what} ${count}`])),
-    /** The rows are read once the last of them has ended. */
+    /** Reads the rows after the last of them has ended. */
     accept: async (rows: CountRequest['rows'], more: Pick<CountRequest, 'lateBeforeMs' | 'serverTimes'> = {}) => {
       seenAtMs = Math.max(seenAtMs, ...rows.map(({ endedAtMs = 0 }) => endedAtMs));
       await takeIn({ project: 'pay', rows, seenAtMs, ...more });

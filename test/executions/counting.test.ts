@@ -7,7 +7,7 @@ import { createMemoryLedger } from './memory-ledger.ts';
 import { play } from './play.ts';
 
 describe('executions/counting', () => {
-  it('publishes each project after a restore as soon as it has been read again, without waiting for other projects', async () => {
+  it('publishes each project after a restore as soon as this project has been read again', async () => {
     const { control, finish, counted, rounds, round, restart } = await play();
     control.createProject('shop');
     await rounds(2);
@@ -23,7 +23,7 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay settle succeeded 1', 'shop  succeeded 1']);
   });
 
-  it('publishes no unstored value while the disk is full, and loses no value', async () => {
+  it('publishes no value that could not be stored while the disk is full, and loses no value', async () => {
     let isFull = false;
     const keepBy = (ledger: Ledger): Ledger => ({
       ...ledger,
@@ -159,7 +159,7 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('reports the number of its series as the number of series in a scrape', async () => {
+  it('reports as many series as a scrape has', async () => {
     const { finish, rounds, series } = await play();
     await rounds(1);
     // Running executions have three series without the start of a job, and two for waiting ones.
@@ -207,13 +207,13 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('does not mistake executions that were imported yesterday, newest first, for a new database', async () => {
+  it('does not treat executions that were imported yesterday, newest first, as a new database', async () => {
     const { control, finish, counted, rounds, told, nowMs } = await play({ settings: { backfillMs: 7 * dayMs } });
     finish('pay', { agoMs: 5 * dayMs });
     await rounds(10);
     finish('pay', { agoMs: hourMs });
     control.addFinished('pay', { startedAtMs: nowMs() - 26 * hourMs, endedAtMs: nowMs() - 20 * hourMs });
-    // While something always runs, the past is compared hour by hour.
+    // While an execution is running all the time, the past is compared hour by hour.
     for (let count = 0; count < 65; count += 1) {
       finish('pay');
       await rounds(1, 60_000);
@@ -276,7 +276,7 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('names a deleted job without a name `__deleted__`', async () => {
+  it('publishes a deleted job whose name is unknown as `__deleted__`', async () => {
     const { control, finish, counted, rounds, job } = await play({ apiVersion: 58 });
     await rounds(2);
     finish('pay');
@@ -317,7 +317,7 @@ describe('executions/counting', () => {
     expect(told).toEqual(['dropped merged 1']);
   });
 
-  it('publishes no series of running executions if only their list fails, and continues to count', async () => {
+  it('publishes no series of running executions if only the list of running executions fails, and continues to count', async () => {
     const { control, finish, counted, round, shown } = await play();
     await round();
     control.addFault({ kind: 'status', path: '/executions/running', status: 500 });
@@ -329,7 +329,7 @@ describe('executions/counting', () => {
     expect(shown('automation_executions_running')).toEqual([]);
   });
 
-  it('reports no error if nothing at all can be read', async () => {
+  it('reports no error of its own if nothing can be read', async () => {
     const { control, rounds, shown, simulator } = await play();
     control.addToken({ token: simulator.token, policy: { events: [] } });
     await rounds(10);

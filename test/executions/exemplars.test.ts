@@ -7,25 +7,28 @@ import { someRun } from './some-execution.ts';
 const hour = 3_600_000;
 
 describe('executions/exemplars', () => {
-  it('uses the slowest run of a bucket', () => {
+  it('uses the slowest run of a bucket as its exemplar', () => {
     expect(show([ended(1, 2), ended(2, 9), ended(3, 3)])).toEqual(['-', 't2 9', '-']);
   });
 
-  it('lets a faster run replace a slower one after an hour', () => {
+  it('replaces the run of an exemplar by a faster run after an hour', () => {
     expect(show([ended(1, 9), ended(2, 3, { atMs: 2 * hour })])).toEqual(['-', 't2 3', '-']);
   });
 
-  it.each(['failed', 'timedout', 'other'] as const)('uses the newest run of a bucket if they are %s', (status) => {
-    expect(show([ended(1, 9, { status }), ended(2, 3, { status })], cellOf(status))).toEqual(['-', 't2 3', '-']);
-  });
+  it.each(['failed', 'timedout', 'other'] as const)(
+    'uses the newest run of a bucket as its exemplar if the runs are %s',
+    (status) => {
+      expect(show([ended(1, 9, { status }), ended(2, 3, { status })], cellOf(status))).toEqual(['-', 't2 3', '-']);
+    },
+  );
 
-  it('never uses an exemplar that is not newer than the last exemplar', () => {
+  it('never uses an exemplar that is not newer than the previous exemplar', () => {
     const status = 'failed';
     const runs = [ended(1, 2, { status, atMs: hour }), ended(2, 9, { status, atMs: hour })];
     expect(show(runs, cellOf(status))).toEqual(['-', 't1 2', '-']);
   });
 
-  it('lets a later run replace a future-dated run', () => {
+  it('replaces a future-dated run by a later run', () => {
     const status = 'failed';
     const runs = [ended(1, 2, { status, atMs: 48 * hour }), ended(2, 9, { status, atMs: 3 * hour + 1 })];
     expect(show(runs, cellOf(status))).toEqual(['-', 't2 9', '-']);
@@ -35,12 +38,12 @@ describe('executions/exemplars', () => {
     expect(show([ended(1, 1), ended(2, 10), ended(3, 10.001)])).toEqual(['t1 1', 't2 10', 't3 10.001']);
   });
 
-  it('keeps the exemplars of jobs without their own duration series at the series of all other jobs', () => {
+  it('shows the exemplars of jobs without their own duration series at the series that counts all other jobs', () => {
     const others = cellOf('succeeded', ['pay', '', '__other__']);
     expect(show([ended(1, 2)], others, [others])).toEqual(['-', 't1 2', '-']);
   });
 
-  it('shows nothing in an empty bucket', () => {
+  it('shows no exemplar at an empty bucket', () => {
     expect(show([ended(1, 2)], { ...cellOf('succeeded'), buckets: [0, 0, 1] })).toEqual(['-', '-', '-']);
   });
 

@@ -47,7 +47,7 @@ describe('executions/failures', () => {
     expect((await ledger.load('prod')).filter(({ kind }) => kind === 'failure')).toEqual([]);
   });
 
-  it('after a restore, counts a failure only once that was already committed', async () => {
+  it('after a restore, does not count a failure again that was counted before the backup', async () => {
     const { open, commit } = await setScene();
     const before = await open();
     await commit(before.failures.expect('pay', run));
@@ -60,7 +60,7 @@ describe('executions/failures', () => {
     expect(totalsLater()).toEqual(totals());
   });
 
-  it('counts failures later if their commit failed, for example on a full disk', async () => {
+  it('counts failures later if the transaction that counts them failed, for example on a full disk', async () => {
     const { ledger, open, commit } = await setScene();
     const { failures, totals, count } = await open();
     await commit(failures.expect('pay', run, 'work'));
@@ -73,7 +73,7 @@ describe('executions/failures', () => {
     expect(totals()).toEqual(['failures pay//__other__/work 1']);
   });
 
-  it('does not count failures again after another ledger has counted them', async () => {
+  it('does not count a failure again that another ledger has counted', async () => {
     const { ledger, open, commit } = await setScene();
     const { failures, totals, count } = await open();
     await commit(failures.expect('pay', run));
@@ -94,7 +94,7 @@ describe('executions/failures', () => {
     expect(totals()).toEqual(['failures pay///work 1']);
   });
 
-  it('lists the projects that are behind after a restore, until the failures pending in the backup are counted', async () => {
+  it('lists the projects that are behind after a restore, until the failures that were pending in the backup are counted', async () => {
     const { open, commit } = await setScene();
     const copied = await open();
     await commit(copied.failures.expect('pay', run));
@@ -110,7 +110,7 @@ describe('executions/failures', () => {
   it.each([
     ['in the same round', false],
     ['in an earlier round', true],
-  ])('publishes a restored total at once, although a later failure was counted %s', async (_when, isEarlier) => {
+  ])('publishes a restored total at once, if a later failure was counted %s', async (_when, isEarlier) => {
     const { open, commit } = await setScene();
     const { failures, held, totals, count } = await open();
     let isInGap = true;

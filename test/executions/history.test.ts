@@ -11,7 +11,7 @@ it('counts a duration equal to a bound in the bucket of this bound, as rounds do
   expect(text.match(/^(le|inf|sum|count).* 2$/gm)).toEqual(['le601 2', 'inf2 2', 'sum130 2', 'count2 2']);
 });
 
-it('stores that a run has no known start', () => {
+it('stores that the start of a run is unknown', () => {
   const page = toPage('pay', [someRun({ lacksStart: true }), someRun({ id: 2 })]);
   expect([...readPage(page)].map(([, { lacksStart }]) => lacksStart)).toEqual([true, undefined]);
 });

@@ -9,13 +9,13 @@ describe('executions/id-hours', () => {
     expect(isImported({ ...run(70, 75 * hourMs), startedAtMs: 101 * hourMs })).toBe(false);
   });
 
-  it('treats less than a day between two runs as a difference between clocks', () => {
+  it('does not treat a run as imported if the times of two runs differ by less than a day, as clocks may differ', () => {
     const { isImported } = createIdOrder(hours([100, 50, 60]), laterMs);
     expect(isImported(run(70, 76 * hourMs))).toBe(false);
     expect(isImported(run(70, 99 * hourMs))).toBe(false);
   });
 
-  it('recognizes by its id a run whose start comes from a slow clock', () => {
+  it('recognizes a run by its id although its start comes from a slow clock', () => {
     const known = hours([100, 50, 60], [101, 61, 70], [102, 71, 80]);
     const { isOfSlowClock } = createIdOrder(known, 103 * hourMs);
     const slowByMs = [90 * hourMs, 30 * hourMs];
@@ -24,7 +24,7 @@ describe('executions/id-hours', () => {
     // Both the hour in which the id was assigned and the next hour count.
     expect([9, 10, 11, 12, 13, 14].map((hour) => judge(65, hour))).toEqual([false, true, true, true, false, false]);
     expect([70, 71, 72].map((hour) => judge(65, hour))).toEqual([true, true, true]);
-    // A run with such a clock would end in the future, so it is not dated.
+    // A run with such a clock would end in the future, so the run gets no hour.
     expect([12, 13, 14, 15].map((hour) => judge(90, hour))).toEqual([true, true, false, false]);
     expect(isOfSlowClock({ id: 65, startedAtMs: 0, endedAtMs: 0 }, [])).toBe(false);
   });
@@ -36,7 +36,7 @@ describe('executions/id-hours', () => {
     expect(startsAgain({ id: 3, startedAtMs: 110 * hourMs })).toBe(false);
   });
 
-  it('compares an id with all earlier or all later hours, in whatever order the hours became known', () => {
+  it('compares an id with all earlier or all later hours, whatever the order in which the hours became known', () => {
     const order = createIdOrder(hours([300, 70, 80], [100, 50, 90], [200, 60, 65]), laterMs);
     expect(order.startsAgain({ id: 85, startedAtMs: 250 * hourMs })).toBe(true);
     expect(order.startsAgain({ id: 91, startedAtMs: 400 * hourMs })).toBe(false);
@@ -53,18 +53,18 @@ describe('executions/id-hours', () => {
     expect(toForgottenHours(hours([3, 7, 8], [1, 1, 9], [2, 3, 4]), 1, laterMs)).toEqual([2]);
   });
 
-  it('removes future hours, except hours left after a clock was set back by an hour', () => {
+  it('removes future hours, except hours that remain after a clock was set back by an hour', () => {
     expect(toForgottenHours(hours([5, 7, 8], [1, 1, 2], [2, 3, 4]), 3, 2.5 * hourMs)).toEqual([5]);
     expect(toForgottenHours(hours([4, 7, 8], [1, 1, 2], [2, 3, 4]), 3, 2.5 * hourMs)).toEqual([]);
   });
 
-  it('recognizes an import in an epoch whose only hour is in the future because the clock was set back', () => {
+  it('recognizes an import in an epoch whose only hour is in the future because the clock was set back later', () => {
     const order = createIdOrder(hours([100, 1, 5]), 99.9 * hourMs);
     expect(order.isImported(run(6, 50 * hourMs))).toBe(true);
     expect(createIdOrder(hours([103, 1, 5]), 99.9 * hourMs).isImported(run(6, 50 * hourMs))).toBe(false);
   });
 
-  it('extends the hours of new ids, and returns only changed hours', () => {
+  it('extends the hours of new ids, and returns only the changed hours', () => {
     const known = hours([100, 50, 60], [101, 61, 70]);
     const started = [
       { id: 48, startedAtMs: 100.5 * hourMs },

@@ -10,7 +10,7 @@ const laterMs = 1_000_000_000;
 const labels = { project: 'pay', group: 'nightly', name: 'settle' };
 
 describe('executions/job-facts', () => {
-  it('keeps a success as the last success, although it becomes visible after a later failure', () => {
+  it('keeps a success as the last success if an earlier failure becomes visible later', () => {
     const failed = run(2, 20, 'failed');
     expect(factsOf([failed, run(1, 10, 'succeeded')])).toMatchObject({
       lastSuccessMs: 10_000,
@@ -31,7 +31,7 @@ describe('executions/job-facts', () => {
     });
   });
 
-  it('counts only the failures after a success that becomes known late', () => {
+  it('counts only the failures that ended after a success, even if the success becomes known late', () => {
     const runs = [run(1, 10, 'failed'), run(2, 20, 'failed'), run(4, 40, 'failed'), run(3, 30, 'succeeded')];
     expect(factsOf(runs)?.consecutiveFailures).toBe(1);
   });
@@ -144,11 +144,11 @@ function toDuration(seconds: readonly number[], averageDurationMs?: number): num
   return toTypicalDuration({ cells: new Map() }, facts, []);
 }
 
-it('is the duration that 75 % of the last twenty successes did not exceed, because older runs may have been faster', () => {
+it('uses the duration that 75 % of the last twenty successes did not exceed, because older runs may have been faster', () => {
   const quick = Array.from({ length: 100 }, () => 60);
   expect(toDuration(quick)).toBe(60_000);
   expect(toDuration([...quick, ...Array.from({ length: 20 }, (_, index) => 100 + index)])).toBe(114_000);
-  // The change is too small to be lasting; a lasting change would drop the earlier durations.
+  // The change is too small to be lasting; a lasting change would remove the earlier durations.
   expect(toDuration([...quick, ...Array.from({ length: 20 }, (_, index) => 61 + index / 10)])).toBe(62_400);
   expect(toDuration([60, 60, 60], 90_000)).toBe(90_000);
 });
@@ -173,12 +173,12 @@ describe('executions/counting/flaky', () => {
     ['ffffffss', false],
     ['rsrsr', true],
     ['srsrs', false],
-    // Aborted and retried runs are no evidence.
+    // Aborted and retried runs do not count.
     ['sasasasas', false],
     ['swswswsws', false],
     ['sfsfsssssssss', true],
     ['sfsfsssssssssss', false],
-  ] as const)('classifies %s as %s', (marks, isFlaky) => {
+  ] as const)('classifies a job with the results %s as flaky: %s', (marks, isFlaky) => {
     expect(play(marks)?.isFlaky).toBe(isFlaky);
   });
 });

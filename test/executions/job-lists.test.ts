@@ -58,7 +58,7 @@ describe('executions/job-lists', () => {
     expect(failures()).toEqual(['settle 1']);
   });
 
-  it('hides the last values of an excluded job, and continues to show its counters', async () => {
+  it('hides the last values of an excluded job, and continues to publish its counters', async () => {
     const { job, fail, failures, counted, rounds, restart } = await play();
     fail(job);
     await rounds(6);
@@ -83,7 +83,7 @@ describe('executions/job-lists', () => {
     expect(counted()).toEqual(['pay __other__ failed 1', 'pay copy failed 1']);
   });
 
-  it('gives an active job the slot of a job that has not run for thirty days, but no other slot', async () => {
+  it('gives an active job the slot of a job that has not run for thirty days, but the slot of no other job', async () => {
     const { control, job, fail, counted, rounds } = await play({ settings: { cap: 2 } });
     const [often = '', next = ''] = ['often', 'copy'].map((name) => control.createJob('pay', { name, group: '' }));
     fail(job);
@@ -110,7 +110,7 @@ describe('executions/job-lists', () => {
     expect(failures()).toEqual(['settle 1']);
   });
 
-  it('keeps a job that ended while the list was requested', async () => {
+  it('keeps a job that ran while the list was requested, although the job is not in the list', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     const end = async (name: string, lastEndMs: number) =>
       cache.update(async () => ({
@@ -125,7 +125,7 @@ describe('executions/job-lists', () => {
         ],
       }));
     await end('old', 999_000);
-    // The last run has the time of a clock that was ahead.
+    // A clock that was ahead dated the last run.
     await end('ahead', 2_000_000);
     const { api } = createFakeApi(async () => {
       await end('new', 1_000_000);
@@ -154,7 +154,7 @@ describe('executions/job-lists', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it("keeps the ids of a project's jobs, unless the project has too many jobs", async () => {
+  it('keeps the ids of the jobs of a project, unless the project has too many jobs', async () => {
     const { lists } = await openLists();
     const list = Array.from({ length: 21 }, (_, index) => ({ id: `a${index}`, group: '', name: `job ${index}` }));
     expect(lists.idsOf('pay')).toBeUndefined();
@@ -166,7 +166,7 @@ describe('executions/job-lists', () => {
     expect(lists.idsOf('pay')).toEqual([]);
   });
 
-  it('does not use the list of a hidden project, which may be incomplete', async () => {
+  it('does not use the list of jobs of a hidden project, because the list may be incomplete', async () => {
     const { lists, end, gone, hold } = await openLists();
     await end('old', 999_000);
     await hold('hidden');
@@ -192,7 +192,7 @@ describe('executions/job-lists', () => {
     expect(names()).toEqual([]);
   });
 
-  it('uses a twentieth of all requests for lists, and requests none after an error', async () => {
+  it('uses a twentieth of all requests for lists of jobs, and sends no more such requests after an error', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     const projects = Array.from({ length: 30 }, (_, index) => `p${index}`);
     await cache.update(async () => ({
@@ -235,7 +235,7 @@ describe('executions/job-lists', () => {
   });
 });
 
-/** Opens the lists of a ledger with one project, for a server whose lists are empty. */
+/** Opens the job lists of a ledger with one project, for a server whose lists are empty. */
 async function openLists() {
   const cache = await openLedgerCache(createMemoryLedger(), 'prod');
   let nowTicks = 0;

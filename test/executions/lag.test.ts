@@ -21,7 +21,7 @@ function unshown(...projects: readonly string[]) {
 }
 
 describe('executions/lag', () => {
-  it('is the lag of the project that was read longest ago', () => {
+  it('equals the lag of the project that was read longest ago', () => {
     expect(toLagSeconds(toCache(scanned('pay', 15), scanned('stock', 90.5)), unshown(), nowMs)).toBe(90.5);
     expect(toLagSeconds(toCache(), unshown(), nowMs)).toBe(0);
     expect(toLagSeconds(toCache(scanned('pay', -600)), unshown(), nowMs)).toBe(0);
@@ -38,7 +38,7 @@ describe('executions/lag', () => {
     expect(toLagSeconds(cache, unshown(), nowMs)).toBe(900);
   });
 
-  it('describes what a round left undone, if anything', () => {
+  it('describes what a round did not complete, or returns undefined', () => {
     const behind = { backlog: [{ beginMs: 0, endMs: 1000 }] };
     const cache = toCache(
       { ...scanned('pay', 15), ...behind },

@@ -7,7 +7,7 @@ import { createMemoryLedger } from './memory-ledger.ts';
 import { someRun } from './some-execution.ts';
 
 describe('executions/ledger-cache', () => {
-  it('shows the last runs of consecutive changes, also across a restart', async () => {
+  it('shows the last runs of consecutive changes, also after a restart', async () => {
     const ledger = createMemoryLedger();
     const cache = await openLedgerCache(ledger, 'prod');
     for (const id of [1, 2, 3]) await cache.update(async () => ({ recent: [recent(id)] }));
@@ -22,14 +22,14 @@ describe('executions/ledger-cache', () => {
     expect(next.recent().map(({ id }) => id)).toEqual([3, 2, 1]);
   });
 
-  it('treats runs of earlier epochs in the state of an earlier release as started before the present epoch', async () => {
+  it('treats runs of earlier epochs in the state of an earlier release as started before the current epoch', async () => {
     const ledger = createMemoryLedger();
     const cache = await openLedgerCache(ledger, 'prod');
     await cache.update(async () => ({ facts: { epoch: 2, epochStartedAtMs: 5000 } }));
     expect((await openLedgerCache(ledger, 'prod')).facts()).toMatchObject({ epoch: 2, formerThroughMs: 4999 });
   });
 
-  it('removes a job that is named like an ending, and keeps the totals of its project', async () => {
+  it('removes a job whose name looks like the end of a key, and keeps the totals of its project', async () => {
     const ledger = createMemoryLedger();
     const cache = await openLedgerCache(ledger, 'prod');
     const job = { id: 'a-1', name: 'succeeded', group: 'user', averageDurationMs: undefined };

@@ -74,7 +74,7 @@ describe('executions/measure', () => {
     ]);
   });
 
-  it('observes no negative duration, counts the run anyway, and reports it', () => {
+  it('observes no negative duration, but counts the run and reports the duration', () => {
     const found = measured([took(-1, 1), took(500, 2)]);
     expect(found.unmeasured).toEqual({ negative: 1, no_start: 0 });
     expect(linesOf(found, 'runs')[0]).toBe('runs pay|nightly|settle|succeeded 2');
@@ -82,7 +82,7 @@ describe('executions/measure', () => {
     expect(found.jobs.get(toJobKey('pay', 'nightly', 'settle'))?.lastDurationMs).toBe(500);
   });
 
-  it('observes no duration without a start, counts the run anyway, and reports it', () => {
+  it('observes no duration without a start, but counts the run and reports the missing duration', () => {
     const found = measured([
       took(500, 1),
       someRun({ id: 2, startedAtMs: 200_000, endedAtMs: 200_000, lacksStart: true }),
@@ -113,13 +113,13 @@ describe('executions/measure', () => {
     expect(found.jobs.size).toBe(0);
   });
 
-  it('counts a deleted job under its mark, and keeps no facts for it', () => {
+  it('counts a deleted job under the name for deleted jobs, and keeps no facts for it', () => {
     const found = measured([someRun({ job: undefined, isJobDeleted: true })]);
     expect(linesOf(found, 'runs')[0]).toBe('runs pay||__deleted__|succeeded 1');
     expect(found.jobs.size).toBe(0);
   });
 
-  it('keeps the durations of the first jobs separate, and counts durations of other jobs together', () => {
+  it('keeps the durations of the first jobs separate, and counts the durations of other jobs together', () => {
     const found = measured([named('a', 1), named('b', 2), named('c', 3), named('a', 4)], { ...ample, durations: 2 });
     expect(linesOf(found, 'durations')).toEqual([
       'durations pay||a|succeeded 2 in 0,2,0 of 10 s',
@@ -177,7 +177,7 @@ describe('executions/measure', () => {
     expect(factsOf(measured(runs))?.consecutiveFailures).toBe(failures);
   });
 
-  it('uses the order of ends, not the order of rows', () => {
+  it('uses the order of the ends of runs, not the order of rows', () => {
     const runs = [
       someRun({ id: 3, status: 'failed', startedAtMs: 300_000, endedAtMs: 307_000 }),
       someRun({ id: 2, status: 'succeeded', startedAtMs: 200_000, endedAtMs: 203_000 }),
@@ -200,7 +200,7 @@ describe('executions/measure', () => {
     });
   });
 
-  it('does not replace last values by values of an older run that becomes known later', () => {
+  it('does not replace last values with values of an older run that becomes known later', () => {
     const totals = someTotals();
     keep(totals, measure(totals, 'pay', [someRun({ id: 9, endedAtMs: 900_000 })], rules));
     const late = measure(totals, 'pay', [someRun({ id: 5, status: 'failed' })], rules);
@@ -208,7 +208,7 @@ describe('executions/measure', () => {
     expect(linesOf(late, 'runs')).toEqual(['runs pay|nightly|settle|failed 1']);
   });
 
-  it('treats a deleted job as existing again after a run that started later, not after an earlier run', () => {
+  it('treats a deleted job as existing again after a run that started later, not after a run that started earlier', () => {
     const goneAfter = (startedAtMs: number) => {
       const totals = someTotals();
       const first = measure(totals, 'pay', [someRun({ id: 1, startedAtMs: 0, endedAtMs: 1000 })], rules);
@@ -227,7 +227,7 @@ describe('executions/measure', () => {
     expect(factsOf(found)).toMatchObject({ jobId: 'b-2', lastId: 2, averageDurationMs: 9000 });
   });
 
-  it('counts jobs separately that are named like members of Object', () => {
+  it('keeps the counts of jobs separate whose names are members of Object, such as `constructor`', () => {
     const found = measured([named('__proto__', 1), named('constructor', 2)]);
     expect(linesOf(found, 'runs').filter((line) => !line.endsWith(' 0'))).toEqual([
       'runs pay||__proto__|succeeded 1',

@@ -8,7 +8,7 @@ type MemoryLedger = Ledger & {
 
 type Copy = { readonly documents: ReadonlyMap<string, LedgerDocument>; readonly entries: readonly LedgerEntry[] };
 
-/** The data of one server; a copy of it costs nothing. */
+/** A ledger in memory with the data of one server; copies are cheap. */
 export function createMemoryLedger(): MemoryLedger {
   let documents = new Map<string, LedgerDocument>();
   let entries: readonly LedgerEntry[] = [];

@@ -4,7 +4,7 @@ import { createNarrowing } from '../../src/executions/reading/narrowing.ts';
 import { createFakeApi, refusal } from './fake-api.ts';
 
 describe('executions/narrowing', () => {
-  it('finds the project of a run among two hundred projects with about ten totals', async () => {
+  it('finds the project of a run among two hundred projects with about ten requests for totals', async () => {
     const { find, asked } = createScene({ ends: { p137: 1 } });
     expect(await find()).toEqual(['p137', 'p138']);
     expect(asked.length).toBeLessThanOrEqual(10);
@@ -24,18 +24,18 @@ describe('executions/narrowing', () => {
     expect(asked).toHaveLength(6);
   });
 
-  it('does not search for known executions', async () => {
+  it('does not search for executions that are known', async () => {
     const { find } = createScene({ ends: { p3: 4, p90: 1 }, known: { p3: 4 } });
     const found = await find();
     expect(found).toContain('p90');
     expect(found).not.toContain('p3');
   });
 
-  it('finds nothing if a run belongs to no known job, so that all projects are searched', async () => {
+  it('finds no project if a run belongs to no known job, so that all projects are searched', async () => {
     expect(await createScene({ ends: {} }).find()).toEqual([]);
   });
 
-  it('requests no totals if reading the projects costs as much, for example with twenty jobs each', async () => {
+  it('requests no totals if reading the projects costs as many requests, for example with twenty jobs each', async () => {
     const { find, asked } = createScene({ ends: { p3: 1 }, jobsOfEach: 20 });
     expect(await find()).toEqual([]);
     expect(asked).toEqual([]);

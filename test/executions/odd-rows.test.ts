@@ -38,7 +38,7 @@ describe('executions/odd-rows', () => {
     ]);
   });
 
-  it('remembers a thousand rows', () => {
+  it('remembers at most a thousand rows', () => {
     const { note, fields } = createScene();
     for (let row = 0; row <= 1000; row += 1) note('pay', [{ field: 'id', text: `${row}` }]);
     note('pay', [{ field: 'id', text: '1000' }]);

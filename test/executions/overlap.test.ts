@@ -34,7 +34,7 @@ describe('executions/overlap', () => {
     expect(overlap.ms(86_405_000)).toBe(120_000);
   });
 
-  it('reaches beyond now until a clock that was set back reaches its earlier time', () => {
+  it('reaches beyond the present until a clock that was set back shows its earlier time again', () => {
     const overlap = createOverlap(120_000);
     expect(overlap.untilMs(1000)).toBe(1000);
     overlap.noteReached(600_000);
@@ -43,7 +43,7 @@ describe('executions/overlap', () => {
     expect(overlap.untilMs(600_001)).toBe(600_001);
   });
 
-  it('reaches a month beyond now if the clock may have been set ahead and back unseen', () => {
+  it('reaches a month beyond the present if the clock may have been set ahead and back while nobody read it', () => {
     const monthMs = 32 * 86_400_000;
     const overlap = createOverlap(120_000, { isPastUnknown: true });
     expect(overlap.untilMs(1000)).toBe(monthMs + 1000);
@@ -53,14 +53,14 @@ describe('executions/overlap', () => {
     expect(overlap.untilMs(90_000_000)).toBe(monthMs + 90_000_000);
   });
 
-  it('reaches far enough after a clock was days ahead, even if the clock was unknown for a while', () => {
+  it('reaches far enough after a clock was days ahead, even if the clock could not be read for a while', () => {
     const overlap = createOverlap(120_000);
     overlap.noteReached(40 * 86_400_000);
     overlap.noteUnseen();
     expect(overlap.untilMs(1000)).toBe(41 * 86_400_000);
   });
 
-  it('reaches a month beyond now after an absence, even if the clock is also slightly behind the last read', () => {
+  it('reaches a month beyond the present after an absence, even if the clock is also slightly behind the last read', () => {
     const overlap = createOverlap(120_000, { isPastUnknown: true });
     overlap.noteReached(600_000);
     expect(overlap.untilMs(1000)).toBe(32 * 86_400_000 + 1000);
@@ -78,7 +78,7 @@ describe('executions/overlap', () => {
     expect(next.untilMs(600_000)).toBe(41 * 86_400_000);
   });
 
-  it('grows by the difference between clocks of members', () => {
+  it('grows by the difference between the clocks of members', () => {
     const overlap = createOverlap(120_000);
     overlap.noteClocks([5_000_000, 5_030_000], 1000);
     expect(overlap.ms(1000)).toBe(120_000);
@@ -86,7 +86,7 @@ describe('executions/overlap', () => {
     expect(overlap.ms(1000)).toBe(720_000);
   });
 
-  it("reaches beyond now by as much as a member's clock is ahead, until the next round", () => {
+  it('reaches beyond the present by as much as the clock of a member is ahead, until the next round', () => {
     const overlap = createOverlap(120_000);
     overlap.noteClocks([5_000_000, 5_030_000], 5_000_000);
     expect(overlap.untilMs(5_000_000)).toBe(5_000_000);
@@ -94,7 +94,7 @@ describe('executions/overlap', () => {
     expect(overlap.untilMs(5_000_000)).toBe(5_720_000);
   });
 
-  it('keeps the widest observed value', () => {
+  it('keeps the largest lateness that was observed', () => {
     const overlap = createOverlap(120_000);
     overlap.noteClocks([0, 600_000], 1000);
     overlap.noteLateness(100_000, 2000);

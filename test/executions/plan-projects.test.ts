@@ -18,12 +18,12 @@ describe('executions/plan-projects', () => {
     );
   });
 
-  it('starts counting a new project at the time of the last list without it', () => {
+  it('starts counting a new project at the time of the last list that did not contain it', () => {
     const { states } = list({ names: ['pay', 'new'], known: [toNewProject('pay', 0)], listedAtMs: 8000, nowMs: 9000 });
     expect(states).toEqual([{ project: 'new', countedFromMs: 8000, scannedThroughMs: 8000, rereadThroughMs: 8000 }]);
   });
 
-  it('uses the time of the request as the time of a list', () => {
+  it('uses the time of the request for a list as the time of the list', () => {
     expect(list({ names: [], nowMs: 9000, readAtMs: 7500 }).facts?.listedAtMs).toBe(7500);
   });
 
@@ -47,7 +47,7 @@ describe('executions/plan-projects', () => {
     ]);
   });
 
-  it('starts counting a project that replaces a missing project at the progress of the latter, minus the overlap', () => {
+  it('starts counting a project that replaces a missing project one overlap before the progress of the missing project', () => {
     const known = [toNewProject('pay', 1000), toNewProject('old', 1000)].map((state) => ({
       ...state,
       scannedThroughMs: 6000,
@@ -72,12 +72,12 @@ describe('executions/plan-projects', () => {
     expect(begin(['pay', 'new', 'old'])).toBe(8000);
   });
 
-  it('does not resume a missing project before a read has succeeded', () => {
+  it('resumes a missing project only after a read has succeeded', () => {
     const known: ProjectState[] = [{ ...toNewProject('pay', 0), hold: 'hidden', heldSinceMs: 10 }];
     expect(list({ names: ['pay'], known }).states).toEqual([]);
   });
 
-  it('starts a project again that configuration excluded and now includes', () => {
+  it('starts a project again that was excluded and is now included', () => {
     const isWanted = (project: string): boolean => project !== 'pay';
     const facts = { epoch: 1, epochStartedAtMs: 0 };
     const plan = (known: readonly ProjectState[], now = {}): readonly ProjectState[] | undefined => {

@@ -3,7 +3,7 @@ import { createScene, type SceneOptions } from './scene.ts';
 
 type Finish = { readonly agoMs?: number; readonly isAdHoc?: boolean; readonly jobId?: string };
 
-/** A service with one project and one job, whose runs of two seconds end; it stops with its test. */
+/** A service with one project and one job, whose runs end after two seconds; the service stops with its test. */
 export async function play(options: SceneOptions = {}) {
   const played = await createScene(options);
   onTestFinished(played.stop);
@@ -17,7 +17,7 @@ export async function play(options: SceneOptions = {}) {
       const endedAtMs = nowMs() - agoMs;
       return control.addFinished(project, { ...(isAdHoc ? {} : { jobId }), startedAtMs: endedAtMs - 2000, endedAtMs });
     },
-    /** All counts above 0: project, job, status and count. */
+    /** All counts above 0, each with its project, job and status. */
     counted: (): string[] =>
       shown('automation_executions_total').flatMap((line) => {
         const [, project, name, status, count] =

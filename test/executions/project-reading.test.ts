@@ -42,7 +42,7 @@ describe('executions/project-reading', () => {
     },
   );
 
-  it('reads the newest page at once and the rest later, and reads no page twice after an error, a stop or a restart', async () => {
+  it('reads the newest page at once and the other pages later, and reads no page twice after an error, a stop or a restart', async () => {
     let fails = false;
     const answer = (asked: Question): unknown => {
       if (fails) throw refusal('timeout');
@@ -62,11 +62,11 @@ describe('executions/project-reading', () => {
     expect(scene.counted).toHaveLength(5000);
     expect(new Set(scene.counted.map(({ id }) => id)).size).toBe(5000);
     expect(scene.state()).toEqual({ ...toNewProject('pay', 0), scannedThroughMs: nowMs });
-    // These are ten full pages, one more page for the cut rows, and the failed request.
+    // Ten full pages, one more page for the cut rows, and the failed request.
     expect(scene.asked).toHaveLength(12);
   });
 
-  it('has progress up to its oldest backlog window; without a backlog, up to now', async () => {
+  it('has progress up to its oldest backlog window, or up to the present without a backlog', async () => {
     const scene = createScene({ answer: (asked) => toPage(runs(9000), asked) });
     await scene.read('live');
     const reached: number[] = [];
@@ -98,7 +98,7 @@ describe('executions/project-reading', () => {
     expect(scene.state()).toEqual({ ...toNewProject('pay', 0), scannedThroughMs: nowMs });
   });
 
-  it('does not count executions of the backlog as late', async () => {
+  it('does not report executions of the backlog as late', async () => {
     const scene = createScene({
       answer: (asked) => toPage(runs(40), asked),
       scannedThroughMs: 9_500_000,
@@ -121,7 +121,7 @@ describe('executions/project-reading', () => {
     expect(scene.state().backlog).toBeUndefined();
   });
 
-  it('treats hidden past windows as unread until the project shows a row', async () => {
+  it('treats hidden windows of the past as unread until the project shows a row', async () => {
     let isShown = false;
     const answer = (asked: Question): unknown => {
       const page = toPage(runs(30), asked);
@@ -163,14 +163,14 @@ describe('executions/project-reading', () => {
     expect(scene.state().scannedThroughMs).toBe(0);
   });
 
-  it('requests one page of hidden rows, whatever their number', async () => {
+  it('requests one page of hidden rows, however many rows are hidden', async () => {
     const scene = createScene({ answer: () => ({ total: 70_000, items: [], oddRows: [] }), hold: 'hidden' });
     expect(await scene.read('probe')).toMatchObject({ hidden: 70_000, isUnshown: true });
     expect(scene.asked).toEqual(['project-executions pay 1…10000000']);
     expect(scene.state().hold).toBe('hidden');
   });
 
-  it('resumes at the first visible row, and reads the rows that were missed', async () => {
+  it('resumes at the first visible row, and then reads the rows that were hidden', async () => {
     const scene = createScene({ answer: (asked) => toPage(runs(3), asked), hold: 'hidden' });
     expect(await scene.read('probe')).toMatchObject({ counted: 3 });
     expect(scene.state()).toEqual({ ...toNewProject('pay', 0), scannedThroughMs: nowMs });
@@ -190,7 +190,7 @@ describe('executions/project-reading', () => {
     const scene = createScene({ answer });
     expect(await scene.read('live')).toMatchObject({ counted: 0, isDenied: hold === 'hidden' });
     expect(scene.state()).toEqual({ ...toNewProject('pay', 0), hold, heldSinceMs: nowMs });
-    // A project is forgotten thirty days after it was first missing; earlier absences do not count.
+    // A project is removed thirty days after it was first missing; earlier absences do not count.
     const held = createScene({ answer, hold: hold === 'disabled' ? 'hidden' : 'disabled', heldSinceMs: 7 });
     await held.read('live');
     expect(held.state()).toMatchObject({ hold, heldSinceMs: hold === 'missing' ? nowMs : 7 });
@@ -200,7 +200,7 @@ describe('executions/project-reading', () => {
     ['not_found', 0, 'missing', nowMs],
     ['forbidden', 'refused: server', 'hidden', 7],
   ] as const)(
-    'requests the jobs (%s) of an unlisted project for which the server fails',
+    'requests the jobs (%s) of an unlisted project if the server responds with an error',
     async (kind, result, hold, heldSinceMs) => {
       const scene = createScene({
         answer: ({ endpoint }) => {
@@ -215,7 +215,7 @@ describe('executions/project-reading', () => {
     },
   );
 
-  it('keeps no project on hold after an error of the server', async () => {
+  it('puts no project on hold after an error of the server', async () => {
     const answer = (): never => {
       throw refusal('server', undefined, 500);
     };
@@ -241,7 +241,7 @@ describe('executions/project-reading', () => {
     });
   });
 
-  it('reads everything again that a restored copy lacks, of any age, because it was counted before', async () => {
+  it('reads everything again that a restored copy lacks, whatever its age, because it was counted before', async () => {
     const scene = createScene({
       answer: (asked) => toPage(runs(10), asked),
       catchUpLimitMs: 1_000_000,
@@ -252,7 +252,7 @@ describe('executions/project-reading', () => {
     expect(scene.state()).toEqual({ ...toNewProject('pay', 0), scannedThroughMs: nowMs });
   });
 
-  it('continues to read future-dated executions until each was read once', async () => {
+  it('continues to read future-dated executions until each execution was read once', async () => {
     const count = 12_000;
     const ahead = runs(count).map((run) => ({ ...run, endedAtMs: nowMs + 1000 + 50 * run.id }));
     let fails = false;
@@ -284,7 +284,7 @@ describe('executions/project-reading', () => {
     expect(scene.state().scannedThroughMs).toBe(nowMs);
   });
 
-  it('reports executions that a second read found and the first read should have found', async () => {
+  it('reports executions that the first read should have found and a second read found', async () => {
     const scene = createScene({ answer: (asked) => toPage(runs(3), asked) });
     await scene.readAgain({ beginMs: 0, endMs: nowMs });
     expect(scene.lateBefore).toEqual([Number.POSITIVE_INFINITY]);
@@ -292,7 +292,7 @@ describe('executions/project-reading', () => {
   });
 });
 
-/** This many runs, spread over the window; the last one is at its end. */
+/** Creates this many runs, spread over the window; the last run is at the end of the window. */
 function runs(count: number): Finished[] {
   return Array.from({ length: count }, (_, index) => {
     const endedAtMs = Math.floor((nowMs * (index + 1)) / count);

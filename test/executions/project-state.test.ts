@@ -47,7 +47,7 @@ describe('executions/project-state', () => {
     expect(resume(behind, 10 * dayMs, 7 * dayMs)).toMatchObject({ scannedThroughMs: 2 * dayMs, countedFromMs: dayMs });
   });
 
-  it('reads and counts again from the time to which the clock was set back, but no removed executions', () => {
+  it('reads and counts again from the time to which the clock was set back, but counts no removed executions', () => {
     const ahead = held({
       hold: undefined,
       countedFromMs: 20 * dayMs,
@@ -71,7 +71,7 @@ describe('executions/project-state', () => {
     expect(rewind({ ...ahead, prunedThroughMs: 12 * dayMs }, 10 * dayMs).countedFromMs).toBe(12 * dayMs);
   });
 
-  it('starts counting earlier by at least the time that the clock was ahead, if the step was noticed too late', () => {
+  it('starts counting earlier, by at least the time that the clock was ahead, if the step was noticed too late', () => {
     const ahead = { ...toNewProject('pay', 20 * dayMs), scannedThroughMs: 23 * dayMs };
     expect(rewindUnseen(ahead, 11 * dayMs)).toEqual({
       project: 'pay',
@@ -88,7 +88,7 @@ describe('executions/project-state', () => {
     });
   });
 
-  it('keeps its progress from before the clock was set back', () => {
+  it('keeps the progress that it had before the clock was set back', () => {
     const state = { ...toNewProject('pay', dayMs), scannedThroughMs: 9 * dayMs };
     expect(rewind(state, 10 * dayMs)).toEqual(state);
   });

@@ -11,7 +11,7 @@ const hourMs = 3_600_000;
 const behind: ProjectState = { ...toNewProject('pay', 0), aheadThroughMs: nowMs, backlog: [{ beginMs: 0, endMs: 1 }] };
 
 describe('executions/read-notes', () => {
-  it('compares the last day again in an hour, or as soon as possible if the day could not be read at once', () => {
+  it('compares the last day again an hour later, or as soon as possible if the day could not be read completely', () => {
     const scene = createScene();
     scene.read({}, 'wide');
     expect(scene.of()).toMatchObject({ nextDayMs: nowMs + hourMs, isDayLong: false });
@@ -22,13 +22,13 @@ describe('executions/read-notes', () => {
     expect(scene.of()).toMatchObject({ nextDayMs: nowMs, isDayLong: false });
   });
 
-  it('reads a project every round for a while after one of its runs was counted', () => {
+  it('reads a project in every round for a while after one of its runs was counted', () => {
     const scene = createScene();
     scene.read({ counted: 1 });
     expect(scene.of()).toMatchObject({ activeUntilMs: nowMs + 240_000 });
   });
 
-  it('records since when a project shows nothing, and when it counts as hidden', () => {
+  it('records since when a project shows no rows, and when the project counts as hidden', () => {
     const scene = createScene();
     expect(scene.read({ isUnshown: true, total: 3 })).toBe(false);
     expect(scene.read({ isUnshown: true, total: 3 }, 'narrow', nowMs + 24 * hourMs)).toBe(false);
@@ -38,7 +38,7 @@ describe('executions/read-notes', () => {
     expect(scene.of()?.unshownSinceMs).toBeUndefined();
   });
 
-  it('does not conclude from a window without executions that hidden executions are now visible', () => {
+  it('does not treat hidden executions as visible after a window without executions', () => {
     const scene = createScene();
     scene.past({ isUnshown: true, total: 3 });
     scene.read({}, 'narrow', nowMs + 15_000, behind);

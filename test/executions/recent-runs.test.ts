@@ -9,7 +9,7 @@ import {
 import { someRun } from './some-execution.ts';
 
 describe('executions/recent-runs', () => {
-  it('fills documents one by one, the oldest ends first, and writes only changed documents', () => {
+  it('fills documents one by one, starting with the oldest runs, and writes only changed documents', () => {
     const first = add(new Map(), runs(1, 60));
     expect(first.written).toEqual(['0', '1']);
     expect(sizes(first.sheets)).toEqual(['0: 50', '1: 10']);
@@ -30,7 +30,7 @@ describe('executions/recent-runs', () => {
     expect(add(next.sheets, runs(1121, 50)).forgotten).toEqual(['2']);
   });
 
-  it('keeps the id of the job, because names change', () => {
+  it('keeps the id of the job, because the name may change', () => {
     const job = { id: 'j1', name: 'settle', group: '', averageDurationMs: undefined };
     expect(toRecent('pay', someRun({ job })).jobId).toBe('j1');
     expect(toRecent('pay', someRun({ job: undefined }))).not.toHaveProperty('jobId');
@@ -51,12 +51,12 @@ describe('executions/recent-runs', () => {
     },
   );
 
-  it('does not add a run that is older than a thousand others', () => {
+  it('does not add a run that is older than all of a thousand other runs', () => {
     const { sheets } = add(new Map(), runs(1001, 1000));
     expect(add(sheets, runs(1, 100))).toEqual({ sheets, written: [], forgotten: [] });
   });
 
-  it('sorts a future-dated run by the time at which it was counted, and lets newer runs replace it', () => {
+  it('sorts a future-dated run by the time at which the run was counted, and replaces the run by newer runs', () => {
     const before = add(new Map(), runs(1, 10)).sheets;
     const ahead = runs(11, 990).map((run) => ({ ...run, endedAtMs: run.endedAtMs + 86_400_000 }));
     const full = add(before, ahead, 90_000_000).sheets;

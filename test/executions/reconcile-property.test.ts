@@ -35,7 +35,7 @@ describe('executions/reconcile', () => {
     );
   });
 
-  it('treats two starts less than two seconds apart as the same run, and other starts as two runs', () => {
+  it('treats two starts less than two seconds apart as the same run, and other starts as different runs', () => {
     fc.assert(
       fc.property(apart, fc.boolean(), (apartMs, isOneCall) => {
         const one = toRow({ id: 7, startedAtMs: 100_000, endedAtMs: 200_000 });
@@ -53,9 +53,9 @@ const few = { maxLength: 6 };
 const apart = fc.oneof(fc.integer({ min: -5000, max: 5000 }), fc.constantFrom(-2000, -1999, 1999, 2000));
 
 type Run = Pick<Execution, 'id' | 'startedAtMs'> & { readonly endedAtMs: number };
-/** `turn` is the number of times that ids have restarted. */
+/** `turn` is the number of times that ids had started again. */
 type Named = { readonly id: number; readonly turn: number };
-/** A row as lists have it: with or without milliseconds, and before or after its end. */
+/** A row as lists contain it: with or without milliseconds, and read before or after its end. */
 type Listed = Named & { readonly cutMs: number; readonly hasEnd: boolean };
 
 const named = { id: fc.integer({ min: 1, max: 3 }), turn: fc.integer({ min: 0, max: 3 }) };
@@ -94,12 +94,12 @@ function countAll(listed: readonly (readonly Listed[])[], countedFromMs: number)
   return readAll(rows, countedFromMs).map(toKey).sort();
 }
 
-/** The start is in whole seconds, as in some answers. */
+/** The start is in whole seconds, as in some responses. */
 function toKey({ id, startedAtMs }: Pick<Execution, 'id' | 'startedAtMs'>): string {
   return `${id} at ${Math.floor(startedAtMs / 1000)} s`;
 }
 
-/** Plays the calls in order; each call knows what the calls before it returned. */
+/** Reads the calls in order; each call has the ids that earlier calls returned. */
 function readAll(calls: readonly (readonly Execution[])[], countedFromMs: number): Execution[] {
   const known = new Map<number, Entry[]>();
   let ids = new Map<number, IdHour>();

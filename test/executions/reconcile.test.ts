@@ -20,7 +20,7 @@ describe('executions/reconcile', () => {
     expect(counted({ rows })).toEqual([1]);
   });
 
-  it('counts a row once, even if it was listed twice, known before, or cut to whole seconds', () => {
+  it('counts a row once, even if the row was listed twice, is known, or has its time in whole seconds', () => {
     const rows = [
       someRun({ id: 1, startedAtMs: 100_999 }),
       someRun({ id: 1, startedAtMs: 100_000 }),
@@ -67,7 +67,7 @@ describe('executions/reconcile', () => {
     expect(found.entries).toEqual([{ id: 1, startedAtMs: 100_000, endedAtMs: 105_000 }]);
   });
 
-  it('starts no epoch for an earlier id if the present epoch started too early because the clock was set back', () => {
+  it('starts no epoch for an earlier id if the current epoch began too early because the clock was set back', () => {
     const again = { rows: [at({ id: 7, hour: 9 })], known: knownAs([7, 8 * hourMs]), epochStartedAtMs: 5 * hourMs };
     expect(reconcile(input(again)).newEpochAtMs).toBe(9 * hourMs);
     expect(reconcile(input({ ...again, formerThroughMs: 8 * hourMs - 1 })).newEpochAtMs).toBe(9 * hourMs);
@@ -87,17 +87,17 @@ describe('executions/reconcile', () => {
     expect(found.entries).toEqual([{ id: 70, startedAtMs: 36_000_000, endedAtMs: 36_005_000 }]);
   });
 
-  it('recognizes an import that is dated between a server clock that is days behind and the clock of the exporter', () => {
+  it('recognizes an import with a date between the clock of the exporter and a server clock that is days behind', () => {
     const rows = [at({ id: 70, hour: 60 }), at({ id: 71, hour: 90 }), at({ id: 72, hour: 102 })];
     const found = reconcile(input({ rows, ids: hours([100, 50, 60]), seenAtMs: 50 * hourMs, latestMs: 101 * hourMs }));
     expect(found.imported).toBe(1);
     expect(found.counted.map(({ id }) => id)).toEqual([71, 72]);
-    // The run with the smaller id is in the same answer.
+    // The run with the smaller id is in the same response.
     const atOnce = [...rows, at({ id: 50, hour: 100 })];
     expect(counted({ rows: atOnce, seenAtMs: 50 * hourMs, latestMs: 101 * hourMs })).toEqual([71, 72, 50]);
   });
 
-  it('counts runs of a clock that is days behind in the present epoch, but does not compare their ids', () => {
+  it('counts runs whose clock is days behind in the current epoch, but does not compare their ids', () => {
     const known = { ids: hours([100, 50, 60]), slowByMs: [90 * hourMs], epochStartedAtMs: 99 * hourMs };
     const rows = [at({ id: 61, hour: 11 }), at({ id: 62, hour: 40 })];
     const found = reconcile(input({ rows, ...known, seenAtMs: 101.5 * hourMs }));
@@ -106,7 +106,7 @@ describe('executions/reconcile', () => {
     expect(found.ofEpochBefore.size).toBe(0);
   });
 
-  it('treats no one-time run as imported or as the start of an epoch', () => {
+  it('does not treat a one-time run as imported, or as the start of an epoch', () => {
     const rows = [
       { ...at({ id: 70, hour: 10 }), type: 'user-scheduled' },
       { ...at({ id: 3, hour: 200 }), status: 'scheduled' as const },
@@ -126,14 +126,14 @@ describe('executions/reconcile', () => {
     expect(found.idHours).toEqual([{ hour: 102, leastId: 55, greatestId: 55 }]);
   });
 
-  it('starts a new epoch at the present time when a clock that is days ahead gives a known id another start', () => {
+  it('starts a new epoch at the current time if a clock that is days ahead gives a known id another start', () => {
     const known = knownAs([55, 360_000_000]);
     const rows = [at({ id: 55, hour: 900 })];
     const given = { rows, known, ids: hours([100, 50, 60]), seenAtMs: 102 * hourMs, latestMs: 102 * hourMs };
     expect(reconcile(input(given))).toMatchObject({ newEpochAtMs: 102 * hourMs, idHours: [] });
   });
 
-  it('starts no new epoch when an id from before the present epoch is reused', () => {
+  it('starts no new epoch when a server uses an id from before the current epoch again', () => {
     const known = knownAs([55, 360_000_000]);
     const rows = [at({ id: 55, hour: 102 })];
     expect(reconcile(input({ rows, known, epochStartedAtMs: 101 * hourMs })).newEpochAtMs).toBeUndefined();
@@ -173,7 +173,7 @@ describe('executions/reconcile', () => {
     expect(reconcile(input(again)).newEpochAtMs).toBe(155 * hourMs);
   });
 
-  it('recognizes a one-time run that once waited, even if its finished row does not show it', () => {
+  it('recognizes a one-time run that was seen waiting, even if its finished row looks like another run', () => {
     const rows = [{ ...at({ id: 3, hour: 200 }), type: undefined }];
     const ids = hours([100, 50, 60]);
     expect(reconcile(input({ rows, ids })).newEpochAtMs).toBe(720_000_000);
@@ -197,7 +197,7 @@ describe('executions/reconcile', () => {
     expect([...found.ofEpochBefore].map(({ id }) => id)).toEqual([990]);
   });
 
-  it('assigns a run that a slow clock dates earlier to the present epoch if all earlier epochs have its id', () => {
+  it('assigns a run that a slow clock dates earlier to the current epoch if all earlier epochs have its id', () => {
     const rows = [at({ id: 990, hour: 80 }), at({ id: 4, hour: 80 })];
     const given = { rows, known: knownAs([4, 125 * hourMs]), ids: hours([130, 3, 5]), epochStartedAtMs: 130 * hourMs };
     const now = { seenAtMs: 90 * hourMs, latestMs: 131 * hourMs };
@@ -216,7 +216,7 @@ describe('executions/reconcile', () => {
     expect(found.counted).toHaveLength(3);
   });
 
-  it('compares new ids only with ids of earlier rounds', () => {
+  it('compares new ids only with the ids of earlier rounds', () => {
     const rows = [at({ id: 60, hour: 100 }), at({ id: 3, hour: 130 })];
     expect(reconcile(input({ rows })).newEpochAtMs).toBeUndefined();
   });
@@ -233,7 +233,7 @@ describe('executions/reconcile', () => {
     expect(found.idHours.map(({ hour }) => hour)).toEqual([100, 101]);
   });
 
-  it('counts a run whose start is days in the future, and does not use the run in comparisons', () => {
+  it('counts a run whose start is days in the future, but compares no id with its id', () => {
     const rows = [someRun({ id: 44, startedAtMs: 172 * hourMs, endedAtMs: 100 * hourMs })];
     const found = reconcile(input({ rows, ids: hours([99, 40, 45]), seenAtMs: 100 * hourMs }));
     expect(found).toMatchObject({ imported: 0, newEpochAtMs: undefined, idHours: [] });
@@ -256,7 +256,7 @@ describe('executions/reconcile', () => {
     }
   });
 
-  it('never starts an epoch in the future', () => {
+  it('never dates the start of an epoch in the future', () => {
     const given = { epochStartedAtMs: 900 * hourMs, seenAtMs: 100 * hourMs, latestMs: 101 * hourMs };
     expect(reconcile(input({ rows: [at({ id: 60, hour: 99 })], ...given })).epochStartedAtMs).toBe(101 * hourMs);
   });

@@ -43,7 +43,7 @@ describe('executions/recount', () => {
     expect(scene.readAgain).toEqual(['pay -1 h … 0 h']);
   });
 
-  it('does not compare the last day of an idle project, which rotation reads, unless the day is too long', async () => {
+  it('does not compare the last day of an idle project, which is read in turn, unless the day has too many rows', async () => {
     const scene = await createScene({ ended: [100.5], known: [100.5] });
     await scene.setComparedWeek(nowMs - dayMs);
     await scene.look('pay', { nextDayMs: nowMs });
@@ -71,7 +71,7 @@ describe('executions/recount', () => {
     expect(scene.asked.length).toBeGreaterThan(asked);
   });
 
-  it('compares the week of a project within its first day, although the process restarts every hour', async () => {
+  it('compares the week of a project within the first day, although the process restarts every hour', async () => {
     const scene = await createScene({ ended: [], known: [], countedFromMs: nowMs });
     await scene.setComparedWeek(undefined);
     for (let hour = 0; hour < 24; hour += 1) {
@@ -89,7 +89,7 @@ describe('executions/recount', () => {
     expect(scene.comparedWeekAtMs()).toBe(nowMs);
   });
 
-  it('reads hidden rows again within a day in one window, because they may have become readable', async () => {
+  it('reads hidden rows again within a day in one window, because the rows may be readable by then', async () => {
     const scene = await createScene({ ended: [5.5, 6.5, 9.5], known: [], isHidden: true });
     await scene.look('pay', { nextDayMs: nowMs, activeUntilMs: nowMs + 1 });
     expect(scene.readAgain).toHaveLength(3);
@@ -142,7 +142,7 @@ describe('executions/recount', () => {
     expect(scene.overlapMs()).toBe(120_000);
   });
 
-  it('compares a thousand busy projects within the hour, and reports a lack of requests', async () => {
+  it('compares a thousand busy projects within the hour, and reports if requests run short', async () => {
     const many = Array.from({ length: 1000 }, (_, index) => `p${index}`);
     const scene = await createScene({ ended: [], known: [], projects: many });
     const round = async (): Promise<void> => {
@@ -174,13 +174,13 @@ describe('executions/recount', () => {
     expect(scene.readAgain).toHaveLength(1);
   });
 
-  it('reads every hour with rows a second time, a day later', async () => {
+  it('reads every hour with rows a second time a day later', async () => {
     const scene = await createScene({ ended: [25.5, 30.5], known: [25.5, 30.5] });
     for (let count = 0; count < 3; count += 1) await scene.look('pay', {});
     expect(scene.readAgain).toEqual(['pay -31 h … -30 h', 'pay -26 h … -25 h']);
   });
 
-  it('compares each project in turn if a round has too little time for all of them', async () => {
+  it('compares the projects in turn if a round has too little time for all of them', async () => {
     const scene = await createScene({ ended: [2.5], known: [], isHidden: true });
     for (let count = 0; count < 2; count += 1) {
       for (const project of usualProjects) scene.note(project, { nextDayMs: nowMs, activeUntilMs: nowMs + 1 });
@@ -201,7 +201,7 @@ type Given = {
   readonly requestsPerSecond?: number;
 };
 
-/** A recount of executions by their age in hours: those that the server has, and those that the ledger has. */
+/** Creates a recount of executions by their age in hours: executions of the server, and executions in the ledger. */
 async function createScene({ ended, known, projects = usualProjects, countedFromMs = 0, ...given }: Given) {
   const { ledger } = openSqliteState({ memory: true });
   let isHidden = given.isHidden === true;
@@ -283,7 +283,7 @@ async function createScene({ ended, known, projects = usualProjects, countedFrom
     complaints: () => recount.complaints(),
     setComparedWeek: (comparedWeekAtMs: number | undefined) => change({ comparedWeekAtMs }),
     comparedWeekAtMs: () => cache.states.get('pay')?.comparedWeekAtMs,
-    /** Notes that all projects have been read up to now. */
+    /** Records that all projects have been read up to now. */
     look: async (project: string, changed: Parameters<typeof activities.note>[1], mayGoOn = (): boolean => true) => {
       note(project, changed);
       await cache.update(async () => ({

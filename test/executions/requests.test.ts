@@ -4,7 +4,7 @@ import { minuteMs } from '../support/durations.ts';
 import { createScene, type Scene, type SceneOptions } from './scene.ts';
 
 describe('executions/requests', () => {
-  it('sends few requests for a thousand projects, and counts runs of active projects at once and of idle projects within a search', async () => {
+  it('sends few requests for a thousand projects, and counts runs at once or, in idle projects, within a search', async () => {
     const rounds = 160;
     const { perRound, searchRounds, activeRounds, idleMs, missing } = await watch({ rounds });
     process.stdout.write(
@@ -15,11 +15,11 @@ describe('executions/requests', () => {
     // Some executions cannot be read, so running executions are read by project, 25 projects in a round.
     expect(perRound).toBeLessThanOrEqual(55);
     expect(activeRounds).toBeLessThanOrEqual(2);
-    // Each round looks for activity in an eighth of the projects.
+    // Each round looks for new executions in an eighth of the projects.
     expect(idleMs).toBeLessThanOrEqual(2 * minuteMs);
   }, 240_000);
 
-  it('counts executions of idle projects within the maximum delay without any hint', async () => {
+  it('counts executions of idle projects within the maximum delay, even without the request for the total', async () => {
     const options = { apiVersion: 14, clientVersion: 14 };
     const { perRound, activeRounds, idleMs, missing } = await watch({ rounds: 85, ...options });
     process.stdout.write(`requests a round without a hint: ${perRound.toFixed(1)}; idle within ${idleMs / 1000} s\n`);
@@ -29,7 +29,7 @@ describe('executions/requests', () => {
     expect(idleMs).toBeLessThanOrEqual(16 * minuteMs);
   }, 60_000);
 
-  it('reads a few of sixty projects to find a short run in a quiet project, once the jobs are known', async () => {
+  it('reads a few of sixty projects to find a short run in an idle project, once the jobs are known', async () => {
     const asked: string[] = [];
     const scene = await createScene({ onRequest: ({ path }) => asked.push(path) });
     onTestFinished(scene.stop);
@@ -44,7 +44,7 @@ describe('executions/requests', () => {
     for (const { project, jobId } of jobs) {
       control.addFinished(project, { jobId, startedAtMs: nowMs() - 2000, endedAtMs: nowMs() - 1000 });
     }
-    // After these rounds the runs have been found, their projects are idle again, and their jobs are listed.
+    // After these rounds, the runs are counted, their projects are idle again, and their jobs are listed.
     await scene.rounds(40);
     const id = control.addFinished('p40', {
       jobId: jobs[40]?.jobId ?? '',
@@ -57,7 +57,7 @@ describe('executions/requests', () => {
     expect(asked.filter((path) => /^\/api\/47\/project\/p\d+\/executions/.test(path)).length).toBeLessThanOrEqual(12);
   }, 60_000);
 
-  it('reads a disabled project less and less often, and reads it at once when it is in the list again', async () => {
+  it('reads a disabled project less and less often, and at once when the project is in the list again', async () => {
     let asked = 0;
     const onRequest = ({ path }: { readonly path: string }): void => {
       if (path.includes('project/away/executions')) asked += 1;
@@ -70,7 +70,7 @@ describe('executions/requests', () => {
     control.changeProject('away', { disabled: true });
     asked = 0;
     await scene.rounds(120);
-    // The wait doubles up to five minutes, so half an hour has few requests.
+    // The wait doubles up to five minutes, so there are few requests in half an hour.
     expect(asked).toBeLessThanOrEqual(11);
     asked = 0;
     await scene.rounds(20);
@@ -85,7 +85,7 @@ describe('executions/requests', () => {
     expect(asked).toBeGreaterThanOrEqual(1);
   }, 60_000);
 
-  it('loses no run of sixty a minute in one project and forty thousand an hour in another', async () => {
+  it('loses no run if one project has sixty a minute and another project forty thousand an hour', async () => {
     const scene = await createScene();
     onTestFinished(scene.stop);
     const { control, nowMs } = scene;
@@ -118,7 +118,7 @@ const active = 10;
 
 type Run = { readonly project: string; readonly endedAtMs: number; readonly round: number; readonly isIdle: boolean };
 
-/** Plays rounds over many projects: a few are active, some cannot be read, and now and then a run ends in an idle project. */
+/** Plays rounds over many projects: a few are active, some cannot be read, and runs sometimes end in idle projects. */
 async function watch({ rounds, ...options }: SceneOptions & { readonly rounds: number }) {
   let asked = 0;
   const onRequest = (): void => {
@@ -176,7 +176,7 @@ async function watch({ rounds, ...options }: SceneOptions & { readonly rounds: n
   return { perRound, searchRounds: rounds - quietRounds, activeRounds, idleMs, missing: [...open.keys()] };
 }
 
-/** The number of requests that only a search exceeds. */
+/** More than this many requests are sent only by a search. */
 const most = 60;
 
 function finish({ control }: Scene, project: string, endedAtMs: number): number {

@@ -23,7 +23,7 @@ async function setUp(isRestored: boolean) {
 }
 
 describe('executions/restore-gap', () => {
-  it('publishes a project after it was read up to the first round after a restore', async () => {
+  it('publishes a project after a restore once the project was read up to the time of the first round', async () => {
     const { gap, scan, shown } = await setUp(true);
     expect(shown()).toEqual([]);
     await gap.begin(1000);
@@ -35,7 +35,7 @@ describe('executions/restore-gap', () => {
     expect(shown()).toEqual(['pay', 'shop']);
   });
 
-  it('ends when projects on hold have been read too', async () => {
+  it('ends when the projects on hold have been read too', async () => {
     const { gap, scan, shown } = await setUp(true);
     await gap.begin(1000);
     for (const project of ['pay', 'shop']) await scan(project, 1000);
@@ -61,7 +61,7 @@ describe('executions/restore-gap', () => {
     expect(shown()).toEqual(['pay']);
   });
 
-  it('is still open if the process restarts before its first round, or during the gap', async () => {
+  it('stays open if the process restarts before its first round, or during the gap', async () => {
     const { gap, reopen } = await setUp(true);
     const beforeFirst = createRestoreGap(await reopen());
     await beforeFirst.open(false);
@@ -72,7 +72,7 @@ describe('executions/restore-gap', () => {
     expect(inTheMiddle.untilMs()).toBe(1000);
   });
 
-  it('opens after a further restart if the server was not read in between, but only once', async () => {
+  it('opens after another restart if the server was not read in between, but only once', async () => {
     const dir = makeMemoryFolder('automation-exporter-gap-');
     onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
     const live = async (work: (state: ReturnType<typeof openSqliteState>) => Promise<unknown>) => {
@@ -94,7 +94,7 @@ describe('executions/restore-gap', () => {
       await state.backUp();
     });
     truncateSync(join(dir, 'state.sqlite'), 0);
-    // This process reads no executions: for example, it only sends waiting traces while the server does not respond.
+    // This process reads no executions: it may only send waiting traces while the server does not respond.
     expect(await live(({ remember }) => remember({ server: 'prod', collector: 'system' }, {}))).toMatchObject({
       kind: 'restored',
     });

@@ -10,7 +10,7 @@ import { createMemoryLedger } from './memory-ledger.ts';
 const nowMs = 100_000_000;
 
 describe('executions/rewind', () => {
-  it('changes nothing if no time is ahead of the clock by more than the duration of a response', async () => {
+  it('changes nothing if no stored time is further ahead of the clock than the duration of a response', async () => {
     const states = [readThrough('pay', nowMs + 30_000), readThrough('stock', nowMs - 5000)];
     const { rewound, facts, through } = await rewind({ nowMs }, states, {
       gapUntilMs: nowMs + 30_000,
@@ -30,7 +30,7 @@ describe('executions/rewind', () => {
     expect(facts().listedAtMs).toBe(nowMs - 10_000);
   });
 
-  it('keeps the time since which a project is missing, although its last read was long before', async () => {
+  it('keeps the time since which a project is missing, although the project was last read long before that time', async () => {
     const heldSinceMs = nowMs - 50_000;
     const missing: ProjectState = { ...readThrough('pay', nowMs - 500_000), hold: 'missing', heldSinceMs };
     const { cache } = await rewind({ nowMs, rewindToMs: nowMs - 10_000 }, [missing]);
@@ -63,13 +63,13 @@ describe('executions/rewind', () => {
     expect(through()).toEqual([`pay ${nowMs}`]);
   });
 
-  it('keeps the end of a restore gap open before the first round', async () => {
+  it('keeps the unknown end of a restore gap before the first round', async () => {
     const unknown = Number.MAX_SAFE_INTEGER;
     const { facts } = await rewind({ nowMs }, [readThrough('pay', nowMs + 5_000_000)], { gapUntilMs: unknown });
     expect(facts().gapUntilMs).toBe(unknown);
   });
 
-  it('rewinds later if a full disk prevented it, even if the clock is correct by then', async () => {
+  it('rewinds later if a full disk prevented it, even if the clock is correct by that time', async () => {
     const ledger = createMemoryLedger();
     let isFull = false;
     const commit: typeof ledger.commit = async (...change) => {
@@ -92,7 +92,7 @@ describe('executions/rewind', () => {
     expect(cache.states.get('pay')?.scannedThroughMs).toBe(nowMs);
   });
 
-  it('counts runs of a new project in the minute before a clock step was noticed, and none of other projects', async () => {
+  it('counts runs of a new project from the minute before a clock step was noticed, and no such runs of other projects', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     const first = toNewProject('pay', nowMs - 100_000);
     const later = toNewProject('new', nowMs - 50_000);
@@ -104,7 +104,7 @@ describe('executions/rewind', () => {
     ]);
   });
 
-  it("finds from the exporter's clock how far the server's clock was set back during an absence", async () => {
+  it('computes from the clock of the exporter how far the server clock was set back during an absence', async () => {
     const { through, facts } = await rewind({ nowMs }, [readThrough('pay', nowMs - 5000)], {
       listedAtMs: nowMs - 10_000,
       skewMs: 600_000,
@@ -113,7 +113,7 @@ describe('executions/rewind', () => {
     expect(facts().listedAtMs).toBe(nowMs - 610_000);
   });
 
-  it('counts a new project from before the clock step, but other projects only if future times had been read', async () => {
+  it('counts a new project from before the clock step, and other projects only if future times had been read', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     const states = [toNewProject('pay', nowMs - 100_000), toNewProject('new', nowMs - 50_000)];
     const ahead = { ...toNewProject('ahead', nowMs - 100_000), scannedThroughMs: nowMs + 500_000 };
@@ -136,14 +136,14 @@ describe('executions/rewind', () => {
     expect(cache.states.get('new')?.countedFromMs).toBe(nowMs - 50_000);
   });
 
-  it('ignores a difference of a few seconds, and a difference of days, which means a wrong clock', async () => {
+  it('ignores a difference of a few seconds, and a difference of days, which comes from a wrong clock of the exporter', async () => {
     const near = await rewind({ nowMs }, [readThrough('pay', nowMs)], { skewMs: 30_000 });
     expect(near.through()).toEqual([`pay ${nowMs}`]);
     const far = await rewind({ nowMs }, [readThrough('pay', nowMs)], { skewMs: 40 * 86_400_000 });
     expect(far.through()).toEqual([`pay ${nowMs - 86_400_000}`]);
   });
 
-  it('continues to publish the read part of a restore gap, even if setting the clock back moves its end', async () => {
+  it('continues to publish the projects that were read in a restore gap, even if a clock step moves the end of the gap', async () => {
     const gapUntilMs = nowMs + 500_000;
     const marked = { ...readThrough('marked', nowMs - 10_000), gapReadMs: gapUntilMs };
     const states = [marked, readThrough('through', gapUntilMs), readThrough('unread', nowMs + 400_000)];
@@ -155,7 +155,7 @@ describe('executions/rewind', () => {
     expect(stillShown.map(({ project }) => project)).toEqual(['marked', 'through']);
   });
 
-  it('moves the time of a project list to now if it is in the future', async () => {
+  it('replaces a future time of a project list by the current time', async () => {
     const { rewound, facts } = await rewind({ nowMs }, [], { listedAtMs: nowMs + 5_000_000 });
     expect(rewound).toBeUndefined();
     expect(facts().listedAtMs).toBe(nowMs);
@@ -198,7 +198,7 @@ async function rewind(
 const none = { leap: undefined };
 
 describe('executions/follow-skew', () => {
-  it('keeps a forward step across a restart', async () => {
+  it('keeps a forward step of the clock across a restart', async () => {
     const ledger = createMemoryLedger();
     const leap = { beginMs: 1000, endMs: 661_000 };
     const { follow } = await start(ledger);
@@ -207,7 +207,7 @@ describe('executions/follow-skew', () => {
     expect(facts()).toMatchObject({ leap, skewMs: 660_000 });
   });
 
-  it('stores the time that a fast clock has reached, and again when the time is a day later', async () => {
+  it('stores the time that a fast clock has reached, and stores it again when this time is a day later', async () => {
     const { follow, facts } = await start(createMemoryLedger());
     const dayMs = 86_400_000;
     for (const [reachedMs, kept] of [
@@ -229,7 +229,7 @@ describe('executions/follow-skew', () => {
     expect(facts().skewMs).toBe(660_000);
   });
 
-  it('stores a step when there is space again, if a full disk refused it', async () => {
+  it('stores a step once the disk has space, if a full disk prevented it', async () => {
     const ledger = createMemoryLedger();
     let isFull = true;
     const commit: typeof ledger.commit = async (...change) => {

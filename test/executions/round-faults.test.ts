@@ -3,7 +3,7 @@ import { ApiError, type ApiErrorDetails, type ErrorKind } from '../../src/api/er
 import { createRoundFaults, type RoundFaults } from '../../src/executions/reading/round-faults.ts';
 
 describe('executions/round-faults', () => {
-  it('lets an error affect only its own part of the round', async () => {
+  it('limits the effect of an error to its own part of the round', async () => {
     const { faults } = setUp();
     await faults.ask(async () => undefined);
     for (let count = 0; count < 3; count += 1) await faults.ask(failing('timeout'));
@@ -11,7 +11,7 @@ describe('executions/round-faults', () => {
     expect(faults.silence()).toBeUndefined();
   });
 
-  it("does not count the exporter's own limits as errors", async () => {
+  it('does not count it as an error if the exporter reaches its own limits', async () => {
     const { faults } = setUp();
     await faults.attempt(failing('timeout', { unsent: true, isOwnLimit: true }));
     expect([faults.all.length, faults.unasked()]).toEqual([0, 1]);
@@ -42,17 +42,20 @@ describe('executions/round-faults', () => {
     ['server', 500, false],
     ['decode', 200, false],
     ['forbidden', 403, false],
-  ])('sends no third request if two requests end in %s %s without any response before', async (kind, status, ends) => {
-    const { faults } = setUp();
-    const fault = failing(kind, status === undefined ? {} : { status });
-    await faults.ask(fault);
-    const ended = await faults.ask(fault).then(
-      () => false,
-      () => true,
-    );
-    expect(ended).toBe(ends);
-    expect(faults.silence()).toMatchObject({ kind });
-  });
+  ])(
+    'sends no third request if the first two requests end in %s %s and no response came before',
+    async (kind, status, ends) => {
+      const { faults } = setUp();
+      const fault = failing(kind, status === undefined ? {} : { status });
+      await faults.ask(fault);
+      const ended = await faults.ask(fault).then(
+        () => false,
+        () => true,
+      );
+      expect(ended).toBe(ends);
+      expect(faults.silence()).toMatchObject({ kind });
+    },
+  );
 
   it('reports after a round whether the server was reachable', async () => {
     const { faults } = setUp();
@@ -64,7 +67,7 @@ describe('executions/round-faults', () => {
     expect(faults.isOfRound(new Error('a mistake of ours'))).toBe(false);
   });
 
-  it('does not infer that the server is reachable from a part that may have sent no request', async () => {
+  it('does not treat the server as reachable because of a part that may have sent no request', async () => {
     const { faults } = setUp();
     await faults.attempt(async () => undefined);
     await faults.ask(failing('network'));

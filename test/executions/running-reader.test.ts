@@ -51,7 +51,7 @@ describe('executions/running-reader', () => {
     expect(asked[0]).toBe('*');
   });
 
-  it('returns the time at which each project was read, even if this was several rounds ago', async () => {
+  it('returns the time at which each project was read, even if the read was several rounds ago', async () => {
     const names = Array.from({ length: 40 }, (_, index) => `p${index}`);
     const { read, pass } = setUp((project) => {
       if (project === 'p7') throw refusal('forbidden', 'api.error.item.unauthorized');
@@ -72,7 +72,7 @@ describe('executions/running-reader', () => {
     expect((await read(names.slice(0, 1))).readTicks?.size).toBe(1);
   });
 
-  it('reads a list to its end, although the server cuts pages before it removes hidden rows', async () => {
+  it('reads a list to its end, although the server removes hidden rows from its pages', async () => {
     const all = Array.from({ length: 1200 }, (_, id) => someRunning({ id, project: id % 2 === 0 ? 'pay' : 'hidden' }));
     const { read } = setUp(
       () => all,
@@ -94,7 +94,7 @@ describe('executions/running-reader', () => {
     expect((await read(['gone', 'pay'])).denied).toEqual(new Set());
   });
 
-  it('keeps its results when the budget has no place for the next project, and continues with this project', async () => {
+  it('keeps its results when the budget allows no further project, and continues with that project', async () => {
     let places = 2;
     const { read, asked } = setUp((project) => {
       places -= 1;
@@ -124,7 +124,7 @@ describe('executions/running-reader', () => {
     expect(await read(['pay'])).toMatchObject({ executions: undefined, denied: 'all' });
   });
 
-  it('reads all projects together again after rights that were lost for a minute are granted again', async () => {
+  it('reads all projects with one request again after lost rights are granted again a minute later', async () => {
     let isOpen = false;
     const refuse = () => refusal('forbidden', 'api.error.item.unauthorized');
     const { read, asked } = setUp(
@@ -143,7 +143,7 @@ describe('executions/running-reader', () => {
     expect(asked).toEqual(['*']);
   });
 
-  it('reads project by project if `*` is refused because of one project, and tries one denied project in each round', async () => {
+  it('reads project by project if `*` is refused because of one project, and requests one denied project in each round', async () => {
     const names = ['closed', 'shut', 'pay', 'stock'];
     const { read, asked } = setUp(
       (project) => {
@@ -180,7 +180,7 @@ describe('executions/running-reader', () => {
     expect(await read(['gone'])).toMatchObject({ executions: [], denied: new Set() });
   });
 
-  it('reports an error 500 for `*` as a failure, except for releases that always answer `*` with this error', async () => {
+  it('reports an error 500 for `*` as a failure, except from releases that always answer `*` with this error', async () => {
     const failure = () => new ApiError('failed', { kind: 'server', apiEndpoint: 'any', status: 500 });
     const answer = (): [] => [];
 
@@ -191,7 +191,7 @@ describe('executions/running-reader', () => {
       expect(await setUp(answer, failure, release).read(['pay'])).toMatchObject({ executions: [] });
   });
 
-  it('reads all projects with one request again soon, if a server of an unknown release failed once', async () => {
+  it('soon reads all projects with one request again if a server of an unknown release failed once', async () => {
     let failures = 1;
     const failOnce = (): ApiError | undefined => {
       failures -= 1;
@@ -234,7 +234,7 @@ function setUp(
   );
   return {
     asked,
-    // This cast is safe: the reader asks nothing else of an API.
+    // This cast is safe: the reader uses only this method of the API.
     read: (projects: readonly string[]) => reader(() => api as unknown as Api, projects),
     pass: (ms: number) => {
       nowTicks += ms;

@@ -20,7 +20,7 @@ describe('executions/running-rows', () => {
     ]);
   });
 
-  it('counts running executions by job with the start of the oldest, and waiting executions by project', () => {
+  it('counts running executions by job, with the start of the oldest, and counts waiting executions by project', () => {
     const lines = show([
       someRunning({ id: 1, startedAtMs: 200_000 }),
       someRunning({ id: 2, startedAtMs: 100_000 }),
@@ -83,7 +83,7 @@ describe('executions/running-rows', () => {
     ]);
   });
 
-  it('takes no slot for a job that has never finished, and keeps the series of the longest running job separate', () => {
+  it('takes no slot for a job that has never finished, but keeps the series of the longest running job separate', () => {
     const slots = createSeriesSlots([]);
     slots.setRoom({ jobs: 1, durations: 1, nodes: 1 });
     const named = (name: string, startedAtMs: number) =>

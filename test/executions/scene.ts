@@ -18,11 +18,11 @@ export type SceneOptions = DirectOptions & {
   readonly clientVersion?: number;
   /** Wraps the ledger of the daemon. */
   readonly keepBy?: (ledger: Ledger) => Ledger;
-  /** How far the monotonic clock moves at each reading: requests take time, and ticks are not whole numbers. */
+  /** The time that passes on the monotonic clock at each reading: requests take time, and readings are not whole numbers. */
   readonly tickMs?: number;
 };
 
-/** The rounds of the daemon with a simulated service, on one clock that the test moves. */
+/** Plays the rounds of the daemon with a simulated service, on one clock that the test moves. */
 export async function createScene({
   settings = {},
   clientVersion = 47,
@@ -112,9 +112,9 @@ export async function createScene({
     control: simulator.control,
     ledger: state.ledger,
     nowMs: () => nowMs,
-    /** Lets time pass for the service and the daemon. */
+    /** Advances the time of the service and of the daemon. */
     pass,
-    /** The result of a round, some seconds after the previous one: `success`, or its error. */
+    /** Returns the result of a round that runs some seconds after the previous round: `success`, or its error. */
     round,
     rounds: async (count: number, afterMs?: number) => {
       for (let left = count; left > 0; left -= 1) {
@@ -124,7 +124,7 @@ export async function createScene({
     },
     /** The samples of a family that a scrape would show. */
     shown: (family: string) => toLines(rows.filter((row) => row.family.name === family)),
-    /** The names and labels of all samples, except those of some families. */
+    /** The names and labels of all samples, without some families. */
     names: (but: readonly string[]) => {
       const left = rows.filter((row) => !but.includes(row.family.name));
       return left.map(({ family: { name }, labels, suffix, extra }) => [name, suffix, ...labels, extra].join());

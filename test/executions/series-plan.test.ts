@@ -30,7 +30,7 @@ describe('executions/series-plan', () => {
     expect(seriesOfJob(rulesOf('automation_executions_total', { dropLabels: ['job_name'] }))).toBe(21);
   });
 
-  it('never plans more series than the limit', () => {
+  it('never plans more series than the limit allows', () => {
     for (const maxSeries of [1, 10, 100, 1000, 10_000, 100_000])
       for (const detail of [0, 200, 5000])
         for (const projects of [1, 10, 100]) {
@@ -40,7 +40,7 @@ describe('executions/series-plan', () => {
         }
   });
 
-  it('divides a limit that is too small: two thirds for jobs, the rest for their durations', () => {
+  it('divides a limit that is too small: two thirds for the series of jobs, the rest for their durations', () => {
     expect(planRoom({ ...defaults, maxSeries: 10_000 }, onePlain)).toEqual({ jobs: 223, durations: 28, nodes: 494 });
     expect(planRoom({ ...defaults, detail: 5000 }, onePlain)).toEqual({ jobs: 5000, durations: 1382, nodes: 5000 });
   });
@@ -63,7 +63,7 @@ describe('executions/series-plan', () => {
     });
   });
 
-  it('gives durations only to jobs with their own series', () => {
+  it('reserves series of durations only for jobs with their own series', () => {
     expect(planRoom({ ...defaults, cap: 10 }, onePlain).durations).toBe(10);
   });
 });

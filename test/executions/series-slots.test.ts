@@ -4,12 +4,12 @@ import { createSeriesSlots, type SeriesSlots, type SlotKind } from '../../src/ex
 import { type Cell, toJobKey } from '../../src/executions/counting/totals.ts';
 
 describe('executions/series-slots', () => {
-  it('gives slots permanently, in the order of first use', () => {
+  it('assigns slots permanently, in the order of first use', () => {
     const slots = withRoom(2);
     expect(['a', 'b', 'c', 'a'].map((name) => take(slots, name))).toEqual([true, true, false, true]);
   });
 
-  it('gives a long name more slots, and takes all of them back', () => {
+  it('assigns more slots to a long name, and takes all of them back', () => {
     const long = toJobKey('pay', '', 'x'.repeat(1000));
     const slots = withRoom(12);
     const claims = slots.claim();
@@ -22,7 +22,7 @@ describe('executions/series-slots', () => {
     expect(take(slots, 'b')).toBe(true);
   });
 
-  it('takes no slot for a query or for a change that is never committed', () => {
+  it('assigns no slot for a query, or for a change that is never committed', () => {
     const slots = withRoom(1);
     expect(slots.has('jobs', job('a'))).toBe(false);
     expect(slots.claim().has('jobs', job('a'))).toBe(true);
@@ -30,7 +30,7 @@ describe('executions/series-slots', () => {
     expect(slots.claim().has('jobs', job('b'))).toBe(true);
   });
 
-  it('takes no slot twice within one change', () => {
+  it('assigns a slot only once within one change', () => {
     const claims = withRoom(1).claim();
     expect(claims.has('jobs', job('a'))).toBe(true);
     expect(claims.has('jobs', job('b'))).toBe(false);
@@ -72,7 +72,7 @@ describe('executions/series-slots', () => {
     expect(slots.refused()).toEqual({ jobs: 1, durations: 2, nodes: 0 });
   });
 
-  it('takes no slot for names that stand for several jobs', () => {
+  it('assigns no slot to names that stand for several jobs', () => {
     const slots = createSeriesSlots([
       cell('runs', ['pay', '', '', 'succeeded']),
       cell('runs', ['pay', '', '__deleted__', 'succeeded']),
@@ -83,7 +83,7 @@ describe('executions/series-slots', () => {
     expect(slots.taken()).toEqual({ jobs: 0, durations: 0, nodes: 0 });
   });
 
-  it('gives the slots of a deleted project to other projects', () => {
+  it('assigns the slots of a deleted project to other projects', () => {
     const slots = createSeriesSlots([
       cell('runs', ['pay', '', 'a', 'succeeded']),
       cell('runs', ['pay2', '', 'a', 'failed']),
@@ -95,7 +95,7 @@ describe('executions/series-slots', () => {
     expect(take(slots, 'b', 'stock')).toBe(false);
   });
 
-  it('counts each refused owner once, until the owner gets a slot', () => {
+  it('counts each owner without a slot once, until the owner gets a slot', () => {
     const slots = withRoom(1);
     for (const name of ['a', 'b', 'c', 'b']) take(slots, name);
     expect(slots.refused().jobs).toBe(2);
@@ -104,7 +104,7 @@ describe('executions/series-slots', () => {
     expect(slots.refused().jobs).toBe(1);
   });
 
-  it('distinguishes jobs whose names look alike when joined', () => {
+  it('distinguishes jobs whose groups and names are equal when joined', () => {
     const slots = withRoom(1);
     slots.settle(claimed(slots, toJobKey('pay', 'a', 'b/c')));
     expect(slots.has('jobs', toJobKey('pay', 'a', 'b/c'))).toBe(true);
@@ -124,7 +124,7 @@ function claimed(slots: SeriesSlots, key: string) {
   return claims;
 }
 
-/** Asks for a place in the same way as a change that is committed. */
+/** Requests a slot in the same way as a change that is committed. */
 function take(slots: SeriesSlots, name: string, project = 'pay'): boolean {
   const key = toJobKey(project, '', name);
   slots.settle(claimed(slots, key));

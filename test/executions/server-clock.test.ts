@@ -4,7 +4,7 @@ import { createServerClock, type ServerTime } from '../../src/executions/reading
 import { refusal } from './fake-api.ts';
 
 describe('executions/server-clock', () => {
-  it('uses the time in the response', async () => {
+  it('uses the time of the server that a response contains', async () => {
     const { read, asked } = createScene(() => 0);
     expect(await read(7000)).toBe(7000);
     expect(asked()).toBe(0);
@@ -33,7 +33,7 @@ describe('executions/server-clock', () => {
     },
   );
 
-  it('returns whole milliseconds, although ticks have fractions', async () => {
+  it('returns whole milliseconds, although readings of the monotonic clock have fractions', async () => {
     const { read, pass } = createScene((nowMs) => nowMs + 90_000.25);
     pass(0.9004);
     expect(await read(undefined)).toBe(1_090_001);
@@ -77,7 +77,7 @@ describe('executions/server-clock', () => {
     },
   );
 
-  it('accepts a forward step only after five minutes, and continues with computed times until then', async () => {
+  it('accepts a forward step only after five minutes, and uses computed times until then', async () => {
     const { read, pass } = createScene(refuse);
     await read(1_000_000);
     for (let passedMs = 0; passedMs < 300_000; passedMs += 15_000) {
@@ -88,7 +88,7 @@ describe('executions/server-clock', () => {
     expect(await read(10_300_000)).toBe(10_300_000);
   });
 
-  it('delays accepting a forward step that happened while the exporter was not running, too', async () => {
+  it('also waits before it accepts a forward step that happened while the exporter was not running', async () => {
     const { read, pass, doubted } = createScene(refuse, { skewMs: 0, listedAtMs: 1_000_000 });
     expect(await read(10_000_000)).toBe(1_000_000);
     expect(doubted()).toBe(10_001_000);
@@ -102,18 +102,15 @@ describe('executions/server-clock', () => {
     { skewMs: 6_000_000, listedAtMs: 0 },
     { skewMs: 19_000_000, listedAtMs: 0 },
     { skewMs: 0, listedAtMs: 6_400_000 },
-  ])(
-    'accepts the first time unless it is far after the expected time, which is never before the last list: %j',
-    async (known) => {
-      const { read } = createScene(refuse, known);
-      expect(await read(10_000_000)).toBe(10_000_000);
-    },
-  );
+  ])('accepts the first time although an expected time is known: %j', async (known) => {
+    const { read } = createScene(refuse, known);
+    expect(await read(10_000_000)).toBe(10_000_000);
+  });
 
   it.each([
     [661_000, { beginMs: 1_000_000, endMs: 1_661_000 }],
     [30_000, undefined],
-  ])('detects a step of %i ms that happened during an absence, once', async (byMs, leap) => {
+  ])('detects a step of %i ms that happened during an absence, and detects it only once', async (byMs, leap) => {
     const { read, pass, latest } = createScene(refuse, { skewMs: 0, listedAtMs: 1_000_000 });
     await read(1_000_000 + byMs);
     expect(latest()?.leap).toEqual(leap);
@@ -123,7 +120,7 @@ describe('executions/server-clock', () => {
   });
 
   it.each([32, 33])(
-    'skips the span of a step, even if the step was not accepted at first, unless the span exceeds a month: %i days',
+    'skips the span of a step that was accepted later, unless the span exceeds a month: %i days',
     async (days) => {
       const { read, pass, latest } = createScene(refuse);
       await read(1_000_000);
@@ -159,7 +156,7 @@ describe('executions/server-clock', () => {
     expect(await read(11_830_001)).toBe(8_230_000);
   });
 
-  it('after a step back, returns the time at which the clock went ahead as the time to rewind to', async () => {
+  it('after a step back, rewinds to the time at which the clock went ahead', async () => {
     const { read, pass, rewindTo, reached } = createScene(refuse);
     await read(1_000_000);
     pass(15_000);
@@ -173,13 +170,13 @@ describe('executions/server-clock', () => {
     pass(15_000);
     await read(1_045_000);
     expect(rewindTo()).toBe(1_030_000);
-    // Whole seconds and slow answers do not look like a clock change.
+    // Whole seconds and slow responses do not look like a clock change.
     pass(15_000);
     await read(1_031_000);
     expect(rewindTo()).toBeUndefined();
   });
 
-  it('rewinds to the last time from the server, even if later times were computed', async () => {
+  it('rewinds to the last time that came from the server, even if later times were computed', async () => {
     let answer = (nowMs: number): number => nowMs;
     const { read, pass, rewindTo } = createScene((nowMs) => answer(nowMs));
     await read(undefined);
@@ -209,7 +206,7 @@ describe('executions/server-clock', () => {
     expect(wasUnseen()).toBe(false);
   });
 
-  it('requests the time if dates are surprising, at most once a minute, and uses the response', async () => {
+  it('requests the time if a date is surprising, at most once a minute, and uses the requested time', async () => {
     const { read, asked, pass } = createScene((nowMs) => nowMs);
     await read(1_000_000);
     pass(60_000);

@@ -23,7 +23,7 @@ describe('executions/skips', () => {
     expect(scene.asked).toHaveLength(4);
   });
 
-  it('sends at most five requests at once, within its time', async () => {
+  it('sends at most five requests at once, and stops when its time is over', async () => {
     const scene = await createScene([toSkip(0, 70)], () => 1);
     await scene.look();
     expect(scene.asked).toHaveLength(5);
@@ -35,13 +35,13 @@ describe('executions/skips', () => {
     expect(scene.told).toEqual(['pay: 10 executions were skipped because they ended before the catch-up limit']);
   });
 
-  it('reports nothing for a time without executions', async () => {
+  it('reports nothing for a span without executions', async () => {
     const scene = await createScene([toSkip(0, 3)], () => 0);
     await scene.look();
     expect([scene.skipped, scene.told, scene.left()]).toEqual([[], [], undefined]);
   });
 
-  it('tries three times to count a week, and then reports it as incomplete', async () => {
+  it('tries to count a week three times, and then reports that the count is incomplete', async () => {
     const scene = await createScene([toSkip(0, 10)], (fromDay) => {
       if (fromDay === 0) throw refusal('server');
       return 3;

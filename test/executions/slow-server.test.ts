@@ -3,7 +3,7 @@ import { dayMs, hourMs, minuteMs } from '../support/durations.ts';
 import { createTimedScene, startMs } from './timed-scene.ts';
 
 describe('executions on a slow server', () => {
-  it('reads a dense hour in few more requests than pages if each response takes 1.5 s, and shows the server as up', async () => {
+  it('reads a dense hour with few more requests than pages if each response takes 1.5 s, and shows the server as up', async () => {
     const rows = 20_000;
     const past = Array.from({ length: rows }, (_, index) => startMs - (index + 1) * 180);
     const coming = Array.from({ length: 400 }, (_, index) => startMs + index * 3000);
@@ -39,7 +39,7 @@ describe('executions on a slow server', () => {
     expect(all.at(-1)?.lagSeconds).toBeLessThan(300);
   }, 60_000);
 
-  it('reports no outage if a round uses up the budget: three projects with 30,000 rows each', async () => {
+  it('reports no outage if a round uses up the budget because each of three projects has 30,000 rows', async () => {
     const projects = ['pay', 'stock', 'ship'];
     const ends = projects.map((name, place): [string, number[]] => [
       name,
@@ -74,7 +74,7 @@ describe('executions on a slow server', () => {
     expect(Math.max(...all.map(({ lagSeconds }) => lagSeconds))).toBeLessThan(250);
   }, 60_000);
 
-  it('counts new executions of an idle project whose last day is too long to read at once', async () => {
+  it('counts new executions of an idle project whose last day has too many rows to be read at once', async () => {
     const past = Array.from({ length: 10_000 }, (_, index) => startMs - (index + 1) * 8000);
     const { rounds, known, change, takeFrom } = createTimedScene({
       answerMs: () => 5,
@@ -93,7 +93,7 @@ describe('executions on a slow server', () => {
     ]);
     const all = await rounds(480);
     expect(all.filter(({ outcome }) => !outcome.startsWith('success'))).toEqual([]);
-    // The executions that had ended after two hours, and those that the recount of the last day found.
+    // The executions that ended within two hours, and the executions that the recount of the last day found.
     expect(await known('pay')).toBe(10_001 + 25);
     expect(Math.max(...all.map(({ tookMs }) => tookMs))).toBeLessThan(45_000);
   }, 60_000);
@@ -122,7 +122,7 @@ describe('executions on a slow server', () => {
     expect(await known('pay')).toBe(1007 + 55);
   }, 60_000);
 
-  it('publishes all series in time, even if a round takes longer than a minute', async () => {
+  it('publishes all series before they expire, even if a round takes longer than a minute', async () => {
     const names = Array.from({ length: 250 }, (_, index) => `p${index}`);
     const ends = names.map((name, index): [string, number[]] => [name, [startMs + index * 1000]]);
     const { rounds, publishes } = createTimedScene({ answerMs: () => 800, ends: new Map(ends), active: names });
@@ -155,7 +155,7 @@ describe('executions on a slow server', () => {
     expect(new Set(publishes.map(({ validForMs }) => validForMs / 3000 - 10))).toEqual(new Set([14.5, 28.5]));
   });
 
-  it('continues at the catch-up limit even if the server never reports the number of skipped executions, and logs this', async () => {
+  it('continues at the catch-up limit even if the server never reports how many executions were skipped, and logs this', async () => {
     const past = Array.from({ length: 40 * 24 }, (_, index) => startMs - (index + 1) * hourMs);
     const { rounds, known, told, takeFrom, pass, restart } = createTimedScene({
       answerMs: () => 5,

@@ -127,7 +127,7 @@ describe('executions/total-rows', () => {
     expect(show({ cells }).filter((line) => !line.endsWith(' 0'))).toEqual([]);
   });
 
-  it('publishes nothing of a job without a slot, but all totals over jobs', () => {
+  it('publishes no series of a job without a slot, but includes the job in all totals', () => {
     const left: JobFacts = {
       project: 'pay',
       group: 'nightly',
@@ -157,7 +157,7 @@ describe('executions/total-rows', () => {
     ['hidden', 1],
     ['missing', 0],
     ['excluded', 0],
-  ] as const)('publishes only this number of series for a project that is %s: %i', (hold, series) => {
+  ] as const)('publishes a limited number of series for a project that is %s: %i', (hold, series) => {
     const cells: Cell[] = [{ kind: 'runs', labels: [...labels, 'failed'], count: 3, isReleased: true }];
     expect(show({ cells, hold })).toHaveLength(series);
   });

@@ -20,7 +20,7 @@ const totals: Totals = {
 const run = { ...someRun({ id: 7, status: 'succeeded', startedAtMs: endedAtMs - 5000, endedAtMs }), project: 'pay' };
 
 describe('executions/trace-port', () => {
-  it('gives tracing the server time of the last round, or none before the first round', () => {
+  it('gives tracing the server time of the last round; before the first round, no time', () => {
     const port = createTracePort([1]);
     expect(port.serverNowMs()).toBeUndefined();
     port.noteServerNow(endedAtMs);
@@ -28,7 +28,7 @@ describe('executions/trace-port', () => {
     expect(port.serverNowMs()).toBe(1_700_000_015_000);
   });
 
-  it('makes a traced run the exemplar of its duration', () => {
+  it('uses a traced run as the exemplar of its duration', () => {
     const port = createTracePort([1]);
     port.noteTotals(totals);
     port.onTraced({ run, traceId: 't7', spanId: 's7' });
@@ -38,7 +38,7 @@ describe('executions/trace-port', () => {
     ]);
   });
 
-  it('has no exemplar for a trace made before the totals were known', () => {
+  it('uses no exemplar of a trace that was created before the totals were known', () => {
     const port = createTracePort([1]);
     port.onTraced({ run, traceId: 't7', spanId: 's7' });
     port.noteTotals(totals);

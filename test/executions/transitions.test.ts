@@ -12,7 +12,7 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('complains about a configured start of counting only if it has no effect', async () => {
+  it('complains about a configured start of counting only if this start has no effect', async () => {
     const { rounds, restart, complaints } = await play({ settings: { countFromMs: birthMs - hourMs } });
     await rounds(1);
     restart();
@@ -26,7 +26,7 @@ describe('executions/transitions', () => {
     ]);
   });
 
-  it('counts the executions of a new project from before it was first listed', async () => {
+  it('counts executions of a new project that ended before the project was first listed', async () => {
     const { control, finish, counted, rounds } = await play();
     await rounds(2);
     control.createProject('new');
@@ -106,7 +106,7 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['pay settle succeeded 2']);
   });
 
-  it('keeps the progress of a project without shown rows, reports the number of rows, and counts the rows once they are shown', async () => {
+  it('keeps the progress of a project whose rows are not shown, reports their number, and later counts the rows', async () => {
     const { control, finish, counted, rounds, shown, simulator, job, lag } = await play();
     await rounds(2);
     control.addToken({ token: simulator.token, policy: { hiddenJobs: [job] } });
@@ -123,13 +123,13 @@ describe('executions/transitions', () => {
     expect(shown('automation_exporter_executions_hidden')).toEqual([]);
   });
 
-  it('counts an execution in an idle project within minutes, although a rotation over all projects takes a quarter of an hour', async () => {
+  it('counts an execution of an idle project within minutes, although reading all projects takes a quarter of an hour', async () => {
     const { control, finish, counted, rounds } = await play({ settings: { maxDelayMs: 900_000 } });
     const projects = Array.from({ length: 60 }, (_, index) => `p${index}`);
     for (const project of projects) control.createProject(project);
     await rounds(130);
     for (const project of ['p3', 'p23', 'p43']) finish(project, { isAdHoc: true });
-    // The total of all executions includes the run only after it is older than the overlap.
+    // The total of all executions includes the run only after the run is older than the overlap.
     await rounds(16);
     expect(counted().toSorted()).toEqual(['p23  succeeded 1', 'p3  succeeded 1', 'p43  succeeded 1']);
   });
@@ -157,7 +157,7 @@ describe('executions/transitions', () => {
     expect(await ledger.size('upstream')).toBe(0);
   });
 
-  it('counts a project that returns later only from its return on, and reports no skipped executions', async () => {
+  it('counts a project that is back after this time only from its return, and reports no skipped executions', async () => {
     const { control, finish, counted, rounds, told } = await play();
     await rounds(2);
     finish('pay');
@@ -211,7 +211,7 @@ describe('executions/transitions', () => {
     expect(await ledger.size('upstream')).toBe(0);
   });
 
-  it('continues with a deleted project that returns within thirty days', async () => {
+  it('continues with the counters of a deleted project that returns within thirty days', async () => {
     const { control, finish, counted, rounds } = await play();
     await rounds(2);
     finish('pay');
@@ -261,22 +261,25 @@ describe('executions/transitions', () => {
   it.each([
     ['', 0],
     [', even while a corrected clock of the server is not accepted yet', -3 * hourMs],
-  ])('starts the interval of a project when the configuration includes it%s', async (_when, skewMs) => {
-    const { control, finish, counted, rounds, restart } = await play();
-    await rounds(2);
-    control.setClockSkew(skewMs);
-    await rounds(2);
-    restart({ isWantedProject: () => false });
-    control.setClockSkew(0);
-    await rounds(2);
-    finish('pay');
-    await rounds(2);
-    restart();
-    await rounds(2);
-    finish('pay');
-    await rounds(30);
-    expect(counted()).toEqual(['pay settle succeeded 1']);
-  });
+  ])(
+    'starts the interval of a project at the time when the configuration includes the project%s',
+    async (_when, skewMs) => {
+      const { control, finish, counted, rounds, restart } = await play();
+      await rounds(2);
+      control.setClockSkew(skewMs);
+      await rounds(2);
+      restart({ isWantedProject: () => false });
+      control.setClockSkew(0);
+      await rounds(2);
+      finish('pay');
+      await rounds(2);
+      restart();
+      await rounds(2);
+      finish('pay');
+      await rounds(30);
+      expect(counted()).toEqual(['pay settle succeeded 1']);
+    },
+  );
 
   it('counts nothing in a project that is excluded only while the server does not respond', async () => {
     const { control, finish, counted, rounds, round, restart, pass } = await play();
@@ -298,7 +301,7 @@ describe('executions/transitions', () => {
   it.each([
     ['the first start', undefined],
     ['a configuration that includes a project', 'pay'],
-  ])('starts with %s, even if the projects can be listed only later', async (_since, excluded) => {
+  ])('starts with %s, even if the list of projects can be read only later', async (_since, excluded) => {
     const { control, finish, counted, rounds, round, restart } = await play();
     if (excluded !== undefined) {
       await rounds(2);
@@ -353,7 +356,7 @@ describe('executions/transitions', () => {
     expect(values()).toEqual(['1']);
   });
 
-  it('publishes a series as 0 first after a limit had dropped the series for any length of time', async () => {
+  it('publishes a series as 0 first after a limit had removed the series, however long this was ago', async () => {
     const { control, finish, rounds, restart, shown } = await play({
       settings: { holdNewSeriesMs: 60_000, maxSeries: 40 },
     });
@@ -375,7 +378,7 @@ describe('executions/transitions', () => {
     expect(ofShop()).toEqual(['3']);
   });
 
-  it('counts an excluded job from the time at which it is included', async () => {
+  it('counts the executions of an excluded job from the time at which the job is included', async () => {
     const { finish, counted, rounds, restart, ledger } = await play({ settings: { isWantedJob: () => false } });
     await rounds(2);
     finish('pay');

@@ -32,26 +32,26 @@ describe('executions/rebucket', () => {
     expect(rebucket([durations, runs], { ...facts, buckets: [1, 10] }, [1, 10])).toBeUndefined();
   });
 
-  it('keeps counts and sums with other bounds, and resets all buckets except the last to 0', () => {
+  it('keeps counts and sums if the bounds change, and resets all buckets except the last to 0', () => {
     expect(rebucket([durations, runs], { ...facts, buckets: [1, 10] }, [5, 60, 600])).toEqual({
       facts: { ...facts, buckets: [5, 60, 600] },
       cells: [{ ...durations, buckets: [0, 0, 0, 7] }],
     });
   });
 
-  it('notices other bounds of the same number', () => {
+  it('notices changed bounds if their number is the same', () => {
     expect(rebucket([durations], { ...facts, buckets: [1, 10] }, [1, 20])?.cells).toEqual([
       { ...durations, buckets: [0, 0, 7] },
     ]);
   });
 
-  it('stores the bounds of older counts without bounds, if their number fits', () => {
+  it('stores bounds for older counts that have no bounds, if the number of buckets fits', () => {
     expect(rebucket([durations], facts, [1, 10])).toEqual({ facts: { ...facts, buckets: [1, 10] }, cells: [] });
     expect(rebucket([durations], facts, [1])?.cells).toEqual([{ ...durations, buckets: [0, 7] }]);
   });
 });
 
-it('lets other changes run between its parts, and keeps their results', async () => {
+it('allows other changes between its steps, and keeps the results of these changes', async () => {
   const { ledger } = openSqliteState({ memory: true });
   const cache = await openLedgerCache(ledger, 'upstream');
   const cells = Array.from(
@@ -78,7 +78,7 @@ it('lets other changes run between its parts, and keeps their results', async ()
 const nowMs = 1000 * hourMs;
 
 describe('executions/slow-clocks', () => {
-  it('keeps a clock that is more than a day behind for eight days, even across a restart', async () => {
+  it('remembers a clock that is more than a day behind for eight days, even across a restart', async () => {
     const ledger = createMemoryLedger();
     const cache = await openLedgerCache(ledger, 'prod');
     await noteSlowClocks(cache, { serverTimes: [nowMs, nowMs - 24 * hourMs], nowMs });
@@ -92,7 +92,7 @@ describe('executions/slow-clocks', () => {
     expect(cache.facts().slowClocks).toEqual([]);
   });
 
-  it('compares a response that is ahead of the time in use with the clock of the exporter', async () => {
+  it('compares the time of a response that is ahead of the current server time with the clock of the exporter', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     const ownMs = nowMs + 48 * hourMs;
     for (const serverTimes of [[nowMs + 1000], [ownMs], [ownMs - 26 * hourMs]])
@@ -139,7 +139,7 @@ describe('executions/slow-clocks', () => {
     expect(cache.facts().slowClocks).toEqual([{ byMs: 50 * hourMs, seenAtMs: nowMs - hourMs }]);
   });
 
-  it('keeps a clock for as long as recent runs or responses show it, and stores this once a day', async () => {
+  it('remembers a clock for as long as recent runs or responses show it, and stores this once a day', async () => {
     const ledger = createMemoryLedger();
     const cache = await openLedgerCache(ledger, 'prod');
     await cache.update(async () => ({

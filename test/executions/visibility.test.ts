@@ -39,7 +39,7 @@ describe('executions/visibility', () => {
     expect(shown('automation_executions_running')).toEqual([nothingRuns('pay')]);
   });
 
-  it('continues to report a partly hidden project, and counts its other executions when they are shown', async () => {
+  it('continues to report a partly hidden project, and counts its hidden executions once they are shown', async () => {
     const { control, simulator, rounds, finish, visibility, shown, counted } = await play();
     const hidden = control.createJob('pay', { name: 'secret' });
     await rounds(2);
@@ -49,7 +49,7 @@ describe('executions/visibility', () => {
     await rounds(2);
     const history = [{ project: 'pay', counted: 2, readable: 1 }];
     expect(visibility()).toMatchObject({ history });
-    // Short windows return all executions that end meanwhile, and no execution of an idle project.
+    // Short windows return all executions that end meanwhile, and no executions of an idle project.
     finish('pay');
     await rounds(100);
     expect(visibility()).toMatchObject({ history: [{ project: 'pay', counted: 3, readable: 2 }] });
@@ -64,7 +64,7 @@ describe('executions/visibility', () => {
     expect(counted()).toEqual(['pay settle succeeded 2', 'pay secret succeeded 1']);
   });
 
-  it('finds projects that the list of running executions omits, and publishes no 0 for these projects', async () => {
+  it('finds projects that the list of running executions omits, and does not publish 0 for them', async () => {
     const { control, simulator, rounds, visibility, shown } = await play();
     control.createProject('stock');
     await rounds(2);
@@ -81,7 +81,7 @@ describe('executions/visibility', () => {
     expect(shown('automation_executions_running')).toEqual([nothingRuns('pay'), nothingRuns('stock')]);
   });
 
-  it('sends few requests to check visibility: one every six hours for each project, and one a round', async () => {
+  it('sends few requests to check visibility: each project every six hours, and one request a round', async () => {
     const { control, simulator, rounds } = await play();
     for (let index = 0; index < 9; index += 1) control.createProject(`p${index}`);
     const named = /\/project\/([^*]+)\/executions\/running$/;
@@ -94,7 +94,7 @@ describe('executions/visibility', () => {
     expect(asked()).toBe(10);
   });
 
-  it('dates the running executions of each project by its own request, if a server lists no projects together', async () => {
+  it('dates the running executions of each project by a separate request, if a server cannot list all projects', async () => {
     const { control, rounds, nowMs, runningReadMs } = await play();
     for (let index = 10; index < 39; index += 1) control.createProject(`a${index}`);
     const body = '{"error":true,"errorCode":"api.error.project.missing","message":"Project does not exist: *"}';
@@ -131,7 +131,7 @@ describe('executions/visibility, one request in each round', () => {
     expect(await scene.looks(5)).toEqual(['running a', 'running b', 'running c']);
   });
 
-  it('reads a denied project again sooner, and no project whose executions are in the list', async () => {
+  it('reads a denied project again after five minutes, and never reads a project whose executions are in the list', async () => {
     const scene = createScene(['a', 'b']);
     scene.visibility.noteRunning({ executions: [someRunning({ project: 'b' })], serverMs: undefined });
     scene.deny('a');
@@ -165,7 +165,7 @@ describe('executions/visibility, one request in each round', () => {
     expect(scene.readAgain).toEqual([`a ${nowMs - dayMs}…${nowMs}`]);
   });
 
-  it('forgets the hidden executions of a project that is no longer read, and their number', async () => {
+  it('removes the number of hidden executions of a project that is no longer read', async () => {
     const scene = createScene(['a', 'b']);
     scene.visibility.noteRunning({ executions: [], serverMs: undefined });
     scene.visibility.noteRead('a', { ...nothingRead, total: 2, hidden: 2, isUnshown: true });
@@ -225,7 +225,7 @@ function createScene(projects: readonly string[], { total = 0 } = {}) {
     pass: (ms: number) => {
       nowTicks += ms;
     },
-    /** Plays this many rounds; returns their requests. */
+    /** Plays this many rounds, and returns their requests. */
     looks: async (count: number) => {
       asked.length = 0;
       const states = new Map(names.map((name) => [name, toNewProject(name, 0)]));

@@ -22,7 +22,7 @@ describe('executions/watched-projects', () => {
     expect(asked).toEqual(['any time', 'any time']);
   });
 
-  it('reads the list of projects at once if an execution runs in an unlisted project, and only once if the project stays unlisted', async () => {
+  it('reads the list of projects at once if an execution runs in an unlisted project, but only once for each project', async () => {
     const { refresh, pass, asked, names } = await createScene(['pay']);
     await refresh();
     names.push('new');
@@ -40,7 +40,7 @@ describe('executions/watched-projects', () => {
     expect(asked).toHaveLength(4);
   });
 
-  it('starts a new project early enough if a member with a fast clock dated the last list', async () => {
+  it('starts counting a new project early enough if a member with a fast clock dated the last list', async () => {
     const { refresh, pass, names, countedFromMs } = await createScene(['pay']);
     await refresh();
     pass(600_000);
@@ -51,7 +51,7 @@ describe('executions/watched-projects', () => {
     expect([countedFromMs('pay'), countedFromMs('new')]).toEqual([0, 595_000]);
   });
 
-  it('reads the list again at once for the same project if the last list could not be stored', async () => {
+  it('reads the list again at once for an unlisted project if the last list could not be stored', async () => {
     const { refresh, asked, names, fillDisk, countedFromMs } = await createScene(['pay']);
     await refresh();
     names.push('new');
@@ -63,7 +63,7 @@ describe('executions/watched-projects', () => {
     expect(countedFromMs('new')).toBeDefined();
   });
 
-  it('does not read the list for an excluded project', async () => {
+  it('does not read the list because of an excluded project', async () => {
     const { refresh, asked } = await createScene(['pay'], (project) => project !== 'secret');
     await refresh();
     await refresh('secret');

@@ -3,7 +3,7 @@ import { play as startPlay } from './play.ts';
 import type { SceneOptions } from './scene.ts';
 
 describe('executions/whole-numbers', () => {
-  it('sends whole milliseconds even for a computed time, and counts from the first round on', async () => {
+  it('sends whole milliseconds even for a computed time, and counts from the first round', async () => {
     const { control, finish, counted, round, simulator, kept } = await play({ tickMs: 0.3001 });
     control.addFault({ kind: 'status', path: '/executions/running', status: 500 });
     await round();

@@ -4,7 +4,7 @@ import type { World } from './world.ts';
 /** A problem from start to end. */
 export type Card = (world: World, turn: number) => Promise<void>;
 
-/** Plays undisturbed rounds until everything readable has been read. */
+/** Plays rounds without problems until everything readable has been read. */
 export async function settle(world: World): Promise<void> {
   for (let count = 0; count < roundsToSettle; count += 1) await world.round({ isCalm: true, advanceMs: 15_000 });
 }
@@ -31,5 +31,8 @@ export function toPlace({ estate: { places } }: World, turn: number): Place {
   return places[turn % places.length] ?? places[0];
 }
 
-/** The number of rounds: more than the longest delay of an idle project, and than the delay until ends become visible. */
+/**
+ * The number of rounds: they take longer than the longest delay of an idle project, and than the delay until ends become
+ * visible.
+ */
 const roundsToSettle = 14;

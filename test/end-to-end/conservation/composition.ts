@@ -26,7 +26,7 @@ export type WatchOptions = {
   readonly trace?: Trace | undefined;
   readonly clock?: HandClock;
   readonly timeoutMs?: number;
-  /** Lets a test put a faulty part between the rounds and the real client. */
+  /** Puts a faulty part between the rounds and the real client. */
   readonly wrap?: ((client: Client) => Client) | undefined;
 };
 

@@ -65,7 +65,7 @@ describe('end-to-end/conservation', () => {
   }, 600_000);
 });
 
-/** Everything must have been read before ids restart. */
+/** Everything must have been read before ids start again. */
 const renewed: Deck = [
   [disable, 3],
   [hide, 3],
@@ -80,7 +80,7 @@ const renewed: Deck = [
   [newDatabase, 3],
 ];
 
-/** Wrong clocks together with wrong totals need a day to settle, so these problems have their own kind of world. */
+/** Wrong clocks together with wrong totals need a day to settle, so these problems have a separate world. */
 const crooked: Deck = [
   [disable, 3],
   [hide, 3],

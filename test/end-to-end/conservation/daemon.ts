@@ -10,7 +10,7 @@ export type Daemon = {
   /** Plays one round, the last of this process if `isLast`; returns its error if the process survived. */
   readonly round: (nowMs: number, isLast: boolean) => Promise<string | undefined>;
   readonly noteRequest: () => void;
-  /** Called when a request arrives at the collector, and after its response is sent. */
+  /** Called when a request arrives at the collector, and after the response is sent. */
   readonly noteDelivery: (moment: Moment) => void;
   /** The traces that are waiting. */
   readonly look: () => Promise<Waiting | undefined>;
@@ -92,7 +92,7 @@ export function startDaemon({ order, random, sightings, hear, starting }: Daemon
     return { by: 'delivery', moment: random.pick(['arrived', 'answered']), after: random.between(1, 2) };
   }
 
-  /** Traces are created and sent beside the rounds, so the round may have ended before the process dies. */
+  /** Traces are created and sent during the rounds and after them, so the round may have ended before the process dies. */
   async function waitForDeath(process: WatchedProcess, death: Death): Promise<void> {
     const isBeside = death.by === 'delivery' || (death.by === 'point' && /spooling|answered/.test(death.point.at));
     if (isBeside) await process.hearNext(['stopped'], maxWaitMs);

@@ -1,7 +1,7 @@
 import type { TrueExecution } from '../../../simulator/simulator.ts';
 
 type Contract = {
-  /** The time from which executions of the first projects are counted. */
+  /** The time from which executions of the initial projects are counted. */
   readonly countedFromMs: number;
   /** The ids of jobs that are never visible. */
   readonly hiddenJobs: readonly string[];

@@ -115,7 +115,7 @@ function toFinishedAnyway(row: Execution): Execution {
   return { ...row, endedAtMs: row.endedAtMs ?? row.startedAtMs };
 }
 
-/** The reader continues from the newest known end, and ignores the time of the server. */
+/** The reader continues from the newest known end, and ignores the clock of the server. */
 function trustNewestEnd(): WrongPart {
   let newestMs = Number.NEGATIVE_INFINITY;
   return {
@@ -154,7 +154,7 @@ function wrapList(
     ...client,
     within: (scope) => {
       const api = client.within(scope);
-      // These casts are safe: of all answers only that of one endpoint is changed, and it is a list.
+      // These casts are safe: only the response of one endpoint is changed, and this response is a list.
       const ask = api.getTimed as unknown as GetTimed;
       const getTimed: GetTimed = (endpoint, input) => {
         if (endpoint.name !== 'project-executions') return ask(endpoint, input);

@@ -21,7 +21,7 @@ export const deleteWhileReading: Card = async (world) => {
   world.onRequest(() => {});
 };
 
-/** More runs end after each page, so that the rows of the next page move. */
+/** More runs end after each page, so the rows of the next page move. */
 export const shift: Card = async (world) => {
   const { control } = world.simulator;
   await world.round({ advanceMs: 7000 });

@@ -25,7 +25,7 @@ export type Report = {
   readonly faults: readonly string[];
 };
 
-/** Plays problems in random order, waits until the world is at rest, and compares the counters with the truth. */
+/** Plays problems in random order, waits for the rest at the end, and compares the counters with the truth. */
 export async function play({
   deck,
   roundsOfDeck,
@@ -56,7 +56,7 @@ export async function play({
   }
 }
 
-/** Plays hours without problems or work, so that passes over the past can finish. */
+/** Plays hours without problems or work, so that comparisons of the past can finish. */
 async function comeToRest(world: World, hours: number): Promise<void> {
   world.simulator.control.setExecutionMode('passive');
   await settle(world);

@@ -1,8 +1,8 @@
 import type { Ledger, LedgerChange } from '../../../src/state/ledger.ts';
 
 /**
- * A point at which a process stops until it is killed: before or after a transaction, between its writes, after writing a trace, or after a
- * response of the collector that it has not handled yet.
+ * A point at which a process stops until it is killed: before, in or after a transaction, after writing a trace, or before it
+ * handles a response of the collector.
  */
 export type StopPoint = {
   readonly at: 'before-commit' | 'in-commit' | 'in-spooling' | 'after-commit' | 'published' | 'answered';
@@ -17,7 +17,7 @@ type Points = {
   readonly answered: () => void;
 };
 
-/** Stops the process at the chosen point, after it has announced the point. */
+/** Stops the process at the chosen point after announcing the point. */
 export function createPoints(tell: (point: StopPoint) => void): Points {
   let armed: StopPoint | undefined;
   let commits = 0;
@@ -29,7 +29,7 @@ export function createPoints(tell: (point: StopPoint) => void): Points {
     if (isInTime && (at !== 'in-commit' || writes >= armed.writes)) {
       tell(armed);
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 30_000);
-      // The test process is gone, because it did not kill this process.
+      // The test process has ended, because it did not kill this process.
       process.exit(1);
     }
   }

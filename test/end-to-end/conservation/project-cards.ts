@@ -72,7 +72,7 @@ export const importOld: Card = async (world, turn) => {
   await playRounds(world, 3);
 };
 
-/** Executions that become visible later than the overlap reaches back are found only by passes over the past. */
+/** Executions that become visible later than the overlap reaches back are found only by comparisons of the past. */
 export const veryLate: Card = async (world, turn) => {
   const { project } = toPlace(world, turn);
   const endedAtMs = world.nowMs();

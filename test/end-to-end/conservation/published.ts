@@ -1,13 +1,13 @@
 export type Published = ReturnType<typeof createPublished>;
 
-/** Records what all processes published: counters may be absent or rise, but never fall. */
+/** Records the values that all processes published: counters may be absent or rise, but never fall. */
 export function createPublished() {
   const highest = new Map<string, number>();
   const falls: string[] = [];
   const bornHigh: string[] = [];
   let latest: ReadonlyMap<string, number> = new Map();
   return {
-    /** Reads a scrape, and notes which counters fell since an earlier one. */
+    /** Reads a scrape, and records which counters are lower than in an earlier scrape. */
     take: (text: string) => {
       latest = parse(text);
       for (const [key, value] of latest) {

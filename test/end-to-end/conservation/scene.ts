@@ -19,7 +19,7 @@ export type WrongPart = {
 
 export type Scene = {
   readonly control: Simulator['control'];
-  /** A visible job of the project `pay`; the other one is hidden. */
+  /** A visible job of the project `pay`; the other job is hidden. */
   readonly job: string;
   readonly hiddenJob: string;
   readonly nowMs: () => number;
@@ -27,7 +27,7 @@ export type Scene = {
   readonly renewDatabase: () => void;
 };
 
-/** Plays a problem with a daemon that has these parts; returns the counters that are wrong before any pass over the past. */
+/** Plays a problem with a daemon that has these parts; returns the counters that are wrong before any comparison of the past. */
 export async function playScene(trouble: (scene: Scene) => Promise<void>, wrong: WrongPart = {}): Promise<string[]> {
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free', apiVersion: 47, retained: 1e9 });
   const { control } = simulator;

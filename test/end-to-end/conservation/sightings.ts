@@ -1,7 +1,7 @@
 /** The events that were seen, each with its count. */
 export type Sightings = ReturnType<typeof createSightings>;
 
-/** The events that must be seen at least this often, because otherwise equal counters prove nothing. */
+/** The minimum number of each event, because otherwise equal counters prove nothing. */
 type Wanted = Readonly<Record<string, number>>;
 
 export function createSightings() {
@@ -12,7 +12,7 @@ export function createSightings() {
   };
 }
 
-/** Renders the events of some worlds as a table: first the interesting ones, then the required ones. */
+/** Renders the events of some worlds as a table: first the interesting events, then the required events. */
 export function toTable(
   all: readonly Sightings[],
   { remarks, wanted }: { readonly remarks: readonly string[]; readonly wanted: Wanted },

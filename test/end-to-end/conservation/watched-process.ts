@@ -30,7 +30,7 @@ export async function warmUp(starting: Starting): Promise<void> {
   await once(child, 'close');
 }
 
-/** A process of the daemon that reports words; `hear` gets each word in order, and undefined when the process is gone. */
+/** Starts a process of the daemon that reports words; `hear` gets each word in order, and undefined when the process has ended. */
 export function startWatched(hear: (word: Word) => void, starting: Starting) {
   const child: ChildProcessByStdio<Writable, Readable, null> = spawn(process.execPath, toArguments(starting), {
     env: toChildEnvironment(),
@@ -39,7 +39,7 @@ export function startWatched(hear: (word: Word) => void, starting: Starting) {
   const gone = once(child, 'close');
   let waiting: { readonly until: readonly Word['says'][]; readonly tell: (word: Word | undefined) => void } | undefined;
   let isGone = false;
-  // The end of the process is reported elsewhere, so a failed write needs no handling.
+  // The end of the process is reported elsewhere, so a failed write is ignored.
   child.stdin.on('error', () => {});
   createInterface({ input: child.stdout }).on('line', (line) => {
     // This cast is safe: the process writes these lines.

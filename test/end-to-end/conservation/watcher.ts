@@ -17,7 +17,7 @@ export type Order =
       readonly tokenFile: string;
       readonly dir: string;
       readonly rules: WatchRules;
-      /** The order for traces; absent if no traces are created. */
+      /** The order for traces; absent without traces. */
       readonly tracing?: TracingOrder | undefined;
     }
   | { readonly do: 'round'; readonly nowMs: number; readonly stopAt?: StopPoint }
@@ -26,7 +26,7 @@ export type Order =
   /** Requests the memory in use after garbage collection. */
   | { readonly do: 'weigh' };
 
-/** Words of the process, one JSON line each, written before it does anything else. */
+/** Words of the process, one JSON line each; the process writes a word before it continues. */
 export type Word =
   | { readonly says: 'ready' | 'opened' }
   | { readonly says: 'published'; readonly text: string }
@@ -69,7 +69,7 @@ async function follow(order: Order): Promise<void> {
 
 function weigh(): number {
   setFlagsFromString('--expose-gc');
-  // A garbage collection may free objects whose references only the next one frees.
+  // One garbage collection may free objects that refer to others, which only the next garbage collection can free.
   for (let passes = 0; passes < 3; passes += 1) runInNewContext('gc()');
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
@@ -91,7 +91,7 @@ function say(word: Word): void {
   try {
     for (let written = 0; written < bytes.length; ) written += writeSync(1, bytes, written);
   } catch {
-    // The test process is gone, so this process ends too.
+    // The test process has ended, so this process ends too.
     process.exit(1);
   }
 }

@@ -18,7 +18,7 @@ export type WorldOptions = {
   readonly holdNewSeriesMs: number;
   /** The average number of rounds between two kills. */
   readonly roundsPerKill: number;
-  /** How traces are created and sent, by the URL of the service; absent without traces. */
+  /** Creates and sends traces, for the URL of the service; absent without traces. */
   readonly tracing?: (url: string) => Promise<TracingOrder>;
   readonly sightings?: Sightings;
   readonly hear?: (word: Word) => void;
@@ -35,10 +35,10 @@ export type World = {
   /** True time; the clocks of the service may differ. */
   readonly nowMs: () => number;
   readonly roundTimes: readonly number[];
-  /** Errors of rounds in which there was no trouble. */
+  /** Errors of rounds without trouble. */
   readonly complaints: readonly string[];
   readonly contract: { readonly countedFromMs: number; readonly gone: Set<string>; readonly newDatabasesAt: number[] };
-  /** Lets time pass and work end; then plays a round of the daemon, or kills the daemon during the round. */
+  /** Advances the time and ends work; then plays a round of the daemon, or kills the daemon during the round. */
   readonly round: (how?: RoundOptions) => Promise<void>;
   /** Called with each request before its response, until another listener replaces this one. */
   readonly onRequest: (listener: (request: SimulatorRequest) => void) => void;

@@ -14,7 +14,7 @@ export const sightOf: Readonly<Record<Trouble, string>> = {
   untrusted: 'certificates that were not trusted',
 };
 
-/** Every kind of collector problem, while work continues and the daemon is killed. */
+/** Lists every kind of collector problem; work continues and the daemon is killed meanwhile. */
 export function toDeck(collector: Collector, troubles: readonly Trouble[], times: number): Deck {
   return troubles.map((trouble) => [toCard(collector, trouble), times]);
 }
@@ -26,7 +26,7 @@ function toCard(collector: Collector, trouble: Trouble): Card {
     const wanted = sightings.count(sight) + minTimes;
     await collector.begin(trouble);
     await playRounds(world, 4);
-    // The trouble must last until a running daemon with traces has met it.
+    // The trouble must last until a running daemon with traces has seen it.
     for (let left = maxRounds; sightings.count(sight) < wanted; left -= 1) {
       if (left === 0) throw new Error(`seen too seldom: ${sight}`);
       finishSome(world, floodProject, 1);

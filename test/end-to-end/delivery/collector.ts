@@ -11,9 +11,9 @@ import { type ReadTrace, readTraces } from './otlp-reader.ts';
 export type Trouble = keyof typeof answers | 'down' | 'nameless' | 'untrusted';
 
 export type Arrival = Omit<ReadTrace, 'bytes'> & {
-  /** A single hash if all repetitions are equal. */
+  /** The hashes of the trace: a single hash if all repetitions are equal. */
   readonly hashes: Set<string>;
-  /** Whether the collector accepted the trace; otherwise the trace only arrived. */
+  /** Whether the collector accepted the trace, and did not only receive it. */
   isTaken: boolean;
 };
 
@@ -29,7 +29,7 @@ type CollectorOptions = {
   readonly tls?: Readonly<Record<'right' | 'wrong', { readonly cert: string; readonly key: string }>> | undefined;
 };
 
-/** A collector that can have every problem, and that keeps every trace. */
+/** Starts a collector that can have every problem and keeps every trace. */
 export async function startCollector(options: CollectorOptions) {
   const { sightings, addressFile, isPoisoned, tls } = options;
   const arrivals = new Map<string, Arrival>();
@@ -58,7 +58,7 @@ export async function startCollector(options: CollectorOptions) {
     arrivals.set(trace.traceId, arrival);
   }
 
-  /** Another program may hold the port for a moment, so opening it is tried again. */
+  /** Opens the port, and tries again, because another program may use the port for a moment. */
   async function open(certificate: 'right' | 'wrong'): Promise<Sink> {
     const given = tls === undefined ? {} : { tls: tls[certificate] };
     const opened = await eventually(() => startSink(serve, { ...given, port }));

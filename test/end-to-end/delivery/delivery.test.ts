@@ -26,7 +26,7 @@ const certificates = hasOpenssl ? createCertificates() : undefined;
 const troubles: readonly Trouble[] = ['hanging', 'overloaded', 'partial', 'forgetful', 'down', 'nameless'];
 const allTroubles: readonly Trouble[] = hasOpenssl ? [...troubles, 'untrusted'] : troubles;
 
-/** Restarting ids and wrong clocks need separate worlds. */
+/** Ids that start again and wrong clocks need separate worlds. */
 const renewed: Deck = [
   [disable, 1],
   [hide, 1],
@@ -49,7 +49,7 @@ const wanted = {
   'traces that came again': often,
   'ids that started again': 5 * chosen.filter((world) => world % 2 === 0).length,
   kills,
-  // It is random which of the kills hit which point.
+  // The points that the kills hit are random.
   'kills inside a transaction': Math.floor(kills / 50),
   'kills inside one that spools a trace': Math.floor(kills / 50),
   'kills after a transaction': Math.floor(kills / 50),

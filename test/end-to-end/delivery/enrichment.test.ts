@@ -6,7 +6,7 @@ import { runTraced, type TracedRun } from './traced-world.ts';
 type Trouble = (control: Simulator['control']) => void;
 
 const denial = JSON.stringify({ error: true, apiversion: 47, errorCode: 'api.error.item.unauthorized', message: 'no' });
-/** The wait for steps begins with the first response; traces far back in the queue reach the backlog age before that. */
+/** The wait for steps begins with the first response; before that, traces far back in the queue reach the backlog age. */
 const inLine = ['seal_timeout', 'backlog'];
 const many = Number.POSITIVE_INFINITY;
 const ofExecution = '/execution/\\d+';
@@ -16,7 +16,7 @@ const troubles: readonly [string, Trouble, readonly string[], number][] = [
   ['denied', fault({ kind: 'status', status: 403, body: denial, path: ofExecution }), [], many],
   ['pending for ever', (control) => control.configure({ statePending: 'all' }), inLine, many],
   ['broken', fault({ kind: 'status', status: 500, path: ofState }), inLine, many],
-  // Unanswered requests for steps must not delay rounds: every round ends before a few of these requests time out.
+  // Unanswered requests for steps must not delay rounds: every round ends before more than a few of these requests time out.
   ['never answered', fault({ kind: 'hang', path: ofExecution }), ['backlog'], 20],
   ['dripping', fault({ kind: 'drip', ms: 400, path: ofState }), ['backlog'], 20],
 ];
@@ -30,7 +30,7 @@ beforeAll(async () => {
 }, 60_000);
 
 describe('end-to-end/delivery/enrichment', () => {
-  it('counts all executions without traces, for comparison', () => {
+  it('counts all executions without traces, for comparison with the next cases', () => {
     expect(untraced.faults).toEqual([]);
     expect(untraced.expected.counted.length).toBeGreaterThan(150);
     expect(untraced.traces).toEqual([]);
@@ -43,7 +43,7 @@ describe('end-to-end/delivery/enrichment', () => {
   });
 
   it.each(pickPart(troubles, 3))(
-    'counts the same executions in the same rounds while the steps are %s, and makes only root spans',
+    'counts the same executions in the same rounds while the steps are %s, and sends only root spans',
     async (...given) => {
       const [, trouble, reasons, mostAsked] = given;
       const run = await expectSameCounters(trouble);

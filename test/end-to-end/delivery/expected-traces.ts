@@ -3,7 +3,7 @@ import type { QuarantinedTrace } from '../../../src/state/spool.ts';
 import { toNamespace, toTraceId } from '../../../src/tracing/plan/ids.ts';
 import type { Arrival } from './collector.ts';
 
-/** The traces of every execution that counts and that began, with computed ids. */
+/** Computes the traces, with their ids, of every execution that is counted and has a start. */
 export function expectTraces(
   counted: readonly TrueExecution[],
   url: string,

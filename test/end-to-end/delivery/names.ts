@@ -1,7 +1,7 @@
 import dns, { type LookupAddress } from 'node:dns';
 import { readFileSync } from 'node:fs';
 
-/** The name of the collector, which only this resolver can resolve. */
+/** The name of the collector; only this resolver resolves it. */
 export const collectorName = 'collector.example.org';
 
 type Lookup = (
@@ -10,7 +10,10 @@ type Lookup = (
   done: (error: Error | null, address?: string | LookupAddress[], family?: number) => void,
 ) => void;
 
-/** Replaces the resolver of this process: a file has the address of the collector's name; without the file it has none. */
+/**
+ * Replaces the resolver of this process: the file contains the address of the collector; without the file, the name does not
+ * resolve.
+ */
 export function followNames(addressFile: string): void {
   const lookup: Lookup = (name, { all }, done) => {
     const address = read(addressFile);

@@ -13,7 +13,7 @@ import { type OtlpEnvironment, readOtlpSettings } from '../../../src/tracing/del
 import type { Trace } from '../conservation/composition.ts';
 import { followNames } from './names.ts';
 
-/** How the process of the daemon creates and sends traces. */
+/** How the daemon process creates and sends traces. */
 export type TracingOrder = {
   readonly env: OtlpEnvironment;
   /** The settings of traces and of the server. */
@@ -105,7 +105,7 @@ export function createTracing({ order, state, clock, answered, tell }: TracingOp
 
 function ignore(): void {}
 
-/** Reads the series about traces, by name and labels. */
+/** Reads the series of traces, by name and labels. */
 async function readMetrics({ registry }: Self): Promise<Record<string, number>> {
   const lines = (await registry.metrics()).split('\n');
   const pattern = /^automation_exporter_((?:traces|spans|spool)_\S*) (\S+)$/;
@@ -120,7 +120,7 @@ type Watching = {
 
 type WatchedPost = { readonly of: (post: Post) => Post; readonly noteWait: (forMs: number) => void };
 
-/** Reports each request without a response, and each request that was sent before the collector's Retry-After. */
+/** Reports each request without a response, and each request that was sent before the Retry-After of the collector was over. */
 function watchPost({ answered, tell }: Watching): WatchedPost {
   /** The Retry-After of the collector. */
   let askedMs: number | undefined;
@@ -141,7 +141,7 @@ function watchPost({ answered, tell }: Watching): WatchedPost {
       },
     }),
     noteWait: (forMs) => {
-      // This wait is longer than every other wait of the sender.
+      // This wait is longer than all other waits of the sender.
       if (askedMs !== undefined && forMs >= askedMs) askedMs = undefined;
     },
   };
