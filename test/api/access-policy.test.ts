@@ -25,7 +25,7 @@ by:
 `);
   });
 
-  it("puts the rights on projects' content into the project context", () => {
+  it('puts the rights on the content of projects into the project context', () => {
     expect(toAccessPolicy([events, system, jobs], 'service')).toBe(`description: what automation-exporter reads
 context:
   application: service
@@ -80,7 +80,7 @@ by:
 
     // Projects have a name but no kind, so a rule about a kind shows no project (rundeck dialect).
     expect(application).toMatchObject({ for: { project: [{ allow: ['read'] }] } });
-    // Executions of a job are visible with the right on the job, others with the right on ad hoc commands.
+    // Executions of a job are visible with the right on the job, other executions with the right on ad hoc commands.
     expect(projects).toMatchObject({
       for: {
         resource: [

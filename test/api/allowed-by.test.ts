@@ -7,7 +7,7 @@ import { type Endpoint, toPath } from '../../src/api/endpoint.ts';
 import { ask, noon, settleId, startSmall } from '../simulator/caller.ts';
 
 const folder = join(import.meta.dirname, '../../src/api/endpoints');
-/** A project is visible to everyone with any right in the project. */
+/** A policy without rights in the project, which stays visible: everyone with any right in a project can see it. */
 const none = { projects: ['pay'], events: [], jobs: [], adhoc: [], nodes: [], systemRead: false };
 
 let simulator: Simulator;
@@ -40,7 +40,7 @@ describe('api/endpoints, their rights', async () => {
       const { status: after } = await ask(simulator, url, { headers });
       lines.push(`${endpoint.name} ${before} ${after}`);
     }
-    // Every other endpoint answers `denied` (metrics: the servlet's 401), then `allowed`, or 404 for an unknown key.
+    // Every other endpoint responds `denied` (metrics: 401 from the servlet), then `allowed`, or 404 for an unknown key.
     expect(lines.filter((line) => !/40[13] (200|404)$/.test(line)).toSorted()).toEqual([
       // The simulated service does not implement these rights of policies and keys.
       'acl-policies 403 403',

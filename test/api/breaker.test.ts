@@ -25,7 +25,7 @@ function setUp(random = 1) {
     open: () => {
       for (let count = 0; count < 5; count++) request(fault());
     },
-    /** The time until a request that is not vital may be the probe. */
+    /** The time until a request of the normal lane may be the probe. */
     closedForMs: () => {
       const startedTicks = nowTicks;
       while (breaker.refusal('normal') !== undefined && nowTicks < startedTicks + 100_000) nowTicks += 100;
@@ -35,7 +35,7 @@ function setUp(random = 1) {
 }
 
 describe('api/breaker', () => {
-  it('opens after five outages in a row and refuses requests with the last error', () => {
+  it('opens after five outages in a row, and then refuses requests with the last error', () => {
     const { breaker, changes, request } = setUp();
     for (let count = 0; count < 4; count++) request(fault());
     expect([breaker.refusal('normal'), changes]).toEqual([undefined, []]);
@@ -89,7 +89,7 @@ describe('api/breaker', () => {
     expect(breaker.refusal('vital')).toBeUndefined();
   });
 
-  it('never lets an enrichment request probe, and admits it when the circuit is closed', () => {
+  it('never uses an enrichment request as a probe, but admits it when the circuit is closed', () => {
     const { breaker, open, closedForMs, request } = setUp();
     open();
     closedForMs();
@@ -125,7 +125,7 @@ describe('api/breaker', () => {
     expect(openMs).toEqual(expected);
   });
 
-  it('starts again with the shortest time after it was closed', () => {
+  it('opens for the shortest time again after it was closed', () => {
     const { closedForMs, open, request } = setUp();
     open();
     for (let probe = 0; probe < 4; probe++) request(fault());
@@ -155,11 +155,11 @@ describe('api/breaker', () => {
     breaker.abandon();
     expect(changes).toEqual([true]);
     expect(breaker.refusal('normal')).toBeDefined();
-    // The abandoned probe no longer counts, so the next one may start.
+    // The abandoned probe no longer counts, so the next probe may start.
     expect(breaker.refusal('vital')).toBeUndefined();
   });
 
-  it("continues with an earlier breaker's circuit, closes the circuit, and keeps no error object", () => {
+  it('continues with the circuit of an earlier breaker, closes the circuit, and keeps no error object', () => {
     const changes: boolean[] = [];
     const memory = createBreakerMemory();
     const clock = fakeClock({ ticks: () => 0, random: () => 1 });

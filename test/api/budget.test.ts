@@ -19,7 +19,7 @@ function create(requestsPerSecond: number, concurrency: number): Budget {
   return createBudget({ requestsPerSecond, concurrency, clock });
 }
 
-/** Requests a place and notes when it was given. The place is returned after the given time, or never. */
+/** Requests a place, and records when the place was given. The place is returned after the given time, or never. */
 function ask(budget: Budget, lane: Lane, { holdMs = 0, waitMs = 1_000_000, note = (_lane: Lane): void => {} } = {}) {
   const limit = { deadlineTicks: clock.ticks() + waitMs, signal: undefined };
   return budget.enter(lane, limit).then((leave) => {
@@ -63,7 +63,7 @@ describe('api/budget', () => {
     expect(after.pausedMs()).toBe(30_000);
   });
 
-  it('spaces requests out at a rate below one a second', async () => {
+  it('spaces requests out at a rate below one request a second', async () => {
     const budget = create(0.5, 4);
     const startedTicks = clock.ticks();
     const startsMs: number[] = [];
@@ -74,7 +74,7 @@ describe('api/budget', () => {
     expect(startsMs).toEqual([0, 2000, 4000]);
   });
 
-  it('has no more requests in progress than configured', async () => {
+  it('has at most the configured number of requests in progress', async () => {
     const budget = create(1000, 2);
     const leaves = await Promise.all([
       ask(budget, 'vital', { holdMs: Infinity }),
@@ -90,7 +90,7 @@ describe('api/budget', () => {
     expect(isIn).toBe(true);
   });
 
-  it('counts a place once even if it is returned twice', async () => {
+  it('counts the return of a place only once', async () => {
     const budget = create(1000, 2);
     const leave = await ask(budget, 'vital', { holdMs: Infinity });
     leave();
@@ -118,7 +118,7 @@ describe('api/budget', () => {
     },
   );
 
-  it('gives enrichment exactly a third of the requests beside a sweep', async () => {
+  it('gives enrichment exactly a third of the requests while a sweep is in progress', async () => {
     const budget = create(9, 9);
     const started: Record<Lane, number> = { vital: 0, normal: 0, enrichment: 0 };
     const note = (lane: Lane): void => void (started[lane] += 1);
@@ -133,7 +133,7 @@ describe('api/budget', () => {
   });
 
   it.each([0.5, 1, 2, 2.9])(
-    'gives enrichment a third of the requests beside a sweep at %d requests per second too',
+    'gives enrichment a third of the requests while a sweep is in progress, also at %d requests per second',
     async (rate) => {
       const budget = create(rate, 4);
       const started: Lane[] = [];
@@ -166,7 +166,7 @@ describe('api/budget', () => {
     expect(budget.pausedMs()).toBe(0);
   });
 
-  it('rejects at the deadline, and leaves no timer and no place in the queue behind', async () => {
+  it('rejects at the deadline, and leaves no timer and no place in the queue', async () => {
     const budget = create(1000, 1);
     const leave = await ask(budget, 'vital', { holdMs: Infinity });
     const ending = new AbortController();
@@ -184,7 +184,7 @@ describe('api/budget', () => {
   });
 
   it.each([true, false])(
-    'rejects a cancelled caller (cancelled before the call: %s) and leaves nothing behind',
+    'rejects a cancelled caller (cancelled before the call: %s), and leaves nothing in the queue',
     async (isBefore) => {
       const budget = create(1000, 1);
       const leave = await ask(budget, 'vital', { holdMs: Infinity });

@@ -11,7 +11,7 @@ export type Certificates = ReturnType<typeof createCertificates>;
 
 const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
 
-/** A folder of keys and certificates, made for these tests and gone after them. */
+/** A folder of keys and certificates, created for these tests and removed after them. */
 export function createCertificates() {
   const folder = mkdtempSync(join(tmpdir(), 'tls-test-'));
   const openssl = (parameters: readonly string[]): void => {
@@ -19,13 +19,16 @@ export function createCertificates() {
   };
   return {
     folder,
-    /** Makes the certificate of an authority, or a self-signed one for this host. */
+    /** Makes the certificate of an authority, or a self-signed certificate for this host. */
     makeSelfSigned: (name: string, subject: string) => {
       const names = name === 'ca' ? [] : ['-addext', 'subjectAltName=IP:127.0.0.1'];
       const files = ['-keyout', `${name}.key`, '-out', `${name}.pem`];
       openssl(['req', '-x509', ...newKey, ...files, '-subj', subject, '-days', '2', ...names]);
     },
-    /** Makes a certificate signed by the authority `ca`; with less than one day of validity, it has expired already. */
+    /**
+     * Makes a certificate signed by the authority `ca`; with less than one day of validity, the certificate has already
+     * expired.
+     */
     makeSigned: (name: string, altName: string, days: number) => {
       openssl(['req', ...newKey, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', `/CN=${name}`]);
       writeFileSync(join(folder, `${name}.ext`), `subjectAltName=${altName}\n`);

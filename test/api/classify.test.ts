@@ -12,7 +12,7 @@ import type { TransportAnswer } from '../../src/api/wire/transport.ts';
 
 type Given = Partial<TransportAnswer> & { readonly isSession?: boolean };
 
-/** The content of a response, or the kind and the message of its error. */
+/** Returns the content of a response, or the kind and the message of its error. */
 function read<Answer>(endpoint: Endpoint<Answer>, { isSession = false, ...answer }: Given): Answer | string {
   const whole = { status: 200, headers: {}, cookies: [], body: '', ...answer };
   try {
@@ -23,7 +23,7 @@ function read<Answer>(endpoint: Endpoint<Answer>, { isSession = false, ...answer
 }
 
 describe('api/classify', () => {
-  it('recognizes a refusal of the service by `error`, boolean or text, without an error code', () => {
+  it('recognizes a refusal of the service by `error`, as a boolean or as text, without an error code', () => {
     const says = 'forbidden: GET execution-mode: HTTP 403, these credentials cannot read it';
     expect(read(executionMode, { status: 403, body: '{"error":true,"message":"no"}' })).toBe(says);
     expect(read(executionMode, { status: 403, body: '{"error":"true","message":"no"}' })).toBe(says);
@@ -32,7 +32,7 @@ describe('api/classify', () => {
     );
   });
 
-  it('parses a log with coloured dots and with text that looks like lists', () => {
+  it('parses a log with coloured dots, and with text that looks like lists', () => {
     const log = `${'\u001b[32m.\u001b[0m'.repeat(80)} ${'[]{}'.repeat(20)}`;
     const body = JSON.stringify({
       completed: true,
@@ -41,7 +41,7 @@ describe('api/classify', () => {
     expect(read(executionOutput, { body })).toMatchObject({ isPending: false, isLost: false });
   });
 
-  it('recognizes a refused log, which has neither an error code nor a mark of the service', () => {
+  it('recognizes a refused log, although it has no error code and no mark of the service', () => {
     const body = '{"error":"Not authorized","id":"7","offset":"0","completed":false}';
     expect(read(executionOutput, { status: 403, body })).toBe(
       'forbidden: GET execution-output: HTTP 403, these credentials cannot read it',
@@ -51,14 +51,14 @@ describe('api/classify', () => {
     );
   });
 
-  it('uses the first of several joined refusals, even if the last one is incomplete', () => {
+  it('uses the first of several joined refusals, even if the last refusal is incomplete', () => {
     const refusal = '{"error":true,"errorCode":"api.error.item.unauthorized","apiversion":58,"message":"no"}';
     expect(read(executionMode, { status: 403, body: `${refusal}${refusal}{"error":tr` })).toBe(
       'forbidden: GET execution-mode: HTTP 403, these credentials cannot read it',
     );
   });
 
-  it('does not mistake disabled metrics for a session without access', () => {
+  it('does not treat disabled metrics as a session without access', () => {
     const body = '{"error":"Metrics are disabled","enable":"metrics.enabled"}';
     expect(read(threads, { status: 404, body, isSession: true })).toBe(
       'not_found: GET threads: HTTP 404, not found, or switched off',
@@ -68,7 +68,7 @@ describe('api/classify', () => {
     );
   });
 
-  it('recognizes a page by its type or, without a type, by its beginning', () => {
+  it('recognizes a page by its content type or, without a type, by its beginning', () => {
     const says = 'html: GET execution-mode: HTTP 200, an HTML page instead of JSON; is this the server or a proxy?';
     const headers = { 'content-type': 'text/html; charset=utf-8' };
     expect(read(executionMode, { headers, body: '<center>Down for maintenance</center>' })).toBe(says);
@@ -80,7 +80,7 @@ describe('api/classify', () => {
 });
 
 describe('api/endpoints', () => {
-  it('reads that a server has no health checks, and treats a check without a result as none', () => {
+  it('reads that a server has no health checks, and reads a check without a result as no check', () => {
     expect(read(healthcheck, { status: 501, body: '{}' })).toEqual([]);
     expect(read(healthcheck, { status: 500, body: '{"database":{"healthy":false}}' })).toEqual([
       { name: 'database', healthy: false },
@@ -90,7 +90,7 @@ describe('api/endpoints', () => {
     );
   });
 
-  it('treats a missing switch of a project as off', () => {
+  it('reads a missing switch of a project as off', () => {
     const body = '{"error":true,"errorCode":"api.error.item.doesnotexist","message":"property does not exist"}';
     expect(read(projectDisablesExecutions, { status: 404, body })).toBe(false);
     expect(read(projectDisablesExecutions, { body: '{"key":"project.disable.executions","value":"true"}' })).toBe(true);
@@ -100,7 +100,7 @@ describe('api/endpoints', () => {
     );
   });
 
-  it('counts the listed incomplete logs if the server gives no total', () => {
+  it('counts the listed incomplete logs if the server sends no total', () => {
     const executions = '[{"id":7,"project":"pay","storage":{"queued":true,"failed":false}},{"id":"8"}]';
     expect(read(incompleteLogs, { body: `{"executions":${executions}}` })).toEqual({
       total: 2,
@@ -113,7 +113,7 @@ describe('api/endpoints', () => {
     expect(read(incompleteLogs, { body: `{"total":9,"executions":${executions}}` })).toMatchObject({ total: 9 });
   });
 
-  it("reads the kind of a stored key from each release's fields", () => {
+  it('reads the kind of a stored key from the fields of each release', () => {
     const keys = [
       { 'Rundeck-key-type': 'private', 'Rundeck-content-type': 'application/octet-stream' },
       { 'Service-key-type': 'public' },

@@ -100,7 +100,7 @@ describe('api/client', () => {
     expect(server.requests.slice(-2)).toEqual(['GET /api/36/system/info', 'GET /api/36/system/executions/status']);
   });
 
-  it('does not continue with a version that the configuration no longer sets', async () => {
+  it('does not continue with a version that the configuration no longer contains', async () => {
     const { server, connectAgain } = await connect({ answers: active });
     await connectAgain(32).get(executionMode);
     await connectAgain().get(executionMode);
@@ -136,7 +136,7 @@ describe('api/client', () => {
     expect(api.server()).toMatchObject({ dialect: 'rundeck', apiVersion: 47 });
   });
 
-  it('requests a name only once that the release refuses in paths, and counts no server error', async () => {
+  it('requests a name only once if the release refuses this name in paths, and counts no server error', async () => {
     const page = {
       status: 400,
       headers: { 'content-type': 'text/html' },
@@ -205,7 +205,7 @@ describe('api/client', () => {
     expect(api.server().apiVersion).toBeUndefined();
   });
 
-  it("distinguishes refused credentials from a refused item, and hides the server's message", async () => {
+  it('distinguishes refused credentials from a refused item, and hides the message of the server', async () => {
     const { api } = await connect({ configured: { token: 'wrong' }, answers: active });
 
     const error = await failure(api.get(executionMode));
@@ -254,7 +254,7 @@ describe('api/client', () => {
     expect((await failure(api.get(executionMode))).kind).toBe(kind);
   });
 
-  it('gives each request of a poll its own timeout, and all of them a common timeout if configured', async () => {
+  it('sets a separate timeout for each request of a poll, and a common timeout if configured', async () => {
     let ticks = 0;
     const limitsMs: (number | undefined)[] = [];
     const body = '{"executionMode":"active"}';
@@ -312,7 +312,7 @@ describe('api/client', () => {
     },
   );
 
-  it('measures a response from its request to its end, and dates it at the middle', async () => {
+  it('measures a response from the request to the end of the response, and dates it at the middle', async () => {
     let ticks = 0;
     const server = await startCannedServer({ apiVersion: 47, dialect: 'rundeck' });
     server.answer(info('rundeck'));

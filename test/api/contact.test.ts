@@ -19,7 +19,7 @@ async function connect(apiVersion: number) {
   return { server, client, api };
 }
 
-/** A server that responds to each request when the test says so. */
+/** Starts a server that responds to each request when the test allows it. */
 async function startSlow() {
   const replies: (() => void)[] = [];
   const server = await startRawServer((socket, head) => {
@@ -49,7 +49,7 @@ describe('api/contact', () => {
     expect(server.requests.filter((request) => request.endsWith('system/info'))).toHaveLength(1);
   });
 
-  it('completes the first contact after the poll that started it has ended', async () => {
+  it('completes the first contact after the poll that started the contact has ended', async () => {
     const { client, replies } = await startSlow();
     const ending = new AbortController();
     const first = client.within({ lane: 'normal', forMs: 5000, signal: ending.signal }).get(executionMode);
@@ -64,7 +64,7 @@ describe('api/contact', () => {
     expect(await outcome).toMatchObject([{ status: 'rejected' }, { status: 'fulfilled', value: 'active' }]);
   });
 
-  it('gives the first contact its own timeout', async () => {
+  it('sets a separate timeout for the first contact', async () => {
     const { client, server, replies } = await startSlow();
     const hurried = client.within({ lane: 'normal', forMs: 50 }).get(executionMode);
     const patient = client.within({ lane: 'normal', forMs: 5000 }).get(executionMode);
@@ -123,7 +123,7 @@ describe('api/contact', () => {
   it.each([
     [13, 'the server supports none of 14 to 47 (its newest is 13)'],
     [60, 'the server supports none of 14 to 47 (its newest is 60); set `api_version` to a version that it supports'],
-  ])('says what to do if the server supports only %d', async (apiVersion, says) => {
+  ])('says what to do if the server supports no version above %d', async (apiVersion, says) => {
     const body = `{"error":true,"apiversion":${apiVersion},"errorCode":"api.error.api-version.unsupported"}`;
     const server = await startRawServer((socket) =>
       socket.write(`HTTP/1.1 400 Bad Request\r\ncontent-length: ${body.length}\r\n\r\n${body}`),

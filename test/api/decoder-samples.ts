@@ -12,7 +12,7 @@ import { executionMode, systemInfo } from '../../src/api/endpoints/system.ts';
 import { ApiError } from '../../src/api/errors.ts';
 import type { TransportAnswer } from '../../src/api/wire/transport.ts';
 
-/** A well-formed answer of the endpoints with the largest answers. */
+/** A well-formed response of each endpoint with large responses. */
 export const samples: readonly (readonly [Endpoint<unknown>, string])[] = [
   [
     systemInfo,

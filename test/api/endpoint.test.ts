@@ -27,7 +27,7 @@ describe('api/endpoint', () => {
     ['{job}', '%7Bjob%7D'],
     ['$&', '%24%26'],
     ['half \uD83D of one', 'half%20%EF%BF%BD%20of%20one'],
-  ])('keeps %j within its segment', (project, expected) => {
+  ])('keeps %j within its path segment', (project, expected) => {
     expect(toPath(executions, { path: { project, job: 'j' } })).toBe(`project/${expected}/job/j/executions`);
   });
 
@@ -73,7 +73,7 @@ describe('api/endpoint', () => {
     );
   });
 
-  it('uses the later version while the dialect is unknown', () => {
+  it('uses the later of two versions while the dialect is unknown', () => {
     expect(sinceVersion(executions, undefined)).toBe(14);
     expect(sinceVersion(executions, 'service')).toBe(5);
     expect(sinceVersion(executions, 'rundeck')).toBe(14);
@@ -93,9 +93,9 @@ describe('api/endpoint', () => {
       api.get(executions, { path: { project: 'p', job: 1 }, query: { max: 1 } }),
       // @ts-expect-error: the path has parameters
       api.get(executions),
-      // @ts-expect-error: one of them is missing
+      // @ts-expect-error: one parameter of the path is missing
       api.get(executions, { path: { project: 'p' } }),
-      // @ts-expect-error: there is no such name in the query
+      // @ts-expect-error: the query has no such name
       api.get(executions, { path: { project: 'p', job: 1 }, query: { format: 'xml' } }),
     ];
     expectTypeOf(ask).returns.toBeArray();

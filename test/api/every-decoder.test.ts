@@ -11,7 +11,7 @@ const folder = join(import.meta.dirname, '../../src/api/endpoints');
 /** All endpoints of the catalogue with the words of their files; these words include every key that the decoder reads. */
 const endpoints = await Promise.all(
   readdirSync(folder).map(async (file) => {
-    // This cast is safe: what a module exports is its values by their names.
+    // This cast is safe: a module exports values by their names.
     const found = (await import(join(folder, file))) as Readonly<Record<string, unknown>>;
     const words = [...new Set(readFileSync(join(folder, file), 'utf8').match(/[A-Za-z_][\w-]*/g))];
     return Object.values(found).flatMap((value) =>
@@ -53,7 +53,7 @@ const nasty = fc.constantFrom(
   '',
 );
 
-/** A well-formed answer with one of its values replaced by any other. */
+/** A well-formed response in which any other value replaces one of the values. */
 const mutated = (sample: string) =>
   fc.tuple(fc.nat(), fc.jsonValue()).map(([place, value]) => {
     let count = 0;
@@ -62,7 +62,7 @@ const mutated = (sample: string) =>
   });
 
 describe('api/every-decoder', () => {
-  it('covers the catalogue', () => {
+  it('covers all endpoints of the catalogue', () => {
     expect(endpoints.length).toBeGreaterThan(30);
   });
 
@@ -102,7 +102,7 @@ describe('api/every-decoder', () => {
       'project-meta 46',
       'project-nodes 14',
       'projects 14',
-      // The same list, with the switches of each project.
+      // This endpoint returns the same list, with the switches of each project.
       'projects 47',
       'running-executions 14',
       'stored-keys 11',

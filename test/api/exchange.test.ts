@@ -8,7 +8,7 @@ afterEach(() => void vi.useRealTimers());
 
 type Handler = Parameters<Dispatch<string>>[1];
 
-/** An exchange with a connection that the test controls, and a record of its calls. */
+/** Begins an exchange over a connection that the test controls, and records its calls. */
 function begin(limits: Partial<Limits> = {}) {
   const told: string[] = [];
   const handlers: Handler[] = [];
@@ -87,7 +87,7 @@ describe('api/exchange', () => {
     expect([await outcome, isSent, vi.getTimerCount()]).toEqual(['ExchangeStopped', false, 0]);
   });
 
-  it('reads a large response once there is a place, and returns the place on release', async () => {
+  it('reads a large response once a place is free, and frees the place on release', async () => {
     const room = Promise.withResolvers<() => void>();
     const left = vi.fn<() => void>();
     const { outcome, start, head, data, end, told } = begin({ enter: () => room.promise });
@@ -109,7 +109,7 @@ describe('api/exchange', () => {
     expect(left.mock.calls.length).toBe(1);
   });
 
-  it('takes no place for large responses for a response that ended while it waited for this place', async () => {
+  it('takes no place for a large response that ended while it waited for the place', async () => {
     const room = Promise.withResolvers<() => void>();
     const left = vi.fn<() => void>();
     const { outcome, start, head, data, told } = begin({ enter: () => room.promise });
@@ -123,7 +123,7 @@ describe('api/exchange', () => {
     expect([told, left.mock.calls.length]).toEqual([['pause', 'abort ExchangeTimeout'], 1]);
   });
 
-  it('takes no place for large responses for a refusal whose connection was closed meanwhile', async () => {
+  it('takes no place for a large refusal whose connection was closed meanwhile', async () => {
     const room = Promise.withResolvers<() => void>();
     const left = vi.fn<() => void>();
     const { outcome, start, head, data, fail, told } = begin({ enter: () => room.promise });
@@ -139,7 +139,7 @@ describe('api/exchange', () => {
     expect([received.status, told, left.mock.calls.length]).toEqual([500, ['pause'], 1]);
   });
 
-  it('aborts a response that is too large, and returns its place once', async () => {
+  it('aborts a response that is too large, and frees its place once', async () => {
     const left = vi.fn<() => void>();
     const { outcome, start, head, data, fail, told } = begin({ enter: async () => left });
     start();
@@ -153,7 +153,7 @@ describe('api/exchange', () => {
     expect([left.mock.calls.length, vi.getTimerCount()]).toEqual([1, 0]);
   });
 
-  it('fails with the connection, and returns its place', async () => {
+  it('fails with the connection, and frees its place', async () => {
     const left = vi.fn<() => void>();
     const { outcome, start, head, data, fail } = begin({ enter: async () => left });
     start();

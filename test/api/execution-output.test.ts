@@ -14,7 +14,7 @@ describe('api/endpoints/execution-output', () => {
     expect(tail({ id: '4711', completed: true, entries }).failureReason).toBe('NonZeroResultCode');
   });
 
-  it('reads lines with their step, node and time, and skips debug lines, because they may show secure options', () => {
+  it('reads lines with their step, node and time, and skips debug lines, which may show secure options', () => {
     const entries = [
       { level: 'NORMAL', log: 'begins', stepctx: '2/1', node: 'db03', absolute_time: '2026-11-26T02:04:00Z' },
       { level: 'DEBUG', log: 'RD_OPTION_PASSWORD => canary' },
@@ -27,7 +27,7 @@ describe('api/endpoints/execution-output', () => {
     ]);
   });
 
-  it('reads the final text of a progress bar, however long, as a terminal shows it', () => {
+  it('reads the final text of a progress bar of any length, as a terminal shows it', () => {
     const log = `${'\r10 %'.repeat(9000)}\rconnection lost\r\nnext\r\n`;
     expect(tail({ completed: true, entries: [{ level: 'NORMAL', log }] }).lines).toMatchObject([
       { text: 'connection lost\nnext\n' },
@@ -44,7 +44,7 @@ describe('api/endpoints/execution-output', () => {
     expect(tail({ completed: true, entries: [{ level: 'ERROR', log }] }).failureReason).toBe(failureReason);
   });
 
-  it('recognizes the limit of a log that stopped the run, unless a command wrote the line or the log was only cut', () => {
+  it('recognizes that a log limit stopped the run, unless a command wrote the line or the log was only cut', () => {
     const reasonOf = (line: object) => {
       const stopped = { level: 'ERROR', log: 'Failed: NonZeroResultCode: Result code was 2147483647', stepctx: '1' };
       return tail({ completed: true, entries: [{ level: 'ERROR', ...line }, stopped] }).failureReason;

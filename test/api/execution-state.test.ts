@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { executionState } from '../../src/api/endpoints/execution-state.ts';
 
 describe('api/endpoints/execution-state', () => {
-  it('reads steps, nodes, references and runs per node', () => {
+  it('reads steps, nodes, references and runs for each node', () => {
     const perNode = {
       parameters: { node: 'web01' },
       id: '2',
@@ -86,7 +86,7 @@ describe('api/endpoints/execution-state', () => {
     expect(executionState.body.safeParse([]).success).toBe(false);
   });
 
-  it('limits references that never end', () => {
+  it('limits the depth of references that never end', () => {
     let steps: unknown[] = [];
     for (let depth = 0; depth < 20_000; depth += 1) steps = [{ executionState: 'FAILED', workflow: { steps } }];
     expect(executionState.body.safeParse({ steps }).success).toBe(true);
@@ -101,9 +101,9 @@ describe('api/endpoints/execution-state', () => {
     [{ resultCode: 0 }, 'odd', undefined],
     [{}, 'odd', undefined],
     [{ failureReason: 'LoginRefused: admin/hunter2' }, undefined, 'LoginRefused'],
-    // The server stopped this command: at a timeout, also of a referenced job, or at the size limit of the log.
+    // The server stopped this command: at a timeout, which may be of a referenced job, or at the size limit of the log.
     [{ failureReason: 'NonZeroResultCode', resultCode: 2_147_483_647 }, 'Result code was 2147483647', 'Interrupted'],
-  ])('reads the reason of a command by its exit code: %j, %s', (meta, errorMessage, failureReason) => {
+  ])('reads the reason of a command from its exit code: %j, %s', (meta, errorMessage, failureReason) => {
     const state = { executionState: 'FAILED', errorMessage, meta: { failureReason: 'Unknown', ...meta } };
     const answer = { executionState: 'FAILED', steps: [{ nodeStep: true, nodeStates: { web01: state } }] };
     const read = executionState.body.parse(answer);

@@ -17,7 +17,7 @@ async function read(body: string) {
 }
 
 describe('api/executions', () => {
-  it('reads executions of jobs and ad hoc, finished and unfinished', async () => {
+  it('reads executions of jobs and ad hoc commands, finished and unfinished', async () => {
     const { answer, asked } = await read(`{"paging":{"count":3,"total":3,"offset":0,"max":20},"executions":[
       {"id":4711,"status":"succeeded","project":"p","executionType":"user","date-started":{"unixtime":1716200000123,"date":"2024-05-20T10:13:20Z"},
        "date-ended":{"unixtime":1716200009456,"date":"2024-05-20T10:13:29Z"},
@@ -81,7 +81,7 @@ describe('api/executions', () => {
     });
   });
 
-  it('does not require a start of waiting executions', async () => {
+  it('accepts waiting executions without a start', async () => {
     const { answer } = await read(`{"paging":{"total":2},"executions":[
       {"id":1,"status":"queued","project":"p","date-started":null},
       {"id":2,"status":"running","project":"p","date-started":{"unixtime":1716200000123}}]}`);
@@ -95,7 +95,7 @@ describe('api/executions', () => {
     });
   });
 
-  it('uses the end if the start is missing or absurd', async () => {
+  it('uses the end as the start if the start is missing or older than any server', async () => {
     const { answer } = await read(`{"paging":{"total":3},"executions":[
       {"id":1,"status":"failed","date-started":null,"date-ended":{"unixtime":1716200009456}},
       {"id":2,"status":"failed","date-started":{"unixtime":9e15},"date-ended":{"unixtime":1716200009456}},
@@ -111,7 +111,7 @@ describe('api/executions', () => {
     });
   });
 
-  it('omits unreadable rows, and names the invalid field of each', async () => {
+  it('omits unreadable rows, and names the invalid field of each row', async () => {
     const { answer } = await read(`{"paging":{"total":7},"executions":[
       {"id":1,"status":"running"},
       {"status":"failed","date-started":{"unixtime":1716200000123}},
@@ -144,7 +144,7 @@ describe('api/executions', () => {
     ['{"status":{},"duration":{}}', 0],
     ['{"total":3,"status":{"failed":3},"duration":{"average":"1s"}}', 3],
     ['{"message":"maintenance"}', undefined],
-  ])('reads the total of %s, which releases 3.0 omit if the total is 0', (body, total) => {
+  ])('reads the total from %s; releases 3.0.x omit a total of 0', (body, total) => {
     expect(executionsTotal.body.parse(JSON.parse(body))).toBe(total);
   });
 
@@ -156,10 +156,16 @@ describe('api/executions', () => {
     ['an attempt that is followed by another', { executionType: 'user', retriedExecution: { id: 8 } }, true],
     ['a user', { executionType: 'user', retryAttempt: 0 }, false],
     ['a user, of a job', { executionType: 'scheduled', job: { id: 'a-1', name: 'settle' } }, false],
-  ])('treats a row without a job as a row of a deleted job if %s started it', (_name, part, isJobDeleted) => {
-    const ended = { unixtime: 1_716_200_000_000 };
-    const row = { id: 7, status: 'succeeded', 'date-started': ended, 'date-ended': ended, ...part };
-    const list = projectExecutions.body.parse({ paging: { total: 1, max: 20 }, executions: [row] });
-    expect([list.items[0]?.isJobDeleted, execution.body.parse(row).isJobDeleted]).toEqual([isJobDeleted, isJobDeleted]);
-  });
+  ])(
+    'treats a row without a job as a row of a deleted job if %s started the execution',
+    (_name, part, isJobDeleted) => {
+      const ended = { unixtime: 1_716_200_000_000 };
+      const row = { id: 7, status: 'succeeded', 'date-started': ended, 'date-ended': ended, ...part };
+      const list = projectExecutions.body.parse({ paging: { total: 1, max: 20 }, executions: [row] });
+      expect([list.items[0]?.isJobDeleted, execution.body.parse(row).isJobDeleted]).toEqual([
+        isJobDeleted,
+        isJobDeleted,
+      ]);
+    },
+  );
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createFileLook } from '../../src/api/file-look.ts';
 
-/** Watches one file. The test sets its state: new content, unchanged, or an error. */
+/** Watches one file. The test sets the result of reading it: new content, unchanged content, or an error. */
 function setUp() {
   let ticks = 0;
   let looks = 0;
@@ -50,7 +50,7 @@ describe('api/file-look', () => {
     expect(told).toEqual(['tls taken']);
   });
 
-  it('reports an unusable file once, when it is found a second time, and reports another error again', async () => {
+  it('reports an unusable file once, at the second check with the same error, and then reports any other error', async () => {
     const { file, lookAfter, told } = setUp();
     file.holds = new Error('a half of it');
     await lookAfter(10_000);

@@ -16,7 +16,7 @@ describe('api/inflate', () => {
     expect(toText(await inflate(gzipSync(text), megabyte))).toBe(text);
   });
 
-  it('frees its memory at once when no longer needed', async () => {
+  it('frees its memory at once when the memory is no longer needed', async () => {
     const { bytes, free } = await inflate(gzipSync(text), megabyte);
     const { buffer } = bytes;
     expect(buffer.byteLength).toBe(megabyte);
@@ -29,7 +29,7 @@ describe('api/inflate', () => {
     await expect(inflate(gzipSync(text).subarray(0, 100), megabyte)).rejects.toMatchObject({ code: 'Z_BUF_ERROR' });
   });
 
-  it('leaves larger bodies to the decoder in pieces, and refuses bodies beyond its limit', async () => {
+  it('passes larger bodies to the decoder in pieces, and refuses bodies beyond its limit', async () => {
     const large = gzipSync(Buffer.alloc(200, 'x'));
     expect(await inflateWhole(large, 100, 1000)).toBeUndefined();
     expect((await inflateWhole(large, 200, 1000))?.bytes.length).toBe(200);

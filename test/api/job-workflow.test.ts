@@ -58,7 +58,7 @@ describe('api/endpoints/job-workflow', () => {
     expect(text.match(/"kind":"command"/g)).toHaveLength(21);
   });
 
-  it('limits references that never end', () => {
+  it('limits the depth of references that never end', () => {
     let workflow: unknown[] = [];
     for (let depth = 0; depth < 20_000; depth += 1) workflow = [{ jobref: { name: 'again' }, workflow }];
     expect(jobWorkflow.body.safeParse({ workflow }).success).toBe(true);

@@ -30,7 +30,7 @@ describe('api/json-pieces', () => {
   });
 
   it.each([`{"__proto__":"${filler}"}`, `{"":"${filler}","__proto__":[1]}`, `{"__proto__":{"a":1},"b":"${filler}"}`])(
-    'keeps a member named like the prototype (%#)',
+    'keeps a member with the name of the prototype (%#)',
     async (text) => {
       const value = await parse(text);
       expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
@@ -38,7 +38,7 @@ describe('api/json-pieces', () => {
     },
   );
 
-  it('reads a large list of a large list within an object, with a pause between pieces', async () => {
+  it('reads a large list inside a large list of an object, with a pause between pieces', async () => {
     const rows = Array.from({ length: 5000 }, (_, id) => ({ id, text: `é "${'y'.repeat(40)}` }));
     const given = { paging: { total: 1 }, executions: rows, steps: [{ nodes: rows }], last: null };
     turns = 0;
@@ -70,12 +70,12 @@ describe('api/json-pieces', () => {
     await expect(parse(text)).rejects.toMatchObject({ name: 'TooManyValues' });
   });
 
-  it('reads a long text once, however deeply it is nested', async () => {
+  it('reads a long text once, however deeply the text is nested', async () => {
     const text = `${'{"a":'.repeat(32)}"${'\\"'.repeat(3_900_000)}"${'}'.repeat(32)}`;
     const before = process.cpuUsage();
     await parse(text);
     const { user } = process.cpuUsage(before);
-    // A reader that reads the text once for each level takes seven seconds.
+    // A reader that reads the text once for each level needs seven seconds.
     expect(user / 1e6).toBeLessThan(1.5);
   });
 });

@@ -13,7 +13,7 @@ import { startServer } from './auth/guarded-server.ts';
 
 const systemInfoBody = JSON.stringify({ system: { rundeck: { version: '5.0.0', apiversion: 47 } } });
 
-/** A client of a server that answers every list with this body. */
+/** A client of a server that returns this body for every list. */
 async function ask(body: string | Buffer | (() => string | Buffer), isGzip = false) {
   const server = await startServer((request, response) => {
     response.setHeader('content-type', 'application/json');
@@ -52,7 +52,7 @@ describe('api/large-answers', () => {
     expect(read[19_999]).toMatchObject({ name: 'settle 19999', group: 'nightly' });
   });
 
-  it('reads large answers one after the other', async () => {
+  it('reads large responses one after the other', async () => {
     const api = await ask(JSON.stringify(jobs));
     const read = await Promise.all([1, 2, 3].map(() => api.get(projectJobs, { path })));
     expect(read.map((list) => list.length)).toEqual([20_000, 20_000, 20_000]);
@@ -110,14 +110,14 @@ describe('api/large-answers', () => {
     await expect(api.get(systemInfo)).resolves.toBeDefined();
   });
 
-  it('refuses more members than any list has, and continues', async () => {
+  it('refuses a response with more members than any list has, and continues', async () => {
     const keys = Array.from({ length: 300_000 }, (_, index) => `"${index.toString(36)}":1`);
     const api = await ask(`{${keys.join(',')}}`);
     await expect(api.get(projectNodes, { path })).rejects.toMatchObject({ kind: 'too_large' });
     await expect(api.get(systemInfo)).resolves.toBeDefined();
   });
 
-  it('returns the places of answers that cannot be unpacked', async () => {
+  it('frees the places of responses that cannot be unpacked', async () => {
     const noise = randomBytes(1_500_000).toString('base64');
     const list = JSON.stringify([{ id: 'a', name: 'settle', description: noise }]);
     const bodies = [list, list, list, list, list, gzipSync(list)];
@@ -127,7 +127,7 @@ describe('api/large-answers', () => {
     await expect(api.get(projectJobs, { path })).resolves.toHaveLength(1);
   });
 
-  it('lets other tasks of the event loop run between its pieces', async () => {
+  it('gives other tasks a turn of the event loop between its pieces', async () => {
     const api = await ask(JSON.stringify(jobs));
     let turns = 0;
     const seen = { isOver: false };
@@ -142,7 +142,7 @@ describe('api/large-answers', () => {
     expect(turns).toBeGreaterThan(40);
   });
 
-  it('leaves slots for other servers when many members of one server send large answers', async () => {
+  it('leaves places for other servers when many members of one server send large responses', async () => {
     const common = createLargeAnswers({ clock: systemClock });
     const ofCluster = toShareOfServer(common);
     const leaving = [1, 2, 3, 4, 5].map(() => ofCluster.enter());

@@ -65,7 +65,7 @@ function setUp(path: string) {
   return {
     simulator,
     api,
-    /** Selects rows of the first page in any order; returns the others. */
+    /** Selects rows of the first page in any order, and returns the other rows. */
     vanish: (ids: readonly number[]): readonly number[] => {
       doomed = [...ids.slice(0, 100), ...ids.slice(-100)];
       return ids.slice(100, -100);

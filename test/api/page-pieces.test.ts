@@ -3,7 +3,7 @@ import { inPieces } from '../../src/api/answers/page-pieces.ts';
 import { ApiError } from '../../src/api/errors.ts';
 import type { PageRequest } from '../../src/api/paging.ts';
 
-/** A list of rows with these sizes in bytes, and a limit of bytes for each answer. */
+/** A list of rows with these sizes in bytes, and a limit of bytes for each response. */
 function setUp(sizes: readonly number[], maxBytes: number) {
   const asked: string[] = [];
   const leftOut: string[] = [];
@@ -39,7 +39,7 @@ describe('api/page-pieces', () => {
     expect(leftOut).toEqual([]);
   });
 
-  it('leaves out a row that is too large for one response, and finds all other rows', async () => {
+  it('omits a row that is too large for one response, and finds all other rows', async () => {
     const { ids, asked, leftOut } = setUp([1, 1, 99, 1, 1, 1, 1, 1], 10);
     expect(await ids(8)).toBe('0 1 3 4 5 6 7 of 8');
     expect(leftOut).toEqual(['1 before 3']);
@@ -56,7 +56,7 @@ describe('api/page-pieces', () => {
     ]);
   });
 
-  it('reports rows that are too large at the end, even if the list has only such rows', async () => {
+  it('reports at the end the rows that are too large, even if the list has only such rows', async () => {
     const last = setUp([1, 99], 10);
     expect(await last.ids(2)).toBe('0 of 2');
     expect(last.leftOut).toEqual(['1 before undefined']);
@@ -71,7 +71,7 @@ describe('api/page-pieces', () => {
     expect(leftOut).toEqual(['1 before undefined', '1 before 2', '2 before 2']);
   });
 
-  it('starts with the size that fitted before', async () => {
+  it('starts with the page size that fitted before', async () => {
     const { ids, asked } = setUp([5, 5, 5, 5], 10);
     await ids(4);
     asked.length = 0;
@@ -79,7 +79,7 @@ describe('api/page-pieces', () => {
     expect(asked).toEqual(['2+2']);
   });
 
-  it('reads all pages again when rows vanish between two of them, a limited number of times', async () => {
+  it('reads all pages again when rows vanish between two pages, a limited number of times', async () => {
     const rows = Array.from({ length: 60 }, (_, id) => ({ id }));
     let deletions = 1;
     const read = async ({ offset, max }: PageRequest) => {

@@ -4,7 +4,7 @@ import { fc } from '../support/property.ts';
 
 type Row = { readonly id: number; readonly endMs: number; readonly hidden: boolean };
 
-/** A list as a server has it: rows with the newest end come first, and rows are hidden after the list was cut into pages. */
+/** A list as a server has it: the newest end comes first, and the server cuts the list into pages before it hides rows. */
 function createList(rows: readonly Row[]) {
   const asked: PageRequest[] = [];
   let kept = [...rows];
@@ -43,7 +43,7 @@ const ofRows = { apiEndpoint: 'rows', endOf: ({ endMs }: Row) => endMs };
 const hour: Window = { beginMs: 0, endMs: 3_600_000 };
 
 describe('api/paging', () => {
-  it('sends one request if one page has the whole window', async () => {
+  it('sends one request if one page contains the whole window', async () => {
     const list = createList([{ id: 1, endMs: 5, hidden: false }]);
 
     expect(await readIds(list, hour, 500)).toEqual([1]);
@@ -72,7 +72,7 @@ describe('api/paging', () => {
     expect(list.asked.map(({ offset }) => offset)).toEqual([0, 8, 16, 24]);
   });
 
-  it('reads a burst of rows again if its total changed while it was read', async () => {
+  it('reads a burst of rows again if the total of the burst changed during the read', async () => {
     const flood = Array.from({ length: 25 }, (_, id) => ({ id, endMs: 7000, hidden: false }));
     const list = createList(flood);
     const found = new Set<number>();
@@ -104,7 +104,7 @@ describe('api/paging', () => {
     expect(found.size).toBe(28);
   });
 
-  it('stops at a list that never ends', async () => {
+  it('stops reading a list that never ends', async () => {
     const endless = async (): Promise<Page<Row>> => ({ total: Number.MAX_SAFE_INTEGER, items: [] });
     const reading = (async () => {
       for await (const _ of readWindow(endless, { beginMs: 0, endMs: 10 }, { ...ofRows, maxPages: 50 }));
@@ -116,18 +116,18 @@ describe('api/paging', () => {
     });
   });
 
-  it('stops if totals keep changing', async () => {
+  it('stops reading again if totals keep changing', async () => {
     let total = 100;
     const restless = async (): Promise<Page<Row>> => ({ total: (total = total === 100 ? 101 : 100), items: [] });
     let pages = 0;
     const options = { ...ofRows, pageSize: 10, overlap: 0 };
     for await (const _ of readWindow(restless, { beginMs: 0, endMs: 10 }, options)) pages += 1;
 
-    // The reader begins anew five times, and then reads to the end.
+    // The reader begins again five times, and then reads to the end.
     expect(pages).toBe(16);
   });
 
-  it('continues before the oldest row of a full page, and includes its second again, which may be incomplete', async () => {
+  it('continues before the oldest row of a full page, and reads its second again, which may be incomplete', async () => {
     const ends = [0, 999, 1000, 1001, 1999, 2000, 2001, 2999, 3000, 3001, 3999];
     const list = createList(ends.map((endMs, id) => ({ id, endMs, hidden: false })));
 
@@ -141,7 +141,7 @@ describe('api/paging', () => {
     ]);
   });
 
-  it('halves a window whose page shows too few rows to determine how far the page reaches', async () => {
+  it('halves a window if too few rows are visible on its page to determine how far the page reaches', async () => {
     const rows = Array.from({ length: 40 }, (_, id) => ({ id, endMs: id * 100, hidden: id % 10 !== 0 }));
     const list = createList(rows);
 

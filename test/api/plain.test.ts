@@ -18,7 +18,7 @@ type Answer = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** Meets a server of the dialect, and asks it once for its execution mode. */
+/** Connects to a server of the dialect, and requests its execution mode once. */
 async function ask({ status, body = '', headers = {} }: Answer, dialect: Dialect = 'rundeck', times = 1) {
   const info = { system: { [dialect]: { version: '5.3.0', apiversion: 47 } } };
   const token = [`x-${dialect}-auth-token`, 'planted'] as const;
@@ -33,12 +33,12 @@ async function ask({ status, body = '', headers = {} }: Answer, dialect: Dialect
 
 async function fail(answer: Answer, times?: number) {
   const { outcome } = await ask(answer, 'rundeck', times);
-  // This cast is safe: a client rejects with nothing else, and the tests look at its fields.
+  // This cast is safe: a client rejects only with this error, and the tests read its fields.
   const { kind, message, details } = outcome as ApiError;
   return { kind, message, retryAfterMs: details.retryAfterMs };
 }
 
-/** Some errors of release 3 of the rundeck dialect, also for clients that accept only JSON. */
+/** Some errors of release 3 of the rundeck dialect, which are XML also for clients that accept only JSON. */
 const xmlRefusal = (code: string): string =>
   `<result error='true' apiversion='31'>\n  <error code='${code}'>\n    <message>No &amp; no</message>\n  </error>\n</result>`;
 
@@ -52,7 +52,7 @@ describe('api/plain answers', () => {
     expect(seen).toEqual(['system-info 200', 'execution-mode 200']);
   });
 
-  it('reads JSON behind a byte order mark', async () => {
+  it('reads JSON after a byte order mark', async () => {
     const { outcome } = await ask({ status: 200, body: '\uFEFF{"executionMode":"active"}' });
     expect(outcome).toBe('active');
   });
@@ -135,7 +135,7 @@ describe('api/plain answers', () => {
     [429, '120', '120'],
     [503, '120', '120'],
     [503, 'Fri, 01 Jan 2100 00:00:00 GMT', '300'],
-  ])('sends nothing to a server that answered %d and asked for a pause (%s)', async (status, value, seconds) => {
+  ])('sends nothing to a server that responded %d and requested a pause (%s)', async (status, value, seconds) => {
     expect(await fail({ status, headers: { 'retry-after': value } })).toMatchObject({
       kind: 'busy',
       message: `GET execution-mode: not asked, the server asked for a pause of another ${seconds} s`,

@@ -3,7 +3,7 @@ import type { Api } from '../../src/api/client.ts';
 import { createProjectList } from '../../src/api/project-list.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
-/** A project list whose answers and clock the test controls. */
+/** A project list; the test controls its responses and its clock. */
 function setUp(hasModes = false) {
   let nowMs = 0;
   const asked: string[] = [];
@@ -33,7 +33,7 @@ function setUp(hasModes = false) {
     later: (ms: number) => {
       nowMs += ms;
     },
-    /** Answers the oldest waiting request. */
+    /** Sends the response to the oldest waiting request. */
     answer: async (...names: readonly string[]) => {
       await settle();
       waiting.shift()?.resolve(names.map((name) => ({ name })));
@@ -53,7 +53,7 @@ async function settle(): Promise<void> {
 }
 
 describe('api/project-list', () => {
-  it('sends one request for all simultaneous callers, and leaves out excluded projects', async () => {
+  it('sends one request for all concurrent callers, and omits excluded projects', async () => {
     const { read, answer, later, asked, heard } = setUp();
     const both = [read(), read()];
     await answer('a', 'hidden', 'b');
@@ -101,7 +101,7 @@ describe('api/project-list', () => {
   });
 
   it('waits for a slow response instead of sending a second request', async () => {
-    // The first answer could arrive after the second one, and bring back deleted projects.
+    // The first response could arrive after the second response, and bring back deleted projects.
     const { read, answer, later, asked, heard } = setUp();
     const first = read();
     later(20_000);
@@ -136,7 +136,7 @@ describe('api/project-list', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('does not keep an error for the next caller', async () => {
+  it('does not return the error of one caller to the next caller', async () => {
     const { read, answer, fail, heard } = setUp();
     const failing = [read(), read()].map((list) => expect(list).rejects.toThrow('gone'));
     await fail();

@@ -37,7 +37,7 @@ describe('api/transport through a proxy', () => {
     await expect(asked).rejects.toMatchObject({ kind: 'too_large' });
   });
 
-  it('reveals only its address to the proxy of an https server', async () => {
+  it('shows the proxy only the address of an https server', async () => {
     const proxy = await startProxy();
     const silent = await startServer((_request, response) => response.end());
     onTestFinished(silent.stop);

@@ -8,9 +8,9 @@ import { ApiError, type ErrorKind } from '../../src/api/errors.ts';
 type Recording = { readonly name: string; readonly path: string; readonly status: number; readonly body: string };
 
 /**
- * Answers of a server of release 5.20.1 to the requests that the exporter sends. `exporter` has the rights of `acl`, `nobody`
- * has none; one of several equal refusals is kept. Stacks of threads and descriptions of plugins are removed, and only the
- * first plugins are kept.
+ * Responses of a server of release 5.20.1 to the requests of the exporter. `exporter` has the rights that `acl` prints,
+ * `nobody` has none; one of several equal refusals is kept. Stacks of threads and descriptions of plugins are removed, and only
+ * the first plugins are kept.
  */
 // This cast is safe: the file contains nothing else.
 const recordings = JSON.parse(
@@ -20,7 +20,7 @@ const recordings = JSON.parse(
 const folder = join(import.meta.dirname, '../../src/api/endpoints');
 const endpoints: readonly Endpoint<unknown>[] = await Promise.all(
   readdirSync(folder).map(async (file) => {
-    // This cast is safe: what a module exports is its values by their names.
+    // This cast is safe: a module exports values by their names.
     const found = (await import(join(folder, file))) as Readonly<Record<string, unknown>>;
     return Object.values(found).filter(isEndpoint);
   }),
@@ -30,7 +30,7 @@ function isEndpoint(value: unknown): value is Endpoint<unknown> {
   return typeof value === 'object' && value !== null && 'body' in value && 'path' in value && 'name' in value;
 }
 
-/** The endpoints with this path; the list of projects with and without the switches of each. */
+/** The endpoints with this path; for the list of projects, with and without the switches of each project. */
 function toEndpoints({ path }: Recording): readonly Endpoint<unknown>[] {
   const [asked = '', query = ''] = path.split('?');
   const found = endpoints.filter((endpoint) => {
@@ -105,7 +105,7 @@ const toStep = (step: Json): object => ({
   workflow: step['workflow'] === undefined ? undefined : [...(step['workflow']['steps'] ?? [])].map(toStep),
 });
 
-/** A server that stops a command reports this exit code for it. */
+/** Returns the reason for the exit code of a command that the server stopped. */
 function toReason(meta: Json | undefined): unknown {
   return JSON.stringify(meta?.['resultCode']) === '2147483647' ? 'Interrupted' : meta?.['failureReason'];
 }
@@ -210,7 +210,7 @@ const expected: Readonly<Record<string, (body: Json, recording: Recording) => un
   'stored-keys-folder': () => ({ kinds: [], folders: [] }),
 };
 
-/** The expected refusals by status and code. A log without rights answers 500. */
+/** The expected refusals by status and code. A request for a log without the right to read it returns 500. */
 const refusals: Readonly<Record<string, ErrorKind>> = {
   '401 api.error.execution.project.notfound': 'forbidden',
   '401 ': 'forbidden',
@@ -242,7 +242,7 @@ function read(endpoint: Endpoint<unknown>, { status, body }: Recording): unknown
 }
 
 describe('recorded answers of release 5.20.1', () => {
-  it('cover all endpoints of the catalogue but two', () => {
+  it('cover all endpoints of the catalogue except two', () => {
     expect(recordings.filter((recording) => toEndpoints(recording).length === 0)).toEqual([]);
     const names = new Set(recordings.flatMap(toEndpoints).map(({ name }) => name));
     expect(endpoints.map(({ name }) => name).filter((name) => !names.has(name))).toEqual([

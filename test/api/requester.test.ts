@@ -16,7 +16,7 @@ afterEach(() => void vi.useRealTimers());
 type Reply = Partial<TransportAnswer> | ErrorKind;
 const active: Reply = { body: '{"executionMode":"active"}' };
 
-/** A requester whose server gives these replies in turn, and then the last one again; each reply takes its own time. */
+/** A requester whose server sends these replies in order, and repeats the last reply; each reply has its own duration. */
 function setUp(
   replies: readonly Reply[],
   {
@@ -79,7 +79,7 @@ const plain: Credentials = {
 };
 
 describe('api/requester', () => {
-  it('retries errors that may be temporary, and counts every try', async () => {
+  it('retries errors that may be temporary, and counts every attempt', async () => {
     const { ask, seen } = setUp(['network', { status: 502 }, active], { random: 0 });
     expect(await inTime(ask())).toBe('active');
     expect(seen).toEqual([
@@ -184,7 +184,7 @@ describe('api/requester', () => {
     expect(circuit).toEqual([]);
   });
 
-  it('does not report a requested pause if a request was only admitted too late', async () => {
+  it('does not report that the server requested a pause if a request was only admitted too late', async () => {
     const { ask } = setUp([active], { requestsPerSecond: 1, lateTicks: 0.4 });
     await ask();
     const asking = ask({ forMs: 100 });
@@ -201,7 +201,7 @@ describe('api/requester', () => {
     expect(circuit).toEqual([true]);
   });
 
-  it("reports the server's error if no time is left for another attempt", async () => {
+  it('reports the error of the server if no time is left for another attempt', async () => {
     const { ask, asked } = setUp(['network'], { random: 0, requestsPerSecond: 1 });
     const asking = ask({ forMs: 500 });
     await vi.advanceTimersByTimeAsync(500);
@@ -209,7 +209,7 @@ describe('api/requester', () => {
     expect(asked()).toBe(1);
   });
 
-  it('sends the server nothing during a requested pause', async () => {
+  it('sends no request to the server during a requested pause', async () => {
     const { ask, asked } = setUp([{ status: 429, headers: { 'retry-after': '30' } }, active]);
     expect(await ask({ forMs: 1 })).toMatchObject({ kind: 'busy' });
     const next = ask({ forMs: 60_000 });
@@ -229,7 +229,7 @@ describe('api/requester', () => {
     expect(seen).toEqual(['execution-mode 429', 'execution-mode busy']);
   });
 
-  it('counts no request refused by the circuit', async () => {
+  it('does not count a request that the circuit refused', async () => {
     const { ask, seen, circuit } = setUp(['timeout']);
     for (let count = 0; count < 5; count++) await ask();
     expect(circuit).toEqual([true]);
@@ -242,7 +242,7 @@ describe('api/requester', () => {
     expect(seen.length).toBe(before);
   });
 
-  it('leaves the queue when the circuit opens while the request waits', async () => {
+  it('removes a waiting request from the queue when the circuit opens', async () => {
     const outage = Array.from({ length: 9 }, (): Reply => 'timeout');
     const { ask } = setUp([...outage, active], { requestsPerSecond: 5 });
     const asked = Array.from({ length: 40 }, () => ask());
@@ -266,7 +266,7 @@ describe('api/requester', () => {
     expect(asked()).toBe(6);
   });
 
-  it('counts a request that its poll cancelled as no outage and no error', async () => {
+  it('does not count a request as an outage or an error if its poll cancelled it', async () => {
     const { ask, circuit, seen } = setUp(['network'], { tookMs: 100, random: 0 });
     for (let count = 0; count < 10; count++) {
       const ending = new AbortController();

@@ -36,7 +36,7 @@ describe.skipIf(!hasOpenssl)(`api/tls-material${withoutOpenssl}`, () => {
     ]);
   });
 
-  it('reports a truncated certificate at any position', () => {
+  it('reports a certificate that was truncated at any position', () => {
     const cut = pem('ca.pem').replace(/\n[^-]{40}/, '\n');
     expect(findTlsProblems({ ca: `${pem('two.pem')}${cut}` })).toEqual([
       { part: 'ca', says: 'contains a certificate that cannot be read' },

@@ -50,7 +50,7 @@ describe.skipIf(!hasOpenssl)(`api/transport over TLS${withoutOpenssl}`, () => {
     expect(await ask('alone', { ca: pem('alone.pem') })).toMatchObject({ status: 200 });
   });
 
-  it("still trusts the system's authorities if another authority is configured", async () => {
+  it('still trusts the authorities of the system if another authority is configured', async () => {
     const before = getCACertificates('default');
     setDefaultCACertificates([pem('ca.pem')]);
     onTestFinished(async () => setDefaultCACertificates(before));
@@ -148,7 +148,7 @@ function pem(name: string): string {
   return certificates.pem(name);
 }
 
-/** The server of openssl, which sends a TLS alert that Node's server omits. */
+/** Starts a server of openssl, which sends a TLS alert that a server of Node does not send. */
 async function startStrictServer(): Promise<string> {
   const flags = ['-cert', 'good.pem', '-key', 'good.key', '-CAfile', 'ca.pem', '-Verify', '1', '-verify_return_error'];
   const server = spawn('openssl', ['s_server', '-accept', '127.0.0.1:0', '-www', ...flags], {

@@ -76,7 +76,7 @@ describe('api/transport with an unusable proxy', () => {
     ],
     [403, 'network: GET system-info: the proxy refuses the request with HTTP 403; see proxy_url'],
     [502, 'network: GET system-info: the proxy refuses the request with HTTP 502; see proxy_url'],
-  ])('reports that the proxy opens no tunnel and answers %d', async (status, says) => {
+  ])('reports that the proxy opens no tunnel and responds with %d', async (status, says) => {
     const proxy = await startRefusingProxy(status);
 
     expect(await fault('https://127.0.0.1:9', proxy.url)).toBe(says);
@@ -88,7 +88,7 @@ describe('api/transport with an unusable proxy', () => {
       'GET system-info: the proxy refuses the request with HTTP 407: it requires a password, which is not supported; see proxy_url',
     ],
     [403, 'GET execution-mode: HTTP 403, refused by a proxy or firewall in front of the server'],
-  ])('reports that the proxy does not forward an http request and answers %d', async (status, message) => {
+  ])('reports that the proxy does not forward an http request and responds with %d', async (status, message) => {
     const proxy = await startRefusingProxy(status);
     const url = 'http://127.0.0.1:9';
     const { api } = createTestClient({ url, transport: toTransport(url, proxy.url) });
@@ -147,7 +147,7 @@ async function startTunnel() {
   return { url: `http://127.0.0.1:${await listen(server)}`, lines, head: () => head, passed: () => passed };
 }
 
-/** Starts a proxy that answers every request with this status. */
+/** Starts a proxy that responds to every request with this status. */
 async function startRefusingProxy(status: number) {
   const server = createHttpServer((_request, response) => {
     response.writeHead(status, { 'content-type': 'text/html' }).end('<html>no</html>');

@@ -94,7 +94,7 @@ async function run(command: typeof acl, argv: readonly string[], env: Readonly<R
   return { code: await command(context), stdout, stderr };
 }
 
-/** The endpoints that a token with this policy cannot read. */
+/** Returns the endpoints that a token with this policy cannot read. */
 async function findDenied(token: string, policy: string): Promise<readonly string[]> {
   simulator.control.addToken({ token, policy: strangerPolicy });
   simulator.control.addAccessRules(token, policy);
@@ -130,7 +130,7 @@ function leaveOutEach(policy: string): readonly { readonly without: string; read
 }
 
 describe('commands/acl', () => {
-  it('allows everything that is enabled, and has no rule without need', async () => {
+  it('allows everything that is enabled, and contains only rules that are needed', async () => {
     const { code, stdout } = await run(acl, ['acl']);
     expect(code).toBe(0);
     expect(await findDenied('all', stdout)).toEqual([]);
@@ -155,7 +155,7 @@ describe('commands/acl', () => {
       ],
       'node {"allow":["read"]}': ['the nodes of pay'],
       'adhoc {"allow":["read"]}': ['project-executions: hidden'],
-      // The server answers as if there were no keys.
+      // The server responds as if there were no keys.
       'storage {"match":{"path":"keys(/.*)?"},"allow":["read"]}': [],
     });
   });

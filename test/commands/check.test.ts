@@ -12,7 +12,7 @@ import { type CliRun, runCli, runHere, toEnvironment } from './run-cli.ts';
 
 type Start = SimulatorOptions & { readonly projects?: readonly string[] };
 
-/** A service with one project, unless others are named. */
+/** Starts a service with one project by default. */
 async function start({ projects = ['pay'], ...options }: Start = {}): Promise<Simulator> {
   const simulator = await startSimulator({ scenario: 'empty', ...options });
   onTestFinished(() => simulator.stop());
@@ -26,7 +26,7 @@ function check(service: Service, ...flags: string[]): Promise<CliRun> {
   return runHere(['check', ...flags], { env: toVariables(service) });
 }
 
-/** The same as `toEnvironment` in a configuration file. */
+/** The same settings as in `toEnvironment`, for a configuration file. */
 const budget = 'budget: { requests_per_second: 1000 }';
 
 function toVariables(service: Service): Readonly<Record<string, string>> {
@@ -44,7 +44,7 @@ function toRows(stdout: string): string[] {
 }
 
 describe('commands/check', () => {
-  it('finds no error', async () => {
+  it('finds no problem', async () => {
     const simulator = await start();
     const { stdout, ...ended } = await runCli(['check'], { env: toVariables(simulator) });
     const [server, ...facts] = toRows(stdout).filter((row) => row !== '');
@@ -121,7 +121,7 @@ describe('commands/check', () => {
     expect(stdout).toMatch(/running-executions +ok +\(1 project tried\)/);
   });
 
-  it('reads running executions project by project if the release fails with `*`', async () => {
+  it('reads running executions project by project if the release returns an error for `*`', async () => {
     const { stdout, ...ended } = await check(await start({ dialect: 'rundeck', apiVersion: 35 }));
     expect(ended).toMatchObject({ code: 0, left: [] });
     expect(stdout).toMatch(/running-executions +ok +\(1 project tried\)/);
@@ -140,7 +140,7 @@ describe('commands/check', () => {
     expect(stdout).toMatch(/\nprod: problems with projects\n$/);
   });
 
-  it('reports that configuration excludes all projects, and finds no error', async () => {
+  it('reports that the configuration excludes all projects, and does not fail', async () => {
     const { url, token } = await start();
     const config = `servers: [{ name: prod, url: '${url}', token_file: ./token, projects: { exclude: [pay] }, ${budget} }]\n`;
     const files = { 'config.yaml': config, token: `${token}\n` };
@@ -181,7 +181,7 @@ describe('commands/check', () => {
     ['6.1.0', '`read` or `view_history`', 'hidden'],
     ['6.2.0', undefined, 'ok'],
   ])(
-    'names a job that the token can view but not read, and what this means in release %s',
+    'names a job that the token can view but not read, and the consequence in release %s',
     async (release, rights, verdict) => {
       const simulator = await start({ release });
       const { control, url } = simulator;
@@ -236,13 +236,13 @@ describe('commands/check', () => {
     expect(tiny.stdout).toMatch(/^ {2}job-series +left out .* raise collectors\.executions\.max_series; /m);
   });
 
-  it('finds no error once the printed policy is in force', async () => {
+  it('finds no problem once the printed policy is used', async () => {
     const { control, url } = await start();
     const startedAtMs = Date.now() - 60_000;
     control.addFinished('pay', { startedAtMs, endedAtMs: startedAtMs + 1000 });
     control.addToken({ token: 'blind', policy: { events: [], jobs: [], adhoc: [] } });
     const before = await check({ url, token: 'blind' }, '--json');
-    // This cast is safe: the tests use only fields that it has.
+    // This cast is safe: the tests use only fields that the report has.
     const [report] = JSON.parse(before.stdout) as [{ readonly missingPolicy: string }];
     control.addAccessRules('blind', report.missingPolicy);
     const after = await check({ url, token: 'blind' });
@@ -307,7 +307,7 @@ describe('commands/check', () => {
     const nothingMore = { configure: false, run: false, admin: false, systemAdmin: false };
     control.addToken({ token: 'least', policy: nothingMore });
     expect(await check({ url, token: 'least' })).toMatchObject({ code: 0, stderr: '' });
-    // Endpoints for administrators are reported, but are not an error.
+    // Endpoints for administrators are reported, but do not cause a failure.
     const { stdout, ...ended } = await check({ url, token: 'least' }, '--collector.users');
     expect(ended).toEqual({ code: 0, stderr: '', left: [] });
     expect(toRows(stdout)).toContain('users: denied');
@@ -388,7 +388,7 @@ describe('commands/check', () => {
     ['5s', 502, 'not with this API: GET system-info: HTTP 502, the server failed', 3],
     ['200ms', 0, '(GET system-info: no complete answer within 0.2 s)', 1],
   ])(
-    'gives the reason, and not for each endpoint, if no answer helps for %s',
+    'gives the reason once, and not for each endpoint, if no response is useful: %s',
     async (timeout, status, reason, lines) => {
       const server = createServer(
         (_request, response) => status > 0 && response.writeHead(status).end('<html></html>'),
@@ -443,7 +443,7 @@ describe('commands/check', () => {
     expect(stdout).toMatch(new RegExp(`\nprod: ${says}\n$`));
   });
 
-  it('reports that nothing listens', async () => {
+  it('reports that no program listens at the address', async () => {
     const simulator = await start();
     await simulator.stop();
     const { stdout, ...ended } = await check(simulator);
@@ -510,7 +510,7 @@ describe('commands/check', () => {
     expect(stdout).toMatch(/\n\n2 servers and members checked: 1 ok, 1 with problems: two\n$/);
   });
 
-  it('reads the values of each cluster member from that member, with a verdict for each', async () => {
+  it('reads the values of each cluster member from that member, with a verdict for each member', async () => {
     const simulator = await start({ members: 2, memberAddresses: true });
     const [first = '', second = ''] = simulator.memberUrls;
     const toConfig = (b: string) => `servers:
@@ -546,7 +546,7 @@ describe('commands/check', () => {
       'prod, member a: every enabled endpoint is readable, or disabled on the server',
       'prod, member b: not reachable',
     ]);
-    // This cast is safe: the tests use only fields that it has.
+    // This cast is safe: the tests use only fields that the reports have.
     const reports = JSON.parse((await run(second, '--json')).stdout) as { server: string; member?: string }[];
     expect(reports.map(({ server, member }) => [server, member])).toEqual([
       ['prod', undefined],
@@ -595,7 +595,7 @@ describe('commands/check', () => {
       '  warning: the token has more rights than an exporter needs: job run, job kill. Use this policy instead:\n\n    description: ',
     );
     const { code, stdout } = await check({ url, token: simulator.token }, '--json');
-    // This cast is safe: the tests use only fields that it has.
+    // This cast is safe: the tests use only fields that the report has.
     const [report] = JSON.parse(stdout) as {
       rights: { collector: string; may: boolean; missing: string[] }[];
       excess: string[];
@@ -605,12 +605,12 @@ describe('commands/check', () => {
     expect(report?.excess).toEqual(expect.arrayContaining(['job delete', 'system admin', 'project configure']));
   });
 
-  it('says nothing about rights before 5.9', async () => {
+  it('reports nothing about rights of the token before release 5.9', async () => {
     const { stdout } = await check(await start(), '--json');
     expect(JSON.parse(stdout)).toEqual([expect.not.objectContaining({ rights: expect.anything() as unknown })]);
   });
 
-  it('prints only once a policy that all members lack', async () => {
+  it('prints a policy only once if all members lack its rights', async () => {
     const simulator = await start({ members: 2, memberAddresses: true });
     simulator.control.addToken({ token: 'stranger-token', policy: strangerPolicy });
     const members = simulator.memberUrls.map((url, index) => `{ name: m${index}, url: '${url}' }`).join(', ');

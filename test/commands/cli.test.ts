@@ -26,7 +26,7 @@ async function run(args: readonly string[], variables: Readonly<Record<string, s
 }
 
 describe('cli: compile cache', () => {
-  it('keeps compiled code where only the user can write', async () => {
+  it('stores compiled code where only the user can write', async () => {
     expect(await run(['--version'])).toMatch(/^automation-exporter \S+\n$/);
     const cache = join(home, '.cache/automation-exporter-code');
     expect((statSync(cache).mode & 0o777).toString(8)).toBe('700');
@@ -44,7 +44,7 @@ describe('cli: compile cache', () => {
     expect(readdirSync(cache)).toEqual([]);
   });
 
-  it('refuses a file that another user has created or can replace', () => {
+  it('refuses a file that another user created or can replace', () => {
     const own = { uid: 1000, mode: 0o40700, isDirectory: () => true };
     const judge = (found: Partial<typeof own>, parent: Partial<typeof own> = {}) =>
       findDanger({ ...own, ...found }, { ...own, ...parent }, { userId: 1000 });
@@ -74,7 +74,7 @@ describe('cli: process', () => {
     expect(readFileSync(`/proc/${daemon.pid}/cmdline`, 'latin1')).toMatch(/^automation-exporter/);
   });
 
-  it('fails if its output does not fit on the disk, but not if nobody reads the output', async () => {
+  it('fails if its output does not fit on the disk, but not if the reader of the output has ended', async () => {
     const play = async (script: string) => {
       const child = startChild('bash', ['-c', script, 'bash', process.execPath, provideCli()], { env: { HOME: home } });
       return [(await child.ended).code, child.output()];
@@ -104,7 +104,7 @@ describe('cli: process', () => {
     }
   });
 
-  it('continues after the reader of its log is gone, and ends normally', async () => {
+  it('continues after the reader of its log has ended, and ends normally', async () => {
     const { child, url } = await startWithPipes();
     onTestFinished(() => void child.kill('SIGKILL'));
     child.stderr?.destroy();
@@ -141,7 +141,7 @@ describe('cli: process', () => {
     expect(child.output()).toBe('automation-exporter ended: an unexpected error: something odd: deep down\n');
   });
 
-  /** Starts a daemon on a known port; the test reads its log if asked. */
+  /** Starts a daemon on a known port; the test can read its log. */
   async function startWithPipes(): Promise<{ child: ChildProcess; url: string; configFile: string }> {
     const port = await freePort();
     const configFile = join(home, 'config.yaml');

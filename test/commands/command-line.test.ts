@@ -4,7 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { commandWords } from '../../src/commands/command-table.ts';
 import { runHere } from './run-cli.ts';
 
-/** `serve`, `demo` and `simulate` are tested by run-app, simulation and the end-to-end tests; the others are tested with their pages. */
+/**
+ * `serve`, `demo` and `simulate` are tested by run-app, simulation and the end-to-end tests; the other commands are tested with
+ * their pages.
+ */
 const testedElsewhere = ['serve', 'demo', 'simulate', 'tonight', 'window', 'skipped'];
 
 describe('commands/command-line', () => {
@@ -34,11 +37,11 @@ describe('commands/command-line', () => {
 });
 
 describe('commands/imports', () => {
-  it('loads only the interface of OpenTelemetry for `serve`, which is part of prom-client', () => {
+  it('loads only the interface of OpenTelemetry for `serve`, as a part of prom-client', () => {
     expect(importsOf('commands/command-line.ts', 'commands/serve.ts').filter(isOfOpenTelemetry)).toEqual([]);
   });
 
-  it('can find out which modules are loaded', () => {
+  it('finds out which modules are loaded', () => {
     expect(importsOf('daemon/self-tracing.ts').filter(isOfOpenTelemetry)).not.toEqual([]);
   });
 });
@@ -47,7 +50,7 @@ function isOfOpenTelemetry(url: string): boolean {
   return /@opentelemetry.(?!api)/.test(url);
 }
 
-/** Every module that is loaded with ours, found in a new process. */
+/** Returns every module that is loaded with our files, found in a new process. */
 function importsOf(...files: readonly string[]): string[] {
   const urls = files.map((file) => new URL(`../../src/${file}`, import.meta.url).href);
   const script = `

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { endInTime } from '../../src/commands/run-app.ts';
 
-/** Starts a stop with a time limit on the clock of the test. The stop ends when the test says so. */
+/** Starts a stop with a time limit, on the clock of the test. The stop ends when the test ends it. */
 function start(mayTakeMs: number | undefined) {
   let nowMs = 0;
   const timers = new Map<number, { readonly atMs: number; readonly run: () => void }>();
@@ -44,7 +44,7 @@ function start(mayTakeMs: number | undefined) {
 }
 
 describe('commands/ending', () => {
-  it('leaves nothing behind if everything ends in time', async () => {
+  it('leaves no timer if everything ends in time', async () => {
     const { wait, end, left, timers } = start(undefined);
     wait(4999);
     await end();

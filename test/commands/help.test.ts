@@ -52,7 +52,7 @@ Exit codes:
   1  an external problem: a port in use, or an endpoint that check finds denied, broken or unreachable
   2  invalid command line, configuration or state directory
 `);
-    // A command has only its own exit codes, if it has any, and its summary has none.
+    // A command lists only exit codes of its own, if it has any; its summary lists none.
     for (const { name, help } of commandWords) {
       const own = (await runHere([name, '--help'])).stdout;
       expect([name, own.split('Exit codes:').length]).toEqual([name, 2]);

@@ -124,7 +124,7 @@ function valueAt(samples: Samples, matches: RegExp, timeMs: number): number {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
-/** The last digits of a sum depend on its order. */
+/** Rounds the last digits of a sum, because they depend on the order of its parts. */
 function rounded(line: string): string {
   return line.replace(/ \S+$/, (value) => ` ${Number(Number(value).toFixed(6))}`);
 }
@@ -159,7 +159,7 @@ describe('commands/history', () => {
         for (const family of ['executions_total', 'project_executions_total', 'execution_duration_seconds_count']) {
           const matches = new RegExp(`^automation_${family}\\{.*project="${project}".*status="${status}"`);
           const counted = valueAt(samples, matches, toMs) - valueAt(samples, matches, fromMs);
-          // Executions that end at the very end of the span are counted by the daemon.
+          // The daemon counts executions that end exactly at the end of the span.
           expect([family, project, status, day, counted]).toEqual([
             family,
             project,
@@ -181,7 +181,7 @@ describe('commands/history', () => {
     ]);
   });
 
-  it('has samples every five minutes around each change, at both ends, and at no other time', async () => {
+  it('writes samples every five minutes around each change, at both ends, and at no other time', async () => {
     const samples = read((await run(['prod', ...span])).file);
     const [name = '', all = []] =
       [...samples].find(([one]) => /^automation_executions_total.*settle.*failed"/.test(one)) ?? [];
@@ -199,7 +199,7 @@ describe('commands/history', () => {
     }
   });
 
-  it('has each execution and each sample once if one file begins at the end of another file', async () => {
+  it('writes each execution and each sample once if one file begins at the end of another file', async () => {
     const middle = toIso(sinceMs + 30 * hourMs);
     const files = [
       (await run(['prod', span[0] ?? '', `--until=${middle}`])).file,
@@ -213,7 +213,7 @@ describe('commands/history', () => {
     }
   });
 
-  it('has the same series and values as a daemon that counted the same executions', async () => {
+  it('writes the same series and values as a daemon that counted the same executions', async () => {
     const nowMs = Date.now();
     const daemon = await startDaemon({
       token: simulator.token,
@@ -239,7 +239,7 @@ collectors: { executions: { every: 2s } }
     expect((await run(['prod', '--since=90h', `--url=${daemon.url}`])).stdout).toContain(` to ${toIso(sinceMs + 1)}`);
   });
 
-  it('continues after an interruption with the same interval and writes the same bytes', async () => {
+  it('continues with the same interval after an interruption, and writes the same bytes', async () => {
     const whole = await run(['prod', ...span], 'whole.om');
     refuseFrom = requests + 6;
     const stopped = await run(['prod', ...span], 'again.om');
@@ -277,14 +277,14 @@ collectors: { executions: { every: 2s } }
     expect(again.stdout).toContain(` to ${printed}\n`);
   });
 
-  it('has executions that ended before its end, although the server shows them late', async () => {
+  it('includes executions that ended before the end of the span, although the server shows them late', async () => {
     const times = { startedAtMs: Date.now() - 2000, endedAtMs: Date.now() - 1000 };
     setTimeout(() => simulator.control.addFinished('idle', { ...times, status: 'succeeded' }), 4000);
     const { file } = await run(['prod', '--since=1h', '--until=0s']);
     expect(valueAt(read(file), /^automation_executions_total.*idle/, Date.now())).toBe(1);
   });
 
-  it('does not treat a file as complete if the disk is too full for its end', async () => {
+  it('does not treat a file as complete if the disk is too full for the end of the file', async () => {
     const { file } = await run(['prod', ...span]);
     const output = join(dir, 'short.om');
     const shell = ['-c', `ulimit -f ${Math.ceil(file.length / 1024) - 1} && exec "$@"`, 'bash', process.execPath];

@@ -21,7 +21,10 @@ async function start(): Promise<Simulator> {
   return simulator;
 }
 
-/** A trace backend that answers every request with this status and the received credentials, and notes what it received. */
+/**
+ * Starts a trace backend that responds to every request with this status and the received credentials, and records what it
+ * received.
+ */
 async function startBackend(status: number) {
   const paths: string[] = [];
   const server = createServer((request, response) => {
@@ -39,7 +42,7 @@ async function startBackend(status: number) {
 
 type Live = { readonly name: string; readonly server?: string; readonly verdict: string; readonly message: string };
 
-/** Checks live, in this process; the reports in words. */
+/** Runs `check --live` in this process, and returns its reports in words. */
 async function checkLive(simulator: Simulator, env: Readonly<Record<string, string>> = {}, ...flags: string[]) {
   let stdout = '';
   const argv = ['check', '--live', '--json', ...flags];
@@ -57,7 +60,7 @@ async function checkLive(simulator: Simulator, env: Readonly<Record<string, stri
 }
 
 describe('commands/check --live', () => {
-  it('finds no error, and leaves nothing behind', async () => {
+  it('finds no problem, and leaves no trace and no file', async () => {
     const [simulator, backend] = [await start(), await startBackend(200)];
     const folder = makeFolder();
     const state = ['--state.dir', folder];
@@ -87,7 +90,7 @@ describe('commands/check --live', () => {
     expect(logs.paths).toEqual(['POST /in application/json']);
   });
 
-  it('explains why the trace backend refuses traces, without its secrets', async () => {
+  it('explains why the trace backend refuses traces, without showing its secrets', async () => {
     const [simulator, backend] = [await start(), await startBackend(401)];
     const env = {
       OTEL_EXPORTER_OTLP_ENDPOINT: backend.url,
@@ -104,7 +107,7 @@ describe('commands/check --live', () => {
     expect(live.join('\n')).not.toMatch(/planted/);
   });
 
-  it('reports that no trace backend answers, or that no traces are sent', async () => {
+  it('reports that no trace backend responds, or that no traces are sent', async () => {
     const simulator = await start();
     const absent = await checkLive(simulator, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }, '--state.memory');
     expect([absent.code, absent.live[0]]).toEqual([
@@ -131,7 +134,7 @@ describe('commands/check --live', () => {
     ]);
   });
 
-  it('warns of a token that expires soon', async () => {
+  it('warns that a token expires soon', async () => {
     const simulator = await start();
     const token = 'a-token-that-expires';
     simulator.control.addToken({
@@ -150,7 +153,7 @@ describe('commands/check --live', () => {
     expect(live[2]).toMatch(/^clock \| default \| warning \| the clock of the server is 9\d s behind$/);
   });
 
-  it('reports the expiry of an invisible token as unknown', async () => {
+  it('reports that the expiry of a token is unknown if the token cannot be read', async () => {
     const simulator = await start();
     const token = 'a-token-that-somebody-else-created';
     simulator.control.addToken({ token, user: 'watcher', creator: 'admin', expiresAtMs: Date.now() + 86_400_000 });

@@ -21,7 +21,7 @@ function inEnvironment(title: string, env: Readonly<Record<string, string>>, std
   return { title, args: ['serve'], env, stderr };
 }
 
-/** The configuration of the server with another line in place of the token file. */
+/** The configuration of the server, with another line in place of the token file. */
 function server(change: string): string {
   return good.replace('token_file: ./token', change);
 }
@@ -202,7 +202,7 @@ const cases: readonly Case[] = [
   ),
 ];
 
-/** Replaces the folder of the command in messages: relative paths begin there. */
+/** Removes the folder of the command from messages: relative paths begin there. */
 function withoutFolder<Ended extends { readonly stderr: string }>(ended: Ended): Ended {
   return { ...ended, stderr: ended.stderr.replaceAll(/"[^"\n]*automation-exporter-commands-\w+/g, '"<folder>') };
 }

@@ -36,7 +36,7 @@ describe('log', () => {
     expect(line).toContain('\\u001b[2Jx\\u007fx\\u009b31mx\\u202ex\\u2066x\\udb40\\udc41x\\u2028');
   });
 
-  it('leaves out lines below its level', () => {
+  it('omits lines below its level', () => {
     const lines: string[] = [];
     const log = createLog({ level: 'warn', format: 'logfmt', secrets: () => [], write: (line) => lines.push(line) });
     log.debug({}, 'a');

@@ -83,7 +83,7 @@ describe('commands/migrate-queries', () => {
     for (const [, translated] of queries) expect(readPromql(translated.replace('[$__range]', '[5m]')).valid).toBe(true);
   });
 
-  it('rewrites a panel as a whole or not at all, and nothing else in the file', () => {
+  it('rewrites all queries of a panel or none, and nothing else in the file', () => {
     const half = toPanel('Half', 'rundeck_system_info', 'rundeck_project_start_timestamp');
     const text = JSON.stringify({ ...panels, half, other: toPanel('Other', 'up') }, undefined, 4);
     const rewritten = rewriteQueries(text);
@@ -138,7 +138,7 @@ describe('commands/migrate-queries', () => {
     });
   });
 
-  it('keeps the style of rules, and prints the queries that it left, with their lines', async () => {
+  it('keeps the style of rules, and prints the queries that it did not rewrite, with their lines', async () => {
     const path = join(mkdtempSync(join(tmpdir(), 'migrate-queries-')), 'rules.yaml');
     writeFileSync(
       path,

@@ -20,7 +20,7 @@ type Given = {
   readonly elsewhere?: readonly Elsewhere[];
 };
 
-/** The routes of a daemon that has two traces quarantined. */
+/** Starts the routes of a daemon that has two quarantined traces. */
 async function startRoutes({ isOn = true, isEnabled = true, listed = true, hasChanges, elsewhere = [] }: Given = {}) {
   const done: string[] = [];
   const known = [
@@ -80,13 +80,13 @@ another | 5 | 999 | 68 KiB | 2024-05-20 05:07 CEST, long ago | too old
     expect(done).toEqual(['drop prod/changes']);
   });
 
-  it('says that nothing is quarantined', async () => {
+  it('reports that nothing is quarantined', async () => {
     const { url } = await startRoutes({ listed: false });
     const { code, stdout } = await runHere(['quarantine', 'list', `--url=${url}/`]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'No trace is quarantined\n' });
   });
 
-  it('names the servers whose traces are on other exporters, even if it lists no trace', async () => {
+  it('names the exporters that have the traces of other servers, even if it lists no trace', async () => {
     const watcher = { is: 'other', address: 'http://mon-b:9720', page: undefined } as const;
     const elsewhere = [
       ...['shop', 'pay'].map((server) => ({ server, watcher })),
@@ -102,7 +102,7 @@ another | 5 | 999 | 68 KiB | 2024-05-20 05:07 CEST, long ago | too old
     expect((await runHere(['quarantine', 'drop', 'another/5', `--url=${url}`])).stdout).toBe('1 trace is dropped\n');
   });
 
-  it('with --json, prints the answer of the daemon', async () => {
+  it('with --json, prints the response of the daemon', async () => {
     const { url } = await startRoutes();
     const { stdout } = await runHere(['quarantine', 'list', '--json', `--url=${url}`]);
     expect(JSON.parse(stdout)).toMatchObject({
@@ -133,7 +133,7 @@ another | 5 | 999 | 68 KiB | 2024-05-20 05:07 CEST, long ago | too old
     });
   });
 
-  it('names the settings that must be enabled', async () => {
+  it('names the settings to enable', async () => {
     const off = await startRoutes({ isOn: false });
     expect(await runHere(['quarantine', 'list', `--url=${off.url}`])).toMatchObject({
       code: 2,
@@ -165,7 +165,7 @@ another | 5 | 999 | 68 KiB | 2024-05-20 05:07 CEST, long ago | too old
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: complaint });
   });
 
-  it('reports that no daemon answers, and how to give its address', async () => {
+  it('reports that no daemon responds, and how to give its address', async () => {
     const { code, stderr } = await runHere(['quarantine', 'list', '--url=http://127.0.0.1:1']);
     expect(code).toBe(1);
     expect(stderr).toMatch(/^http:\/\/127\.0\.0\.1:1: bad port\nIf it listens elsewhere, set --url\n$/);
@@ -198,7 +198,7 @@ another | 5 | 999 | 68 KiB | 2024-05-20 05:07 CEST, long ago | too old
     ],
     ['not from the daemon', (_, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{}')],
     ['the connection was closed before the answer was complete', (request) => request.socket.destroy()],
-  ])('recognizes that another program answers: %s', async (says, listener) => {
+  ])('recognizes that another program responds: %s', async (says, listener) => {
     const { code, stdout, stderr } = await runHere(['quarantine', 'list', `--url=${await startOther(listener)}`]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain(says);

@@ -47,7 +47,7 @@ two.json: cannot be replayed: it is not JSON with the keys execution and, if kno
   });
 });
 
-/** A service in which one run of a job has ended, with its names. */
+/** Starts a service in which one run of a job has ended, and returns the names of both. */
 async function start(options: SimulatorOptions = {}) {
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free', ...options });
   onTestFinished(() => simulator.stop());
@@ -61,7 +61,7 @@ async function start(options: SimulatorOptions = {}) {
 
 type Run = Omit<CliRun, 'left'>;
 
-/** The command in this process, with one server of the environment, or with those of a file. */
+/** Runs the command in this process, with one server of the environment, or with the servers of a file. */
 async function replay(
   { url, token }: Simulator,
   words: readonly string[],
@@ -122,7 +122,7 @@ describe('commands/replay-from-server', () => {
     expect(await titleOf(id, `--namespace=${second}`)).toBe(`prod/${id}: trace ${toTraceId(second, id)}`);
   });
 
-  it('shows the configured details, and sends no other requests', async () => {
+  it('shows the configured details, and sends no requests for other details', async () => {
     const { simulator, id } = await start();
     const { stdout } = await replay(simulator, [id], { AUTOMATION_EXPORTER_TRACES_DETAIL: 'root' });
     expect(stdout.trimEnd().split('\n')).toEqual([
@@ -133,7 +133,7 @@ describe('commands/replay-from-server', () => {
     expect(asked.filter((path) => path.includes('/state') || path.includes('/workflow'))).toEqual([]);
   });
 
-  it('reads an argument as a file if one exists', async () => {
+  it('reads an argument as a file if a file with this name exists', async () => {
     const { code, stderr } = await runHere(['replay', '4711'], { files: { '4711': '{' } });
     expect(code).toBe(2);
     expect(stderr).toMatch(/^4711: cannot be replayed: .*JSON/);
@@ -159,7 +159,7 @@ describe('commands/replay-from-server', () => {
     });
   });
 
-  it('reports unfinished and missing traces, and continues', async () => {
+  it('reports unfinished executions and missing traces, and continues', async () => {
     const { simulator, job, id } = await start();
     simulator.control.runJob(job);
     const runningId = String(simulator.truth().executions.at(-1)?.id);
@@ -183,7 +183,7 @@ describe('commands/replay-from-server', () => {
     expect(refused.stderr).not.toContain('wrong-');
   });
 
-  it('reports that nothing listens', async () => {
+  it('reports that no program listens at the address', async () => {
     const { simulator, id } = await start();
     await simulator.stop();
     const { code, stderr } = await replay(simulator, [id]);

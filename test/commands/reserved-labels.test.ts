@@ -4,7 +4,7 @@ import { toOwnFamilies } from '../../src/metrics/reference.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 
 describe('commands/reserved-labels', () => {
-  it('do not allow a server any label that a series has', () => {
+  it('do not allow as a label of a server any label that a series has', () => {
     const self = createSelf({ version: '', nodeVersion: '' });
     const all = [...listFamilies(), ...toOwnFamilies(self.registry)].flatMap(({ labels }) => labels);
     const taken = new Set(listTakenLabels().ofServers);
@@ -14,7 +14,7 @@ describe('commands/reserved-labels', () => {
     for (const label of ['server', 'member', 'le', 'quantile', 'job', 'instance']) expect(taken).toContain(label);
   });
 
-  it('do not allow a project label that projects already have', () => {
+  it('do not allow as a label of a project any label that projects already have', () => {
     expect(listTakenLabels().ofProjects).toEqual(
       expect.arrayContaining(['server', 'member', 'project', 'label', 'created', 'job', 'instance']),
     );

@@ -197,7 +197,7 @@ describe.concurrent('commands/run-app', () => {
     }
   });
 
-  it('reports which port is in use', async () => {
+  it('reports which port is already in use', async () => {
     const holder = createServer();
     const port = await listen(holder);
     try {
@@ -225,7 +225,7 @@ describe.concurrent('commands/run-app', () => {
     });
   });
 
-  it('warns that log records are not sent or metrics not pushed although configured, even after a reload', async () => {
+  it('warns that log records are not sent or metrics are not pushed although configured, also after a reload', async () => {
     const logs = {
       OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: 'http://127.0.0.1:9/v1/logs',
       OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://127.0.0.1:9/v1/metrics',
@@ -255,7 +255,7 @@ describe.concurrent('commands/run-app', () => {
     ['0.0.0.0:0', /msg=serving url=http:\/\/localhost:\d+ /],
     [':0', /msg=serving url=http:\/\/localhost:\d+ /],
     ['[::1]:0', hasIpv6 ? /msg=serving url=http:\/\/\[::1\]:\d+ / : /none of this machine's/],
-  ])('listens on %s at an address that works in a browser', async (address, line) => {
+  ])('listens on %s, and prints an address that works in a browser', async (address, line) => {
     const daemon = startCli(['serve', '--state.memory', `--web.listen-address=${address}`], { env });
     try {
       expect(await daemon.waitFor(line)).not.toBeNull();
@@ -297,7 +297,7 @@ describe('commands/line-writer', () => {
     expect(told).toEqual([743]);
   });
 
-  it('stops writing to a reader that is gone', () => {
+  it('stops writing after the reader has ended', () => {
     const stream = new Stream();
     const write = createLineWriter(stream, (dropped) => told.push(dropped));
     write('one');

@@ -17,7 +17,7 @@ export type CliRun = {
 
 export type CliOptions = {
   readonly env?: Readonly<Record<string, string>>;
-  /** Files of the directory that it runs in, by path. */
+  /** Files of the directory in which the command runs, by path. */
   readonly files?: Readonly<Record<string, string>>;
 };
 
@@ -30,12 +30,12 @@ export function toEnvironment({ url, token }: { readonly url: string; readonly t
   };
 }
 
-/** Runs the command line in a new process and directory to its end, with separate outputs. */
+/** Runs the command line in a new process and directory until it ends, with separate outputs. */
 export async function runCli(args: readonly string[], { env = {}, files = {} }: CliOptions = {}): Promise<CliRun> {
   return withFiles(files, (directory) => run(directory, args, env));
 }
 
-/** Runs the command line in this process, one run at a time: for commands that end by themselves and are not tested at start. */
+/** Runs the command line in this process, one run at a time: for commands that end by themselves and whose start is not tested. */
 export async function runHere(args: readonly string[], { env = {}, files = {} }: CliOptions = {}): Promise<CliRun> {
   const ran = before.then(() => withFiles(files, (directory) => runIn(directory, args, env)));
   before = ran.catch(() => undefined);

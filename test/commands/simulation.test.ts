@@ -35,21 +35,21 @@ describe.concurrent('commands/simulation', () => {
     expect(stderr).toBe('--speed: takes a number above 0, found "0"\n');
   });
 
-  it.each([1, 2])('ignores the servers of a file with %i, and uses its other options', async (count) => {
+  it.each([1, 2])('ignores the servers of a file with %i, and uses the other options of the file', async (count) => {
     const servers = Array.from({ length: count }, (_, index) => `{ name: s${index}, token_file: ./none }`);
     const files = { 'config.yaml': `servers: [${servers.join(', ')}]\nlog: { level: loud }\n` };
     const { stderr } = await runHere(['demo', '--config.file=config.yaml'], { files });
     expect(stderr).toBe('config.yaml:2:15 log.level: takes one of debug, info, warn, error, found the text "loud"\n');
   });
 
-  it('lists the scenarios if asked for an unknown scenario', async () => {
+  it('lists the scenarios if a command names an unknown scenario', async () => {
     const { code, stdout, stderr } = await runHere(['demo', '--scenario=quiet-dya']);
 
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^--scenario: There is no scenario "quiet-dya"\. Known ones: quiet-day, .*\n$/);
   });
 
-  it.each(['demo', 'simulate'])('says how %s gets another port if its own is taken', async (command) => {
+  it.each(['demo', 'simulate'])('says how to set another port for %s if its port is in use', async (command) => {
     const holder = createServer();
     const port = await listen(holder);
     try {
@@ -64,9 +64,9 @@ describe.concurrent('commands/simulation', () => {
     }
   });
 
-  it('starts the simulated service without a command and without a server', async () => {
+  it('starts the simulated service if no command and no server is given', async () => {
     const holder = createServer();
-    // Any process may hold the port, so the test only shows what would start.
+    // Any process may use the port, so the test checks only what would start.
     const isHeld = await new Promise<boolean>((resolve) => {
       holder.once('error', () => resolve(false));
       holder.listen(9721, '127.0.0.1', () => resolve(true));

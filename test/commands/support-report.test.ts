@@ -41,12 +41,15 @@ state: { dir: ./acme-state }
   );
 });
 
-it.each(['--json', '--live'])('does not ignore %s beside the report, which is text and sends nothing', async (flag) => {
-  const env = { AUTOMATION_EXPORTER_URL: 'http://127.0.0.1:9', AUTOMATION_EXPORTER_TOKEN: 't' };
-  const { code, stdout, stderr } = await runHere(['check', '--report', flag], { env });
-  expect({ code, stdout, stderr }).toEqual({
-    code: 2,
-    stdout: '',
-    stderr: `${flag}: excludes --report (remove one of them)\n`,
-  });
-});
+it.each(['--json', '--live'])(
+  'refuses %s together with the report, which is text and sends no traces',
+  async (flag) => {
+    const env = { AUTOMATION_EXPORTER_URL: 'http://127.0.0.1:9', AUTOMATION_EXPORTER_TOKEN: 't' };
+    const { code, stdout, stderr } = await runHere(['check', '--report', flag], { env });
+    expect({ code, stdout, stderr }).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `${flag}: excludes --report (remove one of them)\n`,
+    });
+  },
+);

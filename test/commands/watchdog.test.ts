@@ -39,7 +39,7 @@ function start() {
 }
 
 describe('commands/watchdog', () => {
-  it('reports how long the process was held up', () => {
+  it('reports for how long the process was held up', () => {
     const { look, lines } = start();
     look(40);
     look(999);
@@ -48,7 +48,7 @@ describe('commands/watchdog', () => {
     expect(lines).toEqual(['warn held up: nothing was polled or served {"seconds":3.2}']);
   });
 
-  it('reports once that few descriptors are left, and once that enough are left again', () => {
+  it('reports once that few descriptors are left, and once that there are enough again', () => {
     const { look, lines, open } = start();
     for (const count of [50, 89, 90, 99, 80, 75, 74, 50]) {
       open(count);
@@ -60,7 +60,7 @@ describe('commands/watchdog', () => {
     ]);
   });
 
-  it('can be stopped', () => {
+  it('runs no check after it was stopped', () => {
     const { look, stop, isWaiting } = start();
     look();
     stop();

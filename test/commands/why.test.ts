@@ -181,7 +181,7 @@ describe('commands/why', () => {
     });
   });
 
-  it('succeeds if the job ran, even if the job is at top level', async () => {
+  it('succeeds if the job ran, even if the job has no group', async () => {
     expect(await ask('prod', 'pay/index')).toMatchObject({
       code: 0,
       stdout: `Ran.

@@ -80,7 +80,7 @@ describe('expected-runs, clocks that are set', () => {
     },
   );
 
-  it.each([10, -10])("ignores a step of %s minutes of the exporter's own clock", async (byMinutes) => {
+  it.each([10, -10])('ignores a step of %s minutes of the clock of the exporter', async (byMinutes) => {
     const { setOwnClock, minutes, misses, count } = createJobs();
     await minutes(30);
     setOwnClock(byMinutes * minuteMs);

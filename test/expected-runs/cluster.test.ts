@@ -7,7 +7,7 @@ import { createStopping, hour } from './hourly.ts';
 import { job, nowMs } from './risks/some-risks.ts';
 
 describe('expected-runs, of a cluster behind one address', () => {
-  it('compares the runs of a member with its own threads, and makes no claim whether a member is gone', async () => {
+  it('compares the runs of a member with the threads of the member, and does not claim that a member is gone', async () => {
     const { control, minutes, risks, schedule } = createStopping({ members: 3, threadPoolSize: 3 });
     control.createProject('pay');
     control.setConditions({ durationFactor: 60 });
@@ -24,7 +24,7 @@ describe('expected-runs, of a cluster behind one address', () => {
     expect(hours?.map(({ exceeded }) => exceeded?.jobCount).slice(0, 3)).toEqual([undefined, 4, 4]);
   });
 
-  it('counts jobs of unknown owners without threads of their own', async () => {
+  it('counts jobs of unknown owners without adding threads for them', async () => {
     const { plan, ahead } = outlookOf({ a: 'one', b: 'one', c: undefined });
     const { day } = await plan(noPause);
     expect([day, ahead()?.threads]).toEqual([{ most: 3, exceededMs: nowMs + 60_000 }, 2]);
@@ -40,7 +40,7 @@ describe('expected-runs, of a cluster behind one address', () => {
     expect([await crowdsWith('c'), await crowdsWith('d')]).toEqual([[], ['one']]);
   });
 
-  it('expects an overdue run to last as long again', async () => {
+  it('expects an overdue run to take as long again', async () => {
     const { windows } = outlookOf({ a: 'one' }, 'a', -600_000);
     const { running, overdue } = await windows({ forMs: 60_000, withinMs: 60_000, count: 1 }, noPause);
     expect([running.map(({ endMs }) => endMs), overdue]).toEqual([[nowMs + 600_000], 1]);
@@ -57,7 +57,10 @@ const stopped = [
   [sourceKeys.project('stopped'), [{ value: 'schedule_disabled', fromMs: 0, throughMs: nowMs }]],
 ] as const;
 
-/** Jobs that start in a minute, by their owners; `d` has no schedule and the owner `one`. One run is in progress and ends at a time. */
+/**
+ * Returns the outlook of jobs that start in one minute, by their owners; `d` has no schedule and the owner `one`. One run is in
+ * progress and ends at a given time.
+ */
 function outlookOf(owners: Readonly<Record<string, string | undefined>>, running?: string, endsInMs = 0) {
   const durationMs = 1000;
   const toJob = (name: string, times: readonly number[], ownerUuid?: string) =>

@@ -18,7 +18,7 @@ const kinds = {
   yearly: utc('0 0 1 1 *'),
 };
 
-/** A service that starts no scheduled run, because only requests count. */
+/** Creates a service that starts no scheduled run, because the test counts only requests. */
 function createAsked(
   schedules: Readonly<Record<string, ReturnType<typeof every> | ReturnType<typeof utc>>>,
   each: number,
@@ -43,7 +43,7 @@ describe('expected-runs, the cost of requests for a server', () => {
     const { minutes, listed, sum, shown, requests } = createAsked(kinds, 55);
     await minutes(8);
     expect(shown('job_next_run_timestamp_seconds')).toHaveLength(496);
-    // Without knowledge of the schedule, at most an hour with one time a second is listed: 11 ms of the server's time.
+    // If the schedule is unknown, at most an hour with one time a second is listed: 11 ms of the server's time.
     expect(Math.max(...listed())).toBeLessThanOrEqual(61 * 60 + 1);
     // In eight minutes, all lists cost less than 2 s of the server's time.
     expect(sum(listed())).toBeLessThan(650_000);
@@ -72,7 +72,7 @@ describe('expected-runs, the cost of requests for a server', () => {
     expect(sum(listed())).toBeLessThan(180 * 61);
   });
 
-  it('lists a dense part of a schedule that begins late in small spans', { timeout: 60_000 }, async () => {
+  it('lists the dense part of a schedule that begins late in small spans', { timeout: 60_000 }, async () => {
     const { control, away, minutes, listed, nowMs, jobs } = createAsked({}, 0);
     control.createJob('pay', { name: 'next year', schedule: kinds['every second of next year'] });
     await minutes(2);
@@ -104,7 +104,7 @@ describe('expected-runs, the cost of requests for a server', () => {
       const most = (): number => Math.max(...listed());
       for (let left = 200; left > 0 && most() < 300; left -= 1) await polls(1, left > 190 ? 60_000 : 3_600_000);
       await polls(2, 60_000);
-      // The times are listed, but at first for a shorter span than before the change.
+      // The times are listed, at first for a shorter span than before the change.
       expect(most()).toBeGreaterThanOrEqual(300);
       expect(most()).toBeLessThanOrEqual(62 * 60);
     },
@@ -174,7 +174,7 @@ describe('expected-runs, the processor of a server with 250 scheduled jobs', () 
     },
   );
 
-  it('requests schedules at once after minutes in which each request for a schedule waited until its timeout', async () => {
+  it('requests schedules at once after minutes in which every such request timed out before it was sent', async () => {
     let isBusy = true;
     const { minutes, jobs } = createAsked({ minute }, 60, {
       takesTime: true,
@@ -209,14 +209,17 @@ describe('expected-runs, the processor of a server with ten projects of 400 jobs
 });
 
 describe('expected-runs, a server that cannot list the times of a job', () => {
-  it('requests less after a timeout, never the same span again, and names the job', { timeout: 60_000 }, async () => {
+  it('sends fewer requests after a timeout, never for the same span again, and names the job', {
+    timeout: 60_000,
+  }, async () => {
     const { minutes, polls, away, control, forecasts, outcome, shown } = createAsked(
       { 'every minute': kinds['every minute'] },
       2,
     );
     control.addFault({ kind: 'hang', path: 'forecast' });
     await minutes(5);
-    // After the request that hangs, none about any job is sent for ten minutes: the server may still work on the first one.
+    // After the request that hangs, no request about any job is sent for ten minutes: the server may still work on the first
+    // request.
     expect(forecasts().map(({ query }) => query)).toEqual(['time=61n&max=500']);
     expect(outcome()).toMatchObject({
       result: 'success',
@@ -229,7 +232,7 @@ describe('expected-runs, a server that cannot list the times of a job', () => {
     const asked = ofFirst.map(({ query }) => Number(/time=(\d+)n/.exec(query)?.[1]));
     expect(asked.every((minutes, index) => index === 0 || minutes <= (asked[index - 1] ?? 0) / 3)).toBe(true);
     expect(asked.length).toBeLessThanOrEqual(3);
-    // The next run of both jobs is known without this request, and shown.
+    // The next run of both jobs is known without this request, and is shown.
     expect(shown('job_next_run_timestamp_seconds')).toHaveLength(2);
   });
 

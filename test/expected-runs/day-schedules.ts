@@ -20,7 +20,10 @@ export const origins = [
 
 type Quiet = { readonly everyMs: number; readonly cron: string; readonly edited: string };
 
-/** Schedules with hours, days or months without starts, each with a possible edit. No time coincides with a reading. */
+/**
+ * Schedules with hours, days or months without starts, each with a possible edit. No scheduled time equals the time of a
+ * reading.
+ */
 const quiet: readonly [Quiet, ...Quiet[]] = [
   { everyMs: 5 * minuteMs, cron: '7 */5 8-17 * * 1-5', edited: '7 */10 9-16 * * 1-5' },
   { everyMs: hourMs, cron: '7 0 1-5 * * *', edited: '7 20 2-7 * * *' },
@@ -37,7 +40,7 @@ export function toQuietRules(dice: Dice): { readonly rule: Rule; readonly edited
   return { rule: { everyMs, cron, zone }, edited: { everyMs, cron: edited, zone } };
 }
 
-/** The scheduled times in a window whose start is excluded. The day begins at a midnight. */
+/** Returns the scheduled times in a window without its start. The day begins at midnight. */
 export function timesWithin(rule: Rule, originMs: number, { fromMs, toMs }: Window): number[] {
   if ('cron' in rule) {
     const known = extend(rule, originMs, (lastMs) => lastMs <= toMs);
@@ -68,7 +71,7 @@ function extend(
   const key = `${originMs} ${rule.zone} ${rule.cron}`;
   const times = knownTimes.get(key) ?? [];
   knownTimes.set(key, times);
-  // Requests about the past reach back to times before the day.
+  // Requests about the past include times before the day.
   const beginMs = -2 * 24 * hourMs;
   while (isShort(times.at(-1) ?? beginMs))
     times.push(nextCronTime(rule, originMs + (times.at(-1) ?? beginMs)) - originMs);

@@ -5,21 +5,21 @@ export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
 export const marginMs = 10 * minuteMs;
 
-/** A span of time, which excludes its end. */
+/** A span of time without its end. */
 export type Span = { readonly fromMs: number; readonly untilMs: number };
 
-/** A job. Its schedule and its runs have the time of the member that runs it; everything else has the time of the first member. */
+/** A job. The member that runs it dates its schedule and its runs; the first member dates everything else. */
 export type DayJob = {
   readonly id: string;
   readonly rule: Rule;
   readonly durationMs: number;
   readonly ownerUuid: 'm1' | 'm2';
-  /** An edit that changes the schedule at a time. */
+  /** An edit that changes the schedule at a given time. */
   readonly edit?: { readonly atMs: number; readonly to: Rule };
   readonly off?: Span;
 };
 
-/** What truly happened to a scheduled time. */
+/** What truly happened at a scheduled time. */
 export type TrueEnd =
   | { readonly is: 'ran'; readonly delayMs: number }
   | { readonly is: 'missed'; readonly reason: string }
@@ -38,7 +38,7 @@ export type DayRun = {
 
 export type Day = {
   readonly originMs: number;
-  /** The length of the day; its last hour lets open decisions end. */
+  /** The length of the day; the last hour is for open decisions to end. */
   readonly lengthMs: number;
   readonly jobs: readonly DayJob[];
   readonly down: Span | undefined;
@@ -46,7 +46,7 @@ export type Day = {
   readonly project: (Span & { readonly mode: 'executions_disabled' | 'schedule_disabled' | 'disabled' }) | undefined;
   readonly deadMember: Span | undefined;
   readonly full: Span | undefined;
-  /** The server stops and starts again between two readings. */
+  /** The time in which the server stops and starts again, between two readings. */
   readonly restart: Span | undefined;
   /** The time without an exporter. */
   readonly absence: Span | undefined;
@@ -100,7 +100,7 @@ export function createDay(seed: number): Day {
     aheadMs: seed % 3 === 0 ? dice.between(30, 50) * dice.pick([-1000, 1000]) : 0,
   };
   const jobs = createJobs(dice, calm, isLong);
-  // The span begins between two readings, which come every 15 s.
+  // The span begins between two readings, which are 15 s apart.
   const chosen = jobs[dice.between(1, jobs.length - 1)] ?? jobs[0];
   const times =
     chosen === undefined ? [] : timesWithin(chosen.rule, calm.originMs, { fromMs: hourMs, toMs: 20 * hourMs });
@@ -116,9 +116,9 @@ type Calm = Omit<Day, 'jobs' | 'truth' | 'runs'>;
 
 function createJobs(dice: Dice, { absence, aheadMs }: Calm, isLong: boolean): DayJob[] {
   const cadences = [10_000, minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs, 3 * hourMs];
-  // Most of the time of a test is spent on the dense schedule.
+  // The dense schedule takes most of the time of a test.
   const grids = cadences.slice(!isLong && dice.chance(0.1) ? 0 : 1).map((everyMs) => {
-    // No time coincides with a reading.
+    // No scheduled time equals the time of a reading.
     const offsetMs = everyMs < minuteMs ? 1700 : 1700 + 15_000 * Math.floor((dice.next() * everyMs) / 15_000);
     return { rule: { everyMs, offsetMs }, edited: { everyMs, offsetMs: offsetMs + Math.floor(everyMs / 3) } };
   });
@@ -160,7 +160,7 @@ function play(dice: Dice, calm: Calm, jobs: readonly DayJob[]): Day {
       else if (reason !== undefined) ends.set(time, { is: 'missed', reason });
       else if (dice.chance(0.02)) {
         ends.set(time, { is: 'missed', reason: 'unknown' });
-        // At that moment the server also records a missed run, or something else than the schedule starts the job.
+        // At that moment, the server also records a missed run, or something other than the schedule starts the job.
         const also = dice.pick(['nothing', 'missed', 'person', 'retry', 'one-time'] as const);
         if (also === 'missed') start(time, also, 0);
         else if (also !== 'nothing') start(time + 2000, also, 1000);
@@ -216,7 +216,7 @@ function toProjectReason({ project }: Calm): string {
   return project?.mode === 'schedule_disabled' ? 'schedule_disabled' : 'executions_disabled';
 }
 
-/** A span of some minutes within the day. */
+/** Returns a span of some minutes within the day. */
 function toSpan(dice: Dice, minMinutes: number, maxMinutes: number): Span {
   const lastsMs = (minMinutes + dice.next() * (maxMinutes - minMinutes)) * minuteMs;
   const fromMs = Math.floor(hourMs + dice.next() * 16 * hourMs);

@@ -89,7 +89,7 @@ describe('expected-runs', () => {
     ]);
   });
 
-  it('finds the runs during its own absence, and reports none as missed', async () => {
+  it('finds the runs during its own absence, and reports no missed run', async () => {
     const { minutes, shown, away } = createHourly();
     await minutes(30);
     away(360);
@@ -128,7 +128,7 @@ describe('expected-runs', () => {
     ]);
   });
 
-  it('finds no missed run after a crash between counting a run and storing that the jobs start again', async () => {
+  it('finds no missed run if the process crashed after counting a run, before storing that the jobs start again', async () => {
     let isDue = true;
     const { control, minutes, shown, restart } = createHourly({ around: async (read) => (isDue ? read() : undefined) });
     control.createJob('pay', { name: 'half', group: '', schedule: { everyMs: 3_600_000, offsetMs: 1_800_000 } });
@@ -171,7 +171,7 @@ describe('expected-runs', () => {
     ]);
   });
 
-  it('counts no missed run if the schedule was moved, which older servers do not report', async () => {
+  it('counts no missed run if the schedule was moved, although older servers do not report this', async () => {
     const { control, minutes, shown, id } = createHourly();
     await minutes(30);
     control.changeJob(id, { schedule: { everyMs: 3_600_000, offsetMs: 1_500_000 } });
@@ -209,7 +209,7 @@ describe('expected-runs', () => {
     ]);
   });
 
-  it('counts no missed run if a schedule was moved while its project was switched off', async () => {
+  it('counts no missed run if a schedule was moved while its project was disabled', async () => {
     const { control, minutes, shown, id } = createHourly();
     await minutes(30);
     control.changeProject('pay', { scheduleEnabled: false });
@@ -278,7 +278,9 @@ describe('expected-runs', () => {
     ]);
   });
 
-  it('follows a job that starts once a month across a change of the clocks', { timeout: 60_000 }, async () => {
+  it('follows a job that starts once a month, also after a change to daylight saving time', {
+    timeout: 60_000,
+  }, async () => {
     const { control, polls, minutes, shown, requests, id } = createHourly();
     control.changeJob(id, { schedule: { cron: '0 3 1 * *', zone: 'Europe/Berlin' } });
     await minutes(2);

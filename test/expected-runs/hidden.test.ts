@@ -4,7 +4,7 @@ import { createStopping } from './hourly.ts';
 const missed = (name: string, count: number): string =>
   `automation_schedule_missed_total{project="pay",job_group="nightly",job_name="${name}",reason="unknown"} ${count}`;
 
-/** Two jobs whose runs begin and end between two polls; longer runs would be listed whatever the rights on their jobs are. */
+/** Creates two jobs whose runs begin and end between two polls; longer runs would be listed whatever the permissions are. */
 function createShort() {
   const scene = createStopping();
   scene.control.createProject('pay');

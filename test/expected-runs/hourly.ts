@@ -10,7 +10,7 @@ export function createStopping(options: Parameters<typeof createScene>[0] = {}) 
   return scene;
 }
 
-/** One project with a job that starts at every full hour; the day begins at noon. */
+/** Creates a project with a job that starts at every full hour; the day begins at noon. */
 export function createHourly(options: Parameters<typeof createScene>[0] = {}) {
   const scene = createStopping(options);
   scene.control.createProject('pay');

@@ -76,7 +76,7 @@ describe('expected-runs/deciding/hours-ahead', () => {
       startsWithin: (fromMs, toMs) => starts.filter(({ atMs }) => atMs > fromMs && atMs <= toMs),
     });
 
-  it('counts an overdue run as still running until the end of the hour', async () => {
+  it('counts an overdue run as running until the end of the hour', async () => {
     const job = { project: 'pay', group: '', name: 'overdue' };
     const underWay = [{ endMs: at(8), job }];
     const { hours, hour } = await plan([toStart('a', at(10), 1)], { underWay, fromMs: at(9, 10), threads: 0 });
@@ -85,7 +85,7 @@ describe('expected-runs/deciding/hours-ahead', () => {
     expect(hour).toEqual({ most: 1, exceededMs: at(9, 10) });
   });
 
-  it('counts a run that starts when another run ends as starting after it', async () => {
+  it('counts a run that starts exactly when another run ends as starting after it', async () => {
     const starts = [toStart('a', at(10), 10), toStart('b', at(10, 10), 10)];
     const { day, crowds } = await plan(starts, { underWay: [], fromMs: at(9, 10), threads: 1 });
     expect({ day, crowds }).toEqual({ day: { most: 1, exceededMs: undefined }, crowds: [] });
@@ -113,7 +113,7 @@ describe('expected-runs/deciding/hours-ahead', () => {
     });
   });
 
-  it('finds the spans in which starts exceed the number of threads', async () => {
+  it('finds the spans in which more runs start than there are threads', async () => {
     const starts = [
       [0, 60],
       [5, 1],
@@ -153,7 +153,7 @@ describe('expected-runs/deciding/hours-ahead', () => {
     expect(pauses).toBe(25);
   });
 
-  it('finds the maximum number of concurrent runs of each hour, including earlier runs that last, and the jobs that start together', async () => {
+  it('finds the maximum number of concurrent runs of each hour, including earlier runs, and the jobs that start together', async () => {
     const starts = [toStart('long', at(9, 30), 90), toStart('a', at(10), 10), toStart('b', at(10), 10)];
     const underWay = [{ endMs: at(9, 20), job: { project: 'pay', group: '', name: 'now' } }];
     const hours = (await plan(starts, { underWay, fromMs: at(9, 10), threads: 2 })).hours;
@@ -179,18 +179,18 @@ describe('expected-runs/deciding/hours-ahead', () => {
     expect(hours).toHaveLength(24);
   });
 
-  it('names at most twenty colliding jobs, and reports their number', async () => {
+  it('names at most twenty jobs that start together, and reports how many there are', async () => {
     const starts = Array.from({ length: 30 }, (_, index) => toStart(`job ${index}`, at(2), 1));
     const [, , hour] = (await plan(starts, { underWay: [], fromMs: at(0), threads: 10 })).hours;
     expect({ named: hour?.exceeded?.jobs.length, of: hour?.exceeded?.jobCount }).toEqual({ named: 20, of: 30 });
   });
 
-  it('reports no excess of runs if the number of threads is unknown', async () => {
+  it('does not report more runs than threads if the number of threads is unknown', async () => {
     const { hours } = await plan([toStart('a', at(2), 1)], { underWay: [], fromMs: at(0), threads: undefined });
     expect(hours.filter(({ exceeded }) => exceeded !== undefined)).toEqual([]);
   });
 
-  it('reports an excess of runs from the start of the hour if the excess began earlier', async () => {
+  it('reports more runs than threads from the start of the hour if this began earlier', async () => {
     const starts = [57, 58, 59].map((minute) => ({ atMs: at(4, minute), durationMs: 120 * minuteMs, job: job() }));
     const { hours } = await plan(starts, { underWay: [], fromMs: at(4, 30), threads: 2 });
     expect(hours.slice(0, 3).map(({ exceeded }) => exceeded?.atMs)).toEqual([at(4, 59), at(5), at(6)]);
@@ -206,7 +206,7 @@ describe('expected-runs/showing/server-schedule', () => {
       confirmedMs: at(6),
     };
     const open = job({ timetable: { source: 'forecast', ...times } });
-    // No start of the job was expected before it was watched.
+    // No start of the job was expected before the job was watched.
     const young = { ...open, id: 'j2', sinceMs: at(11) };
     const jobs = [open, young];
     const of = { server: 'prod', jobs, hours: [], nowMs: at(11, 30), ahead: undefined, sources: new Map() };
@@ -214,7 +214,7 @@ describe('expected-runs/showing/server-schedule', () => {
     expect(hours.slice(-3).map(({ openCount }) => openCount)).toEqual([0, 2, 2]);
   });
 
-  it('shows late and missed runs newest first, undecided times, and the next starts', async () => {
+  it('shows late and missed runs with the newest first, undecided times, and the next starts', async () => {
     const nowMs = at(12, 30);
     const timetable = {
       source: 'forecast',
@@ -260,7 +260,7 @@ describe('expected-runs/showing/server-schedule', () => {
     });
   });
 
-  it('shows the next starts of any number of jobs, whatever their order', async () => {
+  it('shows the next starts of any number of jobs, whatever the order of the jobs', async () => {
     const timetable = { source: 'forecast', askedAtMs: at(6), untilMs: at(18), confirmedMs: at(6) } as const;
     const times = Array.from({ length: 501 }, (_, index) => at(18) - index * 1000);
     const jobs = times.map((time) => job({ timetable: { ...timetable, timesMs: [time] } }));

@@ -31,10 +31,10 @@ function createJobs(everyMs: readonly number[] = [15 * minuteMs, hourMs]) {
   };
 }
 
-/** The last times may still be undecided. */
+/** The number of times at the end that may still be undecided. */
 const maxOpen = 3;
 
-it('tracks the clock of a member until the member has been silent for a day', () => {
+it('tracks the clock of a member until the member has not responded for a day', () => {
   let ticks = 0;
   const clocks = createClocks({ now: () => ticks, ticks: () => ticks });
   const tell = (atTicks: number) => {
@@ -78,7 +78,7 @@ describe('expected-runs, a clock that was set ahead and back', () => {
     },
   );
 
-  it('finds the runs missed after the clock was ten minutes ahead for a minute', async () => {
+  it('finds the runs that were missed after the clock was ten minutes ahead for a minute', async () => {
     const { ahead, minutes, missed, undecided, ran, starts } = createJobs([minuteMs]);
     await minutes(30);
     await ahead(10 * minuteMs, 1);
@@ -103,7 +103,7 @@ describe('expected-runs, a clock that was set ahead and back', () => {
     ['back', [2, 3]],
     ['ahead', [3, 2]],
   ])(
-    'finds the runs missed if the clock was set %s while the exporter was away',
+    'finds the missed runs if the clock was set %s while the exporter was stopped',
     async (name, [before = 0, away = 0]) => {
       const scene = createJobs();
       const { control, minutes, missed, undecided } = scene;
@@ -117,12 +117,12 @@ describe('expected-runs, a clock that was set ahead and back', () => {
       if (name !== 'ahead') scene.away(1);
       await minutes(180);
       expect(missed()).toBeGreaterThanOrEqual(12);
-      // Skipped times that nobody saw count as undecided at first.
+      // Skipped times that no reading showed count as undecided at first.
       expect(undecided()).toBeLessThanOrEqual(name === 'ahead' ? 135 : 3);
     },
   );
 
-  it('finds the runs missed between two times at which the clock was ahead, and after both times', async () => {
+  it('finds the runs that were missed between two periods in which the clock was ahead, and after both periods', async () => {
     const { ahead, minutes, missed, undecided } = createJobs();
     await minutes(90);
     await ahead(dayAndMoreMs, 1);
@@ -135,7 +135,7 @@ describe('expected-runs, a clock that was set ahead and back', () => {
     expect(undecided()).toBeLessThanOrEqual(4);
   });
 
-  it('counts the times that the clock showed while it was ahead as undecided, if no run started', async () => {
+  it('counts the times during which the clock was ahead as undecided if no run started', async () => {
     const { control, ahead, minutes, missed } = createJobs([minuteMs]);
     await minutes(40);
     control.setClockSkew(hourMs);
@@ -145,7 +145,7 @@ describe('expected-runs, a clock that was set ahead and back', () => {
     control.setExecutionMode('active');
     await minutes(120);
     expect(missed('reason="passive"')).toBe(7);
-    // The clock was set back when 20 minutes of the skipped hour had passed.
+    // The clock was set back after 20 minutes of the skipped hour.
     expect(missed('reason="clock"')).toBe(40);
     expect(missed()).toBe(47);
   });
@@ -170,7 +170,7 @@ describe('expected-runs, a clock that was set ahead and back', () => {
     expect(starts().length).toBeGreaterThan(count);
   });
 
-  it('prefers another cause of a missed run to a clock step', async () => {
+  it('prefers any other cause of a missed run to a clock step', async () => {
     const { control, ahead, minutes, missed } = createJobs();
     await minutes(90);
     await ahead(dayAndMoreMs, 1);

@@ -31,7 +31,7 @@ describe('expected-runs/lists', () => {
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="other"} 0']);
   });
 
-  it('continues to expect the runs of a project that cannot be seen for some minutes', async () => {
+  it('continues to expect the runs of a project that cannot be read for some minutes', async () => {
     const { control, minutes, requests, shown, token } = createHourly();
     control.createProject('other');
     await minutes(57);
@@ -70,7 +70,7 @@ describe('expected-runs/lists', () => {
     ]);
   });
 
-  it('explains a hidden job as a job that is no longer listed', async () => {
+  it('describes a hidden job as a job that is no longer listed', async () => {
     const { control, minutes, find, token } = createHourly();
     await minutes(70);
     control.addToken({ token, policy: { jobs: ['other'] } });
@@ -81,7 +81,7 @@ describe('expected-runs/lists', () => {
     );
   });
 
-  it('counts no missed run of a job that was switched off and on again between two lists', async () => {
+  it('counts no missed run of a job that was disabled and enabled again between two lists', async () => {
     const { control, minutes, shown, requests } = createHourly({ apiVersion: 58 });
     for (const project of ['a', 'b', 'c', 'd']) control.createProject(project);
     const id = control.createJob('pay', { name: 'often', schedule: { everyMs: 60_000, offsetMs: 0 } });
@@ -99,7 +99,7 @@ describe('expected-runs/lists', () => {
     expect(shown('schedule_missed_total').filter((line) => line.includes('often'))).toEqual([
       'automation_schedule_missed_total{project="pay",job_group="",job_name="often",reason="unknown"} 0',
     ]);
-    // Two times passed while the job was off, and three after it was on, which may belong to another schedule.
+    // Two times passed while the job was disabled, and three after it was enabled, which may belong to another schedule.
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 5']);
   });
 
@@ -202,11 +202,11 @@ describe('expected-runs/lists', () => {
     const [copy] = jobs().filter(({ name }) => name === 'copy');
     control.deleteJob(copy?.id ?? '');
     await minutes(2);
-    // At most as many removed jobs are kept as jobs may be watched: those that were removed last.
+    // At most as many removed jobs are kept as jobs may be watched: the jobs that were removed last.
     expect(jobs().map(({ name }) => name)).toEqual(['copy']);
   });
 
-  it('shows the last run of the job itself after two jobs swapped their names, and after a rename', async () => {
+  it('shows the last run of the right job after two jobs swapped their names, and after a rename', async () => {
     const scene = createStopping();
     scene.control.createProject('pay');
     const at = (minute: number) => ({ everyMs: hour.everyMs, offsetMs: minute * 60_000 });
@@ -232,7 +232,7 @@ describe('expected-runs/lists', () => {
     expect(lastOf('pay/moved/third')).toBe('12:30');
   });
 
-  it('does not expect the runs of a deleted job from a new job with its name, but expects them from a renamed job', async () => {
+  it('does not judge a new job by the runs of a deleted job with its name, but judges a renamed job by its earlier runs', async () => {
     const { control, minutes, risks, id } = createHourly();
     control.setConditions({ downNodes: ['node01'] });
     await minutes(190);

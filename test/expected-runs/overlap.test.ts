@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { work } from '../../simulator/scenarios/build.ts';
 import { createStopping } from './hourly.ts';
 
-/** A job whose runs take longer than the time between two starts. */
+/** Creates a job whose runs take longer than the time between two starts. */
 function createSlow({ apiVersion = 47 }: { readonly apiVersion?: number } = {}) {
   const scene = createStopping({ apiVersion });
   scene.control.createProject('pay');
@@ -19,7 +19,7 @@ const missed = (shown: (family: string) => string[]): string[] =>
   shown('schedule_missed_total').filter((line) => !line.endsWith(' 0'));
 
 describe('expected-runs, while the previous run is in progress', () => {
-  it('finds that runs overlap in a job that does not permit several runs, and requests its definition once', async () => {
+  it('finds that runs of a job overlap that does not permit several runs, and requests its definition once', async () => {
     const { minutes, shown, asked } = createSlow();
     await minutes(130);
     expect(missed(shown)).toEqual([expect.stringContaining('reason="overlap"')]);
@@ -39,7 +39,7 @@ describe('expected-runs, while the previous run is in progress', () => {
     expect([...facts]).toEqual(['the run #N was still running']);
   });
 
-  it('finds that runs overlap without a request if definitions cannot be read as JSON', async () => {
+  it('finds that runs overlap without another request if definitions cannot be read as JSON', async () => {
     const { minutes, shown, asked } = createSlow({ apiVersion: 43 });
     await minutes(40);
     expect(missed(shown)).toEqual([expect.stringContaining('reason="overlap"')]);

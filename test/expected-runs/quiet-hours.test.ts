@@ -3,7 +3,7 @@ import { command, work } from '../../simulator/scenarios/build.ts';
 import { minuteMs } from '../support/durations.ts';
 import { createStopping } from './hourly.ts';
 
-/** One job with the schedule; the day begins at noon on Thursday, 15 January 2026. */
+/** Creates one job with the schedule; the day begins at noon on Thursday, 15 January 2026. */
 function createQuiet(cron: string, options: Parameters<typeof createStopping>[0] = {}) {
   const scene = createStopping({ apiVersion: 47, ...options });
   const { control, shown, nowMs } = scene;
@@ -104,7 +104,7 @@ describe('expected-runs, schedules with hours without starts', () => {
   });
 
   it.each(['*/5 8-17 * * 1-5', '0 1-5 * * *', '0 7,12,18 * * *'])(
-    'finds all runs of the next 12 h of %s, not only a part of them',
+    'finds all runs of the next 12 h of %s, not only some of them',
     { timeout: 60_000 },
     async (cron) => {
       const { minutes, polls, risks } = createQuiet(cron);
@@ -156,7 +156,7 @@ describe('expected-runs, servers that report only the next run', () => {
     },
   );
 
-  it('count a run that starts late, after the next one was requested', async () => {
+  it('count a run that starts late, after the next run was requested', async () => {
     const { control, minutes, ends } = createQuiet('0 * * * *', { apiVersion: 30, threadPoolSize: 1 });
     const long = work(['web01'], [command('sleep 480', 480, 0)]);
     control.createJob('pay', { name: 'longer', schedule: { cron: '58 * * * *', zone: 'UTC' }, work: long });

@@ -6,7 +6,7 @@ import { createScene } from './scene.ts';
 const hour = { everyMs: 3_600_000, offsetMs: 0 };
 
 describe('expected-runs, jobs whose schedule is refused', () => {
-  it('reads the schedule of a new job at once although hundreds are refused, and reads refused schedules less and less often', {
+  it('reads the schedule of a new job at once although hundreds are refused, and refused schedules less and less often', {
     timeout: 60_000,
   }, async () => {
     const scene = createStopping({});
@@ -24,7 +24,7 @@ describe('expected-runs, jobs whose schedule is refused', () => {
         .slice(before)
         .filter(({ path }) => /refused.*(info|forecast)$/.test(path)).length;
     };
-    // The requests come after 10, 20, 40, 80 minutes and so on.
+    // The requests come after 10, 20, 40 and 80 minutes, and so on.
     expect([await asked(), await asked(), await asked()]).toEqual([1200, 0, 600]);
     create('new');
     await minutes(2);
@@ -39,7 +39,7 @@ describe('expected-runs, jobs whose schedule is refused', () => {
   it.each([
     [403, 'api.error.item.unauthorized'],
     [404, 'api.error.item.doesnotexist'],
-  ])('names the one job whose times are refused with %i, and the reason', async (status, errorCode) => {
+  ])('names the single job whose times are refused with %i, and the reason', async (status, errorCode) => {
     const { control, minutes, outcome, find, stop } = createScene({});
     onTestFinished(stop);
     control.createProject('pay');

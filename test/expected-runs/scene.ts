@@ -160,15 +160,15 @@ export function createScene({
     minutes: async (count: number): Promise<void> => {
       for (let left = count; left > 0; left -= 1) await minute();
     },
-    /** Polls every half hour, for days in which nothing matters. */
+    /** Polls every half hour, for days without events. */
     quickly: async (hours: number): Promise<void> => {
       for (let left = hours * 2; left > 0; left -= 1) await minute(1_800_000);
     },
-    /** Polls this many times, this far apart, for months. */
+    /** Polls this many times at this interval, for tests of months. */
     polls: async (count: number, apartMs: number): Promise<void> => {
       for (let left = count; left > 0; left -= 1) await minute(apartMs);
     },
-    /** Lets time pass without the daemon. */
+    /** Advances the time while the daemon is stopped. */
     away: (minutes: number): void => {
       nowMs += minutes * 60_000;
       simulator.advance(minutes * 60_000);
@@ -186,7 +186,7 @@ export function createScene({
     /** Reads the list of jobs, as another collector does. */
     readJobs: async (project: string) =>
       void (await daemon.client.within({ lane: 'normal', forMs: 10_000 }).get(projectJobs, { path: { project } })),
-    /** The result of the last run of the collector. */
+    /** The result of the last poll of the collector. */
     outcome: () => outcome,
     find: (path: string) => daemon.expected.find(path),
     schedule: () => daemon.expected.schedule(noPause),
@@ -205,20 +205,20 @@ type SceneOptions = DirectOptions & {
   readonly catchUpLimitMs?: number;
   /** Called around each round of the schedule watch, to measure it. */
   readonly around?: (read: () => Promise<void>) => Promise<void>;
-  /** Each answer takes as long as the work of a real server. */
+  /** True if each response takes the time that a real server needs. */
   readonly takesTime?: boolean;
-  /** Makes work seem to take this many ms between two reads of the clock. */
+  /** The time of work, in ms, that seems to pass between two reads of the clock. */
   readonly ticksPerRead?: number;
-  /** How long each request waits before it is sent. */
+  /** The time that each request waits before it is sent. */
   readonly queueMs?: number;
-  /** How long it takes to open a connection. */
+  /** The time that it takes to open a connection. */
   readonly connectMs?: number;
-  /** How late an answer is, by the number of requests before it. */
+  /** The delay of a response, by the number of requests before it. */
   readonly lagMs?: (requests: number) => number;
-  /** Reports whether a request waited for so long that it is never sent. */
+  /** Reports whether a request waited so long that it is not sent. */
   readonly isRefused?: (endpoint: string) => boolean;
   /** Called before each commit, which fails if it throws. */
   readonly onCommit?: () => void;
-  /** Settings of the schedule watch that differ from the usual ones. */
+  /** Settings of the schedule watch that differ from the usual settings. */
   readonly settings?: Partial<ExpectedRunsSettings>;
 };

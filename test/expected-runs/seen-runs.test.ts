@@ -46,7 +46,7 @@ function toPort(scannedThroughMs: number) {
 }
 
 describe('expected-runs/clear-times', () => {
-  it('treats all starts in a project as known up to the last list of its running executions', () => {
+  it('treats all starts in a project as known up to the last list of running executions of the project', () => {
     const clear = createClearTimes();
     clear.note(toPort(1_000_000));
     clear.note(toPort(1_059_999));
@@ -62,7 +62,7 @@ describe('expected-runs/clear-times', () => {
     expect(clear.of('denied')).toBe(Number.NEGATIVE_INFINITY);
   });
 
-  it('uses later lists while the ends after earlier lists are still unread', () => {
+  it('uses later lists although the ends that follow earlier lists are still unread', () => {
     const clear = createClearTimes();
     const note = (readAtMs: number, scannedThroughMs: number): void =>
       clear.note({

@@ -29,7 +29,7 @@ it('keeps each missed run of a passive time with its cause, over a restart', asy
   ]);
 });
 
-it('reports that running executions cannot be read, because a run to start by hand may be in progress', async () => {
+it('reports that running executions cannot be read, because the run to start by hand may already be in progress', async () => {
   let isBusy = false;
   const hourly = createHourly({ isRefused: (name) => isBusy && name === 'running-executions' });
   await hourly.minutes(3);
@@ -45,7 +45,7 @@ it('reports that running executions cannot be read, because a run to start by ha
   expect(await unknownOf()).toBe('running executions are not known, so a later run may be in progress');
 });
 
-it('lists runs without a later success first, critical runs before others, then by time', async () => {
+it('lists runs without a later success first, critical runs before other runs, then by time', async () => {
   const of = { project: 'pay', group: '', sinceMs: 0, decidedMs: 0, listedAtMs: 0, off: [], runs: [], verdicts: [] };
   const jobs = ['good', 'late', 'early', 'critical'].map((name, index) => {
     return { ...of, id: name, name, misses: [{ reason: 'passive' as const, facts: [], timesMs: [10 - index] }] };
@@ -72,7 +72,7 @@ it('counts an overdue run as in progress, because a restart would end it', async
   await minutes(10);
   const { windows: found, overdue, running } = await windows(5 * 60_000);
   expect({ overdue, running: running.length }).toEqual({ overdue: 1, running: 1 });
-  // The run is ten minutes late, and may be ten minutes later still.
+  // The run is ten minutes late, and may take another ten minutes.
   const [best] = found;
   expect(best?.runs).toBe(0);
   expect((best?.startMs ?? 0) - Date.parse('2026-01-15T12:35:00Z')).toBeGreaterThanOrEqual(9 * 60_000);
@@ -91,7 +91,7 @@ it('does not claim that a window is free after a run of unknown duration', async
   expect(shown).toMatchObject([{ runs: 0, jobs_without_durations: 1 }]);
 });
 
-it('reports the projects whose running executions cannot be read, because a restart may end some', async () => {
+it('reports the projects whose running executions cannot be read, because a restart may end some of them', async () => {
   let isBusy = false;
   const { minutes, windows } = createHourly({ isRefused: (name) => isBusy && name === 'running-executions' });
   await minutes(5);

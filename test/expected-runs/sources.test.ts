@@ -9,7 +9,7 @@ import { minuteMs } from '../support/durations.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
 describe('expected-runs/sources', () => {
-  it('dates a list of jobs by its request, because a job may be switched before the response', () => {
+  it('uses the time of the request as the time of a list of jobs, because a job may be switched before the response', () => {
     const notes = createSourceNotes(fakeClock({ now: () => 60_000, ticks: () => 60_000 }));
     notes.takeJobLists();
     notes.listener(undefined).answered(projectJobs, { project: 'pay' }, [], 20_000);
@@ -35,7 +35,7 @@ describe('expected-runs/sources', () => {
     expect(notes.all().get(sourceKeys.member('m1'))?.at(-1)?.throughMs).toBe(minute * minuteMs);
   });
 
-  it('records no mode of the whole server if several members respond, but the mode of each', () => {
+  it('records the mode of each member, and no mode of the whole server, if several members respond', () => {
     let nowMs = 0;
     let isShared = false;
     const notes = createSourceNotes(fakeClock({ now: () => nowMs, ticks: () => nowMs }));
@@ -56,7 +56,7 @@ describe('expected-runs/sources', () => {
     expect(blockers()).toEqual(['passive']);
   });
 
-  it('treats starts that differ by milliseconds as one start, because servers compute the start from the uptime', () => {
+  it('treats starts of the server as the same if they differ by milliseconds, because they are computed from the uptime', () => {
     let nowMs = 0;
     const notes = createSourceNotes(fakeClock({ now: () => nowMs, ticks: () => nowMs }));
     for (const since of [90_000, 90_003, 89_999, 99_000]) {
@@ -83,7 +83,7 @@ describe('expected-runs/sources', () => {
     expect(notes.all().get(sourceKeys.threads(''))?.at(-1)?.value).toBe(value);
   });
 
-  it('ignores a list of jobs that was requested before a known list, but arrived later', () => {
+  it('ignores a list of jobs that arrived after another list but was requested before it', () => {
     let nowMs = 0;
     const notes = createSourceNotes(fakeClock({ now: () => nowMs, ticks: () => nowMs }));
     const taken = (job: string, tookMs: number): readonly string[] => {
@@ -95,7 +95,7 @@ describe('expected-runs/sources', () => {
     expect([taken('new', 1000), taken('old', 90_000), taken('next', 1000)]).toEqual([['new'], [], ['next']]);
   });
 
-  it("uses another member's clock after the first member has been silent for a day", () => {
+  it('uses the clock of another member after the first member has not responded for a day', () => {
     let nowMs = 0;
     const notes = createSourceNotes(fakeClock({ now: () => nowMs, ticks: () => nowMs }));
     const tell = (serverUUID: string): void => {
@@ -109,7 +109,7 @@ describe('expected-runs/sources', () => {
     expect(notes.serverNowMs()).toBe(26 * 60 * minuteMs);
   });
 
-  it('keeps the time at which a member last responded over a restart, even if the address of the member has changed', () => {
+  it('keeps the time at which a member last responded across a restart, even if the address of the member has changed', () => {
     let nowMs = 0;
     const clock = fakeClock({ now: () => nowMs, ticks: () => nowMs });
     const before = createSourceNotes(clock);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createStopping } from './hourly.ts';
 import type { createScene } from './scene.ts';
 
-/** A job that starts at every full hour. It is half past one, and the passive server was not watched at one. */
+/** Returns to a job that starts at every full hour: it is half past one, and the passive server was not watched at one. */
 async function comeBack(options: Parameters<typeof createScene>[0]) {
   const scene = createStopping(options);
   const { control, minutes, away } = scene;
@@ -31,7 +31,7 @@ describe('expected-runs, a switch turned off before a missed run is confirmed', 
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 0']);
   });
 
-  it('counts no missed run if the schedule has changed when it is enabled again', async () => {
+  it('counts no missed run if the schedule is different when the project is enabled again', async () => {
     const { control, minutes, shown, id } = await comeBack({ apiVersion: 47 });
     control.changeProject('pay', { scheduleEnabled: false });
     await minutes(60);
@@ -42,7 +42,7 @@ describe('expected-runs, a switch turned off before a missed run is confirmed', 
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 1']);
   });
 
-  it('counts no missed run if the schedule was edited unnoticed, and its project was disabled just after the expected time', async () => {
+  it('counts no missed run if an unseen edit changed the schedule and the project was disabled just after the time', async () => {
     const scene = createStopping({ apiVersion: 47 });
     const { control, minutes, shown } = scene;
     control.createProject('pay');
@@ -62,7 +62,7 @@ describe('expected-runs, a switch turned off before a missed run is confirmed', 
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 1']);
   });
 
-  it('does not decide the missed run if the project stays disabled', async () => {
+  it('does not decide the missed run while the project stays disabled', async () => {
     const { control, minutes, shown } = await comeBack({ apiVersion: 47, catchUpLimitMs: 3 * 3_600_000 });
     control.changeProject('pay', { scheduleEnabled: false });
     await minutes(160);
@@ -78,7 +78,7 @@ describe('expected-runs, a switch turned off before a missed run is confirmed', 
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 0']);
   });
 
-  it('decides that a disabled job is off, and counts its earlier missed run when the job is on again', async () => {
+  it('decides that a disabled job is off, and counts its earlier missed run when the job is enabled again', async () => {
     const { control, minutes, shown, jobs, id } = await comeBack({ apiVersion: 47 });
     await minutes(28);
     control.setExecutionMode('passive');

@@ -20,7 +20,7 @@ import { someRun } from '../executions/some-execution.ts';
 import { timeAfter, timesWithin } from './day-schedules.ts';
 import { aheadOf, type Day, type DayJob, type DayRun, hourMs, isIn, marginMs, minuteMs, ruleAt } from './day-world.ts';
 
-/** Functions that a test replaces by faulty ones, to prove that it finds the faults. */
+/** Functions that a test replaces by faulty functions, to prove that the test finds the faults. */
 export type Parts = {
   readonly decide: typeof decide;
   readonly marginMs: number;
@@ -36,7 +36,7 @@ export type WatchedDay = {
   readonly asked: ReadonlyMap<string, readonly number[]>;
 };
 
-/** Watches a day as the daemon does: readings every 15 s and decisions once a minute, but nothing during an absence. */
+/** Watches a day as the daemon does, with readings every 15 s and decisions once a minute, except during an absence. */
 export async function watchDay(day: Day, parts: Parts = soundParts): Promise<WatchedDay> {
   const verdicts = new Map<string, Verdict[]>(day.jobs.map(({ id }) => [id, []]));
   const asked = new Map<string, number[]>(day.jobs.map(({ id }) => [id, []]));
@@ -171,7 +171,7 @@ export async function watchDay(day: Day, parts: Parts = soundParts): Promise<Wat
     note(sourceKeys.threads(), isIn(day.full, nowMs) ? 'full' : 'free');
     note(sourceKeys.start(), String(startedAt(day, nowMs)));
     note(sourceKeys.project('pay'), isIn(day.project, nowMs) ? (day.project?.mode ?? '') : 'active');
-    // Notes every run that has ended by now.
+    // Records every run that has ended by now.
     for (let run = day.runs[counted]; run !== undefined && endOf(run) <= nowMs; run = day.runs[counted]) {
       const job = jobs.get(run.jobId);
       if (job !== undefined) jobs.set(job.id, noteRuns(job, toSeen(run, true)));
@@ -244,7 +244,9 @@ function startedAt({ down, restart }: Day, nowMs: number): number {
   return Math.max(-1, ...starts.map((time) => time ?? 0));
 }
 
-/** Returns the answers about the jobs of a day by the schedules of that moment; no run is hidden, and none overlaps another. */
+/**
+ * Returns the responses about the jobs of a day by the schedules of that moment; no run is hidden, and no run overlaps another.
+ */
 function answerFor({ jobs, originMs }: Day, nowMs: () => number): Api {
   const told: unknown[] = [{ total: 0, items: [], oddRows: [] }, { allowsSeveral: false }];
   const get = async (endpoint: { readonly name: string }, input: Input): Promise<unknown> => {

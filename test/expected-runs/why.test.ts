@@ -43,7 +43,7 @@ function sentence(
 const seen = Date.UTC(2026, 10, 21, 14, 2);
 
 describe('expected-runs/deciding/why', () => {
-  it('shows how long the last run took as pages do, so that 1.7 s are not shown as 1 s', () => {
+  it('shows the duration of the last run as pages do, for example not 1 s instead of 1.7 s', () => {
     const ran = { is: 'ran', expectedMs: two, delayMs: 0, runId: 4711 } as const;
     const last = { ...lastRun, seconds: 1.74 };
     expect(sentence(ran, {}, new Map(), { last })).toContain(
@@ -51,7 +51,7 @@ describe('expected-runs/deciding/why', () => {
     );
   });
 
-  it('explains what was off, when that was seen, and what to do', () => {
+  it('explains what was off, when this was seen, and what to do', () => {
     const off = [{ what: 'schedule', sinceMs: seen, seenAtMs: seen }] as const;
     const facts = [{ fact: 'the schedule of the job was switched off', atMs: seen, source: 'project-jobs' }];
     expect(sentence({ is: 'off', expectedMs: two, what: 'schedule', facts }, { off })).toBe(
@@ -74,7 +74,7 @@ describe('expected-runs/deciding/why', () => {
     );
   });
 
-  it('names a cause that had ended and exists again', () => {
+  it('names a cause that ended and then began again', () => {
     const off = [{ what: 'schedule', sinceMs: nowMs, seenAtMs: nowMs }] as const;
     const facts = [{ fact: 'the schedule of the job was switched off', atMs: seen, source: 'project-jobs' }];
     expect(sentence({ is: 'off', expectedMs: two, what: 'schedule', facts }, { off })).toContain(
@@ -140,7 +140,7 @@ describe('expected-runs/deciding/why', () => {
   });
 });
 
-it('shows a start as open from its moment on, and no coming start of a job that is off', () => {
+it('shows a start as open from its moment on, and shows no coming start of a job that is off', () => {
   const settle = jobOf('settle', [0, 10]);
   expect(toTimes(settle, sixMs)).toEqual({ openMs: [sixMs], comingMs: [sixMs + 10 * minuteMs] });
   const off = [{ what: 'job', sinceMs: 0, seenAtMs: 0 }] as const;

@@ -47,7 +47,7 @@ describe('http/routes/alerts', () => {
     expect(body).toContain('runbook_url: http://exporter:9720/here/runbooks/AutomationServiceDown\n');
   });
 
-  it('prefers the configured addresses of itself and Grafana', async () => {
+  it('prefers the configured addresses of the exporter and of Grafana', async () => {
     const { ask } = await start({
       externalUrl: () => 'https://exporter.example.org/x',
       grafanaUrl: () => 'https://grafana.example.org/',

@@ -4,7 +4,7 @@ import { serve } from './serve.ts';
 import { atMs, collector, ended, executions, running, server, status, stuckTraces } from './some-status.ts';
 
 describe('http/api-status', () => {
-  it('has the content of the page for programs, with every key always present', async () => {
+  it('has the content of the page as JSON, in which every key is always present', async () => {
     const broken = collector('log-storage', {
       result: 'failed',
       reason: 'timeout',
@@ -214,7 +214,7 @@ describe('http/api-status', () => {
   });
 
   it.each(['unknown', 'denied'] as const)(
-    'has no number of running executions while this number is %s',
+    'contains no number of running executions while this number is %s',
     async (runningSight) => {
       const prod = server('prod', { executions: executions({ runningSight }) });
       const { ask } = await serve([apiStatusRoute(async () => status(prod))]);
@@ -233,7 +233,7 @@ describe('http/api-status', () => {
     },
   );
 
-  it('reports that all is well', async () => {
+  it('reports that there is no problem', async () => {
     const { ask } = await serve([apiStatusRoute(async () => status(server('prod')))]);
     const { body } = await ask('/api/status');
 

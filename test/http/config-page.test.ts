@@ -4,7 +4,7 @@ import { toText } from './page-text.ts';
 import { serve } from './serve.ts';
 
 describe('http/config-page', () => {
-  it('returns the present configuration to tools as text that no browser treats as a page', async () => {
+  it('sends the current configuration to tools as text that no browser treats as a page', async () => {
     let text = 'servers: []\n';
     const { ask } = await serve([configPageRoute(async () => text)]);
     expect((await ask('/config')).body).toBe('servers: []\n');
@@ -19,7 +19,7 @@ describe('http/config-page', () => {
     });
   });
 
-  it('returns the page as HTML to browsers, and escapes all text', async () => {
+  it('sends the page to browsers as HTML, and escapes all text', async () => {
     const { ask } = await serve([configPageRoute(async () => 'name: <script>\n')]);
     const { headers, body } = await ask('/config', { headers: { accept: 'text/html,*/*;q=0.8' } });
     expect(headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' });
@@ -45,7 +45,7 @@ describe('http/not-found', () => {
     expect(toText(body)).toContain('Did you mean prod and pay/nightly/se ttle?');
   });
 
-  it('answers tools in a line', async () => {
+  it('sends one line to tools', async () => {
     const { ask } = await serve([notFoundRoute()]);
     const { status, headers, body } = await ask('/nothing', { headers: { accept: '*/*' } });
     expect({ status, type: headers['content-type'] }).toEqual({ status: 404, type: 'text/plain; charset=utf-8' });

@@ -25,7 +25,7 @@ const ways = [
 ];
 
 describe('http/server/content', () => {
-  it('serves only the files that were read at the start, however the path is written', async () => {
+  it('serves only files that were read at the start, however the path is written', async () => {
     const { ask } = await serve([
       dashboardRoutes(content, address),
       runbookRoutes(content),

@@ -54,7 +54,7 @@ async function readPage(given: Given): Promise<string> {
 }
 
 describe('http/execution-page', () => {
-  it('shows an execution span by span, and why it ended as it did', async () => {
+  it('shows an execution span by span, and the reason for its result', async () => {
     const page = await readPage({ execution: pastExecution() });
     expect(toText(page)).toBe(`✗nightly/settle #4711: failed
 Step 2 (Settle) failed on db02: NonZeroResultCode.
@@ -82,7 +82,7 @@ Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
     expect(page).toContain('<tr class="failed" id="failed"><th scope="row" style="--depth:2"><bdi>db02</bdi>');
   });
 
-  it('places each bar by its start and its length', async () => {
+  it('places each bar by the start and the duration of its span', async () => {
     const at = (from: number, to: number) => ({ startMs: startMs + from, endMs: startMs + to });
     const spans = [
       span('a', { depth: 0, ...at(0, 8000) }),
@@ -99,7 +99,7 @@ Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
     ]);
   });
 
-  it('shows the end of an execution whose steps are not kept, and how to keep them', async () => {
+  it('shows the end of an execution whose steps are not stored, and how to store them', async () => {
     const kept = [ended({ id: 4711, ending: 'failed', startedAtMs: startMs, endedAtMs: startMs + 65_000 })];
     const text = toText(await readPage({ ended: kept, isOn: false }));
     expect(text).toMatch(/^✗nightly\/settle #4711: failed\nServer: prod\nProject: pay\n/);
@@ -107,7 +107,7 @@ Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
     expect((await read({ ended: kept, path: '/executions/test/4711' })).status).toBe(404);
   });
 
-  it('shows the stored cause of an execution whose steps are not kept, with links to its trace and the server', async () => {
+  it('shows the stored cause of an execution whose steps are not stored, with links to its trace and the server', async () => {
     const kept = [ended({ id: 4711, ending: 'failed', startedAtMs: startMs, endedAtMs: startMs + 65_000 })];
     const cause = {
       why: 'Step 2 (Settle) failed on db02: NonZeroResultCode.',
@@ -124,7 +124,7 @@ Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
     expect(page).toContain(`<a href="${cause.permalink}"`);
   });
 
-  it('shows the stored cause of a failure after more executions than are kept have ended, unless its id is used again', async () => {
+  it('shows the stored cause of a failure after more executions than are stored have ended, unless its id is used again', async () => {
     const older = ended({ id: 4711, ending: 'failed', startedAtMs: startMs, endedAtMs: startMs + 65_000 });
     const cause = { why: 'Step 2 failed.', facts: [] };
     expect(toText(await readPage({ older, cause }))).toMatch(/^✗nightly\/settle #4711: failed\nStep 2 failed\.\n/);
@@ -190,7 +190,7 @@ Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
     expect(text).toContain('\n! Its steps were not read.\n');
   });
 
-  it('shows the first of many spans, and all failed spans', async () => {
+  it('shows the first spans and all failed spans, if there are many spans', async () => {
     const text = toText(await readPage({ execution: largeExecution(1000) }));
     expect(text).toContain('\nOf 1000 spans, the first 250 and all failed ones are shown; 743 are not shown.\n');
     expect(text.slice(text.indexOf('web246 '))).toBe(`web246 1@web246 |  | +24.6 s | 5 s | ✓ succeeded
@@ -212,7 +212,7 @@ web899 1@web899 |  | +1 min 29 s | 5 s | ✗ failed (failed, NonZeroResultCode)
 … 98 more that did not fail`);
   });
 
-  it('stays small if thousands of spans failed', async () => {
+  it('sends a small page if thousands of spans failed', async () => {
     const bad = Array.from({ length: 5000 }, (_, index) => span(`web${index}`, failure));
     const page = await readPage({
       execution: pastExecution({ spans: [span('RUN', { depth: 0, ...failure }), ...bad] }),
@@ -224,7 +224,7 @@ web899 1@web899 |  | +1 min 29 s | 5 s | ✗ failed (failed, NonZeroResultCode)
     expect(toText(page)).toContain('\n… 2751 more, of which 2751 failed');
   });
 
-  it('links to the trace, and to the service by safe addresses', async () => {
+  it('links to the trace, and to the service only if its address is safe', async () => {
     const link = 'https://traces.example.org/trace/{trace_id}?again={trace_id}';
     const page = await readPage({ execution: pastExecution({ traceId: '$&ab' }), link });
     expect(page).toContain('<a href="https://traces.example.org/trace/$&#38;ab?again=$&#38;ab" rel="noreferrer">');
@@ -329,13 +329,13 @@ Overdue: ✗ yes`);
         span('web01', { path: '1@web01', depth: 2, ...failure }),
       ],
     ],
-  ])('names the first failed step, and why: %s', async (said, below) => {
+  ])('names the first failed step, and the reason: %s', async (said, below) => {
     const root = span('RUN', { ...failure, depth: 0, why: 'the execution failed; nothing gives a reason' });
     const page = await readPage({ execution: pastExecution({ spans: [root, ...below] }) });
     expect(toText(page)).toContain(`\n${said}.\n`);
   });
 
-  it('names who stopped an execution, even if steps failed in it', async () => {
+  it('names who stopped an execution, even if steps of the execution failed', async () => {
     const root = span('RUN', { depth: 0, result: 'cancellation', why: 'ana aborted it' });
     const step = span('Build', { path: '1', ...failure });
     const page = toText(await readPage({ execution: pastExecution({ spans: [root, step] }) }));
@@ -352,7 +352,7 @@ Overdue: ✗ yes`);
     }
   });
 
-  it('escapes any text', async () => {
+  it('escapes all text', async () => {
     let execution = pastExecution();
     const tracing = { isOn: true, servers: ['prod'] };
     const options = {

@@ -69,7 +69,7 @@ describe('http/front-page', () => {
     );
   });
 
-  it('shows problems first, then all other content', async () => {
+  it('shows problems before all other content', async () => {
     const collectors = [
       collector('ping'),
       failing,
@@ -212,7 +212,7 @@ All 4 finished executions, failures only
       'from 02:00 UTC: 1 ended, 1 failed',
       'from 03:00 UTC: 1 ended, 0 failed',
     ]);
-    // The page knows an hour if one of two servers has data for it.
+    // An hour is known if one of two servers has data for it.
     const later = server('later', { executions: executions({ ended: over.slice(0, 2) }) });
     const both = await readPage([server('prod', { executions: executions({ ended: over }) }), later]);
     expect(both).toContain('<title>from 01:18 UTC: 1 ended, 0 failed');
@@ -239,7 +239,7 @@ prod | ✓ up | active | 5.3.0-20240520 | 2 ok |
 `);
   });
 
-  it("shows a server's complaints and the omitted items in the row of the collector", async () => {
+  it('shows the complaints of a server and its omitted items in the row of the collector', async () => {
     const sick = collector('healthcheck', { complaints: ['health check db fails'], message: '1 entry was left out' });
     const text = toText(await readPage([server('prod', { collectors: [collector('ping'), sick] })]));
 
@@ -252,13 +252,13 @@ Collector | Result | Last run | Next | Took | Series
 ping | ok |`);
   });
 
-  it('reports a server as waiting, not as down, until its first response', async () => {
+  it('reports a server as waiting, not as down, until the server responds for the first time', async () => {
     const page = await readPage([server('prod', { state: 'waiting', executionMode: undefined, collectors: [] })]);
     expect(page).toContain('<div class="headline off">');
     expect(toText(page)).toMatch(/^…"prod" has not responded yet\n/);
   });
 
-  it('says how to configure the members if several members respond', async () => {
+  it('says how to configure the members if several members respond at one address', async () => {
     const page = await readPage([server('prod', { hidesMembers: true })]);
     expect(toText(page)).toContain(`
 Several members answer at this address
@@ -272,7 +272,7 @@ Counters would jump between members and are therefore dropped. List the members,
 `);
   });
 
-  it('suggests no policy for a denial that needs the rights of an administrator', async () => {
+  it('suggests no policy if a denied request needs the rights of an administrator', async () => {
     const needsAdmin = [{ collector: 'users', right: 'system admin' }];
     expect(toText(await readPage([server('prod', { needsAdmin })]))).toContain(`
 Missing permissions
@@ -281,7 +281,7 @@ Collectors: 2 up to date
 `);
   });
 
-  it('hides other unknown values of a server that is down', async () => {
+  it('hides unknown values of a server that is down', async () => {
     const down = server('prod', {
       state: 'down',
       message: 'GET system-info: no answer within 10 s',
@@ -321,7 +321,7 @@ users | ✗ timeout | 12 s ago | in 3 s | 23 ms |
     expect(text.split(message)).toHaveLength(2);
   });
 
-  it('explains why a vital collector is denied, although its server is up', async () => {
+  it('explains why a vital collector is denied, although the server is up', async () => {
     const message = 'GET system-info: HTTP 403';
     const collectors = [collector('system-info', { ...off, reason: 'denied', message })];
 
@@ -330,7 +330,7 @@ users | ✗ timeout | 12 s ago | in 3 s | 23 ms |
     );
   });
 
-  it('reports that traces are stuck, and links to details', async () => {
+  it('reports that traces or log records cannot be delivered, and links to details', async () => {
     expect(toText(await readTraces(stuckLogs()))).toContain('✗Log records cannot be delivered\n');
     const stuck = await readTraces(stuckTraces());
     expect(toText(stuck)).toContain(`✗Traces cannot be delivered
@@ -370,7 +370,7 @@ As of `);
     ]);
   });
 
-  it('stays green for notes, and shows the servers with the worst problem first', async () => {
+  it('stays green for notes, and shows the server with the worst problem first', async () => {
     const note = { kind: 'off_long', text: '1 scheduled job has been off for a week', detail: 'pay/a' } as const;
     const green = await readPage([server('prod', { troubles: [note] })]);
     expect(toText(green)).toMatch(
@@ -385,7 +385,7 @@ As of `);
     expect(page).toContain('<div class="headline bad">');
   });
 
-  it('begins with a sentence that there is no problem', async () => {
+  it('states at the top that there is no problem', async () => {
     const page = await readPage([server('prod')]);
 
     expect(toText(page)).toMatch(
@@ -406,7 +406,7 @@ As of `);
     expect(off.match(/ fails<\/a>.* Its alert is off\. /g)?.length).toBe(212);
   });
 
-  it("shows a server's own problems before problems of its members if there is too little room", async () => {
+  it('shows problems of the server before problems of its members if there is little space', async () => {
     const many = Array.from({ length: 12 }, (_, index) => server(`s${index}`, { collectors: [failing] }));
     const text = '9 scheduled runs of a cluster member that does not respond were missed';
     const cluster = server('cluster', {
@@ -431,7 +431,7 @@ As of `);
     expect(folded).toContain('<summary>and 8 more problems</summary>');
   });
 
-  it('names each of thirteen servers at the top, and the server of the headline only once', async () => {
+  it('names each of thirteen servers at the top, and names the server of the headline only once', async () => {
     const collectors = ['one', 'other'].map((name) => ({ ...failing, name }));
     const servers = Array.from({ length: 13 }, (_, index) => server(`s${index}`, { collectors }));
     const [top = ''] = (await readPage(servers)).split('<details>');

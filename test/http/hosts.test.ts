@@ -27,7 +27,7 @@ describe('http/hosts', () => {
     ['exporter.example.org:9720', 403],
     ['rebound.example.com:9720', 403],
     ['127.0.0.1.example.com', 403],
-  ])('answers a browser at %s with %d', async (host, status) => {
+  ])('responds to a browser at %s with %d', async (host, status) => {
     const { ask } = await serve([config()], { externalUrl });
     expect((await ask('/config', { headers: { ...browser, host } })).status).toBe(status);
   });
@@ -37,7 +37,7 @@ describe('http/hosts', () => {
     expect((await ask('/config', { headers: { host } })).status).toBe(200);
   });
 
-  it("admits programs that use Node's fetch, such as the exporter's commands", async () => {
+  it('admits programs that use `fetch` of Node, such as the commands of the exporter', async () => {
     let sent: IncomingHttpHeaders = {};
     const echo = createRoutes();
     echo.get('/echo', ({ headers }, response) => {
@@ -55,7 +55,7 @@ describe('http/hosts', () => {
     expect((await ask('/config', { headers: asBrowser })).status).toBe(403);
   });
 
-  it('shows the configuration to add if a page is opened under an unknown name', async () => {
+  it('shows the configuration to add if a page is opened at an unknown host name', async () => {
     const { ask } = await serve([config()], { externalUrl: () => 'http://localhost:9720/here/' });
     const { headers, body } = await ask('/here/config', {
       headers: { ...browser, host: 'monitor01.corp.example:9720' },

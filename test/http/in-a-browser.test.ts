@@ -211,7 +211,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     const onError = (error: unknown): never => {
       throw error;
     };
-    // The pages are below a prefix, so that a link to a path outside of it fails.
+    // The pages are below a prefix, so a link to a path outside of the prefix fails.
     httpServer = createHttpServer({ host: '127.0.0.1', port: 0, routePrefix: '/here/too', routes, onError });
     url = `http://127.0.0.1:${await httpServer.listen()}/here/too`;
     browser = await startBrowser(chromium);
@@ -245,14 +245,14 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     expect(body).toContain('<td class="change"><bdi>steps changed</bdi>');
   });
 
-  it('shows eight servers, seven without problems, on less than 2,600 pixels', async () => {
+  it('shows eight servers, seven of them without problems, in less than 2,600 pixels', async () => {
     current = status(...eight);
     const { contentHeight } = await browser.open(`${url}/`, { width: 1280 });
     expect(contentHeight).toBeLessThan(2600);
     expect(contentHeight).toBeGreaterThan(900);
   });
 
-  it('shows a thousand unreadable projects on a page that a person can scroll', async () => {
+  it('shows a thousand unreadable projects on a page that is short enough to scroll', async () => {
     current = statuses['a thousand projects'] ?? status();
     const { contentHeight } = await browser.open(`${url}/`, { width: 1280 });
     expect(contentHeight).toBeLessThan(4000);
@@ -303,7 +303,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     ]);
   });
 
-  it('fits the text about an execution that is not kept on a phone', async () => {
+  it('fits the text about an execution that is not stored on a phone', async () => {
     const { contentWidth, text } = await browser.open(`${url}/executions/prod/1`, { width: 390 });
     expect({ contentWidth, isTold: text.includes('No watched server has this name') }).toEqual({
       contentWidth: 390,
@@ -311,7 +311,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     });
   });
 
-  it('links from every page only to existing pages', { timeout: 30_000 }, async () => {
+  it('links every page only to existing pages', { timeout: 30_000 }, async () => {
     const { missingPolicy } = statuses['one server denied']?.servers[0] ?? {};
     current = status(server('prod', { missingPolicy, executions: busy }));
     const toVisit = [`${url}/`, url];

@@ -60,7 +60,7 @@ function rowsOf(page: string): string[] {
 }
 
 describe('http/jobs', () => {
-  it('lists jobs with a missed run first, and marks their last times with signs as well as colours', async () => {
+  it('lists jobs with a missed run first, and marks their last times with signs and colours', async () => {
     const page = await read('/jobs');
     expect([...page.replaceAll('<wbr>', '').matchAll(/<bdi>([^<]*\/[^<]*)<\/bdi>/g)].map(([, path]) => path)).toEqual([
       'pay/&#60;b&#62;index',
@@ -105,9 +105,12 @@ describe('http/jobs', () => {
     ['executions_disabled', ran, 'off'],
     ['hidden', ran, 'unknown'],
     ['passive', ran, 'ran'],
-  ] as const)('determines the state of a job from its block and its last scheduled time: %s', (reason, last, state) => {
-    expect(toState(job({ blockers: [{ ...off, reason }], verdicts: [last] }))).toBe(state);
-  });
+  ] as const)(
+    'determines the state of a job from the cause that blocks it and from its last scheduled time: %s',
+    (reason, last, state) => {
+      expect(toState(job({ blockers: [{ ...off, reason }], verdicts: [last] }))).toBe(state);
+    },
+  );
 
   it('shows a hundred of 5,000 jobs at a time', async () => {
     const many = Array.from({ length: 5000 }, (_, index) =>
@@ -153,7 +156,7 @@ describe('http/jobs', () => {
     };
     const { ask } = await serve([jobPageRoute({ find, silence })]);
     const { body } = await ask('/jobs/prod/pay/a%20b/index');
-    // A browser requests the links like this.
+    // A browser requests the links in this form.
     for (const path of ['pay/..', 'pay/./index'])
       await ask(new URL(toJobAddress('prod', path), 'http://exporter/').pathname);
     expect(asked).toEqual(['prod pay/a b/index', 'prod pay/..', 'prod pay/./index']);
@@ -182,7 +185,7 @@ describe('http/jobs', () => {
     ]);
   });
 
-  it('counts the starts behind one line of the timetable, and the undecided starts that are not listed', async () => {
+  it('shows how many starts a line of the timetable has, and how many undecided starts are not listed', async () => {
     const gap: Verdict = { is: 'undecided', expectedMs: nowMs - 3 * hourMs, why: 'unasked', count: 60 };
     const known = { nowMs, runs: [], running: [], usualMs: undefined, overdueMs: undefined };
     const openMs = Array.from({ length: 45 }, (_, minute) => nowMs - (45 - minute) * 60_000);
@@ -202,7 +205,7 @@ describe('http/jobs', () => {
     expect(body).toContain('title="2026-11-22 05:00 UTC: undecided (60 starts in this hour)"');
   });
 
-  it('shows the former name of a job, because links with this name lead to its page', async () => {
+  it('shows the earlier name of a job, because links with this name lead to its page', async () => {
     const known = { nowMs, runs: [], running: [], usualMs: undefined, overdueMs: undefined, schedule: undefined };
     const times = {
       project: 'pay',
@@ -279,7 +282,7 @@ describe('http/jobs', () => {
     expect(text.join()).toContain('definition pay/index: steps changed');
   });
 
-  it('counts the runs of the job itself, if another job had its name', async () => {
+  it('counts only the runs of the job itself if another job had its name before', async () => {
     const times = { startedAtMs: nowMs - hourMs, endedAtMs: nowMs - hourMs };
     const runs = [
       ended({ ...times, id: 3, jobId: 'j2', ending: 'failed' }),
@@ -289,7 +292,7 @@ describe('http/jobs', () => {
     expect(rowsOf(await read('/jobs', [job()], runs))).toEqual(['pay/nightly/settle |  | ✓ |  | 2 of 2 | in 60 min']);
   });
 
-  it('draws the durations of a job in its row, and lists failed jobs before others', async () => {
+  it('draws the durations of a job in its row, and lists failed jobs before other jobs', async () => {
     const failed = { id: 4710, ending: 'failed', endedAtMs: nowMs - hourMs };
     const late: Verdict = { ...ran, delayMs: 600_000 };
     const shown = [job({ name: 'a' }), job({ name: 'b', verdicts: [late] }), job({ name: 'c', lastRun: failed })];

@@ -45,7 +45,7 @@ describe('http/log-lines', () => {
     expect(title).toBe('The last lines of the log');
   });
 
-  it('names the node of each line and gap if there are several', () => {
+  it('names the node of each line and gap if there are several nodes', () => {
     const other = line('b', { node: 'db04', gap: { lines: 2, isRead: true } });
     expect(linesOf(line('a'), other)).toEqual([
       'The last lines of the failed step',

@@ -30,7 +30,7 @@ const ofProd = [
 ];
 
 describe('http/owner-page', () => {
-  it('reports a server as silent only if this exporter watches it', () => {
+  it('reports that a server does not respond only if this exporter watches the server', () => {
     const silence = { server: 'prod', state: 'down', sinceMs: 0, nowMs: 1 } as const;
     const find = (watcher: Watcher) =>
       joinSilence(
@@ -40,7 +40,7 @@ describe('http/owner-page', () => {
     expect([find({ is: 'us' }), find(other)]).toEqual([silence, { server: 'prod', watcher: other }]);
   });
 
-  it('comes before every page about one server', () => {
+  it('is called before every page about one server', () => {
     const folder = join(import.meta.dirname, '../../src/http');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
     const read = (file: string): string => readFileSync(join(folder, file), 'utf8');
@@ -61,7 +61,7 @@ describe('http/owner-page', () => {
     expect({ status, location: headers.location }).toEqual({ status: 307, location: `http://b:9720${path}` });
   });
 
-  it.each(ofProd)('answers %s here if this exporter watches the server', async (path) => {
+  it.each(ofProd)('serves %s here if this exporter watches the server', async (path) => {
     const { ask } = await start({ is: 'us' });
     expect(await ask(`/here${path}`)).toMatchObject({ status: 200, body: 'here' });
   });
@@ -77,7 +77,7 @@ describe('http/owner-page', () => {
     '/executions/none/1',
     '/api/status',
     '/metrics',
-  ])('answers %s here in any case', async (path) => {
+  ])('always serves %s here', async (path) => {
     const { ask } = await start(other);
     expect((await ask(`/here${path}`)).body).toBe('here');
   });
@@ -90,13 +90,13 @@ describe('http/owner-page', () => {
     },
   );
 
-  it('shows the front page here, even if it is about the only server', async () => {
+  it('serves the front page here, even if it is about the only server', async () => {
     const { ask } = await start(other, ['prod']);
     expect((await ask('/here/')).body).toBe('here');
   });
 
   it.each<Watcher>([{ is: 'nobody' }, { is: 'other', address: 'http://localhost:9720', page: undefined }])(
-    'shows the front page here with the name of the other exporter if a browser cannot be redirected (%s)',
+    'serves the front page here with the name of the other exporter if a browser cannot be redirected (%s)',
     async (watcher) => {
       const { ask } = await start(watcher);
       expect(await ask('/here/?server=prod')).toMatchObject({ status: 200, body: 'here' });
@@ -114,7 +114,7 @@ describe('http/owner-page', () => {
     expect(body).toContain('set web.external_url of each exporter');
   });
 
-  it('reports that no exporter watches the server, and reloads', async () => {
+  it('reports that no exporter watches the server, and reloads the page', async () => {
     const { ask } = await start({ is: 'nobody' });
     const { status, headers, body } = await ask('/here/schedule/prod');
     expect({ status, wait: headers['retry-after'] }).toEqual({ status: 503, wait: '5' });

@@ -24,7 +24,7 @@ export function toText(page: string): string {
     .join('\n');
 }
 
-/** Returns true if no text of a page opens a tag; otherwise it throws the text. */
+/** Returns true if no text of a page opens a tag; otherwise throws the text. */
 export async function isEscaped(read: (text: string) => Promise<string>, numRuns = 50): Promise<boolean> {
   const countTags = async (text: string): Promise<number> => (await read(text)).split('<').length;
   const harmless = await countTags('x');

@@ -59,7 +59,7 @@ describe('http/quarantine', () => {
     });
   });
 
-  it('names the servers whose traces are on other exporters', async () => {
+  it('names the exporters that have the traces of other servers', async () => {
     const watcher = { is: 'other', address: 'http://mon-b:9720', page: undefined } as const;
     const elsewhere = [
       { server: 'a/b', watcher },
@@ -85,7 +85,7 @@ describe('http/quarantine', () => {
     expect(done).toEqual(['retry ["prod/4711"]', 'drop "all"']);
   });
 
-  it('accepts forms too, and returns to the page', async () => {
+  it('accepts forms too, and redirects back to the page', async () => {
     const { done, post } = await start();
     const back = { status: 303, location: '../../traces' };
     expect(await post('retry', 'key=a%2F1')).toMatchObject(back);
@@ -106,7 +106,7 @@ describe('http/quarantine', () => {
     '',
     'all=true&key=prod%2F1',
     'all=yes',
-  ])('changes nothing if the selection is unclear: %j', async (body) => {
+  ])('changes nothing if the request does not select traces clearly: %j', async (body) => {
     const { done, post } = await start();
     const answer = await post('drop', body);
     expect(answer.status).toBe(400);
@@ -114,7 +114,7 @@ describe('http/quarantine', () => {
     expect(done).toEqual([]);
   });
 
-  it('changes nothing for an endless or broken body, or for a body in another format than JSON and forms', async () => {
+  it('changes nothing if the body is endless or broken, or is neither JSON nor a form', async () => {
     const { done, post } = await start();
     const statuses = [
       await post('drop', { all: true }, { 'content-type': 'text/plain' }),
@@ -124,7 +124,7 @@ describe('http/quarantine', () => {
     expect({ statuses, done }).toEqual({ statuses: [400, 400, 413], done: [] });
   });
 
-  it('names traces that are not quarantined, but only the first of a thousand', async () => {
+  it('names traces that are not quarantined, but at most a thousand traces', async () => {
     const unknown = Array.from({ length: 1000 }, (_, index) => `prod/${index}`);
     const { post } = await start({ unknown });
     expect(await post('retry', { keys: unknown })).toEqual({
@@ -141,7 +141,7 @@ describe('http/quarantine', () => {
     expect({ status: listed.status, body: await listed.text() }).toEqual({ status: 409, body: off });
   });
 
-  it('changes nothing unless configuration allows it', async () => {
+  it('changes nothing unless the configuration allows changes', async () => {
     const { done, post } = await start({ isEnabled: false });
     const off = { status: 403, body: 'Off: enable it with --web.enable-lifecycle.\n' };
     expect(await post('retry', { all: true })).toEqual(off);
@@ -149,7 +149,7 @@ describe('http/quarantine', () => {
     expect(done).toEqual([]);
   });
 
-  it('changes nothing for a page of another site, and does not read its body', async () => {
+  it('changes nothing for a page of another site, and does not read the body of its request', async () => {
     const { done, post } = await start();
     const answer = await post('drop', '{"all":', {
       'sec-fetch-site': 'cross-site',

@@ -51,7 +51,7 @@ describe('http/reload', () => {
     });
   });
 
-  it('is off by default, and says how to enable it', async () => {
+  it('is off by default, and says how to enable reloads', async () => {
     const served = await start({ isEnabled: false });
 
     expect(await post(served)).toMatchObject({
@@ -81,7 +81,7 @@ describe('http/reload', () => {
     { 'sec-fetch-site': 'cross-site', origin: 'https://exporter.example.org' },
     // This host name belonged to another page a moment ago, and now leads to the exporter.
     { 'sec-fetch-site': 'same-origin', host: 'rebound.example.org:9720', origin: 'http://rebound.example.org:9720' },
-  ])('refuses a page of another site: %o', async (headers) => {
+  ])('refuses a request from a page of another site: %o', async (headers) => {
     const served = await start();
     const { status, body } = await post(served, headers);
 
@@ -92,7 +92,7 @@ describe('http/reload', () => {
     expect(served.reloads()).toBe(0);
   });
 
-  it("admits tools without an Origin header, a person, and the exporter's own pages", async () => {
+  it('admits tools without an Origin header, a person who types the address, and the pages of the exporter', async () => {
     const served = await start();
     const own = [
       {},

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { chooseRows } from '../../src/http/pages/execution/waterfall.ts';
 import { span } from './some-execution.ts';
 
-/** Reads a tree as indented lines, with `!` before failed ones; returns the chosen rows in the same form. */
+/** Reads a tree of indented lines, with `!` before failed rows; returns the chosen rows in the same form. */
 function choose(tree: string, limits: { readonly first: number; readonly failed: number }) {
   const spans = tree.split('\n').map((line) => {
     const [, indent = '', failed = '', name = ''] = /^( *)(!?)(.*)$/.exec(line) ?? [];
@@ -30,7 +30,7 @@ const tree = `!run
     g`;
 
 describe('http/row-choice', () => {
-  it('shows all rows if there is room', () => {
+  it('shows all rows if they fit', () => {
     expect(choose(tree, { first: 12, failed: 0 })).toEqual({ text: tree, left: { skipped: 0, failed: 0 } });
   });
 

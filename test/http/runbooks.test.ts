@@ -5,7 +5,7 @@ import { toText } from './page-text.ts';
 import { serve } from './serve.ts';
 
 describe('http/routes/runbooks', () => {
-  it('lists every runbook once by its severity, with one sentence each', async () => {
+  it('lists every runbook once by its severity, with one sentence for each', async () => {
     const content = readContent();
     const { ask } = await serve([runbookRoutes(content)]);
     const lines = toText((await ask('/runbooks/')).body).split('\n');

@@ -23,7 +23,7 @@ async function read(path: string, schedules: Schedules, silent: Readonly<Record<
 }
 
 describe('http/schedule', () => {
-  it('shows expected and actual runs, and which jobs collide', async () => {
+  it('shows expected and actual runs, and which jobs start together', async () => {
     const { body } = await read('/schedule', { prod: someSchedule() });
     const lines = toText(body).split('\n');
     expect(lines.slice(0, 31)).toEqual([
@@ -72,7 +72,7 @@ describe('http/schedule', () => {
     ]);
   });
 
-  it('links from several servers to the timetable of each', async () => {
+  it('links from several servers to the timetable of each server', async () => {
     const schedules = { prod: someSchedule(), 'a/b': undefined };
     const { body } = await read('/schedule', schedules);
     expect(toText(body).split('\n').slice(2)).toEqual([
@@ -82,7 +82,7 @@ describe('http/schedule', () => {
     expect(body).toContain('<a href="./schedule/a%2Fb">');
     expect(toText((await read('/schedule/a%2Fb', schedules)).body)).toContain('Its schedules are not watched');
     expect((await read('/schedule/other', schedules)).status).toBe(404);
-    // Runs that a silent server missed are unknown, and so are runs of a server that was added a moment ago.
+    // Missed runs of a silent server are unknown; runs of a server that was added a moment ago are unknown too.
     const idle = { ...someSchedule(), hours: someSchedule().hours.slice(-2, -1), ahead: undefined };
     const fresh = { ...idle, hours: [], next: [] };
     const silent = { prod: { server: 'prod', state: 'down', sinceMs: atMs, nowMs: atMs } } as const;
@@ -92,7 +92,7 @@ describe('http/schedule', () => {
     );
   });
 
-  it('reports that a passive server starts no job, on every page that names starts', async () => {
+  it('reports on every page with starts that a passive server starts no job', async () => {
     const fact = { fact: 'the server is passive', atMs: atMs - 3_600_000, source: 'execution-mode' };
     const blockers = [{ reason: 'passive', fact, fix: 'set the execution mode of the server to active' }] as const;
     const { next, ...rest } = someSchedule();

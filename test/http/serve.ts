@@ -9,7 +9,7 @@ export type Served = Awaited<ReturnType<typeof serve>>;
 
 type Asking = { readonly method?: string; readonly headers?: Readonly<Record<string, string>> };
 
-/** Serves these routes on a free port until the test is over. */
+/** Serves these routes on a free port until the test ends. */
 export async function serve(routes: readonly Router[], options: Partial<HttpOptions> = {}) {
   const errors: unknown[] = [];
   const onError = (error: unknown): unknown => errors.push(error);
@@ -24,7 +24,10 @@ export async function serve(routes: readonly Router[], options: Partial<HttpOpti
   };
 }
 
-/** Checks the column names in cells, which narrow screens show in place of the head: each must be a head of the table. */
+/**
+ * Checks the column names in cells, which narrow screens show in place of the heading: each name must be a heading of the
+ * table.
+ */
 function checkTables(answer: Answer): Answer {
   for (const [table] of answer.body.matchAll(/<table.*?<\/table>/gs)) {
     const find = (pattern: RegExp) => [...table.matchAll(pattern)].map(([, found]) => found);

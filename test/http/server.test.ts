@@ -33,7 +33,7 @@ function toMetrics(read: () => readonly Buffer[]): Router {
   });
 }
 
-/** A connection that sends this text and reads nothing. */
+/** Opens a connection that sends this text and reads nothing. */
 function say(port: number, text: string): Socket {
   const socket = connect({ host: '127.0.0.1', port });
   socket.on('error', () => {});
@@ -46,7 +46,7 @@ function say(port: number, text: string): Socket {
 const head = 'Host: exporter\r\n\r\n';
 
 describe('http/server', () => {
-  it('serves everything below a prefix, and nothing outside it', async () => {
+  it('serves everything below a prefix, and nothing outside the prefix', async () => {
     const { ask } = await serve(routes(), { routePrefix: '/automation/exporter' });
 
     expect(await ask('/automation/exporter/metrics')).toMatchObject({ status: 200, body: 'up 1\n' });
@@ -84,11 +84,11 @@ describe('http/server', () => {
 
     for (let scrape = 0; scrape < 50; scrape++) expect((await ask('/metrics')).body).toBe('up 1\n');
     expect(readers.filter(({ destroyed }) => destroyed)).toEqual([]);
-    // Copies of one answer for each connection would take 1000 MB.
+    // Copies of one response for each connection would need 1000 MB.
     expect((process.memoryUsage().arrayBuffers - before) / 1e6).toBeLessThan(100);
   });
 
-  it('uses no place for a scrape that the client does not read', async () => {
+  it('does not count a scrape that the client does not read', async () => {
     let answer: readonly Buffer[] = [much];
     const { port, ask } = await serve([toMetrics(() => answer)]);
     const readers = Array.from({ length: 10 }, () => say(port, `GET /exposition HTTP/1.1\r\n${head}`));
@@ -213,7 +213,7 @@ describe('http/server', () => {
     const { port } = await serve(routes(), { limits: { ...usualLimits, connections: 40 } });
     const kept: Socket[] = [];
     for (let count = 0; count < 25; count += 1) kept.push(await keep(port));
-    // Scrapers take turns: the next one has been idle the longest.
+    // Scrapers take turns: the next scraper is the one that has been idle longest.
     for (let round = 0; round < 4; round += 1) {
       for (const socket of kept) await askOn(socket);
     }
@@ -224,13 +224,13 @@ describe('http/server', () => {
     expect(kept.filter(({ destroyed }) => destroyed)).toEqual([]);
   });
 
-  it('closes no new connection whose request may still arrive', async () => {
+  it('closes no new connection whose first request may still arrive', async () => {
     const { port } = await serve(routes(), { limits: { ...usualLimits, connections: 8 } });
     const kept: Socket[] = [];
     for (let count = 0; count < 6; count += 1) kept.push(await keep(port));
     const news = [say(port, '').resume(), say(port, '').resume()];
     await Promise.all(news.map((socket) => once(socket, 'connect')));
-    // An answer to a later connection shows that the server has accepted the earlier ones.
+    // A response to a later connection shows that the server has accepted the earlier connections.
     await keep(port);
     for (const socket of news) await askOn(socket);
     expect(news.filter(({ destroyed }) => destroyed)).toEqual([]);
@@ -251,12 +251,12 @@ describe('http/server', () => {
     expect(crowded).toBe(1);
   });
 
-  it('leaves descriptors for other files and sockets if the system allows few', () => {
+  it('leaves descriptors for other files and sockets if the system allows few descriptors', () => {
     expect([undefined, 1_048_576, 1024, 256].map((most) => toLimits(most).connections)).toEqual([2000, 2000, 768, 32]);
   });
 });
 
-/** A connection that has received one answer. */
+/** Opens a connection that has received one response. */
 async function keep(port: number): Promise<Socket> {
   const socket = connect({ host: '127.0.0.1', port });
   socket.on('error', () => {});

@@ -48,7 +48,7 @@ export function pastExecution(given: Partial<PastExecution> = {}): PastExecution
   };
 }
 
-/** An execution with this many spans; every hundredth failed. */
+/** An execution with this many spans; every hundredth span failed. */
 export function largeExecution(count: number, name = 'web'): PastExecution {
   const { spans, ...rest } = pastExecution();
   const nodes = Array.from({ length: count - 2 }, (_, index) => {

@@ -21,10 +21,10 @@ const verdicts: readonly Verdict[] = [
   { is: 'missed', expectedMs: atMs - 3_600_000, reason: 'passive', facts },
 ];
 
-/** Reports that every server answers. */
+/** Reports that every server responds. */
 export const silence = (): undefined => undefined;
 
-/** The pages of a job that missed a run, and of one with a long name. */
+/** The pages of a job that missed a run, and of a job with a long name. */
 export function someJobPages(longWord: string) {
   const usual = {
     server: 'prod',
@@ -67,7 +67,7 @@ export function someJobPages(longWord: string) {
   ];
 }
 
-/** The page data of a job that a schedule starts every hour, and that runs now. */
+/** The page data of a job that a schedule starts every hour, and that is running now. */
 function someJob(server: string, path: string, { job, why }: Pick<ScheduleOfJob, 'job' | 'why'>): ShownJob {
   return {
     server,
@@ -110,7 +110,7 @@ function someRuns(): EndedStatus[] {
 const hourMs = 3_600_000;
 const nothing = { ran: 0, late: 0, off: 0, undecided: 0, missed: {} };
 
-/** A day with a passive time of the server, and with too few threads at night. */
+/** A day in which the server is passive for a time, and has too few threads at night. */
 export function someSchedule(longWord = 'index'): ServerSchedule {
   const thisHourMs = Math.floor(atMs / hourMs) * hourMs;
   const settle = { project: 'pay', group: 'nightly', name: 'settle' };

@@ -32,7 +32,7 @@ export function collector(name: string, given: Partial<CollectorStatus> = {}): C
   };
 }
 
-/** A server that is well; the given values replace others. */
+/** A server without problems; the given values replace others. */
 export function server(name: string, given: Partial<ServerStatus> = {}): ServerStatus {
   return {
     name,
@@ -69,7 +69,7 @@ export function ended(given: Partial<EndedStatus> = {}): EndedStatus {
   return { id: 4710, project: 'pay', job: 'nightly/settle', ending: 'succeeded', ...times, ...given };
 }
 
-/** Executions that were read a moment ago, only the given ones. */
+/** The given executions, which were read a moment ago. */
 export function executions(given: Partial<ExecutionsOfServer> = {}): ExecutionsOfServer {
   const { running: runs = [], ended: over = [] } = given;
   const counts = { runningCount: runs.length, overdueCount: runs.filter(({ isOverdue }) => isOverdue).length };
@@ -115,7 +115,7 @@ export function stuckTraces(): TracesStatus {
   });
 }
 
-/** Traces are delivered, and log records are not. */
+/** A status in which traces are delivered, and log records are not. */
 export function stuckLogs(): TracesStatus {
   const { delivery } = stuckTraces();
   const reason = 'log records: logs.example.org: HTTP 503';

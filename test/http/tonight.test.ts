@@ -13,7 +13,7 @@ import { silence } from './some-jobs.ts';
 
 const passive = new Map([[sourceKeys.mode(), [{ value: 'passive', fromMs: nowMs - hourMs, throughMs: nowMs }]]]);
 
-/** A server with trouble, one without, and one that is not watched. */
+/** Serves a server with trouble, a server without trouble, and a server that is not watched. */
 async function serveTonight(
   servers: readonly string[] = ['prod', 'test', 'dark'],
   turns?: Pick<PageTurns, 'shareByName'>,
@@ -101,7 +101,7 @@ describe('http/tonight', () => {
     });
   });
 
-  it('has words without underscores in the command too', async () => {
+  it('prints words without underscores in the command too', async () => {
     const failing = { consecutiveFailures: 3, failedMs: [3, 2, 1], lastFailedId: 4711, lastFailedMs: 3 };
     const risks = await risksOf([job('settle', [60])], { sources: passive, factsOf: () => failing });
     const { url } = await serve([
@@ -111,7 +111,7 @@ describe('http/tonight', () => {
     expect(stdout).toContain('pay/settle (also job failing)\n');
   });
 
-  it('counts the risks and the runs that it does not list', async () => {
+  it('shows how many risks and runs it does not list', async () => {
     const jobs = Array.from({ length: 510 }, (_, index) => job(`j${index}`, [1], { nodes: {} }));
     const { troubles, ...risks } = await risksOf(jobs, { sources: passive });
     const many = {
@@ -140,7 +140,7 @@ describe('http/tonight', () => {
   it.each([
     ['no time of a run is', '0 of 0 runs', []],
     ['the times of a job are not', '0 of 1 run', [job('a', [1])]],
-  ])('does not call a night calm if %s known', async (_what, none, jobs) => {
+  ])('does not report that no run is at risk if %s known', async (_what, none, jobs) => {
     const risks = { ...(await risksOf(jobs)), jobCount: 1, untimed: { count: 1, switchedOff: 0 } };
     const { ask, url } = await serve([
       tonightRoutes({ servers: () => ['prod'], risks: async () => risks, skipped: async () => undefined, silence }),
@@ -155,7 +155,7 @@ describe('http/tonight', () => {
     expect((await ask('/tonight')).body).toContain('href="./tonight?hours=6"');
   });
 
-  it('computes each horizon separately for simultaneous requests', async () => {
+  it('computes each horizon separately for concurrent requests', async () => {
     const turns = createPageTurns({ clock: systemClock, nextTurn: systemClock.nextTurn, onBusy: () => undefined });
     const { ask, asked } = await serveTonight(['prod'], turns);
     await Promise.all([6, 24, 6].map((hours) => ask(`/api/tonight?hours=${hours}`)));
@@ -185,7 +185,7 @@ describe('http/tonight', () => {
     ]);
   });
 
-  it('reports that the other shards have all servers, if a shard has no server', async () => {
+  it('reports that the other shards have all servers, if this shard has no server', async () => {
     const { ask } = await serveTonight([]);
     const { status, body } = await ask('/tonight');
     expect([status, toText(body).split('\n')[0]]).toEqual([
@@ -204,14 +204,14 @@ describe('http/tonight', () => {
     expect((await (await serveTonight()).ask(path)).status).toBe(status);
   });
 
-  it('leads to the exporter that watches the server', async () => {
+  it('redirects to the exporter that watches the server', async () => {
     const { ask } = await serveTonight(['prod', 'away']);
     expect((await ask('/tonight?server=away')).status).toBe(503);
     expect((await ask('/api/tonight?server=away')).status).toBe(503);
     expect((await ask('/tonight')).status).toBe(200);
   });
 
-  it('has a command that exits with 1 if a run is at risk, 0 if none is, and 2 if this is unknown', async () => {
+  it('has a command that exits with 1 if a run is at risk, 0 if no run is, and 2 if this is unknown', async () => {
     const { url } = await serveTonight();
     const known = toServerTonight('prod', { risks: await risksOf([job('a', [1])]), skipped: undefined }, undefined);
     const ask = (...words: readonly string[]) => runHere(['tonight', ...words, `--url=${url}`]);

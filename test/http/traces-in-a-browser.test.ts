@@ -48,7 +48,7 @@ describeWithTools('http/traces-page, in a browser', ['chromium'], ({ chromium })
       return { traces: names.length };
     };
     const quarantined = { list: async () => refused, retry: act('retry'), drop: act('drop') };
-    // The proxy has a name of its own.
+    // The proxy has its own name.
     const lifecycle = { isEnabled: () => isEnabled, externalUrl: () => 'https://exporter.example.org' };
     const hasPage = (): boolean => false;
     const routes = [
@@ -104,7 +104,7 @@ describeWithTools('http/traces-page, in a browser', ['chromium'], ({ chromium })
     );
   }
 
-  it('retries one trace when its button is pressed, and shows the rest', async () => {
+  it('retries one trace when its button is pressed, and shows the remaining traces', async () => {
     const press = ['button[value="prod/4712"]'];
     const { text, complaints } = await browser.open(`${url}/traces`, { width: 390, press });
     expect({ done, complaints }).toEqual({ done: ['retry prod/4712'], complaints: [] });

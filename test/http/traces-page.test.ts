@@ -71,7 +71,7 @@ Quarantined: 2 traces, 6.6 KiB
 Room in the quarantine: 10,000 traces, 64 MiB`);
   });
 
-  it('does not say that traces are not delivered if only log records are not', async () => {
+  it('does not report that traces cannot be delivered if only log records cannot be delivered', async () => {
     const { text } = await readPage({ shown: stuckLogs() });
     expect(text).toContain(
       '✗Log records cannot be delivered (since 03:09 UTC, 10 min ago)\nWhy: log records: logs.example.org: HTTP 503.\n',
@@ -123,18 +123,18 @@ Sending again and dropping require --web.enable-lifecycle, or web: { enable_life
     expect(body).toContain('<button name="all" value="true" aria-label="Send all again">');
     expect(text).not.toContain('--web.enable-lifecycle');
     expect(headers['content-security-policy']).toContain("form-action 'self'");
-    // Without this header a browser sends forms with the origin `null`, which is refused.
+    // Without this header, a browser sends forms with the origin `null`, which is refused.
     expect(headers['referrer-policy']).toBe('same-origin');
   });
 
-  it('shows fifty of very many quarantined traces', async () => {
+  it('shows at most fifty quarantined traces', async () => {
     const quarantined = Array.from({ length: 1234 }, (_, index) => quarantine({ executionId: String(index + 1) }));
     const { body, text } = await readPage({ shown: { ...refused, quarantine: 1234 }, quarantined });
     expect(body.match(/<th scope="row">/g)).toHaveLength(50);
     expect(text).toContain('\nand 1,184 more traces\n');
   });
 
-  it('says how to switch traces on, and which traces are kept meanwhile', async () => {
+  it('says how to switch traces on, and which traces are stored until then', async () => {
     const { text, body } = await readPage({ shown: traces({ delivery: undefined, waiting: 3, quarantine: 1 }) });
     expect(text).toBe(`…Traces are off
 As of 2024-05-20 03:19:40 UTC; reload.

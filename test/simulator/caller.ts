@@ -21,12 +21,12 @@ type Ask = {
   readonly body?: string;
 };
 
-/** An installation without content, whose clock stands at noon. */
+/** Starts an installation without content, whose clock shows noon. */
 export function startEmpty(options: SimulatorOptions = {}): Promise<Simulator> {
   return startSimulator({ scenario: 'empty', clock: 'free', token: 'secret-token', retained: Infinity, ...options });
 }
 
-/** One project, two jobs and two finished executions, all at known times. */
+/** Starts a service with one project, two jobs and two finished executions, all at known times. */
 export async function startSmall(options: SimulatorOptions = {}): Promise<Simulator> {
   const simulator = await startEmpty(options);
   const { control } = simulator;
@@ -83,7 +83,7 @@ type OneJob = SimulatorOptions & {
   readonly retry?: { readonly attempts: number; readonly delayMs: number };
 };
 
-/** One project with one job of one step of about ten seconds, known as `job-1`. */
+/** Starts a service with one project, and one job of one step of about ten seconds, known as `job-1`. */
 export async function startOneJob({ failing = false, timeoutMs, retry, ...options }: OneJob): Promise<Simulator> {
   const simulator = await startEmpty(options);
   simulator.control.createProject('p', ['n1']);
@@ -95,7 +95,7 @@ export async function startOneJob({ failing = false, timeoutMs, retry, ...option
   return simulator;
 }
 
-/** Lets time pass until an execution has ended; returns its status. */
+/** Advances the time until an execution has ended, and returns its status. */
 export function untilEnd(simulator: Simulator, id: number): string | undefined {
   for (let count = 0; count < 100; count += 1) {
     const found = simulator.truth().executions.find((execution) => execution.id === id);

@@ -57,7 +57,7 @@ describe('simulator/faults', () => {
     expect(await pending).toEqual({ failed: true, status: undefined, body: Buffer.alloc(0) });
   });
 
-  it('closes the connection without an answer', async () => {
+  it('closes the connection without a response', async () => {
     const simulator = await startEmpty();
     simulator.control.addFault({ kind: 'refuse' });
     const { failed, status } = await fetchRaw(simulator);

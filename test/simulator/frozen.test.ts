@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { ask } from './caller.ts';
 
-// The collectors read these paths; they are requested in this order and in reverse.
+// The collectors read these paths; the test requests them in this order and in reverse.
 const paths = [
   'system/info',
   'system/executions/status',

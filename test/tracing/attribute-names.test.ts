@@ -71,17 +71,17 @@ describe('tracing/attribute-names', () => {
     expect(known.has(name)).toBe(isKnown);
   });
 
-  it('has the version of the installed conventions', () => {
+  it('uses the version of the conventions that the installed package has', () => {
     const text = readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8');
     const [, version] = /"@opentelemetry\/semantic-conventions": "([^"]*)"/.exec(text) ?? [];
     expect(schemaUrl).toBe(`https://opentelemetry.io/schemas/${version}`);
   });
 
-  it('has all names in the lists of this test', () => {
+  it('uses only attribute names that are in the lists of this test', () => {
     expect(Object.keys(conventional).length + Object.keys(own).length).toBe(57);
   });
 
-  it('has the values of the conventions', () => {
+  it('uses the values of the conventions', () => {
     expect(actionRun).toBe('RUN');
     expect(Object.values(results)).toEqual(['success', 'failure', 'error', 'timeout', 'cancellation', 'skip']);
   });

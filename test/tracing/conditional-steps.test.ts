@@ -8,7 +8,7 @@ import { planSource } from './recorded.ts';
 
 const named = (description: string, more: Partial<Step> = {}) => command('true', 1, 0, { description, ...more });
 
-/** Returns the names of the steps of a run, but not the names of their nodes. */
+/** Returns the names of the steps of a run, without the names of nodes. */
 async function readNames(options: SimulatorOptions, steps: readonly Step[]): Promise<string[]> {
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free', ...options });
   onTestFinished(() => simulator.stop());
@@ -29,7 +29,7 @@ it.each([
   ['5.20.0', ['Check', 'Deploy', 'Announce', 'Clean']],
   ['6.0.0', ['Check', 'If ready', 'Deploy', 'Announce', 'Clean']],
 ])(
-  'names the steps of a conditional step, which release %s shows in place of the conditional step or below it',
+  'names the steps of a conditional step, which release %s reports in place of the conditional step or below it',
   async (release, names) => {
     const steps = [named('Check'), conditional(named('Deploy'), named('Announce')), named('Clean')];
     expect(await readNames({ release }, steps)).toEqual(names);

@@ -8,13 +8,13 @@ import type { Span } from '../../src/tracing/plan/span.ts';
 import { fc } from '../support/property.ts';
 import { planSource, readRecorded } from './recorded.ts';
 
-/** What truly happened, in milliseconds. */
+/** What truly happened; times are in milliseconds. */
 type Work = {
   /** The time since the start of the parent, or since the end of the previous step. */
   readonly afterMs: number;
   readonly ownMs: number;
   readonly isParallel: boolean;
-  /** Whether the server reports times of the step. For some steps it reports only the times of the steps below. */
+  /** True if the server reports times of the step. For some steps, it reports only times of the steps below. */
   readonly isTold: boolean;
   readonly parts: readonly Work[];
 };
@@ -31,7 +31,7 @@ const { work } = fc.letrec<{ work: Work }>((tie) => ({
 
 type Told = { readonly startMs: number; readonly lengthMs: number; readonly isTold: boolean };
 
-/** Builds the report of a step as real servers do: starts in whole seconds, exact durations. Records the truth by path. */
+/** Builds the report of a step as real servers do, with starts in whole seconds and exact durations. Records the truth by path. */
 function tell(of: Work, startMs: number, path: string, truth: Map<string, Told>): { step: object; endMs: number } {
   const below: object[] = [];
   let endMs = startMs;
@@ -57,7 +57,7 @@ function tell(of: Work, startMs: number, path: string, truth: Map<string, Told>)
   return { step: { ...step, hasSubworkflow: true, workflow: { steps: below } }, endMs };
 }
 
-/** Plans the spans of some work; also returns the true times. */
+/** Plans the spans of some work, and returns them with the true times. */
 function planWork(ms: number, parts: readonly Work[], isParallel = false) {
   const truth = new Map<string, Told>();
   const steps: object[] = [];
@@ -71,7 +71,7 @@ function planWork(ms: number, parts: readonly Work[], isParallel = false) {
   return { truth, spans: planSource(record(startMs, endMs + 3, steps)).trace.spans };
 }
 
-/** A step that began in this second and took this long. */
+/** Returns a step that began in this second and took this long. */
 function partOf(path: string, second: number, duration: number): object {
   const at = toSecond(birthMs + second * 1000);
   return { stepctx: path, executionState: 'SUCCEEDED', startTime: at, endTime: at, duration };
@@ -96,14 +96,14 @@ function byPath(spans: readonly Span[]): ReadonlyMap<string, Span> {
   return new Map(spans.map((span) => [String(span.attributes['cicd.pipeline.task.run.id'] ?? ''), span]));
 }
 
-/** The spans of which the server reports no times. */
+/** The spans whose times the server does not report. */
 function untoldOf(truth: ReadonlyMap<string, Told>, shown: ReadonlyMap<string, Span>): Span[] {
   return [...truth]
     .flatMap(([path, { isTold }]) => (isTold ? [] : [shown.get(path)]))
     .filter((span) => span !== undefined);
 }
 
-/** The earliest start and the latest end of the spans below a span. */
+/** The earliest start and the latest end of all spans below a span. */
 function hullOf({ id }: Span, spans: readonly Span[]): readonly [startMs: number, endMs: number] {
   const below = spans.filter(({ parentId }) => parentId === id);
   return [Math.min(...below.map(({ startMs }) => startMs)), Math.max(...below.map(({ endMs }) => endMs))];
@@ -209,7 +209,7 @@ describe('tracing/times, exact durations', () => {
     ]);
   });
 
-  it('places a step without reliable times around the spans below it, instead of using the times of the server', () => {
+  it('places a step without reliable times around the spans below it, and ignores the times of the server', () => {
     const untold = { executionState: 'SUCCEEDED', startTime: null, endTime: null, duration: -1, hasSubworkflow: true };
     const inner = { ...untold, stepctx: '1/1', workflow: { steps: [partOf('1/1/1', 0, 500)] } };
     const outer = { ...untold, stepctx: '1', workflow: { steps: [inner] } };
@@ -227,7 +227,7 @@ describe('tracing/times, exact durations', () => {
     ]);
   });
 
-  it('shows a step without times for as long as a span below it runs', () => {
+  it('gives a step without times the duration of a span below it', () => {
     const second = toSecond(birthMs + 2000);
     const running = { stepctx: '1/1', executionState: 'RUNNING', startTime: second, endTime: null, duration: -1 };
     const untold = { stepctx: '1', executionState: 'SUCCEEDED', startTime: null, endTime: null, duration: -1 };
@@ -238,7 +238,7 @@ describe('tracing/times, exact durations', () => {
     expect(timesOf('1/1')).toEqual([birthMs + 2000, birthMs + 9000]);
   });
 
-  it('shows a step no earlier than the step before it if both began in the same second', () => {
+  it('starts a step not before the previous step if both began in the same second', () => {
     const first = { ...partOf('1', 0, 1500), hasSubworkflow: true, workflow: { steps: [partOf('1/1', 2, 100)] } };
     const { spans } = planSource(record(birthMs, birthMs + 4000, [first, partOf('2', 0, 200)])).trace;
     expect(spans.slice(1).map(({ startMs, endMs }) => [startMs - birthMs, endMs - birthMs])).toEqual([
@@ -248,14 +248,14 @@ describe('tracing/times, exact durations', () => {
     ]);
   });
 
-  it('shows a duration without times', () => {
+  it('shows a step that has a duration but no times', () => {
     const step = { stepctx: '1', executionState: 'SUCCEEDED', startTime: null, endTime: null, duration: 406 };
     const [, span] = planSource(record(birthMs, birthMs + 2000, [step])).trace.spans;
     expect(span && lengthOf(span)).toBe(406);
     expect(span?.attributes).toMatchObject({ 'automation.span.end_inferred': true });
   });
 
-  it('shortens no exact duration below a step whose own times are whole seconds', () => {
+  it('does not shorten an exact duration below a step whose own times are whole seconds', () => {
     const second = toSecond(birthMs + 1000);
     const node = { executionState: 'SUCCEEDED', startTime: second, endTime: second, duration: 800 };
     const step = { stepctx: '1', nodeStep: true, executionState: 'SUCCEEDED', startTime: second, endTime: second };
@@ -270,7 +270,7 @@ function collect(
   found: Map<string, number>,
 ): void {
   const note = (path: string, { condition, durationMs }: Progress): void => {
-    // Only the first step of a path is shown, even if the path occurs twice.
+    // Only the first step of a path is shown, even if two steps have the same path.
     if (durationMs !== undefined && !isRunning(condition) && !found.has(path)) found.set(path, durationMs);
   };
   note(context, step);

@@ -23,7 +23,7 @@ function step(context: string, changes: Partial<StepState> = {}): StepState {
   };
 }
 
-/** The state of one node at a step, with its end in seconds after the start. */
+/** Returns the state of one node at a step, with its end in seconds after the start. */
 function node(name: string, failureReason: string, seconds: number, changes: Partial<StepState> = {}) {
   return { ...step('', changes), node: name, failureReason, endedAtMs: beginMs + seconds * 1000 };
 }
@@ -116,7 +116,7 @@ describe('tracing/failure', () => {
     });
   });
 
-  it('follows a job reference down to the failed step of the referenced job', () => {
+  it('follows a job reference to the failed step of the referenced job', () => {
     const child = step('1/1', { nodes: [node('web01', 'AuthenticationFailure', 3)] });
     expect(classOf([step('1', { failureReason: 'JobFailed', isNodeStep: false, workflow: [child] })])).toBe('access');
   });
@@ -145,7 +145,7 @@ describe('tracing/failure', () => {
   it('uses the recovered step if a run failed although all its steps succeeded', () => {
     const handled = step('1', { condition: 'succeeded', hadHandler: true, failureReason: 'ConnectionFailure' });
     expect(classOf([handled])).toBe('target');
-    // In some states it is not visible that a handler ran.
+    // In some states, nothing shows that a handler ran.
     const mended = node('web01', 'NonZeroResultCode', 1, { condition: 'succeeded', exitCode: 2 });
     expect(failureOf([step('1', { condition: 'succeeded', nodes: [mended] })])).toMatchObject({
       failureClass: 'work',
@@ -154,13 +154,13 @@ describe('tracing/failure', () => {
     });
   });
 
-  it('uses the reason of the log if steps have none; without both, there is no reason', () => {
+  it('uses the reason of the log if no step has a reason; without both, returns no reason', () => {
     expect(classOf([], { loggedReason: 'NoMatchedNodes' })).toBe('inventory');
     expect(classOf([step('1')])).toBe('unknown');
     expect(classOf(undefined)).toBe('unread');
   });
 
-  it('names the limit of a log that interrupted the steps, unless a step had failed before', () => {
+  it('names the log limit that interrupted the steps, unless a step had failed before', () => {
     const loggedReason = 'LogLimitExceeded';
     const planned = planOf([step('1', { nodes: [node('web01', 'Interrupted', 1)] })], { loggedReason });
     expect(planned.failure).toMatchObject({ failureClass: 'stopped', reason: loggedReason });

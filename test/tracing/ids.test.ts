@@ -12,7 +12,7 @@ describe('tracing/ids', () => {
     expect(toSpanId(namespace, '4711', { kind: 'node', path: '2/1', node: 'web01' })).toBe('c3f70e54fd5adcc7');
   });
 
-  it('agrees with the shell recipe', () => {
+  it('computes the same ids as the shell recipe', () => {
     const recipe = `printf '%s\\n' ax1 trace "$NS" "$ID" | sha256sum | cut -c1-32`;
     const printed = execFileSync('sh', ['-c', recipe], { env: { ...process.env, NS: namespace, ID: '4711' } });
     expect(printed.toString().trim()).toBe(toTraceId(namespace, '4711'));

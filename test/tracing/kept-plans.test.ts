@@ -6,14 +6,14 @@ import { planRecorded, planSource, readRecorded } from './recorded.ts';
 
 const plan = planRecorded('no-state');
 
-/** A plan for an execution that is a retry, or that was retried. */
+/** Plans an execution that is a retry, or that was retried. */
 function planAttempt({ previous, next, attempt }: { previous?: number; next?: number; attempt?: number }): Plan {
   const source = readRecorded('no-state');
   const execution = { ...source.execution, nextAttemptId: next, retryAttempt: attempt };
   return planSource({ ...source, execution, previousAttemptId: previous });
 }
 
-/** The same plan with this many spans, each of which has its own texts. */
+/** Returns the same plan with this many spans; each span has different texts. */
 function grow(spans: number): Plan {
   const [span] = plan.trace.spans;
   if (span === undefined) throw new Error('it has a span');
@@ -38,7 +38,7 @@ function keptAfter(after: Circumstances): string[] {
 }
 
 describe('tracing/kept-plans', () => {
-  it('keeps the last 1,000 plans, each server with its own ids', () => {
+  it('keeps the last 1,000 plans, and keeps the ids of each server separate', () => {
     const kept = createKeptPlans();
     for (let id = 1; id <= 1001; id += 1) kept.keep('prod', id, plan);
     expect([kept.find('prod', 1), kept.find('prod', 2), kept.find('test', 2)]).toStrictEqual([
@@ -82,7 +82,7 @@ describe('tracing/kept-plans', () => {
     expect(left.at(-1)).toBe(60);
   });
 
-  it('has the previous attempt, in any order in which the traces were made', () => {
+  it('finds the previous attempt, whatever the order in which the traces were made', () => {
     const kept = createKeptPlans();
     kept.keep('prod', 12, planAttempt({ attempt: 1 }));
     expect(kept.find('prod', 12)?.attempts).toEqual({ previous: undefined, next: undefined, retry: 1 });
@@ -93,7 +93,7 @@ describe('tracing/kept-plans', () => {
     expect(kept.find('prod', 12)?.attempts.previous).toBeUndefined();
   });
 
-  it('has no previous attempt for an execution that is not a retry', () => {
+  it('finds no previous attempt of an execution that is not a retry', () => {
     const kept = createKeptPlans();
     kept.keep('prod', 11, planAttempt({ next: 12 }));
     kept.keep('prod', 12, planAttempt({}));
@@ -108,7 +108,7 @@ describe('tracing/kept-plans', () => {
     ]);
   });
 
-  it('removes plans whose name belongs to another server', () => {
+  it('removes plans if their server name now belongs to another server', () => {
     const [prod, test] = before.servers;
     if (prod === undefined || test === undefined) throw new Error('there are two');
     expect(keptAfter({ ...before, servers: [prod] })).toEqual(['prod']);

@@ -9,7 +9,7 @@ import { planSource, readRecorded, settings } from './recorded.ts';
 
 const startMs = 1_716_200_000_000;
 
-/** Steps of a second each, one after the other; `failed` names nodes as `{step}@{node}`. */
+/** Plans steps of a second each, one after the other; `failed` names nodes as `{step}@{node}`. */
 function createLarge(steps: number, nodes: number, failed: readonly string[] = []): SpanSource {
   const { execution } = readRecorded('no-state');
   const toNode = (step: number, place: number): NodeState => ({
@@ -49,7 +49,7 @@ function createLarge(steps: number, nodes: number, failed: readonly string[] = [
 }
 
 describe('tracing/limit-spans', () => {
-  it('keeps the first, the slowest and the failed spans, and joins the rest into one span', () => {
+  it('keeps the first, the slowest and the failed spans, and replaces the rest by one span', () => {
     const source = createLarge(2, 8, ['2@node-7']);
     expect(`\n${toTreeText(planSource(source, { maxSpans: 9 }).trace)}`).toBe(`
 RUN shop/load/etl/nightly 0..199877 failure NonZeroResultCode - the execution failed: first failure NonZeroResultCode
@@ -103,7 +103,7 @@ RUN shop/load/etl/nightly 0..199877 failure NonZeroResultCode - the execution fa
     expect(plan.trace.spans.some(({ name, isError }) => name === 'node-3' && isError)).toBe(true);
   });
 
-  it('keeps a JSON request below its limit too', () => {
+  it('also keeps a JSON request below its limit', () => {
     const maxBytes = 4 * 1024 * 1024;
     const plan = planSource(createLarge(100, 200), { format: 'json' });
     const bytes = encodeTrace(plan.trace, 'json').length;
@@ -115,7 +115,7 @@ RUN shop/load/etl/nightly 0..199877 failure NonZeroResultCode - the execution fa
     ['on nodes', createLarge(40, 50), true],
     ['of single steps', createLarge(2000, 0), true],
     ['that is small', createLarge(4, 5), false],
-  ])('plans one %s in the same way in pieces', async (_name, source, isLarge) => {
+  ])('plans one %s in pieces with the same result as at once', async (_name, source, isLarge) => {
     let looks = 0;
     const plan = await finishInPieces(planInPieces(source, { ...settings, maxSpans: 9 }), async () => {
       looks += 1;

@@ -23,7 +23,7 @@ const encoded = (format: 'protobuf' | 'json', traced = plan) =>
   encodeLogs(toLineRecords({ ...traced, lines }, 5000), format);
 
 describe('tracing/plan/log-records', () => {
-  it('gives each line to the span of its step, with the time and level of the line', () => {
+  it('assigns each line to the span of its step, with the time and level of the line', () => {
     const records = read(encoded('protobuf'));
     const step = plan.trace.spans.find(({ id }) => id === records[0]?.spanId);
     expect(step?.attributes[conventional.taskRunId]).toBe(`${plan.failure?.context}@${plan.failure?.node}`);
@@ -69,7 +69,7 @@ describe('tracing/plan/log-records', () => {
     );
   });
 
-  it('adds lines to the run of a workflow for their node, even if its steps run on the server', () => {
+  it('adds lines to the span of the workflow run for their node, even if the steps run on the server', () => {
     const [context, other] = ['1@node=web01/1', '1@node=web02/1'];
     const failure = {
       failureClass: 'work',
@@ -183,7 +183,7 @@ describe('tracing/enrich/send-lines', () => {
     return { run, dropped, wait: (ms: number) => (ticks += ms) };
   }
 
-  it('sends no more lines than the limit of an hour, and counts the remaining lines', async () => {
+  it('sends at most the number of lines that an hour allows, and counts the other lines', async () => {
     const { run, dropped, wait } = setUp();
     expect([await run(), await run(7), await run()]).toEqual([true, true, false]);
     expect(dropped.filter((each) => !each.endsWith(' 0'))).toEqual(['execution_limit 7', 'hour_limit 2']);
@@ -197,7 +197,7 @@ describe('tracing/enrich/send-lines', () => {
     [true, { traces: 4, bytes: 499 }],
     [false, { traces: 5, bytes: 0 }],
     [false, { traces: 1, bytes: 500 }],
-  ])('may use half of the spool, even if traces fill the spool: %s', async (isSent, size) => {
+  ])('uses up to half of the spool for lines, even if traces fill the spool: %s', async (isSent, size) => {
     const { run, dropped } = setUp({
       spool: {
         hasRoom: async ({ maxBytes, maxTraces }) => maxBytes > 500 || maxTraces > 5,

@@ -15,7 +15,7 @@ function planChanged(
 }
 
 describe('tracing/plan-trace', () => {
-  it('gives the root and the resource the fields of the execution', () => {
+  it('sets the fields of the execution on the root and the resource', () => {
     const { trace } = planRecorded('delayed-retry');
     expect(trace.resource).toEqual({
       'service.name': 'automation-service',
@@ -69,7 +69,7 @@ describe('tracing/plan-trace', () => {
     });
   });
 
-  it('gives a node of a step the fields of its state', () => {
+  it('sets the fields of the node state on the node of a step', () => {
     const { trace } = planRecorded('failed-node');
     expect(trace.spans.find(({ name }) => name === 'web02')).toMatchObject({
       kind: 'internal',
@@ -145,7 +145,7 @@ describe('tracing/plan-trace', () => {
     expect(planTrace({ ...source, execution: { ...source.execution, status: 'missed' } }, settings)).toBeUndefined();
   });
 
-  it('reads only the reason from the log, and only if the state has none', () => {
+  it('reads nothing except the reason from the log, and only if the state has no reason', () => {
     const failed = { status: 'failed' } as const;
     const reasonOf = (loggedReason: string) => planChanged(failed, { loggedReason }).root?.attributes['error.type'];
     expect(reasonOf('AuthenticationFailure')).toBe('AuthenticationFailure');
@@ -156,7 +156,7 @@ describe('tracing/plan-trace', () => {
     expect(plan.trace.spans[0]?.attributes['error.type']).toBe('NonZeroResultCode');
   });
 
-  it('gives a worker an id whenever it has a name', () => {
+  it('sets an id for each worker that has a name', () => {
     const { state } = readRecorded('succeeded');
     const workerOf = (serverUuid: string | undefined, beside: Partial<SpanSource>) => {
       const { resource } = planChanged({ serverUuid }, beside).trace;

@@ -47,7 +47,7 @@ describe('tracing/plan, any tree', () => {
     fc.assert(property, { numRuns: 200 });
   });
 
-  it('gives a span the same id at any limit', () => {
+  it('computes the same id for a span at any limit', () => {
     const property = fc.property(randomSource, (source) => {
       const all = new Set(planSource(source).trace.spans.map(({ id }) => id));
       const { spans } = planSource(source, { maxSpans: 6 }).trace;
@@ -57,7 +57,7 @@ describe('tracing/plan, any tree', () => {
     fc.assert(property, { numRuns: 200 });
   });
 
-  it('limits the times of a span to those of its parent', () => {
+  it('limits the times of a span to the times of its parent', () => {
     const parent = { startMs: 10, endMs: 20 };
     expect(clampInto(parent, { startMs: 5, endMs: 12 })).toEqual({ startMs: 10, endMs: 12 });
     expect(clampInto(parent, { startMs: 15, endMs: 30 })).toEqual({ startMs: 15, endMs: 20 });

@@ -26,7 +26,7 @@ const nodeName = fc.oneof(fc.constantFrom('web01', 'web02', 'a,b', '', 'x/y', '_
 const nodeState: fc.Arbitrary<NodeState> = fc.tuple(progress, nodeName).map(([state, node]) => ({ ...state, node }));
 const nodes = fc.uniqueArray(nodeState, { selector: ({ node }) => node, maxLength: 4 });
 
-/** Paths of which most are valid; some are missing, doubled or invalid. */
+/** Paths, most of them valid; some are missing, doubled or invalid. */
 const path = fc.oneof(
   { weight: 4, arbitrary: fc.constant('own') },
   { weight: 1, arbitrary: fc.constantFrom('handler', 'none', '1', '1e', '2/1', '../x', '1@node=web01') },
@@ -62,7 +62,10 @@ const execution: fc.Arbitrary<TracedExecution> = fc
     nextAttemptId: attempt,
   }));
 
-/** An execution with random steps: times may be out of order, conditions may contradict each other, paths may not fit. */
+/**
+ * An execution with random steps: times may be out of order, conditions may contradict each other, and paths may not match any
+ * step.
+ */
 export const randomSource: fc.Arbitrary<SpanSource> = fc
   .tuple(execution, progress, fc.array(step, { maxLength: 5 }))
   .map(([of, state, steps]) => ({

@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { readRecording, toTreeText } from '../../src/tracing/enrich/replay.ts';
 import { planSource } from './recorded.ts';
 
-/** A step whose handler is a job, as servers of the rundeck dialect report it: there is no step `1e`, and paths start anew. */
+/**
+ * A step whose handler is a job, as servers of the rundeck dialect report it: there is no step `1e`, and the paths of the job
+ * begin at 1 again.
+ */
 const recording = {
   execution: {
     id: 4711,
@@ -78,7 +81,7 @@ const recording = {
 };
 
 describe('tracing/plan, handlers as servers report them', () => {
-  it('names the steps of a job that handled an error, and the steps after it', () => {
+  it('names the steps of a job that handled an error, and the steps after the job', () => {
     const { trace } = planSource(readRecording(JSON.stringify(recording)));
 
     expect(`\n${toTreeText(trace)}`).toBe(`

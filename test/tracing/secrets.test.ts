@@ -77,7 +77,7 @@ const recording = {
   loggedReason: canary('log'),
 };
 
-/** Finds secrets in all output: bytes, JSON, and the tree for people. */
+/** Finds secrets in all output: bytes, JSON, and the tree that people read. */
 function listCanaries(changes: Partial<TraceSettings> = {}): readonly string[] {
   const { trace } = planSource(readRecording(JSON.stringify(recording)), changes);
   const decoder = new TextDecoder();
@@ -91,7 +91,7 @@ function listCanaries(changes: Partial<TraceSettings> = {}): readonly string[] {
 }
 
 describe('tracing/secrets', () => {
-  it('includes no secret and no user', () => {
+  it('contains no secret and no user', () => {
     expect(listCanaries()).toEqual([]);
     expect(listCanaries({ joining: { option: 'traceparent', mode: 'parent' } })).toEqual([]);
   });
@@ -102,7 +102,7 @@ describe('tracing/secrets', () => {
     expect(listCanaries({ withArgstring: true })).toEqual(['canary-argstring']);
   });
 
-  it('still contains the steps', () => {
+  it('still contains the steps when secrets are removed', () => {
     const { trace } = planSource(readRecording(JSON.stringify(recording)));
     expect(trace.spans.map(({ name }) => name)).toEqual([
       'RUN shop/g/nightly',

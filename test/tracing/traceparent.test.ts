@@ -58,12 +58,12 @@ describe('tracing/traceparent', () => {
     expect(root?.links).toEqual([{ traceId: trace, spanId: span, attributes: { 'automation.link': 'caller' } }]);
   });
 
-  it('ignores a caller if configured', () => {
+  it('ignores a caller if the configuration says so', () => {
     const plan = planWith(value, 'off');
     expect([plan.caller, plan.trace.spans[0]?.links]).toEqual(['none', []]);
   });
 
-  it.each(['parent', 'link'] as const)('reports an invalid value, and continues without it (%s)', (mode) => {
+  it.each(['parent', 'link'] as const)('reports an invalid value, and continues without the value (%s)', (mode) => {
     const plan = planWith(`00-${trace}-${'0'.repeat(16)}-01`, mode);
     expect([plan.caller, plan.trace.spans[0]?.links]).toEqual(['invalid', []]);
     expect(plan.trace.traceId).toBe(toTraceId('https://automation.example.org', '4711'));

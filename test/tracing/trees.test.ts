@@ -42,7 +42,7 @@ RUN shop/load/etl/nightly 0..9333 failure HostNotFound - the execution failed: f
 `);
   });
 
-  it('plans a job reference that runs for each node as one step, with one node after the other', () => {
+  it('plans a job reference that runs for each node as one step, with the nodes one after the other', () => {
     expect(tree('per-node-reference')).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed: first failure NonZeroResultCode
   Drain (1) 0..900 success [clamped] - succeeded
@@ -62,7 +62,7 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution fail
 `);
   });
 
-  it('accepts mixed and partial steps without an error, with times from their nodes', () => {
+  it('accepts mixed and partial steps without an error, and uses the times of their nodes', () => {
     expect(tree('mixed-in-succeeded')).toBe(`
 RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
   step 1 (1) 0..1200 success [nodes mixed] [not-started 1] [end-inferred] - mixed, but no failure below it was final
@@ -72,7 +72,7 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
 `);
   });
 
-  it('does not mark a step as failed that a handler recovered', () => {
+  it('does not mark a step as failed if a handler recovered the step', () => {
     expect(tree('recovered-handler')).toBe(`
 RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
   Deploy (1) 0..4000 success [nodes partial] [clamped] - partial, but no failure below it was final
@@ -85,7 +85,7 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
 `);
   });
 
-  it('ignores a recovered failure in the reason of the whole execution', () => {
+  it('does not use a recovered failure as the reason of the whole execution', () => {
     expect(tree('recovered-then-failed')).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed: first failure NonZeroResultCode
   step 1 (1) 0..2000 failure IOFailure [clamped] - failed, IOFailure, recovered by its handler
@@ -114,7 +114,7 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution fail
     ]);
   });
 
-  it('shows a handler that failed itself', () => {
+  it('shows a handler that failed', () => {
     expect(tree('failed-handler')).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed: first failure NonZeroResultCode
   step 1 (1) 0..8000 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode below
@@ -125,7 +125,7 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution fail
 `);
   });
 
-  it('marks the root by the status of the execution, whatever its steps are', () => {
+  it('marks the root by the status of the execution, whatever the results of the steps are', () => {
     expect(tree('failed-of-succeeded')).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure _OTHER - the execution failed; nothing gives a reason
   step 1 (1) 0..1204 success [clamped] - succeeded
@@ -133,7 +133,7 @@ RUN shop/load/etl/nightly 0..9333 failure _OTHER - the execution failed; nothing
 `);
   });
 
-  it('ends unfinished steps with their parent', () => {
+  it('ends unfinished steps when their parent ends', () => {
     expect(tree('stale-running')).toBe(`
 RUN shop/load/etl/nightly 0..60000 error incomplete [not-started 1] [degraded seal_timeout] - the execution was cut off
   step 1 (1) 0..1000 success [clamped] - succeeded
@@ -152,7 +152,7 @@ RUN shop/load/etl/nightly 0..60000 error incomplete [degraded seal_timeout] - th
 `);
   });
 
-  it('shows only the root if the state never arrived', () => {
+  it('shows only the root if the state was never received', () => {
     expect(tree('state-never-loaded')).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure node_failure [degraded seal_timeout] - the execution failed; nodes failed and gave no reason
 `);
@@ -204,7 +204,7 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
     expect(trace.spans.map(({ name }) => name)).toEqual(['RUN', expected]);
   });
 
-  it('names the steps of a reference by its expansion elsewhere, if the steps fit', () => {
+  it('names the steps of a job reference as in another place of the workflow, if the steps fit', () => {
     expect(tree('repeated-reference')).toBe(`
 RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
   child (1) 0..1000 success [clamped] - succeeded
@@ -267,7 +267,7 @@ RUN 0..4000 error _OTHER - its status is unknown
 `);
   });
 
-  it('accepts hostile names', () => {
+  it('accepts names with malicious content', () => {
     expect(tree('hostile-names')).toBe(`
 RUN shop/__proto__/../../\\u202eevil"<script> 0..5000 failure node_failure - the execution failed; nodes failed and gave no reason
   \\u001b[31mred\\u001b[0m\\u000a  fake line (1) 0..4000 failure node_failure [clamped] - failed, node_failure below
@@ -280,7 +280,7 @@ RUN shop/__proto__/../../\\u202eevil"<script> 0..5000 failure node_failure - the
 `);
   });
 
-  it('moves times of children into their parents and keeps the order of steps', () => {
+  it('moves times of children into their parents, and keeps the order of steps', () => {
     expect(tree('times-out-of-order')).toBe(`
 RUN shop/load/etl/nightly 0..4000 success - the execution succeeded
   step 1 (1) 0..3000 success [clamped] - succeeded
@@ -315,7 +315,7 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
 `);
   });
 
-  it('counts steps below the nodes of a step that never started', () => {
+  it('counts the steps below the nodes of a step that never started', () => {
     const source = readRecorded('per-node-reference');
     const notStarted = (step: StepState): StepState => ({ ...step, condition: 'not-started' });
     const steps = source.state?.steps.map((step) => ({
@@ -341,7 +341,7 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - th
     expect(idsOf('root')).toEqual(['307b5cfc9224f771']);
   });
 
-  it('counts only steps among omitted spans', () => {
+  it('counts only steps as omitted spans', () => {
     expect(tree('per-node-reference', { detail: 'steps', maxSpans: 4 })).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed: first failure NonZeroResultCode
   Drain (1) 0..900 success [clamped] - succeeded

@@ -54,12 +54,12 @@ export function leave(scene: Scene, place: Place): void {
   scene.estate.places.splice(scene.estate.places.indexOf(place), 1);
 }
 
-/** The longest time until a busy project has been read, with a margin. */
+/** The longest time until a busy project has been read, including a margin. */
 export function denseMs({ plan }: Pick<Scene, 'plan'>): number {
   return plan.maxDelayMs + 8 * minuteMs;
 }
 
-/** The number of rows, which exceeds a page; it is smaller if the steps of each run are read one after the other. */
+/** The number of rows, which is more than a page; the number is smaller if the steps of runs are read one after the other. */
 export function toFloodRows({ size, traces }: Scene['plan']): number {
   if (size === 'flood') return 4000;
   return size === 'small' && traces !== 'off' ? 120 : 700;
@@ -119,7 +119,7 @@ export function anyClock(which: 'all' | 'one'): Card {
     const dice = scene.dice.of(`clock ${played.atMs}`);
     const { members } = scene.service.world;
     const one = dice.between(0, members.length - 1);
-    // An execution with an end a month ago is pruned as soon as it is counted.
+    // An execution that ended a month ago is pruned as soon as it is counted.
     const byMs = dice.chance(0.5) ? dice.pick([...steps, 30 * dayMs]) : -dice.pick(steps);
     scene.note(`clock of ${which} by ${byMs}`);
     setClocks(scene, played, which === 'all' ? members : members.slice(one, one + 1), byMs);

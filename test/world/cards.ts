@@ -19,7 +19,7 @@ import type { Dice } from './dice.ts';
 import { type PlayedCard, toPaceMs } from './plan.ts';
 import { addJobTo, addPlace, deleteEnded, finishOne, type Scene } from './scene.ts';
 
-/** Every card by its name in a plan; each is one thing that can go wrong. */
+/** Every card by its name in a plan; each card is one thing that can go wrong. */
 const cards = {
   kill: (scene, { forMs }) => scene.operator.kill(Math.min(forMs, 30_000)),
   stop: (scene, { forMs }) => scene.operator.stop(Math.min(forMs, 45_000)),
@@ -36,7 +36,7 @@ const cards = {
   'broken system info': weather('server', { brokenPath: /system\/info/ }),
   'no date': weather('clock', { date: 'none' }),
   'stale states': weather('states', { staleStates: true }),
-  // There are more pages than the deadline allows.
+  // The pages need more time than the deadline allows.
   'dense and slow': (scene, played) => {
     ofPlace((_scene, place) => {
       place.denseUntilMs = scene.time.nowMs() + denseMs(scene);
@@ -45,7 +45,7 @@ const cards = {
     })(scene, played);
     weather('slow', { minMs: 1500, spread: 0.5, tailShare: 0 })(scene, { ...played, forMs: denseMs(scene) });
   },
-  // The absence is longer than the catch-up limit; afterwards the totals of long windows exceed their deadline.
+  // The absence is longer than the catch-up limit; afterwards, totals of long windows take longer than their deadline.
   'long absence': (scene, played) => {
     const awayMs = scene.plan.catchUpLimitMs + 3 * minuteMs;
     if (awayMs > 60 * minuteMs) return;
@@ -59,10 +59,10 @@ const cards = {
     for (let made = 0; made < 3; made += 1)
       scene.time.after(dice.next() * 60_000, () => addBusyPlace(scene, dice, true));
   },
-  // Nobody sees these runs running: only the next list of projects shows the project.
+  // These runs are never listed as running: only the next list of projects shows the project.
   newcomer: (scene, { atMs }) => addBusyPlace(scene, scene.dice.of(`newcomer ${atMs}`), false),
   'delete project': ofPlace((scene, place) => {
-    // Thousands of rows that are deleted before they are read would test nothing.
+    // Thousands of rows test nothing if they are deleted before they are read.
     if (scene.estate.places.length < 2 || (place.denseUntilMs ?? 0) > scene.time.nowMs()) return;
     leave(scene, place);
     scene.service.control.deleteProject(place.name);
@@ -75,7 +75,7 @@ const cards = {
       const before = place.name;
       if (!scene.service.world.projects.has(before)) return;
       place.name = `${before}r`;
-      // A pattern with the old name excludes nothing any longer.
+      // A pattern with the old name no longer excludes anything.
       for (const left of scene.truth.excluded)
         if (left.by === 'configuration' && `${left.name}/`.startsWith(`${before}/`))
           left.toMs = Math.min(left.toMs, scene.time.nowMs());
@@ -101,13 +101,13 @@ const cards = {
       hiddenProjects.length = 0;
       permit(scene);
       trouble.toMs = scene.time.nowMs();
-      // Credentials that could not see a renamed project see a new project: its past may belong to another one.
+      // Credentials that could not read a renamed project see a new project: its past may belong to another project.
       for (const { name, namedAtMs } of scene.estate.places)
         if (namedAtMs > trouble.fromMs - 3 * minuteMs - toPaceMs(scene.plan))
           scene.truth.listedFrom.set(name, trouble.toMs);
     });
   }),
-  // Runs that are read again after a restore may have the name of their job at that time, or none.
+  // Runs that are read again after a restore may have the earlier name of their job, or no name.
   'delete job': ofPlace((scene, place) => {
     scene.truth.lostAt.push(scene.time.nowMs());
     const [job] = place.jobs.splice(0, 1);
@@ -131,7 +131,7 @@ const cards = {
     for (const place of scene.estate.places) finishOne(scene, place, scene.dice.of(`busy ${place.name}`));
   },
   import: ofPlace((scene, place) => {
-    // A run looks like an import if its clock is more than a day behind.
+    // A run looks imported if its clock is more than a day behind.
     if (scene.service.world.members.some(({ skewMs }) => skewMs < -1440 * minuteMs)) return;
     const dice = scene.dice.of(`import ${scene.time.nowMs()}`);
     for (let count = 0; count < 20; count += 1) {
@@ -142,7 +142,7 @@ const cards = {
     }
   }),
   retention: (scene, { forMs }) => {
-    // In most cases, an execution is deleted only after it could be read for long enough.
+    // In most cases, an execution is deleted only after it was readable for long enough.
     const minMs = scene.dice.of(`retention ${scene.time.nowMs()}`).chance(0.25) ? forMs : scene.plan.maxDelayMs;
     deleteEnded(scene, scene.time.nowMs() - Math.max(forMs, minMs));
   },
@@ -192,7 +192,7 @@ const cards = {
     const { group = '', name } = job.definition;
     leaveOut(job, 'configuration', [job.project.name, ...(group === '' ? [] : [group]), name].join('/'))(scene, played);
   }),
-  // The limit suffices for the series of runs without a job, or not even for these.
+  // The limit is enough for the series of runs without a job, or not even for these series.
   'fewer series': lasting('sight', ({ operator, estate, truth, time, dice }) => {
     truth.fewerSinceMs ??= time.nowMs();
     operator.reload({ maxSeries: dice.of(`series ${time.nowMs()}`).pick([40, 100 * estate.places.length]) });
@@ -227,7 +227,7 @@ const cards = {
   'collector is silent': mood('silent'),
   'collector is busy': mood('busy'),
   'collector loses answers': mood('takes and loses the answer'),
-  // The gateway never accepts large bodies again, so waiting traces must be sent in smaller requests.
+  // From then on, the gateway accepts no large bodies, so waiting traces must be sent in smaller requests.
   'collector resets large bodies': ({ collector }) => {
     collector.mood.way = 'resets large bodies';
   },
@@ -240,7 +240,7 @@ const cards = {
   'starts to come': ofPlace((scene, place) => {
     const dice = scene.dice.of(`starts to come ${scene.time.nowMs()}`);
     const endedAtMs = Math.floor(scene.time.nowMs());
-    // A one-time run was aborted before its start, on a server that does not report its kind.
+    // A one-time run was aborted before its start, on a server that does not report that the run is a one-time run.
     const run = { startedAtMs: endedAtMs + dice.between(1, 40) * 86_400_000, endedAtMs, status: 'aborted' } as const;
     scene.service.control.addFinished(place.name, { ...run, skewMs: scene.service.world.members[0]?.skewMs ?? 0 });
   }),
@@ -252,10 +252,10 @@ const cards = {
 
 export type CardName = keyof typeof cards;
 
-/** Cards that occur only in arranged worlds and in worlds of days. */
+/** Cards that are used only in arranged worlds and in worlds of days. */
 const arranged: readonly CardName[] = ['busy everywhere', 'newcomer', 'passive'];
 
-/** Cards with wrong times; some worlds have one of them in addition. */
+/** Cards with wrong times; some worlds have one of these cards in addition. */
 const timeCards: readonly CardName[] = ['any server clock', 'any member clock', 'starts to come', 'starts in 1970'];
 
 // This cast is safe: the list contains the keys of `cards`.
@@ -263,7 +263,7 @@ export const allCards = (Object.keys(cards) as CardName[]).filter(
   (card) => ![...arranged, ...timeCards].includes(card),
 );
 
-/** A project in which something runs from its first moment until another card deletes it. */
+/** A project in which a run is always in progress, from its first moment until another card deletes the project. */
 function addBusyPlace(scene: Scene, dice: Dice, hasJobs: boolean): void {
   const place = addPlace(scene.service, scene.estate, scene.plan, hasJobs);
   for (let count = 0; count < 8; count += 1)

@@ -5,7 +5,7 @@ import type { Dice } from './dice.ts';
 import { type ReadTrace, readJsonTraces } from './read-traces.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** The way in which the trace backend responds at the moment. */
+/** How the trace backend responds now. */
 type Mood = {
   way: 'takes' | 'refused' | 'silent' | 'busy' | 'takes and loses the answer' | 'resets large bodies';
   minMs: number;
@@ -25,7 +25,10 @@ type CollectorOptions = {
   readonly time: VirtualTime;
   readonly dice: Dice;
   readonly timeoutMs: number;
-  /** Schedules work for the current sender: it waits while the process is stopped, and never runs after its end. */
+  /**
+   * Schedules work for the current sender: the work waits while the process is stopped, and never runs after the end of the
+   * process.
+   */
   readonly toWake?: () => (work: () => void) => void;
 };
 

@@ -20,7 +20,7 @@ type DaemonOptions = {
   readonly state: State;
   readonly toDispatcher: ToDispatcher;
   readonly post: Post;
-  /** The time between two polls that are played; the polls between them are left out. */
+  /** The time between two polls that are played; other polls are omitted. */
   readonly apartMs: number | undefined;
   readonly onLine: (level: string, message: string, fields: LogFields) => void;
 };
@@ -43,7 +43,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
   const self = createSelf({ version: 'world', nodeVersion: 'none', measuresProcess: false });
   const snapshots = createSnapshots(clock, toPlainBlock);
   const say = (level: string) => (fields: LogFields, message: string) => {
-    // An incomplete shutdown is a fault in this world.
+    // In this world, an incomplete shutdown is a fault.
     if (message === 'shutdown incomplete') throw new Error(message, { cause: fields });
     onLine(level, message, fields);
   };
@@ -96,7 +96,7 @@ function toOtlp() {
   return settings;
 }
 
-/** Renders text without compression: that would run on another thread, and no test reads its result. */
+/** Renders text without compression, which would run in another thread, and whose result no test reads. */
 export async function toPlainBlock(bytes: Buffer): Promise<Block> {
   return { ...emptyBlock, text: [bytes], length: bytes.length };
 }

@@ -2,7 +2,7 @@
 export type Dice = {
   /** Returns a number from 0 to below 1. */
   readonly next: () => number;
-  /** A whole number, both limits included. */
+  /** Returns a whole number from `least` to `greatest`, including both. */
   readonly between: (least: number, greatest: number) => number;
   readonly pick: <Item>(items: readonly [Item, ...Item[]]) => Item;
   readonly chance: (share: number) => boolean;

@@ -12,7 +12,7 @@ export function drawPlan(options: Options, seed = Number(options.get('seed'))): 
   return change(options.has('further') ? withFurther(drawn) : drawn, options);
 }
 
-/** Replaces values of the plan by the values of the command line. */
+/** Replaces values of the plan with the values of the command line. */
 export function change(plan: Plan, options: Options): Plan {
   const cards = options.get('cards');
   const release = options.get('release');

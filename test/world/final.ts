@@ -25,7 +25,7 @@ type Final = {
 
 type OnFault = (oracle: string, says: string) => void;
 
-/** Checks the conditions that must hold once all problems are over. */
+/** Checks the conditions that must be true once all problems are over. */
 export function judgeEnd(final: Final, onFault: OnFault): void {
   const { scene, lagSeconds, spooled, pending } = final;
   scene.service.play();
@@ -78,7 +78,7 @@ function countLost(final: Final, onFault: OnFault): Map<Execution, string> {
     }
     if (isOfExcludedProject(scene, execution)) onFault('what is left out is not counted', `${tell(execution)} is`);
     if (isOfExcludedJob(scene, execution) === true) continue;
-    // Runs of two databases may have one id and almost one start; then only the run that is nearer to the entry counts.
+    // Runs of two databases may have the same id and nearly the same start; then only the run nearer to the entry counts.
     const key = `${entry.id} ${entry.startedAtMs}`;
     const other = owners.get(key);
     const isNearer = other === undefined || toDistance(entry, execution) < toDistance(entry, other);
@@ -134,7 +134,8 @@ function compareTraces(
     if (differs !== undefined) onFault('a trace tells what happened', `of ${tell(execution)}: ${differs}`);
     const repeats = previous.get(execution);
     const linked = trace.links.get('retry_of');
-    // If only a later id shows that ids restarted, an attempt before it has an old trace id, and no link joins the attempts.
+    // If only a later id shows that ids started again, an attempt before that id has an old trace id, and no link joins the
+    // attempts.
     const isCut =
       linked === undefined && repeats !== undefined && findEpoch(scene, repeats) < findEpoch(scene, execution);
     if (repeats !== undefined && linked !== traceIds.get(repeats) && !isCut)
@@ -143,7 +144,7 @@ function compareTraces(
       onFault('a retry leads to what it repeats', `of ${tell(execution)}, which is none: ${linked}`);
     if (plan.traces === 'nodes' && trace.degraded === undefined && trace.spans.some(({ isInferred }) => isInferred))
       onFault('a trace is final', `of ${tell(execution)}: ends are inferred`);
-    // The server reports a running state for ever for a run that a restart interrupted.
+    // For a run that a restart interrupted, the server reports a running state forever.
     const visibleMs = execution.end?.visibleAtMs ?? 0;
     const isOfStates = truth.troubles.some(
       ({ what, fromMs, toMs }) => what === 'states' && fromMs < atMs && toMs > visibleMs,
@@ -161,7 +162,7 @@ function findTraceId(scene: Scene, execution: Execution): string {
   return toIdOf(execution, findEpoch(scene, execution));
 }
 
-/** Finds how often ids had restarted: from the first repeated id on, later traces have new trace ids. */
+/** Finds how often ids had started again: from the first repeated id on, later traces have new trace ids. */
 function findEpoch({ truth, collector, service }: Scene, execution: Execution): number {
   const place = truth.newDatabases.length === 0 ? 0 : service.world.history.indexOf(execution);
   const last = truth.newDatabases.filter(({ ended }) => ended <= place).length;

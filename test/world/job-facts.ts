@@ -8,20 +8,20 @@ const ofSuccess = 'automation_job_last_success_timestamp_seconds';
 const ofEnd = 'automation_job_last_end_timestamp_seconds';
 const ofId = 'automation_job_last_execution_id';
 
-/** Checks the last values of each job, which are those of its newest runs; deleted jobs have none. */
+/** Checks the last values of each job, which come from its newest runs; a deleted job has none. */
 export function judgeJobs(
   { service, estate, truth }: Scene,
   shown: Shown,
   counted: ReadonlyMap<Execution, string>,
   onFault: (oracle: string, says: string) => void,
 ): void {
-  // A run whose end is minutes ahead of a clock that was set back ended when it was read.
+  // A run whose end is minutes ahead of a clock that was set back ended at the time when it was read.
   const isStepped = truth.troubles.some(({ byMs = 0 }) => Math.abs(byMs) > 300_000);
   const newest = new Map<string, Newest>();
   for (const [execution, project] of counted) {
     const { job, id } = execution;
     if (job === undefined || execution.jobDeleted || truth.excluded.some(({ of }) => of === job)) continue;
-    // A run that had an earlier name is counted under that name.
+    // A run under an earlier name of its job counts for that name.
     if (job.generation > 0 || project !== job.project.name) continue;
     const key = toKey(project, job.definition.group ?? '', job.definition.name);
     const known = newest.get(key) ?? { successMs: 0, endMs: 0, id: 0 };

@@ -7,10 +7,10 @@ type Aside = { readonly reason: string; readonly atMs: number };
 type Spooled = { readonly trace: SpooledTrace; aside: Aside | undefined };
 
 type OfServer = {
-  /** The entries by id, because they are looked up by id. */
+  /** The entries by id, because other functions look them up by id. */
   readonly entries: Map<number, LedgerEntry[]>;
   readonly byProject: Map<string, Set<LedgerEntry>>;
-  /** Entries that were pruned because their executions ended long ago. */
+  /** Entries that were removed because their executions ended long ago. */
   readonly pruned: Map<number, LedgerEntry[]>;
   readonly documents: Map<string, { readonly kind: string; readonly key: string; readonly body: string }>;
 };
@@ -27,12 +27,12 @@ export function createDisk(): Disk {
   return { servers: new Map(), spool: new Map(), memories: new Map(), isFull: false };
 }
 
-/** A copy that stays the same when the original changes. */
+/** Returns a copy that does not change with the original. */
 export function copyDisk({ servers, spool, memories, isFull }: Disk): Disk {
   return structuredClone({ servers, spool, memories, isFull });
 }
 
-/** All entries with an id, including pruned entries. */
+/** Finds all entries with an id, including removed entries. */
 export function findEver({ servers }: Disk, server: string, id: number): readonly LedgerEntry[] {
   const { entries, pruned } = servers.get(server) ?? {};
   return [...(entries?.get(id) ?? []), ...(pruned?.get(id) ?? [])];

@@ -9,15 +9,18 @@ import type { VirtualTime } from './virtual-time.ts';
 /** The condition of the network and of the service at the moment. */
 export type Weather = {
   way: 'open' | 'refused' | 'silent' | 'unavailable';
-  /** The duration of a response: at least `minMs`, up to the share `spread` more, and much more for `tailShare` of all. */
+  /**
+   * The duration of a response: at least `minMs`, plus up to the share `spread`, and much more for the share `tailShare` of
+   * responses.
+   */
   minMs: number;
   spread: number;
   tailShare: number;
   tailMs: number;
-  /** Where the `Date` header of responses comes from. */
+  /** The origin of the `Date` header of responses. */
   date: 'own' | 'none' | 'proxy';
   proxyAheadMs: number;
-  /** Which total of all executions the server reports. */
+  /** The total of all executions that the server reports. */
   totals: 'true' | 'any' | 'none' | 'more';
   /** The share of responses that fail, and the way in which they fail. */
   failShare: number;
@@ -29,11 +32,11 @@ export type Weather = {
   slowMs: number;
   /** The seconds in the Retry-After header of failed responses. */
   retryAfter: string | undefined;
-  /** Reports old states of steps although the execution has ended. */
+  /** True if old states of steps are reported although the execution has ended. */
   staleStates: boolean;
 };
 
-/** The usual weather and temporary changes, of which the newest has priority. */
+/** The usual weather, and temporary changes; the newest change has priority. */
 export type Climate = { readonly usual: Weather; readonly fronts: Partial<Weather>[] };
 
 export function toWeather({ usual, fronts }: Climate): Weather {
@@ -58,7 +61,7 @@ export const fairWeather: Weather = {
   staleStates: false,
 };
 
-/** A request as the network saw it; its times are true times. */
+/** A request as the network sees it, in true time. */
 type Seen = {
   readonly path: string;
   readonly sentMs: number;
@@ -73,13 +76,16 @@ type NetworkOptions = {
   readonly dice: Dice;
   readonly onSent: (path: string) => void;
   readonly onEnd: (seen: Seen) => void;
-  /** Schedules work for the current sender: it waits while the process is stopped, and never runs after its end. */
+  /**
+   * Schedules work for the current sender: the work waits while the process is stopped, and never runs after the end of the
+   * process.
+   */
   readonly toWake?: () => (work: () => void) => void;
   /** Called with the body of each response that the daemon has received. */
   readonly onRead?: (path: string, body: string) => void;
 };
 
-/** The network between a daemon and the service. Each response takes its own time, so responses may overtake each other. */
+/** The network between a daemon and the service. Each response has its own duration, so responses may overtake each other. */
 export function createNetwork(options: NetworkOptions): ToDispatcher {
   const { time, service, climate, dice, onSent, onEnd, onRead, toWake = () => (work) => work() } = options;
 
@@ -101,7 +107,7 @@ export function createNetwork(options: NetworkOptions): ToDispatcher {
   function answer(path: string, headers: Readonly<Record<string, string>>): DirectAnswer {
     const weather = toWeather(climate);
     const isBroken = weather.brokenPath?.test(path) === true;
-    // A request that began before the network fell silent continues.
+    // A request that began before the network stopped responding continues.
     const isUnavailable = climate.fronts.some(({ way }) => way === 'unavailable');
     if (isUnavailable) return { status: 503, headers: {}, body: 'no server is available' };
     if (isBroken || (weather.failShare > 0 && dice.chance(weather.failShare)))
@@ -190,7 +196,7 @@ function toFlat(headers: unknown): Record<string, string> {
 
 type StaleState = { executionState?: string; completed?: boolean; endTime?: string | null; steps?: StaleState[] };
 
-/** A stale state, as another cluster member may report it: the last step is still running. */
+/** Returns a stale state, as another cluster member may report it: the last step is still running. */
 function toStale(said: DirectAnswer): DirectAnswer {
   if (said.status !== 200) return said;
   // This cast is safe: only these fields are changed, and only if they exist.

@@ -11,7 +11,7 @@ import { planWorld } from './plan.ts';
 import { playWorld } from './play.ts';
 
 const minuteMs = 60_000;
-/** The first minute of the outage, during which a full hour passes, when collectors of every interval are due. */
+/** The first minute of the outage. A full hour passes during the outage, when collectors of every interval are due. */
 const fromMinute = 50;
 const toMinute = 70;
 
@@ -19,7 +19,7 @@ const plan = {
   ...planWorld(1, []),
   projects: 12,
   lengthMs: 90 * minuteMs,
-  // No execution ends, so that alerts about executions stay silent.
+  // No execution ends, so alerts about executions stay silent.
   gapMs: 400 * 86_400_000,
   minMs: 20,
   tailShare: 0,
@@ -55,10 +55,10 @@ describeWithTools('world/outage', ['promtool'], ({ promtool }) => {
           shown = text ?? '';
         },
         onLook: async (self) => {
-          // The world reads no configuration file, so these metrics are left out.
+          // The world reads no configuration file, so the metrics about the file are omitted.
           const own = (await self.registry.metrics()).replaceAll(/^automation_exporter_config.*\n/gm, '');
           scrapes.push(`${shown}${own}`);
-          // The limit is a minute, and the time until a vital poll notices the recovery.
+          // The limit is a minute, plus the time until a vital poll notices the recovery.
           if (scrapes.length * 0.5 <= toMinute + 2) return;
           failing.push(...own.split('\n').filter((line) => /^automation_exporter_collector_success.* 0$/.test(line)));
         },
@@ -91,7 +91,7 @@ function toInput(scrapes: readonly string[]): { series: string; values: string }
 
 const down = [{ labels: '{alertname="AutomationServiceDown"}', value: 1 }];
 
-/** Tests that exactly this alert fires, from the minute in which the outage is noticed until its end. */
+/** Tests that this alert, and no other, fires from the minute in which the outage is noticed until the end of the outage. */
 function testRules(promtool: string, input: readonly { series: string; values: string }[]): string {
   const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-outage-'));
   try {

@@ -5,7 +5,7 @@ import { copiedEveryMs, countedWithinMs, never, toReadableMs } from './restored-
 import type { Scene, Trouble } from './scene.ts';
 import { isOfUnseenPast, isOfUnseenStep, toCommonMs } from './unseen-clocks.ts';
 
-/** All exceptions of the checks. Everything else must be correct, at the latest once every problem is over. */
+/** All exceptions of the checks. Everything else must be correct once every problem is over. */
 
 export type Truth = Pick<Scene, 'truth' | 'plan' | 'time'>;
 
@@ -15,7 +15,10 @@ type Pardon = {
   readonly holds: (scene: Truth, execution: Execution) => boolean;
   /** True if the exception ends after the daemon has read the row and has had time to count it. */
   readonly endsOnceRead?: true;
-  /** True if the exception ends after a day in which everything was readable, because passes over the past count the execution. */
+  /**
+   * True if the exception ends after a day in which everything was readable, because comparisons of the past count the
+   * execution.
+   */
   readonly endsInDay?: true;
 };
 
@@ -98,7 +101,7 @@ const pardonsOfCounted: readonly Pardon[] = [
       const endedMs = execution.end?.atMs ?? 0;
       return truth.troubles.some(
         ({ fromMs, toMs, byMs = 0 }) =>
-          // The clock was set back now, or at the end of a time in which it was ahead.
+          // The clock was set back now, or at the end of a time in which the clock was ahead.
           (fromMs >= endedMs && fromMs + Math.min(byMs, 0) <= endedMs - minuteMs) ||
           (byMs > 0 && toMs >= endedMs && toMs <= endedAt(execution) - minuteMs),
       );
@@ -145,19 +148,19 @@ function toGoneMs({ truth }: Truth, { project, end, deletedAtMs, lostAtMs = neve
   return Math.min(
     deletedAtMs ?? never,
     project.deleted ? (truth.gone.get(project.name) ?? never) : never,
-    // A run that a restart interrupted ends later; it disappears with the next database.
+    // A run that a restart interrupted ends later; the next database does not contain it.
     (end?.atMs ?? 0) <= lostAtMs
       ? lostAtMs
       : Math.min(...truth.newDatabases.flatMap(({ atMs }) => (atMs > lostAtMs ? [atMs] : []))),
   );
 }
 
-/** Reports whether the daemon was there for a day; passes over the past may be two hours late. */
+/** Reports whether the daemon ran for a day; comparisons of the past may be two hours late. */
 function wasThereForDay(scene: Truth, execution: Execution): boolean {
   return wasReadable(scene, execution, Math.min(scene.time.nowMs(), toGoneMs(scene, execution)), 26 * 60 * minuteMs);
 }
 
-/** Reports whether anything was readable; a time in which nothing was readable does not count. */
+/** Reports whether anything was readable; times in which nothing was readable do not count. */
 function wasReadable({ truth, plan }: Truth, { end }: Execution, untilMs: number, forMs = plan.maxDelayMs): boolean {
   const visibleMs = end?.visibleAtMs ?? 0;
   let readableMs = untilMs - visibleMs;
@@ -207,22 +210,25 @@ function wasLeftOut(scene: Truth, execution: Execution, which: Project | Job | u
       (of !== job || by === 'permission') &&
       (end?.atMs ?? 0) < (by === 'permission' ? toMs : toEffectMs(scene, toMs)) + reloadedWithinMs &&
       (isForgotten || !wasReadable(scene, execution, fromMs)) &&
-      // Counting of a project starts anew when it is included again, so executions that are read later may be uncounted.
+      // Counting of a project starts anew when the project is included again, so executions that are read later may be uncounted.
       !wasRead(scene, execution, of === job ? never : fromMs),
   );
 }
 
-/** Returns the time at which a configuration takes effect: a daemon must have run with it until it was stored. */
+/** Returns the time at which a configuration takes effect: a daemon must have run with it until the daemon stored it. */
 function toEffectMs({ truth }: Truth, changedMs: number): number {
   const isAway = ({ what, fromMs, toMs }: (typeof truth.troubles)[number]): boolean =>
     what === 'daemon' && fromMs <= changedMs + reloadedWithinMs && toMs > changedMs;
   return truth.troubles.find(isAway)?.toMs ?? changedMs;
 }
 
-/** The time within which a reload ends polls that wait for a response. */
+/** The time after which a reload has ended polls that wait for a response. */
 export const reloadedWithinMs = 30_000;
 
-/** Finds ids that a later database gave to runs with an earlier start, because a clock was set back. Such runs look the same. */
+/**
+ * Finds ids that a later database assigned to runs with an earlier start, because a clock was set back. The runs of both
+ * databases look the same.
+ */
 export function findUnordered({ truth, service }: Scene): Set<number> {
   const unordered = new Set<number>();
   const latest = new Map<number, number>();
@@ -245,7 +251,7 @@ export function mayBeSentAgain({ what, fromMs, toMs }: Scene['truth']['troubles'
   return (what === 'collector' || what === 'disk') && fromMs < atMs + 60_000 && toMs > atMs - 60_000;
 }
 
-/** Reports whether there is a reason for which steps were unreadable, so that the trace may have only its root. */
+/** Reports whether steps may have been unreadable, so that the trace may have only its root. */
 export function mayLackSteps({ plan, truth }: Scene, execution: Execution, atMs: number): boolean {
   const { project, deletedAtMs, lostAtMs, end } = execution;
   if (plan.traces === 'root') return true;

@@ -7,7 +7,7 @@ import { readOptions } from './options.ts';
 import { plants } from './plants.ts';
 import { playWorld } from './play.ts';
 
-/** Plays a world with a planted fault in a new process, because a fault stays in the modules that are loaded. */
+/** Plays a world with a planted fault in a new process, because a fault stays in the loaded modules. */
 function play(
   name: string,
   shownBy: string,

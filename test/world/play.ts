@@ -47,7 +47,7 @@ type PlayOptions = {
   readonly onScrape?: (text: string | undefined) => void;
   /** Starts more events after the world has begun. */
   readonly begin?: (scene: Scene) => void;
-  /** Called with the daemon's own metrics after each scrape. */
+  /** Called with the metrics of the daemon itself after each scrape. */
   readonly onLook?: (self: Self) => Promise<void>;
   /** The length of the calm time at the end. */
   readonly calmMs?: number;
@@ -81,7 +81,7 @@ export async function playWorld(
     ...fairWeather,
     minMs: plan.minMs,
     tailShare: plan.tailShare,
-    // Responses that exceed the deadline are a separate problem, so they do not occur here.
+    // Responses that take longer than the deadline are a separate problem, so they do not occur here.
     tailMs: Math.min(plan.minMs * 40 + 300, plan.timeoutMs * 0.7),
     date: plan.date,
     proxyAheadMs: 300,
@@ -209,7 +209,7 @@ export async function playWorld(
   const minRestMs = plan.size === 'small' && calmMs === undefined ? 2 * minuteMs + plan.holdMs : restMs;
   await time.run(Math.min(restUntilMs, time.nowMs() + minRestMs));
   let last = await judgeNow();
-  // Executions with an end in the future count when the clock of the server reaches their end.
+  // Executions that end in the future count when the clock of the server reaches their end.
   const latestMs = Math.max(...service.world.history.map(endedAt));
   const untilMs = Math.max(restUntilMs, Math.min(latestMs, time.nowMs() + hourMs) + 4 * plan.executionsEveryMs);
   while (last.length > 0 && time.nowMs() < untilMs) {

@@ -1,7 +1,7 @@
 import type { Cancel, Clock } from '../../src/domain/clock.ts';
 import type { PollTimes, TimedPoll } from '../../src/schedule/scheduler.ts';
 
-/** Due times of polls by the daemon's wall clock, in the manner of cron; entries are spread over their interval. */
+/** Times at which polls are due by the wall clock of the daemon, as in cron; collectors are spread over their interval. */
 export function createVirtualPollTimes(clock: Clock, apartMs: number): (entries: readonly TimedPoll[]) => PollTimes {
   return (entries) => {
     const lines = entries.map(({ everyMs, run }, index) => {

@@ -7,7 +7,7 @@ type Row = {
   readonly 'date-ended'?: { readonly unixtime: number };
 };
 
-/** Notes which finished executions a response contains; a row that comes only with a total is ignored. */
+/** Records which finished executions a response contains; a row that comes only with a total is ignored. */
 export function noteRead({ truth, service, time }: Scene, path: string, body: string): void {
   if (!/\/project\/[^*/]+\/executions\?/.test(path) || /[?&]max=1(&|$)/.test(path)) return;
   // This cast is safe: the simulator wrote the text.
@@ -24,7 +24,10 @@ export function noteRead({ truth, service, time }: Scene, path: string, body: st
   }
 }
 
-/** Reports whether a row counts as read: the oldest second of a full page is read again, as rows of it may be missing. */
+/**
+ * Reports whether a row counts as read: the oldest second of a full page is read again, because rows of this second may be
+ * missing.
+ */
 function isTaken(path: string, rows: readonly Row[]): (row: Row) => boolean {
   const toSecond = (row: Row): number => Math.floor((row['date-ended']?.unixtime ?? Infinity) / 1000);
   const isFull = rows.length >= Number(/[?&]max=(\d+)/.exec(path)?.[1]);
@@ -36,7 +39,7 @@ type Index = { read: number; readonly byId: Map<number, Execution[]> };
 
 const indexes = new WeakMap<readonly Execution[], Index>();
 
-/** Finds an execution in a history, to which executions are only added, so the index is extended with it. */
+/** Finds an execution in a history. Histories only grow, so the index is extended and not built again. */
 function indexOf(history: readonly Execution[]): ReadonlyMap<number, readonly Execution[]> {
   const index: Index = indexes.get(history) ?? { read: 0, byId: new Map<number, Execution[]>() };
   indexes.set(history, index);

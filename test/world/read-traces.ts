@@ -1,4 +1,4 @@
-/** A trace in the form that a backend sees. */
+/** A trace as a backend sees it. */
 export type ReadTrace = {
   readonly traceId: string;
   readonly runId: string;

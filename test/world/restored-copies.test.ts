@@ -89,7 +89,7 @@ function planRestore(seed: number): Plan {
   };
 }
 
-/** Serves the recorded scrapes of each path in their order; after the last scrape it does not respond. */
+/** Serves the recorded scrapes of each path in their order; there is no response after the last scrape. */
 async function serveInTurn(recorded: ReadonlyMap<string, Scrapes>) {
   const places = new Map<string, number>();
   const server: Server = createServer((request, response) => {

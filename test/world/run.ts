@@ -3,7 +3,7 @@ import { readOptions } from './options.ts';
 import { plant } from './planting.ts';
 import type { Report } from './play.ts';
 
-/** Plays one world by its seed, or many; with a progress file, the command continues after the last world. */
+/** Plays one world by its seed, or many; with a progress file, the command continues after the last played world. */
 const options = readOptions(process.argv.slice(2));
 const plantName = options.get('plant')?.replaceAll('_', ' ');
 if (plantName !== undefined) plant(plantName);

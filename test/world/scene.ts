@@ -32,7 +32,7 @@ export type Operator = {
   readonly reload: (change: Change) => void;
   readonly fillDisk: (isFull: boolean) => void;
   readonly restoreCopy: (backAfterMs: number) => void;
-  /** Replaces a previous release, which wrote the state, by the current release. */
+  /** Replaces a previous release, which wrote the state, with the current release. */
   readonly upgrade: (backAfterMs: number) => void;
   readonly isUp: () => boolean;
 };
@@ -47,9 +47,12 @@ export type TruthBook = {
   readonly skipped: { readonly fromMs: number; readonly beforeMs: number }[];
   /** The start of the first daemon by the clock of the service. */
   beganMs: number;
-  /** The time at which a project became visible that was created unseen. Its counting begins with the last list without it. */
+  /**
+   * The times at which projects became visible that had been created unseen. Counting begins with the last list without the
+   * project.
+   */
   readonly listedFrom: Map<string, number>;
-  /** The times at which executions were deleted, which a restored copy cannot read again. */
+  /** The times at which executions were deleted that a restored copy cannot read again. */
   readonly lostAt: number[];
   /** Earlier names of jobs, each with the time of its end. */
   readonly renamed: { readonly jobId: string; readonly name: string; readonly atMs: number }[];
@@ -67,7 +70,7 @@ export type TruthBook = {
   fewerSinceMs: number | undefined;
   /** Projects that the credentials cannot see now. */
   readonly hiddenProjects: string[];
-  /** The times at which ids restarted, each with the number of executions that had ended. */
+  /** The times at which ids started again, each with the number of executions that had ended. */
   readonly newDatabases: { readonly atMs: number; readonly ended: number }[];
   /** The problems of the service, the network or the daemon, each with its start and end. */
   readonly troubles: {
@@ -98,7 +101,7 @@ export type Trouble =
 export type Place = {
   name: string;
   namedAtMs: number;
-  /** The time at which the project or its database was created; nothing ran earlier. */
+  /** The time at which the project or its database was created; no run is older. */
   sinceMs: number;
   readonly jobs: string[];
   /** The time until which the dense seconds of the project are read. */
@@ -107,7 +110,7 @@ export type Place = {
 
 type Estate = { readonly places: Place[]; madeProjects: number; madeJobs: number };
 
-/** The start of true time; it has a fraction of a millisecond on purpose. */
+/** The start of true time, which has a fraction of a millisecond on purpose. */
 export const birthMs = Date.UTC(2026, 0, 15, 12, 3, 7) + 0.625;
 
 export function createTruth(): TruthBook {
@@ -212,7 +215,7 @@ export function finishOne(
   dice: Dice,
   agoMs = 0,
 ): void {
-  // Ends have the time of the clock of the service.
+  // The clock of the service dates the ends.
   const skewMs = service.world.members[0]?.skewMs ?? 0;
   const sinceMs = Math.ceil(place.sinceMs);
   const endedAtMs = Math.max(Math.floor(time.nowMs()) - Math.floor(agoMs), sinceMs + 1);
@@ -249,7 +252,7 @@ export function startCleaner(scene: Scene, keptMs: number): void {
   });
 }
 
-/** Ends one successful and then one failed run of each job; the success becomes visible last. */
+/** Ends one successful and then one failed run of each job; the success becomes visible after the failure. */
 export function finishLast({ service, time, estate }: Scene): void {
   const nowMs = Math.floor(time.nowMs());
   const skewMs = service.world.members[0]?.skewMs ?? 0;

@@ -30,7 +30,7 @@ const plainCards: readonly CardName[] = [
   'long runs',
 ];
 
-/** The maximum delay of a run that still counts as the expected one. */
+/** The maximum delay of a run that still counts as the expected run. */
 const marginMs = 600_000;
 
 /** Checks that no run counts as missed, and that each scheduled time is decided once. */

@@ -3,7 +3,7 @@ import { isOfExcludedJob, isShownSurely } from './left-out.ts';
 import type { Scene } from './scene.ts';
 import { labelOf, type Shown } from './shown.ts';
 
-/** The expected total: usually one number, but a range if the job of a run depends on when the run was counted. */
+/** The expected total: usually one number; a range if the job of a run depends on the time at which the run was counted. */
 type Range = { least: number; most: number };
 
 type JobLabels = { readonly group: string; readonly name: string };
@@ -18,7 +18,7 @@ export function toJobLabels(
   const earlier = truth.renamed.filter(({ jobId, atMs }) => jobId === job.id && atMs >= (end?.visibleAtMs ?? 0));
   const names = new Set([...earlier.map((each) => each.name), name]);
   const labels = [...names].map((each) => ({ group, name: each }));
-  // Without a mark for deleted jobs, such a run looks ad hoc, except a retry or a one-time run.
+  // Without a mark for deleted jobs, such a run looks ad hoc, unless it is a retry or a one-time run.
   const { jobDeletedFlag, asDocumented } = service.world.release;
   const isRepeated = !asDocumented && (attempt > 0 || retriedBy !== undefined);
   const isOfJob = type === 'user-scheduled' || isRepeated;
@@ -26,7 +26,7 @@ export function toJobLabels(
   return jobDeleted ? [...labels, { group: '', name: deleted }] : labels;
 }
 
-/** The start that counts: the end replaces a start that is older than any server. */
+/** The start that counts: if the start is older than any server, the end replaces it. */
 export function toStart(execution: Execution): number {
   return startedAt(execution) < Date.UTC(2010, 0, 1) ? endedAt(execution) : startedAt(execution);
 }
@@ -83,7 +83,7 @@ function addRun(scene: Scene, execution: Execution, project: string, expected: M
     addOfJob(1, 'runs', status);
     if (succeededNodes.length > 0) addOfJob(succeededNodes.length, 'nodes', 'succeeded');
     if (failedNodes.length > 0) addOfJob(failedNodes.length, 'nodes', 'failed');
-    // The run has no duration: a clock was set back during it, or its start was reset.
+    // The run has no duration: a clock was set back during the run, or its start was reset.
     if (seconds < 0 || toStart(execution) !== startedAt(execution)) continue;
     addOfJob(1, 'durations', status);
     addOfJob(seconds, 'seconds', status);
@@ -138,7 +138,7 @@ function foldOthers(expected: Map<string, Range>, totals: ReadonlyMap<string, nu
   }
 }
 
-/** After a time with too few series, earlier counts of jobs and nodes appear again only with their next run. */
+/** After a time with too few series, the earlier counts of a job or node are shown again only after its next run. */
 function foldAll(expected: Map<string, Range>, totals: Map<string, number>): void {
   const toOther = (key: string): string => {
     const [kind = '', project = '', ...more] = key.split('|');

@@ -60,14 +60,14 @@ function toRootNames(scene: Scene, execution: Execution, project: string): strin
   );
 }
 
-/** Lists each step that began, and each node on which it began. */
+/** Lists each step that began, and each node on which the step began. */
 function listExpected(execution: Execution, isBare: boolean): Expected[] {
   const progress = progressOf(execution, Number.MAX_SAFE_INTEGER);
   return planOf(execution).steps.flatMap((run) => {
     const moment = momentOf(run, progress);
     if (moment.startMs === undefined) return [];
     const path = String(run.number);
-    // Steps have their names only from the job, while it exists.
+    // Only the job has the names of steps, while the job exists.
     const isNameless = execution.job === undefined || execution.jobDeleted || isBare;
     const names = ['command', ...(isNameless ? [`step ${path}`] : [])];
     const nodes = [...run.nodes.keys()].flatMap((node): Expected[] => {
@@ -105,7 +105,7 @@ function compareSpans(expected: readonly Expected[], spans: readonly ReadSpan[])
   return undefined;
 }
 
-/** Checks the wait: if the first step begins more than two seconds after the run, a span covers the time between. */
+/** Checks the wait: if the first step begins more than two seconds after the run, a span must cover the time between the two. */
 function compareWait(execution: Execution, expected: readonly Expected[], trace: ReadTrace): string | undefined {
   if (expected.length === 0) return undefined;
   const progress = progressOf(execution, Number.MAX_SAFE_INTEGER);

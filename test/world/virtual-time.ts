@@ -14,7 +14,7 @@ export function createVirtualTime(startMs: number) {
   let events = 0;
 
   function at(atMs: number, run: () => void): Cancel {
-    // Such an event would be due for ever, and would block later events.
+    // Such an event would always be due, and would block later events.
     if (Number.isNaN(atMs)) throw new RangeError('a time has to be a number');
     order += 1;
     const entry: Entry = { atMs: Math.max(nowMs, atMs), order, run };
@@ -34,7 +34,7 @@ export function createVirtualTime(startMs: number) {
 
   return {
     nowMs: () => nowMs,
-    /** Schedules an event for this time, or for now if the time has passed. */
+    /** Schedules an event for this time, or for the present if the time has passed. */
     at,
     after: (ms: number, run: () => void) => at(nowMs + ms, run),
     /** Plays all events up to a time in their order; the immediate consequences of an event come before the next event. */
@@ -52,7 +52,7 @@ export function createVirtualTime(startMs: number) {
       nowMs = untilMs;
     },
     events: () => events,
-    /** Makes the next event wait for work outside of virtual time. */
+    /** Delays the next event until work outside of virtual time is done. */
     hold: (work: Promise<unknown>) => {
       held.add(work);
       const over = (): void => void held.delete(work);
@@ -64,7 +64,7 @@ export function createVirtualTime(startMs: number) {
 export type Hands = {
   /** The difference between the wall clock and true time. */
   wallOffsetMs: number;
-  /** The share by which its seconds pass faster than true seconds. */
+  /** The fraction by which this clock is faster than true time. */
   readonly drift: number;
 };
 
@@ -85,7 +85,7 @@ export function createDaemonClock(time: VirtualTime, hands: Hands, dice: Dice) {
 
   function after(ms: number, work: () => void): Cancel {
     if (Number.isNaN(ms)) throw new RangeError('a timer has to have a time');
-    // Delays are as in Node: whole milliseconds, at least one; a delay of more than 32 bits fires at once.
+    // Delays are as in Node: whole milliseconds, at least one; a delay that does not fit into 32 bits fires at once.
     const wholeMs = ms >= 1 && ms <= 2 ** 31 - 1 ? Math.trunc(ms) : 1;
     let isCancelled = false;
     const cancel = time.after((wholeMs + dice.next()) / rate, () =>
@@ -128,7 +128,7 @@ export function createDaemonClock(time: VirtualTime, hands: Hands, dice: Dice) {
 
 export type DaemonClock = ReturnType<typeof createDaemonClock>;
 
-/** Resolves with the next turn of the event loop, when all settled promises have been handled. */
+/** Resolves in the next turn of the event loop, after all settled promises have been handled. */
 function nextLoopTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);

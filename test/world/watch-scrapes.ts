@@ -51,7 +51,7 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
   }
 
   function noFall(shown: Shown): void {
-    // A series that was forgotten starts again with its next run.
+    // A series that was removed starts again with its next run.
     for (const key of highest.keys())
       if (!shown.has(key) && mayFall(scene, labelOf(key, 'project') ?? '')) highest.delete(key);
     for (const [key, value] of shown) {
@@ -65,7 +65,7 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
         beganAgain(key);
       const isForgiven = hasFallen && isPardoned;
       if (hasFallen && !isForgiven) onFault('no counter falls', `${key}: ${value} after ${before}`);
-      // The series of a project that was removed may have been shown before, and may stay until the removal is noticed.
+      // The series of a removed project may have been shown before, and may stay until the removal is noticed.
       const isNew = before === undefined && !truth.gone.has(labelOf(key, 'project') ?? '');
       if (isNew && value !== 0 && plan.holdMs > 0 && key.startsWith('automation_executions_total'))
         if (!isTroubled(['restored'], 3_600_000)) onFault('born at 0', `${key}: ${value}`);
@@ -73,7 +73,7 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
     }
   }
 
-  /** Reports whether a counter starts at 0 again, because changes since the copy are lost. */
+  /** Reports whether a counter starts at 0 again because changes since the copy are lost. */
   function beganAgain(key: string): boolean {
     return key.startsWith('automation_changes_total') && truth.troubles.some(({ what }) => what === 'restored');
   }
@@ -114,7 +114,7 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
       // A run that ends after a clock change has times of the old clock; the new clock must first reach them.
       if (runsOverStep(execution)) continue;
       const visibleMs = execution.end?.visibleAtMs ?? nowMs;
-      // When a clock is set back, projects count as read up to the time of the new clock.
+      // When a clock is set back, projects count as read up to the new time of this clock.
       const waitsMs = nowMs - Math.max(visibleMs, ...setBackAt());
       if (waitsMs > (lagSeconds ?? 0) * 1000 + slackMs && waitsMs > slackMs) {
         open.delete(execution);

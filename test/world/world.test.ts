@@ -11,7 +11,7 @@ import { playWorld } from './play.ts';
 import { shrink, toCommand } from './shrink.ts';
 import { createDaemonClock, createVirtualTime } from './virtual-time.ts';
 
-/** Plans that once found a fault, one on each line. */
+/** Plans that once showed a fault, one plan on each line. */
 const corpus = readPlans(join(import.meta.dirname, 'corpus.jsonl'));
 
 const seeds = Array.from({ length: Number(process.env['WORLD_SEEDS'] ?? 60) }, (_, index) => 1001 + index);
@@ -37,14 +37,14 @@ describe('world', () => {
     expect(one.requests).toBeGreaterThan(100);
   });
 
-  it('refuses a time that is not a number, instead of waiting for ever', () => {
+  it('refuses a time that is not a number, instead of waiting forever', () => {
     const time = createVirtualTime(0);
     const { clock } = createDaemonClock(time, { wallOffsetMs: 0, drift: 0 }, createDice('times'));
     expect(() => time.after(Number.NaN, () => undefined)).toThrow('a time has to be a number');
     expect(() => clock.after(Number.NaN, () => undefined)).toThrow('a timer has to have a time');
   });
 
-  it('finds no fault with either state engine', async () => {
+  it('finds no fault with SQLite or with the state in memory', async () => {
     const plan = { ...planWorld(23, allCards), traces: 'nodes' } as const;
     const memory = await playWorld({ ...plan, state: 'memory' });
     const sqlite = await playWorld({ ...plan, state: 'sqlite' });
@@ -53,7 +53,7 @@ describe('world', () => {
   });
 
   it.each([-1_200_000, 1_200_000])(
-    "makes a trace of every execution that ended a while ago by a server clock that is %i ms ahead of the exporter's clock",
+    'makes a trace of every execution that ended a while ago if the server clock is %i ms ahead of the exporter',
     async (serverAheadMs) => {
       const plan = { ...planWorld(2, []), traces: 'root', serverAheadMs, maxTraceAgeMs: 600_000 } as const;
       const report = await playWorld(plan);
@@ -87,7 +87,7 @@ describe('world', () => {
     300_000,
   );
 
-  it('has a place for each planted fault', () => {
+  it('finds the text of each planted fault exactly once in the sources', () => {
     expect(findLost()).toEqual([]);
   });
 });

@@ -54,7 +54,7 @@ describe('api/auth/token', () => {
     expect(server.asked[0]?.headers).not.toHaveProperty('authorization');
   });
 
-  it('uses a configured dialect from the first request on', async () => {
+  it('uses a configured dialect from the first request', async () => {
     const server = await startGuardedServer('service');
     server.guard((headers) => headers['x-service-auth-token'] === 'old');
     const { api, close } = createTestClient({
@@ -100,7 +100,7 @@ describe('api/auth/token', () => {
     expect(secret.rereads()).toBe(1);
   });
 
-  it.each(refusals)('sends one request per poll with an unchanged token, after %s', async (_name, refusal) => {
+  it.each(refusals)('sends one request per poll while the token is unchanged, after %s', async (_name, refusal) => {
     const { server, secret, api } = await meet();
     server.guard(() => false, refusal);
 
@@ -111,7 +111,7 @@ describe('api/auth/token', () => {
     expect(secret.rereads()).toBe(2);
   });
 
-  it('tries a replaced token once, and stops if that token is refused too', async () => {
+  it('tries a replaced token once, and stops if the replaced token is refused too', async () => {
     const { server, secret, api, seen } = await meet();
     server.guard(() => false);
     secret.replace('new');
@@ -148,7 +148,7 @@ describe('api/auth/token', () => {
     expect(secret.rereads()).toBe(0);
   });
 
-  it('sends both headers again after the token is refused, in case the dialect changed', async () => {
+  it('sends both headers again after the token is refused, because the dialect may have changed', async () => {
     const { server, api } = await meet();
     server.guard((headers) => headers['x-service-auth-token'] === 'old');
 
@@ -212,7 +212,7 @@ describe('api/auth/bearer', () => {
     ]);
   });
 
-  it('sends one request per poll with a token that was not renewed', async () => {
+  it('sends one request per poll while a refused token is not renewed', async () => {
     const { server, secret, api } = await connect();
     server.guard(() => false);
 

@@ -33,17 +33,17 @@ export async function startServer(answer: RequestListener) {
 }
 
 type GuardedServer = ListeningServer & {
-  /** Sets who is admitted from now on, and the answer to all others. */
+  /** Sets which requests are admitted from now on, and the response to all other requests. */
   readonly guard: (admits: (headers: IncomingHttpHeaders) => boolean, refusal?: Refusal) => void;
 };
 
-/** The answer of the service to a wrong or expired token. */
+/** The response of the service to a wrong or expired token. */
 export const unauthorized: Refusal = {
   status: 403,
   body: '{"error":true,"apiversion":47,"errorCode":"unauthorized","message":"no"}',
 };
 
-/** Answers system info and the execution mode to callers that the guard admits. */
+/** Starts a server that sends system info and the execution mode to requests that the guard admits. */
 export async function startGuardedServer(dialect: 'service' | 'rundeck'): Promise<GuardedServer> {
   const json = { 'content-type': 'application/json' };
   let admits: (headers: IncomingHttpHeaders) => boolean = () => false;

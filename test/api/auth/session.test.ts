@@ -64,7 +64,7 @@ describe('api/auth/session', () => {
     expect(logins()).toBe(2);
   });
 
-  it('keeps its session and its pause after a failed login across a reload, and uses a changed password at once', async () => {
+  it('keeps its session, and its pause after a failed login, across a reload, and uses a changed password at once', async () => {
     const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
     onTestFinished(() => simulator.stop());
     simulator.control.addToken({ token: 'right', user: 'reader', kind: 'password' });
@@ -80,7 +80,7 @@ describe('api/auth/session', () => {
     expect(logins()).toBe(3);
   });
 
-  it('tries a wrong password once a minute', async () => {
+  it('tries a wrong password at most once a minute', async () => {
     const { api, logins, pass } = await connect('wrong');
     const refusal = { kind: 'unauthorized', message: 'login: the user name or the password is refused' };
 
@@ -93,20 +93,20 @@ describe('api/auth/session', () => {
     expect(logins()).toBe(2);
   });
 
-  it('uses a replaced password without waiting for the minute to pass', async () => {
+  it('uses a replaced password before the minute is over', async () => {
     const { api, simulator, password, allow, pass } = await connect('wrong');
     await expect(api.get(executionMode)).rejects.toMatchObject({ kind: 'unauthorized' });
     allow('new');
     password.replace('new');
 
     expect(await api.get(executionMode)).toBe('active');
-    // The next login starts at once, without waiting for the old login.
+    // The next login starts at once, and does not wait for the old login.
     pass(30_000);
     simulator.control.addFault({ kind: 'status', path: '^/api/', status: 403, body: unauthorized.body, times: 1 });
     expect(await api.get(executionMode)).toBe('active');
   });
 
-  it('reports the right error for an empty response to a session', async () => {
+  it('reports an empty response to a session as empty', async () => {
     const { api, simulator } = await connect();
     simulator.control.configure({ apiForSessions: false });
 
@@ -165,7 +165,7 @@ describe('api/auth/session', () => {
     expect(own.asked[1]?.line).toBe('GET /step/two?to=a//b');
   });
 
-  it('uses a new cookie from a response of the API', async () => {
+  it('uses a new cookie that a response of the API sets', async () => {
     let answers = 0;
     const own = await startSessionServer('', () => ({ 'set-cookie': `JSESSIONID=turn${(answers += 1)}; Path=/` }));
     const { api } = connectTo(own.url, 'right');
@@ -182,7 +182,7 @@ describe('api/auth/session', () => {
     ]);
   });
 
-  it('keeps returning to the member that a load balancer chose', async () => {
+  it('keeps sending requests to the member that a load balancer chose', async () => {
     let answers = 0;
     const own = await startServer((request, response) => {
       const isLogin = request.url === '/j_security_check';
@@ -266,7 +266,7 @@ describe('api/auth/session', () => {
     expect((await credentials.authorize(transport, undefined)).headers).toEqual(headers);
   });
 
-  it('completes a login after the poll that started it has ended', async () => {
+  it('completes a login after the poll that started the login has ended', async () => {
     const replies: (() => void)[] = [];
     const own = await startSessionServer('', undefined, (reply) => replies.push(reply));
     const { credentials, transport } = connectTo(own.url, 'right');

@@ -11,7 +11,7 @@ import { fakeClock } from '../../support/fake-clock.ts';
 let close: () => Promise<void> = async () => undefined;
 afterEach(() => close());
 
-it('loses no time between two requests, although the server computes the span by its own clock and returns whole seconds', async () => {
+it('loses no time between two requests, although the server uses its own clock and returns whole seconds', async () => {
   const simulator = createDirectSimulator({ scenario: 'empty', apiVersion: 47 });
   const { control } = simulator;
   control.createProject('pay');
@@ -65,7 +65,7 @@ it('ignores a next run in the past, because the server would return the same tim
   });
 });
 
-it('lists the times of a job that starts at the moment of each request, while the server still reports this start as the next run', async () => {
+it('lists the times of a job that starts at each request, although the server still reports this start as the next run', async () => {
   const minuteMs = 60_000;
   const times = [1, 2, 3, 4].map((minutes) => birthMs + minutes * minuteMs);
   const getTimed = async ({ path }: { path: string }) => ({

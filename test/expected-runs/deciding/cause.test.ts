@@ -11,7 +11,7 @@ const atMs = Date.UTC(2026, 10, 22, 2);
 const second = 1000;
 const minute = 60 * second;
 
-/** A job without runs, edits or switches that was decided up to an hour earlier. */
+/** A job without runs, edits or switches whose times were decided until an hour before. */
 const settle = {
   id: 'j1',
   project: 'pay',
@@ -79,7 +79,7 @@ describe('expected-runs/deciding/cause', () => {
   it.each([
     ['the common address', undefined, 0],
     ['the member that runs the job', 'm2', 40],
-  ])('is restart if %s reports, by its own clock, a start after the time', (_what, uuid, aheadSeconds) => {
+  ])('is restart if %s reports a start after the time, by the clock of the member', (_what, uuid, aheadSeconds) => {
     // The clock of the member was 40 s ahead, so the run was at 02:00 by the clock of the first member.
     const expectedMs = atMs + 40 * second;
     const startedAtMs = atMs + (5 + aheadSeconds) * second;
@@ -126,7 +126,7 @@ describe('expected-runs/deciding/cause', () => {
     ['unknown', 'allows two at once', { allowsSeveral: true, mostAtOnce: 2 }],
     ['overlap', 'cannot be read', { allowsSeveral: undefined }],
   ] as const)(
-    'is %s while a run is in progress and the definition %s, once it was requested',
+    'is %s while a run is in progress and the definition %s, once the definition was requested',
     (reason, _what, found) => {
       const given = {
         nowMs: atMs + 40 * minute,
@@ -166,7 +166,7 @@ describe('expected-runs/deciding/cause', () => {
     expect(findCause({ job, expectedMs: atMs, atMs, marginMs: 10 * minute, runs: [], sources }).reason).toBe(reason);
   });
 
-  it('is orphaned if the owner at that time is gone, even if another member has taken over the job since', () => {
+  it('is orphaned if the owner at that time is gone, even if another member has taken over the job since then', () => {
     const listed = { id: 'j1', name: 'settle', group: '', isScheduled: true, isEnabled: true, isScheduleEnabled: true };
     const list = (
       ownerUuid: string,
@@ -252,7 +252,7 @@ describe('expected-runs/deciding/doubts', () => {
   it.each([
     ['a job saved by a member whose clock is ahead', 9000, undefined],
     ['a job saved after its definition was read', 1500, 'definition'],
-  ])('requests the definition of %s once', (_what, lastModifiedMs, doubt) => {
+  ])('requests the definition of %s only once', (_what, lastModifiedMs, doubt) => {
     const definition = { askedAtMs: 1000, allowsSeveral: false };
     const names = { id: 'j1', project: 'pay', group: '', name: 'settle' };
     const times = { sinceMs: 0, decidedMs: 0, listedAtMs: 0, off: [], runs: [], verdicts: [] };

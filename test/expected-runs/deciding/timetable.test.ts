@@ -41,7 +41,7 @@ const watched: WatchedJob = {
 };
 
 describe('expected-runs/deciding/timetable', () => {
-  it('limits the start window of the last time before a gap to the distance of earlier times', () => {
+  it('limits the start window of the last time before a gap to the distance between earlier times', () => {
     const before = joinAnswer(undefined, answer(0, 65, tens(10, 6)), join).timetable;
     const { timetable } = joinAnswer(before, answer(6000, 6065, tens(6010, 6)), join);
     expect(timetable.timesMs.slice(4, 8)).toEqual([50_000, 60_000, 6_010_000, 6_020_000]);
@@ -101,11 +101,14 @@ describe('expected-runs/deciding/timetable', () => {
       [40_000, 50_000],
       undefined,
     ],
-  ] as const)('repeats times after a list: %s', (_what, told, [fromSeconds, toSeconds], times) => {
-    const { timetable } = joinAnswer(undefined, told, join);
-    expect(timesWithin(timetable, fromSeconds * 1000, toSeconds * 1000)).toEqual((times ?? []).map(toMs));
-    expect(isTimedUntil(timetable, toSeconds * 1000)).toBe(times !== undefined);
-  });
+  ] as const)(
+    'repeats the distance between listed times after a list: %s',
+    (_what, told, [fromSeconds, toSeconds], times) => {
+      const { timetable } = joinAnswer(undefined, told, join);
+      expect(timesWithin(timetable, fromSeconds * 1000, toSeconds * 1000)).toEqual((times ?? []).map(toMs));
+      expect(isTimedUntil(timetable, toSeconds * 1000)).toBe(times !== undefined);
+    },
+  );
 
   it('accepts a next run that is reported at once as the next time', () => {
     const timetable = {
@@ -116,14 +119,14 @@ describe('expected-runs/deciding/timetable', () => {
     expect(toStartWindow(timetable, 0, 600_000)).toEqual({ fromMs: 3_595_000, throughMs: 3_899_999 });
   });
 
-  it('treats an unexpected next time as a sign of another schedule, even if it is due soon', () => {
+  it('treats an unexpected next time as a sign of another schedule, even if this time is soon', () => {
     // The job starts every ten seconds from 1000 on.
     const before = joinAnswer(undefined, answer(0, 2000, tens(1000, 100)), join).timetable;
     const isNext = (seconds: number) => joinAnswer(before, answer(900, seconds, [seconds * 1000]), join).agreement;
     expect({ soon: isNext(910), first: isNext(1000) }).toEqual({ soon: 'edited', first: 'same' });
   });
 
-  it('removes earlier times if the next time breaks their regular distance', () => {
+  it('removes earlier times if the next time does not fit their regular distance', () => {
     const before = joinAnswer(
       undefined,
       answer(
@@ -172,7 +175,7 @@ describe('expected-runs/deciding/notes', () => {
     expect(verdicts).toEqual([{ is: 'undecided', expectedMs: 30_000, why: 'unasked', count: 58 }]);
   });
 
-  it('decides a gap only when the list after the gap is long enough to count its times', () => {
+  it('decides a gap only when the list after the gap is long enough to count the times of the gap', () => {
     const first = noteAnswer(job, answer(0, 20, [20_000])).job;
     const short = noteAnswer(first, answer(600, 870, tens(610, 27))).job;
     const { gap } = short.timetable ?? {};
@@ -194,7 +197,7 @@ describe('expected-runs/deciding/notes', () => {
     ['lost', 110, {}, { maxPerHour: 3601 }],
     ['lost', 60 + 3601, {}, { maxPerHour: 1801 }],
   ] as const)(
-    'judges times that were not known in time as %s, %d s after the start: %j',
+    'decides that times that were not known in time are %s, %d s after the start: %j',
     (is, seconds, ofJob, ofGap) => {
       const some = { ...job, listedAtMs: 100_001, lastModifiedMs: 10_000, ...ofJob };
       const gap = { askedAtMs: 50_000, afterMs: 60_000, throughMs: 100_000, likely: [], maxPerHour: 60, ...ofGap };
@@ -202,14 +205,14 @@ describe('expected-runs/deciding/notes', () => {
     },
   );
 
-  it('dates a switch by the last edit if this edit was after the job was last seen on', () => {
+  it('uses the last edit as the time of a switch if the job was last seen enabled before this edit', () => {
     const on = noteListed(undefined, { ...listed, lastModifiedMs: 50 }, { project: 'pay', atMs: 100 }).job;
     const toSince = (lastModifiedMs: number) =>
       noteListed(on, { ...listed, isScheduleEnabled: false, lastModifiedMs }, { project: 'pay', atMs: 200 }).job.off;
     expect([100, 101, 200, 201].map((ms) => toSince(ms)[0]?.sinceMs)).toEqual([200, 101, 200, 200]);
   });
 
-  it('reports a switched off job as blocked until the job is on again', () => {
+  it('reports a disabled job as blocked until the job is enabled again', () => {
     let found = noteAnswer(job, answer(0, 1000, tens(10, 99))).job;
     const reasons = [false, true].map((isScheduleEnabled) => {
       found = noteListed(found, { ...listed, isScheduleEnabled }, { project: 'pay', atMs: 5 }).job;
@@ -218,7 +221,7 @@ describe('expected-runs/deciding/notes', () => {
     expect([found.off.length, ...reasons]).toEqual([1, ['job_disabled'], []]);
   });
 
-  it('removes the missed runs of a job a month after its deletion, unless another job has the same names', () => {
+  it('removes the missed runs of a job a month after its deletion, unless another job has the same name', () => {
     const dayMs = 86_400_000;
     const tallies = new Map([
       ['k', { kind: 'missed', labels: ['pay', '', 'a', 'passive'], count: 3, isReleased: true } as const],
@@ -232,7 +235,7 @@ describe('expected-runs/deciding/notes', () => {
     expect(find(30 * dayMs + 6, { ...job, id: 'b' })).toEqual({ ids: ['a'], keys: [] });
   });
 
-  it('watches a job that returns only if there is room for another job', () => {
+  it('watches a job that returns only if there is space for another job', () => {
     const ofJob = (id: string) => ({ ...listed, id });
     const watch = (maxJobs: number) => {
       const all = new Map([
@@ -249,7 +252,7 @@ describe('expected-runs/deciding/notes', () => {
     ]);
   });
 
-  it('does not treat the removal of an old period as a change of the switch', () => {
+  it('does not treat the removal of an old period as a switch of the job', () => {
     const over = { ...job, off: [{ what: 'job', sinceMs: 1, seenAtMs: 1, untilMs: 2 }] } as const;
     const open = { ...job, off: [{ what: 'job', sinceMs: 1, seenAtMs: 1 }] } as const;
     expect([isSwitched(over, job), isSwitched(open, over), isSwitched(job, open)]).toEqual([false, true, true]);

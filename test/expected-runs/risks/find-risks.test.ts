@@ -17,7 +17,7 @@ describe('expected-runs/risks/find-risks', () => {
     });
   });
 
-  it('lists all runs of a passive server, from the first passive reading on', async () => {
+  it('lists all runs of a passive server, starting with the first passive reading', async () => {
     const sources = new Map([[sourceKeys.mode(), since('passive', hourMs)]]);
     const found = await risksOf(
       [job('a', [10, 20]), job('critical', [5]), job('off', [1], { off: [{ what: 'job', sinceMs: 0, seenAtMs: 0 }] })],
@@ -74,7 +74,7 @@ describe('expected-runs/risks/find-risks', () => {
         evidence: 'its last 3 runs failed, the last is #7',
       },
     ]);
-    // With very many failures, the first one has no known time.
+    // If there are very many failures, the time of the first failure is unknown.
     const [trouble] = (await risksOf([job('a', [10])], { factsOf: facts(21) })).troubles;
     expect([trouble?.sinceMs, trouble?.evidence]).toEqual([undefined, 'its last 21 runs failed, the last is #7']);
   });
@@ -109,7 +109,7 @@ describe('expected-runs/risks/find-risks', () => {
       expect((await risksOf([job('a', [10])], other)).atRisk).toBe(0);
   });
 
-  it('lists a job whose login was refused, until a change may have helped', async () => {
+  it('lists a job whose login was refused, until a change that may have helped', async () => {
     const lastFailure = { id: 7, failureClass: 'access' as const };
     const failed = { lastFailedId: 7, lastFailedMs: nowMs - hourMs, lastFailure };
     const refused = (consecutiveFailures: number, unchangedMs: number | undefined) => ({
@@ -131,7 +131,7 @@ describe('expected-runs/risks/find-risks', () => {
       expect((await risksOf([job('a', [10])], other)).atRisk).toBe(0);
   });
 
-  it('counts runs of a job without a known run, or without a known node', async () => {
+  it('counts runs of a job if no earlier run or no node of the job is known', async () => {
     expect(await risksOf([job('a', [10, 20])], { factsOf: () => undefined })).toMatchObject({ atRisk: 0, unjudged: 2 });
     const { nodes: _none, ...unplaced } = job('a', [10, 20]);
     expect(await risksOf([unplaced])).toMatchObject({ atRisk: 0, unjudged: 2 });
@@ -148,7 +148,7 @@ describe('expected-runs/risks/find-risks', () => {
     expect(await risksOf(jobs)).toMatchObject({ expected: 1, untimed: { count: 1, switchedOff: 0 } });
   });
 
-  it('does not name a node as the cause for jobs that fail together because of a child job or a key', async () => {
+  it('does not blame a node for jobs that fail together because of a child job or a key', async () => {
     const node: FailingNode = { node: 'db01', sinceMs: nowMs - hourMs, lastMs: nowMs, jobs: ['pay/x', 'pay/y'] };
     const riskOf = async (around: Partial<Surroundings>, failureClass: 'access' | 'work' = 'access') => {
       const lastFailure = { id: 7, failureClass };
@@ -207,10 +207,10 @@ describe('expected-runs/risks/find-risks', () => {
     const times = [0.5, 10, 11, 20, 23, 30, 60];
     const running = new Map([['a', [{ id: 1, startedAtMs: nowMs - minuteMs, kind: 'scheduled' as const }]]]);
     const found = await risksOf([job('a', times)], { durationMs, running });
-    // The current run ends in 11 min, the next in 23 and the one after it in 30; a start exactly at an end is no overlap.
+    // The current run ends in 11 min, the next run in 23, and the run after that in 30; a start exactly at an end is no overlap.
     expect(found.runs).toMatchObject([{ count: 4, firstMs: nowMs + 0.5 * minuteMs, lastMs: nowMs + 30 * minuteMs }]);
     expect((await risksOf([job('a', times, { allowsSeveral: true })], { durationMs, running })).atRisk).toBe(0);
-    // A run that is overdue for 18 min may last 18 min more, and the next run until 32.
+    // A run that is overdue for 18 min may take 18 min more, and the next run may end in 32 min.
     const overdue = new Map([['a', [{ id: 7, startedAtMs: nowMs - 30 * minuteMs, kind: 'scheduled' as const }]]]);
     expect((await risksOf([job('a', times)], { durationMs, running: overdue })).troubles).toMatchObject([
       {
@@ -241,7 +241,7 @@ describe('expected-runs/risks/find-risks', () => {
     ]);
   });
 
-  it('lists starts without a free thread once, with all reasons, worst first', async () => {
+  it('lists starts without a free thread once, with all reasons, the worst reason first', async () => {
     const crowds = [{ fromMs: nowMs + 10 * minuteMs, toMs: nowMs + 10 * minuteMs }];
     const factsOf = (_project: string, _group: string, name: string) => ({ consecutiveFailures: name === 'b' ? 3 : 0 });
     const found = await risksOf([job('a', [9, 10, 11]), job('b', [10, 11])], { crowds, factsOf });

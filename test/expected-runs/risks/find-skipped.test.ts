@@ -63,7 +63,7 @@ describe('expected-runs/risks/find-skipped', () => {
     ]);
   });
 
-  it('reports since when the first job that is still listed has been watched', async () => {
+  it('reports since when jobs have been watched, by the first job that is still listed', async () => {
     const sinceMs = at(-90);
     const gone = job('gone', [], { sinceMs: at(-400), goneAtMs: at(-100) });
     expect(await find([gone, job('a', [], { sinceMs: at(-60) }), job('b', [], { sinceMs })])).toMatchObject({
@@ -91,7 +91,7 @@ describe('expected-runs/risks/find-skipped', () => {
       { id: 2, startedAtMs: at(-45) },
       { id: 3, startedAtMs: at(-44) },
     ];
-    // Runs are found by the id of the job; runs that an earlier release stored are found by its path.
+    // Runs are found by the id of the job; runs that an earlier release stored are found by the path of the job.
     const found = await find([missing('a', missed(-60), missed(-50), missed(-48), missed(-40))], {
       'pay/a': successes.slice(0, 1),
       a: successes.slice(1),
@@ -104,7 +104,7 @@ describe('expected-runs/risks/find-skipped', () => {
     ]);
   });
 
-  it('keeps the missed runs of a day of a job that starts each minute, over a restart, for a week', () => {
+  it('keeps a day of missed runs of a job that starts each minute, across a restart, and removes the runs after a week', () => {
     const toReason = (index: number) => (index >= 100 && index < 800 ? 'overlap' : 'passive');
     const minutes = Array.from({ length: 1600 }, (_, index) => missed(index - 1600, toReason(index)));
     const misses = addMisses(undefined, minutes, nowMs);
@@ -120,7 +120,7 @@ describe('expected-runs/risks/find-skipped', () => {
     expect(addMisses(misses, [], nowMs + 10 * 24 * hourMs)).toEqual([]);
   });
 
-  it('keeps the facts of each missed run, and only the times if there are very many', () => {
+  it('keeps the facts of each missed run, or only the times if there are very many missed runs', () => {
     const overlap = (minutes: number, id: number): Verdict => ({
       is: 'missed',
       expectedMs: at(minutes),
@@ -137,7 +137,7 @@ describe('expected-runs/risks/find-skipped', () => {
     expect([misses?.length, misses?.at(-1)?.facts, misses?.at(-1)?.timesMs.length]).toEqual([100, [], 201]);
   });
 
-  it('lists an earlier time that is decided later at its place', async () => {
+  it('inserts an earlier time that is decided later at its place', async () => {
     const misses = addMisses(addMisses(undefined, [missed(-40)], nowMs), [missed(-60)], nowMs);
     const found = await find([job('a', [], { ...(misses && { misses }) })]);
     expect(found.runs.map(({ firstMs }) => firstMs)).toEqual([at(-60), at(-40)]);

@@ -41,7 +41,7 @@ describe('expected-runs/risks/find-windows', () => {
     durationMs: 30_000,
   };
 
-  it('finds the next window without a run, and the runs after it', async () => {
+  it('finds the next window without a run, and the runs after that window', async () => {
     const [window] = await find([beat], { forMs: 10 * minuteMs, withinMs: 60 * minuteMs });
     expect(window).toMatchObject({
       startMs: nowMs + 6 * minuteMs,
@@ -87,7 +87,7 @@ describe('expected-runs/risks/find-windows', () => {
     expect(safe).toMatchObject({ startMs: nowMs + 6 * minuteMs, unknown: 0 });
   });
 
-  it('lists the jobs that the best possible window affects, with frequent jobs as one line', async () => {
+  it('lists the jobs that the best possible window affects, and joins frequent jobs into one line', async () => {
     const critical: Starts = { name: 'critical', inMs: [30 * minuteMs], durationMs: 60 * minuteMs };
     const windows = await find([beat, critical], { forMs: 20 * minuteMs, withinMs: 40 * minuteMs, count: 2 }, [
       7 * minuteMs,

@@ -12,7 +12,7 @@ import { createNodeNotes, type FailingNode, noteUsual } from '../../../src/expec
 import { harms, nightMs, type Planted, timesOf, toHarm, type VirtualJob } from './planned-night.ts';
 import { hourMs, minuteMs, nowMs as startMs } from './some-risks.ts';
 
-/** The state of the exporter, built from the ended runs. */
+/** Creates the state of the exporter from the runs that have ended. */
 export function createKnown(jobs: readonly VirtualJob[], draw: () => number) {
   let facts = new Map<string, JobFacts>();
   let usual = new Map<string, ReturnType<typeof noteUsual>>();
@@ -21,7 +21,7 @@ export function createKnown(jobs: readonly VirtualJob[], draw: () => number) {
   let playedMs = startMs - 1;
   const byName = new Map(jobs.map((job) => [job.name, job]));
   const results = new Map<string, CountedRun>();
-  /** The ends of successful runs in the night, for each job and node. */
+  /** The ends of successful runs in the night, by job and by node. */
   const successes = new Map<string, number[]>();
   const startCauses = () =>
     createCommonCauses({
@@ -131,7 +131,7 @@ export function createKnown(jobs: readonly VirtualJob[], draw: () => number) {
     cause: () => causes.current(),
     /** The first success of a job or node after a time. */
     succeededMs: (key: string, afterMs: number) => successes.get(key)?.find((endMs) => endMs > afterMs),
-    /** A restart, after which only stored data is left. */
+    /** Restarts the exporter; only stored data is left. */
     startAnew: (): void => {
       [facts, usual, failing] = [again(facts), again(usual), again(failing)];
       note = createNodeNotes();

@@ -14,7 +14,7 @@ function run(name: string, endedAtMs: number, nodes: Partial<Run>): Run {
   return { status: 'failed', project: 'pay', job, endedAtMs, failedNodes: [], ...nodes };
 }
 
-/** Notes transactions of runs, and commits each of them. */
+/** Records runs in transactions, and commits each transaction. */
 function noteAll(...transactions: readonly (readonly Run[])[]): ReadonlyMap<string, FailingNode> {
   const note = createNodeNotes();
   const known = new Map<string, FailingNode>();
@@ -44,14 +44,14 @@ describe('expected-runs/risks/nodes', () => {
     }
   });
 
-  it('removes a node at its first success after the failures, not earlier', () => {
+  it('removes a node at the first success that started after the failures, not earlier', () => {
     expect(noteAll([a], [b], [well(15)]).size).toBe(1);
     expect(noteAll([a], [b], [well(20)]).size).toBe(0);
     // The newest pages are read first.
     expect(noteAll([well(30)], [a, b]).size).toBe(0);
   });
 
-  it('needs two jobs, and ignores aborted runs and retried attempts', () => {
+  it('needs failures of two jobs, and ignores aborted runs and retried attempts', () => {
     const since = (path: string) => ({ 'pay/a': 10, 'pay/b': 20 })[path];
     const isBroken = (...runs: readonly Run[]) =>
       [...noteAll(runs).values()].some((node) => findWitnesses(node, since).length > 0);
@@ -64,7 +64,7 @@ describe('expected-runs/risks/nodes', () => {
     expect(noteAll([a, b], [{ ...well(30), status: 'aborted' }]).size).toBe(1);
   });
 
-  it('omits nodes that failed only now, because a success that ended before may not be read yet', () => {
+  it('omits nodes that failed only now, because a success that ended before may not have been read yet', () => {
     const known = noteAll([a], [b]);
     expect([listSettled(known, 9).size, listSettled(known, 10).size]).toEqual([0, 1]);
   });

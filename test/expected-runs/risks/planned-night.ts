@@ -1,6 +1,6 @@
 import { hourMs, minuteMs, nowMs as startMs } from './some-risks.ts';
 
-/** A planted problem; without an end, it lasts for ever. */
+/** A planted problem; without an end, the problem stays. */
 export type Planted = {
   readonly kind:
     | 'node'
@@ -24,7 +24,7 @@ export type VirtualJob = {
   readonly everyMs: number;
   readonly offsetMs: number;
   readonly durationMs: number;
-  /** The time by which a job starts later after the change of clocks. */
+  /** How much later a job starts after the change of clocks. */
   readonly shiftMs: number;
   readonly nodes: readonly string[];
   readonly owner: string;
@@ -100,7 +100,7 @@ export function harms({ kind, name }: Planted, job: VirtualJob): boolean {
 export const isMissing = ({ kind }: Planted): boolean =>
   kind === 'passive' || kind === 'owner' || kind === 'executions' || kind === 'schedules';
 
-/** Reports how the active problems affect a run. */
+/** Returns how the active problems affect a run. */
 export function toHarm(job: VirtualJob, holds: (one: Planted) => boolean, planted: readonly Planted[]) {
   const now = planted.filter((one) => holds(one) && harms(one, job));
   if (now.some(isMissing)) return 'missed';

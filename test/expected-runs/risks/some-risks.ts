@@ -38,7 +38,7 @@ export function job(
   };
 }
 
-/** The surroundings when nothing was read. */
+/** The facts about the server if nothing was read. */
 export const noSurroundings: Surroundings = {
   areDefinitionsRead: false,
   areKeysRead: false,
@@ -52,7 +52,7 @@ export const noSurroundings: Surroundings = {
   causeOf: () => undefined,
 };
 
-/** Finds the risks of the next 12 hours; unless told otherwise, all jobs have run well and quickly. */
+/** Finds the risks of the next 12 hours; by default, all jobs have run well and quickly. */
 export function risksOf(jobs: readonly WatchedJob[], input: Partial<RisksInput> = {}): Promise<RisksAhead> {
   return findRisks(
     {

@@ -30,8 +30,8 @@ const horizonMs = 12 * hourMs;
 const threads = 14;
 
 /**
- * Plays a day without trouble and a night with trouble, and compares the list of each half hour with what happens. Clocks
- * change in every other night. With `kills`, the exporter restarts before every third check.
+ * Plays a day without trouble and a night with trouble, and compares the list with what happens every half hour. Clocks change
+ * in every other night. With `kills`, the exporter restarts before every third check.
  */
 export async function playNight(seed: number, { kills = false } = {}): Promise<Night> {
   const draw = createDraw(seed);
@@ -117,7 +117,7 @@ function toSources({ atMs, planted }: Now): Sources {
   ]);
 }
 
-/** Plays the runs of the next hours; returns those skipped because of the run before them, and those without a thread. */
+/** Plays the runs of the next hours; returns the runs that overlap the previous run, and the runs without a thread. */
 function playComing(jobs: readonly VirtualJob[], running: ReturnType<Judged['known']['running']>, atMs: number) {
   const runs = running.map(({ endMs }) => ({ fromMs: atMs, toMs: Math.max(endMs, atMs + 1) }));
   const skipped = new Map<string, readonly number[]>();
@@ -167,7 +167,7 @@ function judge(found: RisksAhead, { known, jobs, planted, atMs, night }: Judged)
   const byName = new Map(jobs.map((job) => [job.name, job]));
   const coming = playComing(jobs, known.running(), atMs);
 
-  /** The time at which the end of a problem became visible; the end for a node or a job shows only in the next success. */
+  /** The time at which the end of a problem became visible: for a node or a job, at its next success. */
   function toSeenMs(one: Planted, reason: RiskReason, job: VirtualJob): number {
     const success = (key: string) => known.succeededMs(key, one.toMs) ?? Number.POSITIVE_INFINITY;
     if (reason === 'node_failing') return success(`node ${one.name}`);
@@ -190,7 +190,7 @@ function judge(found: RisksAhead, { known, jobs, planted, atMs, night }: Judged)
     if (own.some(holds)) return 'right';
     if (own.length === 0) return 'wrong';
     if (own.some((one) => toSeenMs(one, reason, job) > atMs - rounds)) return 'unseen';
-    // The listed problem is a later one or one of other jobs, so it is not the ended one.
+    // The listed problem is later or is of other jobs, so it is not the problem that ended.
     const { sinceMs } = found.troubles.find((trouble) => trouble.reason === reason) ?? {};
     const isOther = own.every(({ toMs }) => (sinceMs ?? 0) > toMs);
     const isShared = reason === 'common_cause' && planted.some((one) => holds(one) && !isMissing(one));
@@ -238,7 +238,7 @@ function judge(found: RisksAhead, { known, jobs, planted, atMs, night }: Judged)
   }
 }
 
-/** The list may contain the problem for two more rounds after its end. */
+/** The number of rounds for which the list may still contain the problem after its end. */
 const rounds = 2 * minuteMs;
 
 /** Adds up the scores of nights: in total, and for each reason. */

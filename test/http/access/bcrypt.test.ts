@@ -12,7 +12,7 @@ const known = [
   ['ÿ'.repeat(40), '$2y$07$zzzzzzzzzzzzzzzzzzzzze2UkhVVPDaAuSGu8ZA4DDNtnzlQ0U.xO'],
 ] as const;
 
-/** Counts how often the event loop gets a turn. */
+/** Counts the turns of the event loop. */
 function setUp() {
   let turns = 0;
   const bcrypt = createBcrypt(async () => {
@@ -34,26 +34,26 @@ describe('http/access/bcrypt', () => {
     expect(await compare(password, hash.replace(/.{5}$/, '.....'))).toBe(false);
   });
 
-  it('uses the first 72 bytes of a password, as other implementations do', async () => {
+  it('uses only the first 72 bytes of a password, as other implementations do', async () => {
     const { compare } = setUp();
     const [, hash] = known[4];
     expect(await compare('x'.repeat(72), hash)).toBe(true);
     expect(await compare('x'.repeat(71), hash)).toBe(false);
   });
 
-  it('leaves the event loop to other tasks every few milliseconds', async () => {
+  it('gives other tasks a turn of the event loop every few milliseconds', async () => {
     const { compare, turns } = setUp();
     await compare('a', known[1][1]);
     expect(turns()).toBe(2);
   });
 
-  it('takes as long for a cheap hash as for an expensive hash if both are configured', async () => {
+  it('needs the same time for a cheap and an expensive hash if both are configured', async () => {
     const { compare, turns } = setUp();
     await compare('wrong', known[3][1], 9);
     expect(turns()).toBe(16);
   });
 
-  it('starts from the digits of pi, as bcrypt requires', () => {
+  it('starts with the digits of pi, as bcrypt requires', () => {
     const [first, ...others] = [...computeStart(1042)].map((word) => (word >>> 0).toString(16));
     expect([first, others[17], others.at(-1)]).toEqual(['243f6a88', 'd1310ba6', '3ac372e6']);
   });

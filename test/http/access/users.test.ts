@@ -4,7 +4,7 @@ import { type Admission, createUsers } from '../../../src/http/access/users.ts';
 
 type Compared = { readonly password: string; readonly cost: number; readonly minCost: number };
 
-/** Users, whose hash is here the password itself, and the computed hashes. */
+/** Users, whose hashes are the passwords themselves in this test, and the hashes that were computed. */
 function setUp(given: Readonly<Record<string, { readonly password: string; readonly cost: number }>>) {
   const compared: Compared[] = [];
   const waiting: (() => void)[] = [];
@@ -43,7 +43,7 @@ const basic = (login: string): string => `Basic ${Buffer.from(login).toString('b
 const two = { prometheus: { password: 'right', cost: 10 }, old: { password: 'older', cost: 5 } };
 
 describe('http/access/users', () => {
-  it('admits users with their password, and nobody else', async () => {
+  it('admits users with their own password, and nobody else', async () => {
     const { users, settle } = setUp({ ...two, colons: { password: 'a:b:c', cost: 4 } });
     for (const [login, admission] of [
       ['prometheus:right', 'admitted'],
@@ -68,7 +68,7 @@ describe('http/access/users', () => {
     'Bearer cHJvbWV0aGV1czpyaWdodA==',
     `Basic ${Buffer.from('prometheus').toString('base64')}`,
     `Basic ${'A'.repeat(5000)}`,
-  ])('refuses %s without computing anything', (authorization) => {
+  ])('refuses %s without computing a hash', (authorization) => {
     const { users, compared } = setUp(two);
     expect(users.admit(authorization)).toBe('refused');
     expect(compared).toEqual([]);
@@ -85,17 +85,17 @@ describe('http/access/users', () => {
     await settle(users.admit(basic('nobody:wrong')));
 
     for (let scrape = 0; scrape < 10; scrape += 1) {
-      // This answer comes at once, without a computation.
+      // This response comes at once, without a computation.
       expect(users.admit(basic('prometheus:right'))).toBe('admitted');
       expect(users.admit(basic('nobody:wrong'))).toBe('refused');
     }
     expect(compared).toHaveLength(2);
   });
 
-  it('takes as long for an unknown name as for a known name, at any cost factor', async () => {
+  it('needs the same time for an unknown and a known name, at any cost factor', async () => {
     const { users, compared, settle } = setUp(two);
     for (const name of ['prometheus', 'old', 'nobody']) await settle(users.admit(basic(`${name}:wrong`)));
-    // After a hash of a lower cost, the difference to the highest cost is computed too.
+    // After a hash of a lower cost, a hash for the rest of the highest cost is computed too.
     expect(compared).toEqual([
       { password: 'wrong', cost: 10, minCost: 10 },
       { password: 'wrong', cost: 5, minCost: 10 },
@@ -103,7 +103,7 @@ describe('http/access/users', () => {
     ]);
   });
 
-  it('answers "busy" to a client that guesses passwords, but not to a known client', async () => {
+  it('responds "busy" to a client that guesses passwords, but not to a known client', async () => {
     const { users, settle } = setUp(two);
     await settle(users.admit(basic('prometheus:right')));
     const guesses = Array.from({ length: 20 }, (_, index) =>
@@ -115,7 +115,7 @@ describe('http/access/users', () => {
     for (const guess of guesses.slice(0, 16)) expect(await settle(guess)).toBe('refused');
   });
 
-  it('keeps known users known while other clients guess passwords', async () => {
+  it('still admits known users at once while other clients guess passwords', async () => {
     const { users, compared, settle } = setUp(two);
     await settle(users.admit(basic('prometheus:right')));
     for (let guess = 0; guess < 1100; guess += 1) await settle(users.admit(basic(`prometheus:${guess}`)));
@@ -135,7 +135,7 @@ describe('http/access/users', () => {
     expect(await settle(users.admit(basic('prometheus:another'), '10.0.0.1'))).toBe('refused');
   });
 
-  it('still admits users at once after a reload that does not change their hashes, while others guess passwords', async () => {
+  it('admits users at once after a reload that does not change their hashes, while other clients guess passwords', async () => {
     const { users, compared, settle } = setUp(two);
     await settle(users.admit(basic('prometheus:right')));
     await settle(users.admit(basic('nobody:guess')));
@@ -153,7 +153,7 @@ describe('http/access/users', () => {
     expect(compared.length).toBe(before);
   });
 
-  it('checks a password again if a reload changed its hash meanwhile', async () => {
+  it('checks a password again if a reload changed its hash during the check', async () => {
     const { users, settle } = setUp(two);
     const underWay = users.admit(basic('prometheus:right'));
     users.take(toUsers({ ...two, prometheus: { password: 'new', cost: 4 } }));

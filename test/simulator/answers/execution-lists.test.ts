@@ -3,7 +3,7 @@ import type { Simulator } from '../../../simulator/simulator.ts';
 import { ask, noon, settleId, startEmpty, startSmall } from '../caller.ts';
 
 describe('simulator/answers/execution-lists', () => {
-  it('lists by completion, newest first; ties by start up to 5.x and by id from 6.0', async () => {
+  it('lists by completion, newest first; equal times are ordered by start up to 5.x and by id from 6.0', async () => {
     const orders = [];
     for (const apiVersion of [47, 58]) {
       const simulator = await startEmpty({ apiVersion });
@@ -110,7 +110,7 @@ describe('simulator/answers/execution-lists', () => {
     ]);
   });
 
-  it('removes hidden rows after the page was cut, and still counts these rows', async () => {
+  it('removes hidden rows after it cuts the page, and still counts these rows', async () => {
     const simulator = await startSmall();
     simulator.control.addToken({ token: 'half', policy: { hiddenJobs: [settleId] } });
     const options = { headers: { 'X-Rundeck-Auth-Token': 'half' } };
@@ -121,7 +121,7 @@ describe('simulator/answers/execution-lists', () => {
     expect((page2.json as List).paging).toEqual({ count: 0, total: 2, offset: 1, max: 1 });
   });
 
-  it('can shift pages while they are read, and return wrong totals', async () => {
+  it('can move rows between pages while they are read, and return wrong totals', async () => {
     const simulator = await startSmall();
     simulator.control.configure({ shiftPages: 1, totalOffset: 3 });
     const page1 = await ask(simulator, 'api/47/project/pay/executions?max=1&recentFilter=1h');
@@ -198,7 +198,7 @@ describe('simulator/answers/execution-lists', () => {
 
   it.each([
     ['3.4.0', undefined, '200', '401 api.error.execution.project.notfound'],
-    // The server writes an error for each project, and ends the connection before the answer where other projects may be read.
+    // The server writes an error for each project, and ends the connection before the response where other projects may be read.
     ['5.3.0', 47, 'broken off', '403 api.error.item.unauthorized'],
   ] as const)(
     'simulates %s if the events of some or all projects cannot be read',
@@ -254,7 +254,7 @@ describe('simulator/answers/execution-lists', () => {
     expect(truth).toMatchObject({ id: 3, status: 'succeeded', type: 'user-scheduled' });
   });
 
-  it('answers 404 for a disabled and for a missing project', async () => {
+  it('responds with 404 for a disabled and for a missing project', async () => {
     const simulator = await startSmall();
     simulator.control.changeProject('pay', { disabled: true });
     const codes = [];

@@ -3,7 +3,7 @@ import { command, work } from '../../../simulator/scenarios/build.ts';
 import { ask, settleId, startSmall } from '../caller.ts';
 
 describe('simulator/answers/execution-output', () => {
-  it('answers 200 for logs that are pending or lost', async () => {
+  it('responds with 200 for logs that are pending or lost', async () => {
     const simulator = await startSmall();
     simulator.control.configure({ logs: 'pending' });
     const pending = await ask(simulator, 'api/47/execution/1/output');
@@ -31,7 +31,7 @@ describe('simulator/answers/execution-output', () => {
     ]);
   });
 
-  it('returns the last lines, and perhaps one more line of a growing log', async () => {
+  it('returns the last lines, and possibly one more line of a growing log', async () => {
     const simulator = await startSmall();
     simulator.control.runJob(settleId);
     const count = async (id: number) => {
@@ -47,7 +47,7 @@ describe('simulator/answers/execution-output', () => {
     expect([ended, growing]).toEqual([1, 2]);
   });
 
-  it('returns the lines of a step on a node page by page, and the end of the whole log only unfiltered', async () => {
+  it('returns the lines of a step on a node page by page, and returns the end of the log only without a filter', async () => {
     const simulator = await startSmall();
     const noisy = { ...command('fails', 1, 1), cleanupLines: 1000 };
     const id = simulator.control.createJob('pay', { name: 'noisy', work: work(['web01', 'web02'], [noisy]) });

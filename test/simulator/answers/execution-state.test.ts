@@ -5,7 +5,7 @@ import type { Step } from '../../../simulator/world/work.ts';
 import { ask, startEmpty } from '../caller.ts';
 
 describe('simulator/answers/execution-state', () => {
-  it('proceeds from step to step and stops after a failed step (B 2.6)', async () => {
+  it('proceeds from step to step, and stops after a failed step (B 2.6)', async () => {
     const simulator = await startWith([command('one', 10, 0), command('two', 10, 1), command('three', 10, 0)]);
     const pictures = [await draw(simulator)];
     for (const ms of [2000, 12_000, 60_000]) {
@@ -126,7 +126,7 @@ describe('simulator/answers/execution-state', () => {
     expect(step?.nodeStates?.['a']).not.toHaveProperty('errorMessage');
   });
 
-  it('fails or closes a step that is cut off; the workflow is failed in both cases', async () => {
+  it('fails or closes a step that is interrupted, and the workflow fails in both cases', async () => {
     const seen = new Set<string>();
     for (let seed = 1; seed < 20 && seen.size < 2; seed += 1) {
       const simulator = await startWith([command('one', 10, 0)], { seed });
@@ -189,7 +189,7 @@ describe('simulator/answers/execution-state', () => {
     expect(picture).toEqual(expected);
   });
 
-  it('can answer only that the state is pending, and answers 404 without a state', async () => {
+  it('can respond only that the state is pending, and responds with 404 without a state', async () => {
     const simulator = await startWith([command('one', 1, 0)]);
     simulator.control.configure({ statePending: 'all' });
     const pending = await ask(simulator, 'api/47/execution/1/state');

@@ -5,7 +5,7 @@ import { createDirectSimulator } from '../../support/direct-simulator.ts';
 import { ask, asService, settleId, startEmpty, startSmall } from '../caller.ts';
 
 describe('simulator/answers/jobs', () => {
-  it('omits hidden jobs silently in lists, and answers a request for a hidden job with 403', async () => {
+  it('omits hidden jobs in lists without a message, and responds to a request for a hidden job with 403', async () => {
     const simulator = await startSmall();
     simulator.control.addToken({ token: 'half', policy: { hiddenJobs: [settleId] } });
     const options = { headers: { 'X-Rundeck-Auth-Token': 'half' } };
@@ -52,7 +52,7 @@ describe('simulator/answers/job-forecast', () => {
 });
 
 describe('simulator/answers/job-forecast of long spans', () => {
-  it('costs as much as listing all times of the span, however few are requested', async () => {
+  it('costs as much as listing all times of the span, however few times are requested', async () => {
     const simulator = createDirectSimulator({ scenario: 'empty', apiVersion: 47 });
     const { control, transport, token, requests } = simulator;
     control.createProject('pay');
@@ -95,7 +95,7 @@ describe('simulator/answers/job-workflow', () => {
     );
   });
 
-  it('names steps as in the document in the neutral dialect', async () => {
+  it('names steps in the neutral dialect as the document does', async () => {
     const simulator = await startNested('service');
     const { text } = await ask(simulator, 'api/33/job/outer/workflow', asService(simulator));
     await simulator.stop();

@@ -38,7 +38,7 @@ describe('simulator/answers/system-info', () => {
     });
   });
 
-  it('shows a restricted token only the version from 4.4 on, and nothing before', async () => {
+  it('shows a restricted token only the version from 4.4 on, and nothing before 4.4', async () => {
     const replies = [];
     for (const apiVersion of [47, 40]) {
       const simulator = await startEmpty({ apiVersion });

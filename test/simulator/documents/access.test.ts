@@ -3,7 +3,7 @@ import type { Simulator, SimulatorOptions } from '../../../simulator/simulator.t
 import { type Policy, strangerPolicy } from '../../../simulator/world/access.ts';
 import { ask, settleId, startSmall } from '../caller.ts';
 
-/** Callers in the order of the columns; each may read everything that is not listed. */
+/** Callers in the order of the columns; each caller can read everything that is not listed. */
 const callers: readonly (readonly [name: string, policy: Partial<Policy>])[] = [
   ['reader', {}],
   ['stranger', strangerPolicy],
@@ -15,14 +15,14 @@ const callers: readonly (readonly [name: string, policy: Partial<Policy>])[] = [
   ['admin', { admin: true, systemAdmin: true }],
 ];
 
-// The status that the caller of each column gets (A 5, B 4, J 5), at v47.
+// The status for the caller of each column (A 5, B 4, J 5), at v47.
 const table: readonly (readonly [path: string, statuses: string])[] = [
   // Since 4.4 every caller may see the version.
   ['system/info', '200 200 200 200 200 200 200 200'],
   ['system/executions/status', '200 403 200 200 200 200 200 200'],
   ['system/logstorage', '200 403 200 200 200 200 200 200'],
   ['system/logstorage/incomplete', '200 403 200 200 200 200 200 200'],
-  // The servlet of metrics answers a refusal with its own status.
+  // The servlet of metrics refuses with its own status.
   ['metrics/metrics', '200 401 200 200 200 200 200 200'],
   ['metrics/ping', '200 401 200 200 200 200 200 200'],
   ['metrics/threads', '200 401 200 200 200 200 200 200'],
@@ -38,7 +38,7 @@ const table: readonly (readonly [path: string, statuses: string])[] = [
   [`job/${settleId}/workflow`, '200 403 403 200 200 403 200 200'],
   [`job/${settleId}`, '200 403 403 200 200 403 200 200'],
   ['scheduler/jobs', '200 200 200 200 200 200 200 200'],
-  // Up to 6.1 servers do not check the right on the project: rows are omitted, and totals are complete.
+  // Up to 6.1, servers do not check the right on the project: rows are omitted, and totals are complete.
   ['project/pay/executions', '200 200 200 200 200 200 200 200'],
   ['project/pay/executions/running', '200 403 403 403 200 200 200 200'],
   // If the events of one project cannot be read, the server refuses the whole request.
@@ -46,7 +46,7 @@ const table: readonly (readonly [path: string, statuses: string])[] = [
   ['execution/1', '200 403 403 200 200 403 200 200'],
   ['execution/1/state', '200 403 403 200 200 403 200 200'],
   ['execution/1/output', '200 403 403 200 200 403 200 200'],
-  // Up to 6.1 the totals include executions that the caller may not read.
+  // Up to 6.1, the totals include executions that the caller cannot read.
   ['executions/metrics', '200 200 200 200 200 200 200 200'],
   ['project/pay/executions/metrics', '200 200 200 200 200 200 200 200'],
   ['tokens', '200 200 200 200 200 200 200 200'],
@@ -54,7 +54,7 @@ const table: readonly (readonly [path: string, statuses: string])[] = [
   ['user/info/', '200 200 200 200 200 200 200 200'],
   ['userclass/state', '403 403 403 403 403 403 403 200'],
   ['system/acl/', '200 403 200 200 200 200 200 200'],
-  // A denied path looks like a missing one.
+  // A denied path looks like a missing path.
   ['storage/keys/', '200 404 200 200 200 200 200 200'],
 ];
 
@@ -72,7 +72,7 @@ describe('simulator/documents/access', () => {
   it.each([
     ['6.1.0', ['200 200 2', '200 200 2', '200 200 2']],
     ['6.2.0', ['200 200 2', '403 200 0', '403 200 0']],
-  ])('checks events for the metrics of executions after 6.1 only: %s', async (release, expected) => {
+  ])('checks the right to read events for the metrics of executions only after 6.1: %s', async (release, expected) => {
     const simulator = await startGuarded({ apiVersion: 59, release });
     const seen = [];
     for (const name of ['reader', 'no events', 'stranger']) {
@@ -143,7 +143,7 @@ describe('simulator/documents/access', () => {
   });
 });
 
-/** The small installation with a second project, in the commercial edition, and a token for each kind of caller. */
+/** Starts the small installation with a second project, in the commercial edition, and with a token for each kind of caller. */
 async function startGuarded(options: SimulatorOptions = {}): Promise<Simulator> {
   const simulator = await startSmall(options);
   simulator.control.createProject('other');

@@ -15,7 +15,7 @@ describe('simulator/documents/cluster', () => {
     expect(common).toEqual([first, second, first, second]);
   });
 
-  it("lists a member's own schedules, or the schedules of another named member (A 4.5)", async () => {
+  it('lists the schedules of the responding member, or of another named member (A 4.5)', async () => {
     const simulator = await startCluster();
     const [first = '', second = ''] = simulator.memberUrls;
     const uuid = await uuidOf(simulator, second);
@@ -29,7 +29,7 @@ describe('simulator/documents/cluster', () => {
     expect(seen).toEqual([['other true'], ['settle true'], ['settle false'], ['settle true']]);
   });
 
-  it('gives the schedules of a lost member to another', async () => {
+  it('gives the schedules of a lost member to another member', async () => {
     const simulator = await startCluster();
     const [first = ''] = simulator.memberUrls;
     simulator.control.loseMember(1);
@@ -63,7 +63,7 @@ describe('simulator/documents/cluster', () => {
   });
 });
 
-/** Two members with an address each: the second one owns `settle`, and the first one owns the job `other`. */
+/** Starts two members with separate addresses: the second member owns `settle`, and the first member owns the job `other`. */
 async function startCluster(): Promise<Simulator> {
   const simulator = await startSmall({ members: 2, memberAddresses: true });
   simulator.control.createJob('pay', { name: 'other', schedule: { everyMs: 3_600_000, offsetMs: 0 } });

@@ -64,7 +64,7 @@ const output = {
   percentLoaded: anyNumber,
   compacted: false,
 };
-// The size includes the mark of the end, which no client reads.
+// The size includes the end mark, which no client reads.
 const asNumbers = { ...output, id: 2, lastModified: 1768478380000, offset: 880, totalSize: 886 };
 const asText = { ...output, id: '2', lastModified: '1768478380000', offset: '932', totalSize: 938 };
 const metadata = { node: 'auto-1' };

@@ -56,7 +56,7 @@ const rows: readonly Row[] = [
       { at: [29, 47], json: { total: 2, duration: average10 } },
       { at: [47], query: '?recentFilter=30s', json: { total: 1, duration: average10 } },
       { at: [47], query: '?recentFilter=1s', json: nothing },
-      // Durations below a minute are in whole seconds, longer ones in whole minutes: 60 and 119 seconds are both one minute.
+      // Durations below a minute are in whole seconds, longer durations in whole minutes: 60 and 119 seconds are both one minute.
       {
         at: [29, 47],
         query: `?begin=${noon}&end=${noon}`,
@@ -69,7 +69,7 @@ const rows: readonly Row[] = [
         prepare: addMinutes(59),
         json: { total: 1, duration: { average: '59s', max: '59s', min: '59s' } },
       },
-      // The average is (7199 + 4984 + 0 + 10 + 10) / 5 seconds; from a minute on it is in whole minutes, never in hours.
+      // The average is (7199 + 4984 + 0 + 10 + 10) / 5 seconds; from a minute on, it is in whole minutes, never in hours.
       { at: [47], prepare: addLong, json: { total: 5, duration: { average: '40m', max: '119m', min: '0s' } } },
       {
         at: [47],

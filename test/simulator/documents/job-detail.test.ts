@@ -37,7 +37,7 @@ const rows: readonly Row[] = [
     says: [
       { at: [31, 47], query: '?time=3h', json: { ...settle, ...scheduled, futureScheduledExecutions: hours } },
       { at: [47], query: '?max=1', json: { ...settle, ...scheduled, futureScheduledExecutions: hours.slice(0, 1) } },
-      // The opposite parameter exists since v32, and has no effect before.
+      // The opposite parameter exists since v32, and has no effect in earlier versions.
       {
         at: [31],
         query: '?time=1h&past=true',

@@ -34,7 +34,7 @@ const rows: readonly Row[] = [
         ],
       },
       { at: [14], options: { members: 2 }, json: [backup, settle] },
-      // Every job has the owner of its schedule since v17, and since v18 whether the serving member is that owner (J 2).
+      // Since v17, every job has the owner of its schedule; since v18, also whether the responding member is that owner (J 2).
       {
         at: [17],
         options: { members: 2 },
@@ -60,7 +60,7 @@ const rows: readonly Row[] = [
     says: [
       { at: [17, 47], json: [{ ...settle, ...scheduled }] },
       { at: [58], dialect: 'rundeck', json: [{ ...at58.settle, ...scheduled, ...history }] },
-      // Of two members, the first serves, and the second owns the only schedule.
+      // The first of two members responds, and the second member owns the only schedule.
       { at: [17, 47], options: { members: 2 }, json: [] },
     ],
   },

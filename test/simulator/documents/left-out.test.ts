@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ask, settleId, startSmall } from '../caller.ts';
 import { errorOf } from './row.ts';
 
-// The simulated service does not implement these parts of the documents on purpose (v47 of the commercial edition).
+// The simulated service omits these parts of the documents on purpose (v47 of the commercial edition).
 const leftOut: readonly (readonly [section: string, path: string])[] = [
   ['A 4.2', 'config/list'],
   ['A 4.8', 'system/acl/readers.aclpolicy'],

@@ -63,7 +63,7 @@ const rows: readonly Row[] = [
       { at: [14, 47, 58], dialect: 'rundeck', json: { key: 'project.name', value: 'pay' } },
       { at: [14, 47, 58], dialect: 'service', json: { 'project.name': 'pay' } },
       { at: [47], accept: 'text/plain', text: 'pay' },
-      // Without an Accept header, real servers answer in plain text, but the document describes JSON.
+      // Without an Accept header, real servers send plain text, but the document describes JSON.
       { at: [47], dialect: 'rundeck', accept: '*/*', text: 'pay' },
       { at: [47], dialect: 'service', accept: '*/*', json: { 'project.name': 'pay' } },
     ],

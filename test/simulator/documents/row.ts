@@ -31,7 +31,7 @@ type Said = {
   readonly text?: string;
 };
 
-/** Compares the simulated service with the rows: below the smallest version of each, and at every listed version. */
+/** Compares the simulated service with the rows: below the smallest version of each row, and at every listed version. */
 export function testRows(rows: readonly Row[]): void {
   for (const row of rows) {
     for (const dialect of ['rundeck', 'service'] as const) {
@@ -44,7 +44,7 @@ export function testRows(rows: readonly Row[]): void {
       for (const dialect of said.dialect === undefined ? (['rundeck', 'service'] as const) : [said.dialect]) {
         const versions = said.at.map((version) => `v${version}`).join(', ');
         const path = `${row.path}${said.query ?? ''}`;
-        it(`answers ${path} at ${versions} in the ${dialect} dialect${toPlace(said)} (${row.section})`, async () => {
+        it(`responds at ${path} at ${versions} in the ${dialect} dialect${toPlace(said)} (${row.section})`, async () => {
           for (const version of said.at) {
             const { actual, expected } = await readAnswer(row, said, dialect, version);
             expect(actual).toEqual(expected);
@@ -55,7 +55,7 @@ export function testRows(rows: readonly Row[]): void {
   }
 }
 
-/** Values that depend on seeds, so that no document lists them. */
+/** Values that depend on seeds, so no document lists them. */
 export const anyNumber: unknown = expect.any(Number);
 export const anyText: unknown = expect.any(String);
 export const anyUuid: unknown = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);

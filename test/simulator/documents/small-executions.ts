@@ -1,4 +1,4 @@
-// The two executions of the small installation in the form of API reference, "Execution".
+// The two executions of the small installation, in the form of API reference, "Execution".
 
 export const one = {
   id: 1,

@@ -1,4 +1,4 @@
-// The two jobs of the small installation in the form of API reference, "Job summary" and "Job metadata".
+// The two jobs of the small installation, in the form of API reference, "Job summary" and "Job metadata".
 
 export const settle = {
   id: '11111111-1111-4111-a111-111111111111',

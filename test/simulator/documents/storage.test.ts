@@ -4,7 +4,7 @@ import { errorOf, type Row, testRows } from './row.ts';
 const root = { path: 'keys', url: '{base}/api/47/storage/keys', type: 'directory' };
 const team = { path: 'keys/team', url: '{base}/api/47/storage/keys/team', type: 'directory' };
 const payments = { path: 'keys/team/payments', url: '{base}/api/47/storage/keys/team/payments', type: 'directory' };
-// For directories, real servers also write the fields of files, each as null (J 4).
+// For directories, real servers also write the fields of files, each field as null (J 4).
 const noFile = { name: null, meta: null };
 /** A response of a server of release 5.20.1. */
 const changed = {

@@ -36,7 +36,7 @@ const counts = {
 };
 const more = { queuedRequestCount: 0, queuedRetriesCount: 0, queuedIncompleteCount: 0, retriesCount: 0 };
 
-/** Makes the server fail to store two logs; the second is not retried. */
+/** Makes the server fail to store two logs; the second log is not retried. */
 function failLogs(simulator: Simulator): void {
   simulator.control.failLogStorage(true);
   simulator.advance(2000);

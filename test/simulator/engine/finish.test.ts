@@ -27,7 +27,7 @@ describe('simulator/engine/finish', () => {
     expect(before).toBe('failed-with-retry');
   });
 
-  it('cannot start the next attempt while passive, so the run is failed-with-retry without a successor', async () => {
+  it('cannot start the next attempt while passive, so the run is failed-with-retry without a next attempt', async () => {
     const simulator = await startOneJob({ failing: true, retry: { attempts: 1, delayMs: 0 } });
     simulator.control.runJob('job-1');
     simulator.control.setExecutionMode('passive');
@@ -38,7 +38,7 @@ describe('simulator/engine/finish', () => {
     expect(json).not.toHaveProperty('retriedExecution');
   });
 
-  it('keeps the times of a run that ended at the moment of a clock step back', async () => {
+  it('keeps the times of a run that ended at the moment at which the clock was set back', async () => {
     const simulator = await startOneJob({ timeoutMs: 4000 });
     simulator.control.runJob('job-1');
     simulator.advance(4000);
@@ -51,7 +51,7 @@ describe('simulator/engine/finish', () => {
     expect(after).toEqual(before);
   });
 
-  it('ends a run at its timeout: the workflow failed, and its step failed or was closed', async () => {
+  it('ends a run at its timeout: the workflow failed, and the step failed or was closed', async () => {
     const simulator = await startOneJob({ timeoutMs: 4000 });
     simulator.control.runJob('job-1');
     simulator.advance(5000);
@@ -127,13 +127,13 @@ describe('simulator/engine/finish', () => {
     simulator.advance(1500);
     await read();
     await simulator.stop();
-    // Ten runs take 55 s in total, of which a tenth is replaced by 105 s.
+    // Ten runs take 55 s in total; a tenth of this is replaced by 105 s.
     const sum = 55_000 - 5500 + 105_000;
     const next = Math.floor((sum - Math.floor(sum / 10) + (run?.endedAtMs ?? 0) - (run?.startedAtMs ?? 0)) / 10);
     expect(averages).toEqual([undefined, undefined, 5500, 15_450, 15_450, next]);
   });
 
-  it('includes runs of a job as a step of another job in its average, even failed ones', async () => {
+  it('includes runs of a job as a step of another job in the average of the job, even failed runs', async () => {
     const simulator = await startOneJob({ failing: true });
     const steps = [{ kind: 'jobref', text: 'job-1', nodeStep: false, seconds: 0, failureChance: 0 }] as const;
     const whole = work(['n1'], steps, { references: new Map([['job-1', oneStep(undefined, true)]]) });

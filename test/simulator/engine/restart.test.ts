@@ -40,7 +40,7 @@ describe('simulator/engine/restart', () => {
     expect(truths).toEqual([1, 1]);
   });
 
-  it('loses a member: its runs stay running for ever, and another member takes its schedules', async () => {
+  it('loses a member: its runs stay running forever, and another member takes its schedules', async () => {
     const simulator = await startOneJob({ members: 2 });
     simulator.control.createJob('p', { name: 'second', schedule: every(1, 'y'), work: oneStep() }, 'second');
     simulator.control.runJob('job-1');

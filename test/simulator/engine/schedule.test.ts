@@ -5,7 +5,7 @@ import { createRandom } from '../../../simulator/random.ts';
 import { minuteMs } from '../../support/durations.ts';
 import { noon, oneStep, startOneJob } from '../caller.ts';
 
-/** The next times of a schedule in UTC. */
+/** Returns the next times of a schedule in UTC. */
 function timesOf(cron: string, zone: string, after: string, count: number): string[] {
   const times: string[] = [];
   let atMs = Date.parse(after);
@@ -56,7 +56,7 @@ describe('simulator/engine/cron', () => {
       '2026-10-30T12:00:00Z',
       ['2026-10-31T05:30', '2026-11-01T05:30', '2026-11-02T06:30'],
     ],
-  ])('has a local time that exists twice in %s once', (zone, cron, after, expected) => {
+  ])('lists a local time that exists twice in %s only once', (zone, cron, after, expected) => {
     expect(timesOf(cron, zone, after, 3)).toEqual(expected);
   });
 });
@@ -71,7 +71,7 @@ describe('simulator/engine/engine', () => {
     // The clock showed 12:17, and now shows 12:12 again.
     simulator.control.setClockSkew(0);
     simulator.advance(34 * minuteMs);
-    // The executions in the truth have the times of starts.
+    // The executions of the truth contain the starts.
     const starts = simulator.truth().executions.map(({ startedAtMs }) => (startedAtMs - noon) / minuteMs);
     await simulator.stop();
     expect(starts).toEqual([15, 30, 45]);
@@ -79,7 +79,7 @@ describe('simulator/engine/engine', () => {
 });
 
 describe('simulator/engine/queue', () => {
-  it('returns items in order of time, and of insertion for the same time', () => {
+  it('returns items in the order of their times, and items of the same time in the order of insertion', () => {
     const queue = createQueue<string>();
     for (const [atMs, item] of [
       [5, 'e'],

@@ -36,7 +36,7 @@ describe('simulator/engine/start', () => {
     expect(ids).toEqual([1, undefined]);
   });
 
-  it('creates no execution for a disabled trigger', async () => {
+  it('creates no execution while the schedule of a job is disabled', async () => {
     const simulator = await startOneJob({});
     simulator.control.changeJob('job-1', { schedule: every(1, 'x') });
     simulator.advance(180_000);

@@ -88,7 +88,7 @@ describe('simulator/routes/api', () => {
     expect(reply.json).toMatchObject({ errorCode: 'api.error.invalid.request' });
   });
 
-  it('answers unknown paths with 404 and does not count them as known', async () => {
+  it('responds to unknown paths with 404, and does not count them as known', async () => {
     const simulator = await startEmpty();
     const reply = await ask(simulator, 'api/47/no/such/thing');
     const [request] = simulator.requests();
@@ -111,7 +111,7 @@ describe('simulator/routes/api', () => {
     expect([html.status, html.headers.get('content-type')]).toEqual([405, 'text/html;charset=utf-8']);
   });
 
-  it('answers in XML before v39 unless JSON is requested (A 7.1)', async () => {
+  it('responds in XML before v39 unless JSON is requested (A 7.1)', async () => {
     const simulator = await startEmpty({ apiVersion: 37 });
     const error = await ask(simulator, 'api/37/job/none/info', { accept: undefined });
     const success = await ask(simulator, 'api/37/projects', { accept: undefined });

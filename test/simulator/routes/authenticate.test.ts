@@ -22,7 +22,7 @@ describe('simulator/routes/authenticate', () => {
     );
   });
 
-  it('answers the same for a wrong, an expired and a revoked token', async () => {
+  it('responds in the same way to a wrong, an expired and a revoked token', async () => {
     const simulator = await startEmpty();
     simulator.control.addToken({ token: 'abcdefgh-1', expiresAtMs: noon - 1 });
     simulator.control.addToken({ token: 'abcdefgh-2' });
@@ -40,7 +40,7 @@ describe('simulator/routes/authenticate', () => {
     );
   });
 
-  it('lets a token expire during its use', async () => {
+  it('refuses a token that expires while it is used', async () => {
     const simulator = await startEmpty();
     simulator.control.addToken({ token: 'short-lived', expiresAtMs: noon + 1000 });
     const options = { headers: { 'X-Rundeck-Auth-Token': 'short-lived' } };
@@ -51,7 +51,7 @@ describe('simulator/routes/authenticate', () => {
     expect([before.status, after.status]).toEqual([200, 403]);
   });
 
-  it('refuses in XML up to 3.4 unless JSON is asked for', async () => {
+  it('refuses in XML up to 3.4 unless JSON is requested', async () => {
     const simulator = await startEmpty({ apiVersion: 39 });
     const reply = await ask(simulator, 'api/39/projects', { headers: {}, accept: undefined });
     await simulator.stop();

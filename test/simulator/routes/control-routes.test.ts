@@ -3,7 +3,7 @@ import type { Simulator } from '../../../simulator/simulator.ts';
 import { ask, startSmall } from '../caller.ts';
 
 describe('simulator/routes/control-routes', () => {
-  it('explains the controls, and does not log its own requests', async () => {
+  it('explains the controls, and does not record its own requests', async () => {
     const simulator = await startSmall();
     const { json } = await ask(simulator, 'simulator', { headers: {} });
     const requests = simulator.requests();
@@ -91,7 +91,7 @@ describe('simulator/routes/control-routes', () => {
     expect(mode.text).toBe('{"executionMode":"active"}');
   });
 
-  it('is a page of buttons, each of which works', async () => {
+  it('has a page of buttons that all work', async () => {
     const simulator = await startSmall();
     const accept = 'text/html,*/*;q=0.8';
     const { text } = await ask(simulator, 'simulator', { headers: {}, accept });

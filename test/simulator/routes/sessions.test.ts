@@ -3,7 +3,7 @@ import type { Simulator } from '../../../simulator/simulator.ts';
 import { ask, startEmpty } from '../caller.ts';
 
 describe('simulator/routes/sessions', () => {
-  it('redirects a valid login to the home page and admits the newest cookie to the API (A 5.2)', async () => {
+  it('redirects a valid login to the home page, and admits the newest cookie to the API (A 5.2)', async () => {
     const simulator = await startWithUser();
     const login = await logIn(simulator, 'open sesame');
     const home = await visit(simulator, 'menu/home', login.cookie);
@@ -38,7 +38,7 @@ describe('simulator/routes/sessions', () => {
     expect([api.status, api.text]).toEqual([404, '{"error":"Not found"}']);
   });
 
-  it('answers nothing if sessions may not use the API', async () => {
+  it('sends empty responses if sessions may not use the API', async () => {
     const simulator = await startWithUser();
     simulator.control.configure({ apiForSessions: false });
     const login = await logIn(simulator, 'open sesame');

@@ -63,7 +63,7 @@ describe('simulator/scenarios', () => {
       const others = executions.filter(({ status }) => status === 'failed-with-retry' || status === 'timedout');
       expect(others).toEqual([]);
       expect(failed).toHaveLength(11);
-      // At its first two times, the import still runs.
+      // At its first two times, the import is still running.
       const imports = executions.filter(
         ({ jobName, endedAtMs = Infinity }) => jobName === 'import' && endedAtMs > startMs,
       );
@@ -82,7 +82,7 @@ describe('simulator/scenarios', () => {
     expect(executions.filter(({ startedAtMs, endedAtMs }) => startedAtMs > now || (endedAtMs ?? 0) > now)).toEqual([]);
   });
 
-  it('runs more with a higher speed', async () => {
+  it('runs more executions at a higher speed', async () => {
     const counts = [];
     for (const speed of [1, 4]) {
       const simulator = await startSimulator({ clock: 'free', speed, historyMs: 30 * minute });
@@ -104,7 +104,7 @@ describe('simulator/scenarios', () => {
     expect(shares[1]).toBeGreaterThan((shares[0] ?? 1) * 2);
   });
 
-  it('loses a member and its runs in the takeover, while the others continue', async () => {
+  it('loses a member and its runs in the takeover, while the other members continue', async () => {
     const simulator = await start('cluster-takeover');
     simulator.advance(60 * minute);
     const { executions } = simulator.truth();

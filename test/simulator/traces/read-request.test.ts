@@ -97,7 +97,7 @@ describe('simulator/traces/read-request', () => {
     expect(() => readRequest(bytes)).toThrow(message);
   });
 
-  it('refuses bytes that are not a request, cut at any place', () => {
+  it('refuses bytes that are not a complete request, cut at any place', () => {
     const bytes = encode([root, step], { resource: { 'service.name': 'automation-service' } });
     const outcomes = Array.from({ length: bytes.length }, (_, size) => {
       try {
@@ -110,14 +110,14 @@ describe('simulator/traces/read-request', () => {
   });
 });
 
-/** The content of a resource with one attribute. */
+/** Returns the content of a resource with one attribute. */
 function readResource(value: readonly Buffer[]): ReadonlyMap<string, string> {
   const resource = field(1, field(1, field(1, 'name'), field(2, ...value)));
   const span = field(2, field(1, Buffer.alloc(16, 1)), field(2, Buffer.alloc(8, 1)));
   return readRequest(field(1, resource, field(2, span)))[0]?.resource ?? new Map();
 }
 
-/** A field that contains text, bytes or fields, as in the format of protobuf. */
+/** Writes a field that contains text, bytes or fields, in the format of protobuf. */
 function field(place: number, ...content: readonly (string | Buffer)[]): Buffer {
   const bytes = Buffer.concat(content.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
   return Buffer.concat([Buffer.from([place * 8 + 2]), varint(BigInt(bytes.length)), bytes]);

@@ -5,7 +5,7 @@ import { startMs, sunk } from './some-spans.ts';
 const limits = { traces: 3, bytes: 1000 };
 
 describe('simulator/traces/shelf', () => {
-  it('lists traces by start, latest first, whenever they were sent', () => {
+  it('lists traces by start, the latest start first, whenever the traces were sent', () => {
     const shelf = createShelf(limits);
     for (const minute of [2, 3, 1]) shelf.keep([sunk({ id: 'a', traceId: `t${minute}`, startMs: startMs + minute })]);
     expect(shelf.list().map(({ traceId }) => traceId)).toEqual(['t3', 't2', 't1']);

@@ -19,13 +19,13 @@ export function planned(span: Partial<Span> & Pick<Span, 'id' | 'parentId' | 'na
   };
 }
 
-/** A request as our own exporter sends it. */
+/** Encodes a request as our own exporter sends it. */
 export function encode(spans: readonly Span[], { resource = {}, id = traceId } = {}): Buffer {
   const trace: Trace = { traceId: id, spans, resource, scope: { name: 'automation-exporter', version: '1' } };
   return Buffer.from(encodeTrace(trace, 'protobuf'));
 }
 
-/** A span as the sink keeps it. */
+/** A span as the sink stores it. */
 export function sunk(span: Partial<SunkSpan> & Pick<SunkSpan, 'id'>): SunkSpan {
   return {
     traceId,

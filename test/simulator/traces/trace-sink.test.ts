@@ -49,7 +49,7 @@ describe('simulator/traces/trace-sink', () => {
     expect(asked).toEqual([]);
   });
 
-  it('lists the last 200 of 1,000 kept traces', async () => {
+  it('lists the last 200 of 1,000 stored traces', async () => {
     const simulator = await startEmpty();
     const toId = (place: number): string => String(place).padStart(32, '0');
     const all = Array.from({ length: 1001 }, (_, place) =>
@@ -71,7 +71,7 @@ describe('simulator/traces/trace-sink', () => {
     expect(text).toContain('<th scope="row">RUN pay/');
   });
 
-  it('refuses an unreadable request so that it is not retried', async () => {
+  it('refuses an unreadable request in such a way that clients do not retry it', async () => {
     const simulator = await startEmpty();
     const answers = [
       await post(simulator, Buffer.from('{}'), { type: 'application/json' }),

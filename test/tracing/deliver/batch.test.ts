@@ -4,7 +4,7 @@ import { backoffMs } from '../../../src/tracing/deliver/observer.ts';
 import { makeTrace, makeTraces, splitTraces } from './made-traces.ts';
 
 describe('tracing/deliver/batch', () => {
-  it('sends one trace as it was spooled', () => {
+  it('sends a single trace with the bytes in the spool', () => {
     const trace = makeTrace(1);
     expect(toContent([trace])).toEqual({ encoding: 'protobuf', bytes: trace.bytes });
   });
@@ -27,7 +27,7 @@ describe('tracing/deliver/batch', () => {
     expect(text).toContain(Buffer.from(first.bytes).toString().slice(18, -2));
   });
 
-  it('never joins different encodings, and no JSON with unexpected frames', () => {
+  it('never joins different encodings, or JSON with unexpected frames', () => {
     const json = makeTrace(3, { encoding: 'json' });
     const odd = { ...json, bytes: Buffer.from('{ "resourceSpans": [] }') };
     const empty = { ...json, bytes: Buffer.from('{"resourceSpans":[]}') };
@@ -40,7 +40,7 @@ describe('tracing/deliver/batch', () => {
     expect(keysOf([empty, json])).toBe(1);
   });
 
-  it('splits traces into two parts, neither of which is empty', () => {
+  it('splits traces into two parts that both have traces', () => {
     expect(halve(makeTraces(5)).map((part) => part.map(({ executionId }) => executionId))).toEqual([
       ['1', '2', '3'],
       ['4', '5'],
@@ -58,7 +58,7 @@ describe('tracing/sender/backoff', () => {
     [5000, 1, 60_000],
     [3, 0.25, 2000],
     [9, 0, 0],
-  ])('waits after %i failed tries, at random %f, for %i ms', (tries, random, forMs) => {
+  ])('waits after %i failed attempts, at random %f, for %i ms', (tries, random, forMs) => {
     expect(backoffMs(tries, random)).toBe(forMs);
   });
 

@@ -44,14 +44,14 @@ describe('tracing/sender to a collector', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 0, quarantinedTraces: 0 });
   });
 
-  it('accepts a successful response without an end', async () => {
+  it('accepts a successful response whose body does not end', async () => {
     const sink = await start((response) => {
       response.writeHead(200).write(Buffer.alloc(200_000));
     });
     expect(await deliver(sink.url)).toMatchObject({ requests: 1, reasons: [] });
   });
 
-  it('quarantines the one bad trace of fifty, and delivers the other traces', async () => {
+  it('quarantines one bad trace among fifty, and delivers the other traces', async () => {
     const poison = Buffer.from(traces[36]?.bytes ?? []);
     const sink = await start((response, request, index) =>
       (request.body.includes(poison) ? say(400, 'bad span') : accept)(response, request, index),
@@ -79,7 +79,7 @@ describe('tracing/sender to a collector', () => {
 });
 
 describe.skipIf(!hasOpenssl)(`tracing/sender to a collector over TLS${withoutOpenssl}`, () => {
-  it('continues when the right authority is installed', async () => {
+  it('continues when the certificate of the right authority is installed', async () => {
     const certificates: Certificates = createCertificates();
     onTestFinished(certificates.remove);
     certificates.makeSelfSigned('ca', '/CN=test authority');
@@ -160,7 +160,7 @@ async function start(answer: Answer): Promise<Sink> {
   return sink;
 }
 
-/** Sends one byte every few milliseconds for ever. */
+/** Sends one byte every few milliseconds without end. */
 function drip(response: Parameters<Answer>[0]): void {
   response.writeHead(200);
   const timer = setInterval(() => response.write('x'), 10);

@@ -130,7 +130,7 @@ describe('tracing/sender, lost requests', () => {
     expect(gateway.taken()).toBe(900 * 3000);
   });
 
-  it('quarantines a trace that is always lost while other traces are delivered, with a reason of its own', async () => {
+  it('quarantines a trace that is always lost while other traces are delivered, with its own reason', async () => {
     const state = await open([1, 2, 3].map((id) => ofSize(id, id === 1 ? 300_000 : 1000)));
     let next = 4;
     const { spans } = await send(state, async ({ bytes }) => (bytes.length > 200_000 ? reset() : taken), {
@@ -175,7 +175,7 @@ describe('tracing/sender, lost requests', () => {
     },
   );
 
-  it('delivers all requests that fit and gives up no others, for any limit and any outage of the gateway', async () => {
+  it('delivers all requests that fit and drops no others, for any limit and any outage of the gateway', async () => {
     const size = fc.oneof(
       { weight: 5, arbitrary: fc.integer({ min: 200, max: 5000 }) },
       fc.integer({ min: 5000, max: 900_000 }),
@@ -217,7 +217,7 @@ describe('tracing/sender, lost requests', () => {
   }, 300_000);
 });
 
-/** A proxy before a collector that closes the connection of every request with a larger body and sends no answer. */
+/** Starts a proxy before a collector; for a request with a larger body, the proxy closes the connection without a response. */
 async function startGateway({ maxBytes }: { readonly maxBytes: number }) {
   let taken = 0;
   const sockets = new Set<Socket>();

@@ -6,11 +6,11 @@ type Spans = Parameters<typeof ProtobufTraceSerializer.serializeRequest>[0];
 type Given = {
   readonly encoding?: TraceEncoding;
   readonly spans?: number;
-  /** The name of the process that made the trace, which differs if a trace was made twice. */
+  /** The name of the process that made the trace; it differs if two processes made the same trace. */
   readonly maker?: string;
 };
 
-/** A small and complete trace of an execution: one resource and some spans. */
+/** Makes a small and complete trace of an execution: one resource and some spans. */
 export function makeTrace(id: number, given: Given = {}) {
   const { encoding = 'protobuf', spans = 3, maker = 'test' } = given;
   const serializer = encoding === 'protobuf' ? ProtobufTraceSerializer : JsonTraceSerializer;
@@ -30,7 +30,7 @@ export function makeTraces(count: number, given: Given = {}): readonly SpooledTr
   return Array.from({ length: count }, (_, index) => makeTrace(index + 1, given));
 }
 
-/** Splits bytes into the spooled traces; every byte must belong to one of them. */
+/** Splits bytes into the spooled traces; every byte must belong to one trace. */
 export function splitTraces(bytes: Uint8Array): readonly Buffer[] {
   const traces: Buffer[] = [];
   let start = 0;

@@ -31,7 +31,7 @@ function begin(signal: AbortSignal) {
 }
 
 describe('tracing/deliver/pause', () => {
-  it('ends after its time, and leaves no timer and no listener behind', async () => {
+  it('ends after its time, and leaves no timer and no listener', async () => {
     const { signal } = new AbortController();
     const seen = begin(signal);
     await vi.advanceTimersByTimeAsync(999);
@@ -40,7 +40,7 @@ describe('tracing/deliver/pause', () => {
     expect([seen.isOver, vi.getTimerCount(), getEventListeners(signal, 'abort').length]).toEqual([true, 0, 0]);
   });
 
-  it('ends when the signal aborts, and leaves no timer behind', async () => {
+  it('ends when the signal aborts, and leaves no timer', async () => {
     const ending = new AbortController();
     const seen = begin(ending.signal);
     ending.abort();
@@ -48,7 +48,7 @@ describe('tracing/deliver/pause', () => {
     expect([seen.isOver, vi.getTimerCount()]).toEqual([true, 0]);
   });
 
-  it('does not start if the signal has aborted', async () => {
+  it('does not start if the signal is already aborted', async () => {
     const signal = AbortSignal.abort();
     const seen = begin(signal);
     await vi.advanceTimersByTimeAsync(0);

@@ -32,7 +32,7 @@ describe('tracing/deliver/post', () => {
     expect(Number(request?.headers['content-length'])).toBeLessThan(content.bytes.length);
   });
 
-  it('posts plain JSON if it was spooled as JSON and compression is off', async () => {
+  it('posts plain JSON if the trace was spooled as JSON and compression is off', async () => {
     const sink = await start(accept);
     const post = create(sink.url, { compression: 'none' });
     await post.send({ encoding: 'json', bytes: Buffer.from('{}') }, new AbortController().signal);
@@ -42,7 +42,7 @@ describe('tracing/deliver/post', () => {
     expect(sink.requests[0]?.body.toString()).toBe('{}');
   });
 
-  it('keeps its connection', async () => {
+  it('keeps its connection open', async () => {
     const sink = await start(accept);
     const post = create(sink.url);
     for (let round = 0; round < 3; round++) await post.send(content, new AbortController().signal);
@@ -68,7 +68,7 @@ describe('tracing/deliver/post', () => {
     expect(elsewhere.requests).toEqual([]);
   });
 
-  it('stops reading a huge response and keeps its status', async () => {
+  it('stops reading a huge response, and keeps its status', async () => {
     const sink = await start((response) => {
       response.writeHead(200);
       const chunk = Buffer.alloc(65_536, 'x');
@@ -130,7 +130,7 @@ describe('tracing/deliver/post', () => {
     expect(await faultOf(send(`http://127.0.0.1:${port}/`))).toMatchObject({ kind: 'network' });
   });
 
-  it('ends when it is stopped', async () => {
+  it('ends its request when it is stopped', async () => {
     const stop = new AbortController();
     const sink = await start(() => stop.abort());
     expect(await faultOf(create(sink.url).send(content, stop.signal))).toMatchObject({ kind: 'stopped' });
@@ -187,11 +187,11 @@ describe.skipIf(!hasOpenssl)(`tracing/sender/post over TLS${withoutOpenssl}`, ()
     const mutual = { ca: 'ca.pem', cert: 'client.pem', key: 'client.key' };
     expect(await send(sink.url, { files: mutual }, readFile)).toMatchObject({ status: 200 });
     const { kind } = await faultOf(send(sink.url, { files: { ca: 'ca.pem' } }, readFile));
-    // The alert comes after the handshake, and the connection may end before the alert is read.
+    // The TLS alert comes after the handshake, and the connection may end before the alert is read.
     expect(['tls', 'network']).toContain(kind);
   });
 
-  it('reads its files again after an error, so that a repaired file suffices', async () => {
+  it('reads its files again after an error, so a repaired file takes effect without a restart', async () => {
     const sink = await startTls('good');
     let isThere = false;
     const post = create(sink.url, { files: { ca: 'ca.pem' } }, (path) => readFile(isThere ? path : 'nowhere'));
@@ -249,7 +249,7 @@ async function faultOf(sent: Promise<unknown>): Promise<{ readonly kind: string;
   throw new Error('there was an answer');
 }
 
-/** Sends one byte every few milliseconds for ever. */
+/** Sends one byte every few milliseconds without end. */
 function drip(response: Parameters<Answer>[0]): void {
   response.writeHead(200);
   const timer = setInterval(() => response.write('x'), 10);

@@ -62,7 +62,7 @@ describe('tracing/deliver/quarantine', () => {
     expect(events).toEqual([]);
   });
 
-  it('counts each trace once in two simultaneous calls', async () => {
+  it('counts each trace once if two calls run at the same time', async () => {
     const quarantined = create();
     const answers = await Promise.all([
       quarantined.drop('all'),
@@ -85,7 +85,7 @@ describe('tracing/deliver/quarantine', () => {
     expect(events).toEqual(['dropped 3', 'dropped 3', 'drop 2', 'woken']);
   });
 
-  it('selects both traces of an id that was reused on a server', async () => {
+  it('selects both traces of an id that a server used twice', async () => {
     const again = makeTrace(2, { maker: 'after the ids began anew' });
     await state.ledger.commit('prod', { spooled: [{ ...again, key: 'another 2' }] });
     await state.spool.quarantine('another 2', { reason: 'HTTP 400', atMs: 4000 }, { maxBytes: 1e6, maxTraces: 10 });

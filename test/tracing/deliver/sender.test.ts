@@ -28,20 +28,20 @@ describe('tracing/deliver/sender', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 0, bytes: 0 });
   });
 
-  it('gathers traces up to a mebibyte, and sends a larger trace alone', async () => {
+  it('collects traces up to a mebibyte, and sends a larger trace in a separate request', async () => {
     const sizes = [400_000, 400_000, 400_000, 4_000_000, 100];
     await spool(makeTraces(5).map((trace, index) => ({ ...trace, bytes: new Uint8Array(sizes[index] ?? 0).fill(7) })));
     const { sent } = await runUntilIdle(() => answer(200));
     expect(sent.map(({ bytes }) => bytes.length)).toEqual([800_000, 400_000, 4_000_000, 100]);
   });
 
-  it('sends a trace in another encoding alone', async () => {
+  it('sends a trace in another encoding in a separate request', async () => {
     await spool([makeTrace(1), makeTrace(2, { encoding: 'json' }), makeTrace(3)]);
     const { sent } = await runUntilIdle(() => answer(200));
     expect(sent.map(({ encoding }) => encoding)).toEqual(['protobuf', 'json', 'protobuf']);
   });
 
-  it('waits longer and longer while the trace backend is unavailable, then starts again, and reports the outage once', async () => {
+  it('waits longer and longer while the trace backend is unavailable, reports the outage once, and then starts again', async () => {
     await spool(makeTraces(2));
     const { events, waits, sent } = await runUntilIdle((_, index) => {
       if (index === 0) throw new PostFault('c:4318: the connection was refused', { kind: 'network' });
@@ -68,7 +68,7 @@ describe('tracing/deliver/sender', () => {
     expect(waits).toEqual([500, 1000, 500]);
   });
 
-  it('does not send traces again after an outage that another replica took over meanwhile', async () => {
+  it('does not send traces again that another replica took over during an outage', async () => {
     await spool(makeTraces(3));
     const { sent, events } = await runUntilIdle(
       (_, index) => {
@@ -80,7 +80,7 @@ describe('tracing/deliver/sender', () => {
           ...state.spool,
           next: async (...asked) => {
             const found = await state.spool.next(...asked);
-            // The first trace belongs to the other replica now.
+            // The first trace now belongs to the other replica.
             await state.spool.remove(['prod/1']);
             return found;
           },
@@ -91,7 +91,7 @@ describe('tracing/deliver/sender', () => {
     expect(sumOf(events, 'exported')).toBe(6);
   });
 
-  it('stops reporting failed deliveries when another replica took over all traces that it could not send', async () => {
+  it('stops reporting failed deliveries if another replica took over all traces that could not be sent', async () => {
     await spool(makeTraces(3));
     const idle = Promise.withResolvers<void>();
     const wait = async (forMs: number, signal: AbortSignal): Promise<void> => {
@@ -115,7 +115,7 @@ describe('tracing/deliver/sender', () => {
     expect(waits).toEqual([7000]);
   });
 
-  it('finds the one bad trace among fifty, quarantines it with the reason, and delivers the other traces', async () => {
+  it('finds one bad trace among fifty, quarantines it with the reason, and delivers the other traces', async () => {
     await spool(makeTraces(50));
     const poison = Buffer.from(makeTrace(37).bytes);
     const { events, sent } = await runUntilIdle(({ bytes }) =>
@@ -139,7 +139,7 @@ describe('tracing/deliver/sender', () => {
     expect(events).toContain('quarantined prod 2 log records: HTTP 404');
   });
 
-  it('sends a retried trace again', async () => {
+  it('sends a trace again when a person retries it', async () => {
     await spool(makeTraces(1));
     await runUntilIdle(() => answer(400));
     await state.spool.retry(['prod/1']);
@@ -148,7 +148,7 @@ describe('tracing/deliver/sender', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 0, quarantinedTraces: 0 });
   });
 
-  it('slows down if all traces are refused, and leaves the rest in the queue', async () => {
+  it('waits longer if all traces are refused, and leaves the remaining traces in the queue', async () => {
     await spool(makeTraces(100));
     const { events, waits } = await runUntil(() => answer(401), 5);
     expect(waits).toEqual([500, 1000, 2000, 4000, 8000]);
@@ -157,8 +157,8 @@ describe('tracing/deliver/sender', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 85, quarantinedTraces: 15 });
   });
 
-  it('forgets refusals after a delivery: only many consecutive refusals suggest that all traces would be refused', async () => {
-    // There are eight rejected traces, one accepted trace, and eight more rejected ones.
+  it('resets the number of refusals after a delivery: only many consecutive refusals mean that all traces would be refused', async () => {
+    // There are eight rejected traces, one accepted trace, and eight more rejected traces.
     await spool(
       makeTraces(17).map((trace) => ({ ...trace, encoding: Number(trace.executionId) % 2 ? 'json' : 'protobuf' })),
     );
@@ -175,7 +175,7 @@ describe('tracing/deliver/sender', () => {
     expect((await state.spool.quarantined()).map(({ executionId }) => executionId)).toEqual(['2', '3']);
   });
 
-  it('counts the spans that a partial success rejects, reports why, and does not send them again', async () => {
+  it('counts the spans that a partial success rejects, reports why, and does not send these spans again', async () => {
     await spool(makeTraces(2));
     const partial = '{"partialSuccess":{"rejectedSpans":"4","errorMessage":"too old"}}';
     const { events, sent } = await runUntilIdle(() => answer(200, partial, { contentType: 'application/json' }));
@@ -183,7 +183,7 @@ describe('tracing/deliver/sender', () => {
     expect(events).toEqual(['delivered', 'exported 2', 'rejected partial_success 4', 'warned too old']);
   });
 
-  it("removes secrets from the backend's message before it is cut", async () => {
+  it('removes secrets from the message of the backend before it shortens the message', async () => {
     await spool(makeTraces(1));
     const long = `${'x'.repeat(195)}canary-4711-token`;
     await runUntilIdle(() => answer(400, long), { scrub: (text) => text.replaceAll('canary-4711-token', '<secret>') });
@@ -191,7 +191,7 @@ describe('tracing/deliver/sender', () => {
     expect(reason).toBe(`HTTP 400: ${'x'.repeat(195)}<sec…`);
   });
 
-  it('keeps trying to remove delivered traces from the state, and does not send them again', async () => {
+  it('tries again to remove delivered traces from the state, and does not send these traces again', async () => {
     await spool(makeTraces(2));
     let faults = 3;
     const remove = async (keys: readonly string[]): Promise<void> => {
@@ -205,7 +205,7 @@ describe('tracing/deliver/sender', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 0 });
   });
 
-  it('recovers when the state can be read again, even if no trace waits', async () => {
+  it('recovers when the state can be read again, even if no trace is waiting', async () => {
     let faults = 3;
     const next: typeof state.spool.next = async (...asked) => {
       if (faults-- > 0) throw new Error('the database does not respond');
@@ -241,7 +241,7 @@ describe('tracing/deliver/sender', () => {
     expect((await state.spool.next({ maxBytes: 1e6, maxTraces: 9 })).map(({ key }) => key)).toEqual(['prod/2']);
   });
 
-  it('cancels a request that does not end in time, and keeps its traces', async () => {
+  it('cancels a request that does not end in time, and keeps the traces of the request', async () => {
     await spool(makeTraces(2));
     const asked = Promise.withResolvers<AbortSignal>();
     const { sender } = create((_content, _index, signal) => {

@@ -68,7 +68,7 @@ function say(word: string): void {
 function spool(ids: readonly number[]): Promise<void> {
   return state.ledger.commit('prod', {
     documents: ids.map((id) => ({ kind: 'pending', key: String(id), body: undefined })),
-    // Each process has its own maker, so a trace that was made twice would have other bytes.
+    // Each process has its own maker, so a trace that two processes made would have different bytes.
     spooled: ids.map((id) => makeTrace(id, { maker: String(process.pid) })),
   });
 }

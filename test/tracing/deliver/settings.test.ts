@@ -130,13 +130,13 @@ describe('tracing/deliver/settings', () => {
     expect(inspect(settings, { depth: 9 }) + JSON.stringify(settings)).not.toContain('canary');
   });
 
-  it('lists secrets that must be removed from any text', () => {
+  it('lists the secrets to remove from all texts', () => {
     const headers = 'authorization=Bearer%20canary,api-key=abc%20def,tenant=eu1';
     const settings = readOtlpSettings({ [`${general}HEADERS`]: headers });
     expect('headers' in settings && secretsOf(settings)).toEqual(['Bearer canary', 'canary', 'abc def']);
   });
 
-  it("treats values in an endpoint's query as secrets, but short values only together with their names", () => {
+  it('treats values in the query of an endpoint as secrets, but short values only together with their names', () => {
     const endpoint = 'https://otlp.example.org/v1/traces?tenant=prod&key=canary%2F0123456789&x';
     const settings = readOtlpSettings({ [`${traces}ENDPOINT`]: endpoint });
     expect('headers' in settings && secretsOf(settings)).toEqual([
@@ -210,7 +210,7 @@ describe('tracing/deliver/settings', () => {
 });
 
 describe('tracing/deliver/settings: log records', () => {
-  it('uses the variables for logs, otherwise the general variables, but never the variables for traces', () => {
+  it('uses the variables for logs, or else the general variables, but never the variables for traces', () => {
     const environment = {
       [`${general}ENDPOINT`]: 'http://c.example.org/otlp',
       [`${traces}ENDPOINT`]: 'http://t.example.org/',

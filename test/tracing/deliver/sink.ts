@@ -23,7 +23,7 @@ export type Sink = {
 
 type SinkOptions = { readonly port?: number; readonly tls?: ServerOptions };
 
-/** A collector that reads every request to its end and then answers as the test says. */
+/** Starts a collector that reads every request to its end and then sends the response of the test. */
 export async function startSink(answer: Answer, { port: wanted = 0, tls }: SinkOptions = {}): Promise<Sink> {
   const requests: SunkRequest[] = [];
   const sockets = new Set<Socket>();
@@ -70,7 +70,7 @@ export function accept(response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
 }
 
-/** An answer with a content type, a body and headers. */
+/** Returns a response with a content type, a body and headers. */
 export function say(
   status: number,
   body: string | Uint8Array = '',

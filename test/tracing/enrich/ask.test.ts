@@ -15,7 +15,7 @@ async function setUp() {
 }
 
 describe('tracing/enrich/ask', () => {
-  it('waits a few times for a state that the server is loading', async () => {
+  it('requests a state again a few times while the server loads it', async () => {
     const { simulator, id, api } = await setUp();
     simulator.advance(3_600_000);
     simulator.control.configure({ statePending: 'all' });
@@ -32,7 +32,7 @@ describe('tracing/enrich/ask', () => {
     });
   });
 
-  it('shows the trace that the daemon sends after it has waited long enough', async () => {
+  it('shows the trace that the daemon would send after waiting long enough', async () => {
     const { simulator, id, api } = await setUp();
     simulator.advance(3_600_000);
     simulator.control.configure({ statePending: 'all' });

@@ -33,7 +33,7 @@ function repeated(id: number, epoch: number): PendingTrace {
 type Given = {
   readonly next?: Readonly<Record<number, number>>;
   readonly unanswered?: readonly number[];
-  /** The number of commits that fail before the first one succeeds. */
+  /** The number of commits that fail before the first commit succeeds. */
   readonly failing?: number;
 };
 
@@ -77,7 +77,7 @@ async function runOnce(runs: readonly PendingTrace[], { next = {}, unanswered = 
       },
     },
     attempts,
-    // This cast is safe: this function only requests the execution.
+    // This cast is safe: this function requests only the execution.
     client: { within: () => ({ get }) } as unknown as Client,
     timeoutMs: 1000,
     spooling: {
@@ -121,7 +121,7 @@ describe('tracing/enrich/attempts', () => {
     expect(await state.ledger.load('prod')).toEqual([]);
   });
 
-  it('links an attempt if the trace of the previous attempt could not be written at first', async () => {
+  it('links an attempt to the previous attempt although the trace of the previous attempt could not be written at first', async () => {
     await runOnce([ended(7, 1)], { next: { 7: 8 } });
     expect(await runOnce([repeated(8, 1)], { failing: 1 })).toEqual([
       [8, 7],
@@ -137,7 +137,7 @@ describe('tracing/enrich/attempts', () => {
     ]);
   });
 
-  it('waits for the previous attempt if that attempt is counted later, even over a restart', async () => {
+  it('waits for the previous attempt if that attempt is counted later, even across a restart', async () => {
     expect(await runOnce([repeated(8, 1)])).toEqual([]);
     expect(await runOnce([ended(7, 1)], { next: { 7: 8 } })).toEqual([
       [8, 7],
@@ -177,7 +177,7 @@ describe('tracing/enrich/attempts', () => {
     expect(documents.map(({ key }) => key)).toEqual(['1 31', '1 21', '1 2']);
   });
 
-  it('keeps its memory if a write failed', () => {
+  it('remembers attempts if a write failed', () => {
     const attempts = createAttempts();
     attempts.note([{ id: 7, nextAttemptId: 8 }], 1, 0).done();
     attempts.note([{ id: 8, nextAttemptId: 9 }], 1, 0);
@@ -188,7 +188,7 @@ describe('tracing/enrich/attempts', () => {
     ]);
   });
 
-  it('recognizes damage in its own rows', () => {
+  it('detects damage in its own rows', () => {
     const bodies = [{ id: 7, atMs: 1 }, { id: '7', atMs: 1 }, { id: 7 }, null];
     expect(bodies.map((body) => isSoundAttempt('next-attempt', body))).toEqual([true, false, false, false]);
     expect(isSoundAttempt('job', null)).toBe(true);

@@ -10,7 +10,7 @@ import {
 
 type Documents = Parameters<Causes['load']>[0];
 
-/** The documents of a ledger after these changes. */
+/** Returns the documents of a ledger after these changes. */
 function apply(kept: Documents, changes: Documents): Documents {
   const keys = new Set(changes.map(({ key }) => key));
   return [...kept.filter(({ key }) => !keys.has(key)), ...changes.filter(({ body }) => body !== undefined)];
@@ -20,7 +20,7 @@ const run = (id: number) => ({ id, startedAtMs: 1000 + id });
 const cause = (why: string) => ({ why, facts: [{ name: 'Reason', value: 'NonZeroResultCode' }] });
 
 describe('tracing/enrich/causes', () => {
-  it('keeps as many causes as fit, across restarts, and removes the oldest', () => {
+  it('keeps as many causes as fit, across restarts, and removes the oldest causes', () => {
     let causes = createCauses();
     let kept: Documents = [];
     for (let id = 1; id <= maxCauses + 20; id += 1) {
@@ -38,7 +38,7 @@ describe('tracing/enrich/causes', () => {
     expect(causes.of({ ...run(21), startedAtMs: 5 })).toBeUndefined();
   });
 
-  it('stores no cause that is of a success, too long, or not committed', () => {
+  it('stores no cause of a success, no cause that is too long, and no cause that was not committed', () => {
     const causes = createCauses();
     expect(causes.note(run(1), undefined).documents).toEqual([]);
     expect(causes.note(run(2), cause('x'.repeat(maxCauseLength))).documents).toEqual([]);
@@ -61,7 +61,7 @@ describe('tracing/enrich/causes', () => {
     expect(causes.failureOf(5)).toBeUndefined();
   });
 
-  it('counts again in each response how often a job failed in this way', () => {
+  it('computes again for each response how often a job failed in this way', () => {
     const causes = createCauses();
     const seen = { fingerprint: 'v1:0', firstMs: 9000, count: 1 };
     const failure = { id: 1, job: 'pay/settle', endedAtMs: 9000, failureClass: 'work', seen } as const;

@@ -13,7 +13,7 @@ function onNextPlan(plans: Plan[], then: () => void): void {
 }
 
 describe('tracing/enrich/enricher', () => {
-  it('makes a trace with steps for a pending execution, and replaces its pending document by step durations in one change', async () => {
+  it('makes a trace with steps for a pending execution, and in one change replaces the pending document by step durations', async () => {
     const { run, spooled, left, plans, told } = await setUp({ steps: 2 });
     expect(await run()).toEqual({ againInMs: undefined });
     const [trace = ''] = await spooled();
@@ -23,7 +23,7 @@ describe('tracing/enrich/enricher', () => {
     expect(told).toEqual(['pending 1', 'spooled', 'pending 0']);
   });
 
-  it('waits for a state that is still being written, but not for ever', async () => {
+  it('waits for a state that is still being written, but not without end', async () => {
     const { simulator, run, spooled, told, wait } = await setUp();
     simulator.control.configure({ statePending: 'all' });
     expect(await run()).toEqual({ againInMs: 5000 });
@@ -34,7 +34,7 @@ describe('tracing/enrich/enricher', () => {
     expect(told).toContain('degraded seal_timeout');
   });
 
-  it('sends only the root of an execution that waited too long, without a request', async () => {
+  it('sends only the root span of an execution that waited too long, without a request', async () => {
     const { simulator, run, spooled, told, wait } = await setUp();
     const before = simulator.requests().length;
     wait(1_200_001);
@@ -54,7 +54,7 @@ describe('tracing/enrich/enricher', () => {
     expect(await silent.left()).toEqual(['pending-trace']);
   });
 
-  it('makes the trace of the counted execution if its id was reused', async () => {
+  it('makes the trace of the counted execution although the server used its id again', async () => {
     const { simulator, run, spooled, plans } = await setUp();
     simulator.control.restart({ newDatabase: true });
     simulator.control.addFinished('pay', { startedAtMs: 5_000_000_000, endedAtMs: 5_000_001_000, status: 'failed' });
@@ -65,7 +65,7 @@ describe('tracing/enrich/enricher', () => {
 
   it('makes the trace of a counted execution even if the server does not show its end yet', async () => {
     const { simulator, pending, run, plans, told } = await setUp();
-    // Another cluster member gives this answer, because it does not know the end yet.
+    // This response comes from another cluster member, which does not have the end yet.
     const running = { id: pending.id, status: 'running', 'date-started': { unixtime: pending.startedAtMs } };
     const body = JSON.stringify(running);
     simulator.control.addFault({ kind: 'status', status: 200, body, path: '/execution/\\d+$' });
@@ -75,7 +75,7 @@ describe('tracing/enrich/enricher', () => {
     expect(told).toEqual(['pending 1', 'spooled', 'pending 0']);
   });
 
-  it('requests only the execution if nothing else is shown', async () => {
+  it('requests only the execution if the trace shows nothing else', async () => {
     const { simulator, run, spooled } = await setUp({ detail: 'root' });
     await run();
     expect(await spooled()).toEqual([expect.stringContaining('["RUN pay/nightly/settle"]')]);
@@ -83,7 +83,7 @@ describe('tracing/enrich/enricher', () => {
     expect(asked.filter((path) => path.startsWith('execution/') || path.startsWith('job/'))).toEqual(['execution/1']);
   });
 
-  it('takes an execution from its list row for half a minute, and requests the execution after that', async () => {
+  it('uses the list row of an execution for half a minute, and requests the execution after that', async () => {
     const atOnce = await setUp({ detail: 'root' });
     const later = await setUp({ detail: 'root' });
     const read = async ({ ask, pending, add, run, wait, simulator, plans }: typeof atOnce, afterMs: number) => {
@@ -108,7 +108,7 @@ describe('tracing/enrich/enricher', () => {
     expect(facts).toContain('cicd.pipeline.run.url.full');
   });
 
-  it('sorts its queue again when executions were added', async () => {
+  it('sorts its queue again after executions were added', async () => {
     const { run, add, pending, plans } = await setUp();
     const older = { ...pending, id: pending.id + 1, startedAtMs: 1, endedAtMs: 2 };
     const newer = { ...pending, id: pending.id + 2, status: 'failed' as const };
@@ -167,7 +167,7 @@ describe('tracing/enrich/enricher', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('keeps the error of a failed step that then cleaned up for a long time', async () => {
+  it('keeps the error of a failed step that wrote many lines of cleanup after it', async () => {
     const { run, plans } = await setUp({ cleanupLines: 1500 });
     await run();
     const lines = plans[0]?.lines ?? [];

@@ -26,7 +26,7 @@ function stateOf(node: string): string {
   return `{"executionState":"FAILED","steps":[{"stepctx":"1","nodeStep":true,"executionState":"FAILED","nodeStates":{"web01":${node}}}]}`;
 }
 
-/** Reads a failed run with one step, in which a node has this state. */
+/** Reads a failed run with one step; the state of one node is given. */
 async function gatherWith(node: string) {
   const { server, gatherOnce } = await start();
   server.answer({
@@ -43,7 +43,7 @@ async function gatherWith(node: string) {
 }
 
 describe('tracing/enrich/gather', () => {
-  it('does not read the log if the state has the reason', async () => {
+  it('does not read the log if the state contains the reason', async () => {
     const node = '{"executionState":"FAILED","meta":{"failureReason":"HostNotFound"}}';
     expect(await gatherWith(node)).toEqual({ reason: undefined, asked: 0 });
   });
@@ -62,7 +62,7 @@ describe('tracing/enrich/gather', () => {
     });
   });
 
-  it('requests the workflow of a failed run again soon, because its job may have been edited before', async () => {
+  it('requests the workflow of a failed run again soon, because the job may have been edited before the run', async () => {
     const job = { id: 'j1', name: 'settle', group: '', averageDurationMs: undefined };
     const { server, gatherOnce, wait } = await start();
     server.answer({
@@ -78,7 +78,7 @@ describe('tracing/enrich/gather', () => {
     expect([await gathered('succeeded'), await gathered('failed')]).toEqual([1, 2]);
   });
 
-  it('reads the end of the log if the state has no reason', async () => {
+  it('reads the end of the log if the state contains no reason', async () => {
     expect(await gatherWith('{"executionState":"FAILED"}')).toEqual({ reason: 'NonZeroResultCode', asked: 1 });
   });
 
@@ -132,7 +132,7 @@ describe('tracing/enrich/gather', () => {
   it.each([
     ['Log output limit exceeded: Maximum Line count: 100, action: halt', 'LogLimitExceeded'],
     ['Failed: IOFailure: x', undefined],
-  ])('uses the log of interrupted steps only to find its limit: %s', async (log, reason) => {
+  ])('uses the log of interrupted steps only to find the limit that interrupted them: %s', async (log, reason) => {
     const { gatherOnce, server } = await start();
     const node = '{"executionState":"FAILED","meta":{"failureReason":"NonZeroResultCode","resultCode":2147483647}}';
     server.answer({
@@ -143,7 +143,7 @@ describe('tracing/enrich/gather', () => {
     expect(source.loggedReason).toBe(reason);
   });
 
-  it('makes the trace without a log that cannot be read', async () => {
+  it('makes the trace without the log if the log cannot be read', async () => {
     const { gatherOnce, server } = await start();
     server.answer({
       'execution/7/state': { body: stateOf('{"executionState":"FAILED"}') },
@@ -153,7 +153,7 @@ describe('tracing/enrich/gather', () => {
     expect([isPending, source.loggedReason, source.state?.steps.length]).toEqual([false, undefined, 1]);
   });
 
-  it('requests a log once more if the member that responded does not have it', async () => {
+  it('requests a log once more if the responding member does not have the log', async () => {
     const { gatherOnce, server } = await start();
     const lost = '{"error":"gone","empty":true,"completed":true,"entries":[]}';
     const found = '{"completed":true,"entries":[{"log":"Failed: IOFailure: x","level":"ERROR"}]}';
@@ -184,7 +184,7 @@ describe('tracing/enrich/gather', () => {
     expect(source.state?.steps).toHaveLength(1);
   });
 
-  it('rethrows an error of the server until the last attempt, which uses the available parts', async () => {
+  it('rethrows an error of the server until the last attempt, which uses the parts that were read', async () => {
     const { gatherOnce, server } = await start();
     server.answer({ 'execution/7/state': { status: 500, body: '{"error":"A server error occurred"}' } });
     await expect(gatherOnce()).rejects.toThrow('500');

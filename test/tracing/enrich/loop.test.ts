@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createEnrichLoop } from '../../../src/tracing/enrich/loop.ts';
 
-/** A loop in which passes and waits end when the test says so. */
+/** Creates a loop in which the test ends passes and waits. */
 function setUp(answers: readonly (number | undefined | Error)[]) {
   const told: string[] = [];
   const naps: { readonly end: () => void; readonly signal: AbortSignal }[] = [];
@@ -49,7 +49,7 @@ describe('tracing/enrich/loop', () => {
     await loop.stop();
   });
 
-  it('starts at once when there is work, each time', async () => {
+  it('starts at once whenever there is work', async () => {
     const { loop, turn } = setUp([undefined, undefined, undefined]);
     loop.start();
     expect(await turn()).toEqual(['pass 1', 'wait 60000']);
@@ -69,7 +69,7 @@ describe('tracing/enrich/loop', () => {
     await loop.stop();
   });
 
-  it('starts nothing after it was stopped', async () => {
+  it('starts no pass after it was stopped', async () => {
     const { loop, turn } = setUp([undefined]);
     loop.start();
     await turn();

@@ -58,10 +58,13 @@ describe('tracing/enrich/read-step', () => {
       2000,
       2,
     ],
-  ])('stops after a limited number of %s, so that no log is read for ever', async (_what, pages, lines, requests) => {
-    const { found, asked } = await read(pages);
-    expect([found, asked.length]).toEqual([[lines, false], requests]);
-  });
+  ])(
+    'stops after a limited number of %s, so that no log is read without end',
+    async (_what, pages, lines, requests) => {
+      const { found, asked } = await read(pages);
+      expect([found, asked.length]).toEqual([[lines, false], requests]);
+    },
+  );
 
   it('does not make the server search a huge log', async () => {
     expect(await read([], 33 * 2 ** 20)).toEqual({ found: undefined, asked: [] });

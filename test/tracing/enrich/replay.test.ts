@@ -17,7 +17,7 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - th
 `);
   });
 
-  it('counts the spans that are left out of a very large trace', () => {
+  it('prints the number of spans that a very large trace omits', () => {
     const { execution, state } = JSON.parse(read('failed-node')) as { execution: object; state: { steps: object[] } };
     const steps = Array.from({ length: 1667 }, (_, at) => ({ ...state.steps[0], stepctx: `${at + 1}` }));
     const [title] = replay(JSON.stringify({ execution, state: { ...state, steps } }), base).split('\n');

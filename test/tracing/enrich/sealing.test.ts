@@ -5,7 +5,7 @@ import { setUp } from './finished-run.ts';
 const ofState = '/execution/\\d+/state$';
 const minuteMs = 60_000;
 
-/** An old answer of another cluster member about a run that has finished. */
+/** The response of another cluster member, which still has an old state of the finished run. */
 const stale = JSON.stringify({
   executionId: 1,
   serverNode: 'auto-1',
@@ -43,7 +43,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect(told).toEqual(['pending 1', 'spooled', 'pending 0']);
   });
 
-  it('sends a last request once the wait is over, but not shortly before its end', async () => {
+  it('sends a last request once the wait is over, but not shortly before the end of the wait', async () => {
     const { simulator, run, wait, plans } = await setUp();
     simulator.control.addFault({ kind: 'status', status: 200, body: stale, path: ofState });
     const asked = (): number => simulator.requests().filter(({ path }) => path.endsWith('/state')).length;
@@ -169,7 +169,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect(told).toContain('degraded backlog');
   });
 
-  it('waits for the state after a long time in the queue', async () => {
+  it('waits for the state even if the execution was in the queue for a long time', async () => {
     const { simulator, run, add, wait, plans, told, pending } = await setUp({ backlogAgeMs: 60 * minuteMs });
     await run();
     expect(plans).toHaveLength(1);

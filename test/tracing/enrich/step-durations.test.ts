@@ -32,7 +32,7 @@ function command(description: string) {
 
 type Played = { names?: readonly string[]; name?: string; status?: 'succeeded' | 'failed'; seenAtMs?: number };
 
-/** The steps of jobs in the form that a daemon keeps. */
+/** Creates step durations in the form that a daemon stores. */
 function createKept() {
   const documents = new Map<string, Documents[number]>();
   let steps = createStepDurations();
@@ -63,7 +63,7 @@ const names = ['load', 'dump', 'load'];
 const wave = (hour: number, of: number) => of + (hour % 7);
 
 describe('tracing/enrich/step-durations', () => {
-  it('finds a lasting change of one step that the duration of its job hides, over restarts', () => {
+  it('finds a lasting change of one step that the duration of its job hides, across restarts', () => {
     const kept = createKept();
     for (let hour = 0; hour < 60; hour += 1) {
       const slow = hour < 50 ? 1 : 2;
@@ -104,7 +104,7 @@ describe('tracing/enrich/step-durations', () => {
     expect(kept.shifts()).toEqual([]);
   });
 
-  it('keeps the longest of many steps; a new step replaces a step that no longer exists', () => {
+  it('keeps the longest of many steps, and replaces a step that no longer exists with a new step', () => {
     const kept = createKept();
     const toStored = () => {
       const [{ body = '[]' } = {}] = kept.documents.values();
@@ -120,13 +120,13 @@ describe('tracing/enrich/step-durations', () => {
     expect(toStored()).toHaveLength(8);
   });
 
-  it('ignores a run of a clock that is far ahead, because the run would hide later runs', () => {
+  it('ignores a run whose clock is far ahead, because this run would hide later runs', () => {
     const kept = createKept();
     kept.play(5, [step('1', 1), step('2', 1)], { seenAtMs: startMs });
     expect(kept.documents.size).toBe(0);
   });
 
-  it('keeps 1000 jobs; a new job replaces a job that has not run for two weeks', () => {
+  it('keeps 1000 jobs, and replaces a job that has not run for two weeks with a new job', () => {
     const kept = createKept();
     const steps = [step('1', 1), step('2', 1)];
     for (let job = 0; job < 1000; job += 1) kept.play(job === 0 ? 0 : 1, steps, { name: `job ${job}` });
@@ -135,7 +135,7 @@ describe('tracing/enrich/step-durations', () => {
     expect(isKept('new')).toBe(false);
     kept.play(14 * 24 + 1, steps, { name: 'new' });
     expect([isKept('new'), isKept('job 0'), isKept('job 1'), kept.documents.size]).toEqual([true, false, true, 1000]);
-    // A job that runs again is not the oldest any longer.
+    // A job that runs again is no longer the oldest.
     kept.play(14 * 24 + 1, steps, { name: 'job 1' });
     kept.play(14 * 24 + 2, steps, { name: 'newer' });
     expect([isKept('newer'), isKept('job 1'), isKept('job 2')]).toEqual([true, true, false]);

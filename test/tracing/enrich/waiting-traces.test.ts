@@ -34,7 +34,7 @@ describe('tracing/enrich/queue-order', () => {
     expect(idsOf(pending)).toEqual([5, 3, 2, 1, 4]);
   });
 
-  it('makes a few late traces after each of the other traces, and the rest at the end', () => {
+  it('makes a few late traces after each other trace, and the remaining late traces at the end', () => {
     const lateOnes = Array.from({ length: 50 }, (_, index) => ended(100 + index, index, late));
     const ids = idsOf([...lateOnes, ended(1, 10), ended(2, 20, failed)]);
     expect([ids.indexOf(2), ids.indexOf(1), ids.length]).toEqual([0, 21, 52]);
@@ -42,13 +42,13 @@ describe('tracing/enrich/queue-order', () => {
     expect(ids.at(-1)).toBe(100);
   });
 
-  it('makes a tenth of the late traces after each other trace if many traces are late', () => {
+  it('makes a tenth of the late traces after each other trace, if many traces are late', () => {
     const lateOnes = Array.from({ length: 1000 }, (_, index) => ended(100 + index, index, late));
     const ids = idsOf([...lateOnes, ended(1, 10), ended(2, 20, failed)]);
     expect([ids.indexOf(2), ids.indexOf(1)]).toEqual([0, 101]);
   });
 
-  it('drops the oldest traces beyond the limit, and traces of failures last', () => {
+  it('drops the oldest traces beyond the limit, but traces of failures last', () => {
     const pending = [ended(1, 10, failed), ended(2, 20), ended(3, 30), ended(4, 5), ended(5, 50, failed)];
     const idsBeyond = (most: number): number[] => findCrowdedOut(pending, most).map(({ id }) => id);
     expect([5, 4, 3, 1, 0].map(idsBeyond)).toEqual([[], [2], [2, 3], [2, 3, 4, 1], [2, 3, 4, 1, 5]]);
@@ -66,7 +66,7 @@ describe('tracing/enrich/queue-order', () => {
     expect(findLate()).toEqual([2]);
   });
 
-  it('ignores time in which no request is sent because the circuit is open', () => {
+  it('does not count time in which no request is sent because the circuit is open', () => {
     let ticks = 0;
     const clock = fakeClock({ ticks: () => ticks });
     const waiting = createWaitingTraces({ clock, sealTimeoutMs: 1000, backlogAgeMs: 3_600_000 });
@@ -82,7 +82,7 @@ describe('tracing/enrich/queue-order', () => {
     expect(waiting.isLastTry(entry)).toBe(true);
   });
 
-  it('gives up waiting for steps after the tenth error, and not at the first', () => {
+  it('stops waiting for steps after the tenth error, not after the first', () => {
     let ticks = 0;
     const clock = fakeClock({ ticks: () => ticks });
     const waiting = createWaitingTraces({ clock, sealTimeoutMs: 1000, backlogAgeMs: 3_600_000 });

@@ -49,7 +49,7 @@ export function drawCards(seed: number, lengthMs: number): ReplicaCard[] {
 
 type Slots = ReturnType<typeof createSlots>;
 
-/** The places of daemons; in each place, processes follow each other. */
+/** The places of daemons; in each place, one process runs after the other. */
 export function createSlots(count: number, start: (slot: number, generation: number) => Process) {
   const processes: (Process | undefined)[] = Array.from({ length: count }, () => undefined);
   const generations: number[] = Array.from({ length: count }, () => 0);
@@ -85,7 +85,7 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
   const process =
     whom === 'owner' ? slots.alive().find(({ replica }) => replica.toOwned().has(unitName)) : slots.at(whom);
   note(`card ${card} ${process?.name ?? ''} ${Math.round(forMs)}`);
-  // The next owner may send once more what was being sent.
+  // The next owner may repeat a request that was in progress.
   const trouble = { what: 'daemon' as const, fromMs: time.nowMs(), toMs: time.nowMs() + forMs + minuteMs };
   truth.troubles.push(trouble);
   const noteSpan = (sinceMs: number, lastsMs: number): void => {
@@ -108,7 +108,7 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
     engine.copy();
     time.after(200 + 10_000 * dice.next() * dice.next(), () => {
       note('the tail is lost');
-      // The record of deliveries and the record of when runs were read are lost too.
+      // The records of deliveries and of the times at which runs were read are lost too.
       truth.troubles.push({ ...trouble, what: 'restored', fromMs: time.nowMs() });
       const before = engine.unit(unitName).lease;
       engine.loseTail();
@@ -134,7 +134,7 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
     const cut = (): void => {
       process.link.onCommitted = undefined;
       process.link.onWrite = undefined;
-      // A response is lost after the card was played, and the owner continues to send until its lease expires.
+      // The response is lost after the card was played, and the owner continues to send until its lease expires.
       noteSpan(time.nowMs(), 10 * secondMs);
       process.link.isCut = true;
       watch.noteUnreached(forMs + givesUpMs);
@@ -154,7 +154,7 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
       watch.noteUnreached(forMs + secondMs);
       time.after(forMs, () => {
         process.resume();
-        // A scrape that waited gets its answer before any timer runs.
+        // A scrape that waited gets its response before any timer runs.
         if (slots.at(slot) === process) watch.look(slots.alive());
       });
     };

@@ -9,9 +9,9 @@ import type { VirtualTime } from '../virtual-time.ts';
 type KeptLease = Pick<Lease, 'owner' | 'address' | 'epoch'> & { expiresMs: number };
 type Unit = { lease: KeptLease | undefined; lastEpoch: number; commits: number; readonly disk: Disk };
 
-/** A database that several daemons share, with a clock of its own. It keeps all confirmed changes until its tail is lost. */
+/** A database that several daemons share, with its own clock. It keeps all confirmed changes until the newest changes are lost. */
 export type Engine = {
-  /** The state that one process sees over a connection that can be cut. */
+  /** Connects one process to the state; the connection can be cut. */
   readonly connect: (replica: Replica, link: Link) => SharedState;
   readonly unit: (name: string) => Unit;
   /** If true, the database does not respond. */
@@ -19,7 +19,7 @@ export type Engine = {
   readonly copy: () => void;
   /** Restores the stored copy, as after a failover to a standby that was behind. */
   readonly loseTail: () => void;
-  /** The difference between its clock and true time. */
+  /** The difference between the clock of the database and true time. */
   skewMs: number;
   onAcquired: (() => void) | undefined;
 };
@@ -30,9 +30,9 @@ export type Link = {
   onWrite: (() => void) | undefined;
   /** Called after a commit and before its response. */
   onCommitted: (() => void) | undefined;
-  /** The wall clock of the process; the database must not use it. */
+  /** The wall clock of the process, which the database must not use. */
   readonly wallMs: () => number;
-  /** Resolves once the process runs, which is at once unless the process is stopped. */
+  /** Resolves once the process runs: at once, unless the process is stopped. */
   readonly pass: () => Promise<void>;
 };
 
@@ -54,7 +54,7 @@ export function createEngine(time: VirtualTime, dice: Dice): Engine {
 
   const wait = (ms: number): Promise<void> => new Promise((resolve) => void time.after(ms, resolve));
 
-  /** Sends a request and waits for its response; the work is done at one moment between the two. */
+  /** Sends a request and waits for its response; the database does the work at one moment between the two. */
   async function ask<Answer>(link: Link, work: () => Answer, isWrite: boolean): Promise<Answer> {
     const isLost = (): boolean => link.isCut || engine.isAway;
     await wait(0.2 + dice.next() * dice.next() * 20);

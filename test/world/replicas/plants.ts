@@ -2,10 +2,10 @@ import type { Plant } from '../plants.ts';
 
 const engine = 'test/world/replicas/engine.ts';
 
-/** Faults of leases and fences that worlds with several daemons must find; each has a seed that shows it. */
+/** Faults of leases and fences that worlds with several daemons must find; each fault has a seed that shows it. */
 export const replicaPlants: readonly Plant[] = [
   {
-    // A lost tail stays unnoticed only if both checks are missing.
+    // Lost changes stay unnoticed only if both checks are missing.
     name: 'no fence, and nobody compares commits',
     patches: [
       { file: engine, find: '            fence();\n', replace: '            void fence;\n' },

@@ -27,7 +27,7 @@ type ProcessOptions = {
   readonly onLine: (text: string) => void;
 };
 
-/** One of several daemons. It can be killed, stopped for a while, and cut off from the database. */
+/** One of several daemons. Tests can kill it, stop it for a while, and cut its connection to the database. */
 export type Process = ReturnType<typeof startReplicaProcess>;
 
 export function startReplicaProcess(options: ProcessOptions) {

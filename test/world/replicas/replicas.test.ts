@@ -33,7 +33,7 @@ describe('world/replicas', () => {
     expect(found).toEqual([]);
   }, 600_000);
 
-  it('has a place for each planted fault', () => {
+  it('finds the text of each planted fault exactly once in the sources', () => {
     expect(findLost(replicaPlants)).toEqual([]);
   });
 

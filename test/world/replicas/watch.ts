@@ -11,7 +11,9 @@ const stopsMs = 7000;
 
 export type Watch = ReturnType<typeof createWatch>;
 
-/** Checks what must hold at every scrape of all daemons, because a scraper may reach any daemon next. */
+/**
+ * Checks the conditions that must be true at every scrape of all daemons, because a scraper may reach another daemon each time.
+ */
 export function createWatch({
   onFault,
   nowMs,
@@ -38,7 +40,7 @@ export function createWatch({
 
   function noFall(name: string, shown: Shown): void {
     for (const [key, value] of shown) {
-      // The daemon cannot find changes after the copy, so their counters start at 0 again.
+      // The daemon cannot find changes that were made after the copy, so their counters start at 0 again.
       if (!isCounter(key) || key.startsWith('automation_changes_total')) continue;
       const least = highest.get(key) ?? 0;
       if (value < least - 1e-6) onFault('no counter falls', `${name}: ${key}: ${value} after ${least}`);
@@ -65,15 +67,15 @@ export function createWatch({
 
   return {
     gapsMs: () => gaps,
-    /** Notes that a lease was lost: until its owner notices, two daemons may show the server, each with its own values. */
+    /** Records that a lease was lost: until its owner notices, two daemons may show the server, each with its own values. */
     noteLost: (): void => {
       lostMs = scene.time.nowMs();
     },
-    /** Notes that a lease was acquired. This also shows that an earlier lease expired after its renewals were lost. */
+    /** Records that a lease was acquired. An earlier lease then expired because its renewals were lost. */
     noteAcquired: (): void => {
       acquiredMs = scene.time.nowMs();
     },
-    /** Notes that a daemon may have no connection to the database for this long. */
+    /** Records that a daemon may have no connection to the database for this long. */
     noteUnreached: (forMs: number): void => {
       const fromMs = Math.max(unreachedUntilMs, scene.time.nowMs());
       unreachedUntilMs = Math.max(unreachedUntilMs, scene.time.nowMs() + forMs);
@@ -103,7 +105,7 @@ export function createWatch({
 /** The longest gap: leases expire and are acquired in far less time. The time without a connection to the database is added. */
 const maxGapMs = 45_000;
 
-/** Checks that each minute has at most the requests of one daemon and a tenth more. */
+/** Checks that each minute has at most 1.1 times the requests of one daemon. */
 export function judgeLoad(
   sent: readonly number[],
   { requestsPerSecond }: Plan,
