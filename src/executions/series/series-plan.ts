@@ -141,5 +141,5 @@ function costOf({ families: switches }: SeriesRules, { name, labels }: Family, s
 
 function fit(series: number, each: number, most: number): number {
   if (each === 0) return most;
-  return Math.max(0, Math.min(most, Math.floor(series / each)));
+  return Math.min(most, Math.floor(series / each));
 }
