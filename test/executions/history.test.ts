@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { toHistorySeries } from '../../src/executions/history/history-series.ts';
 import { readPage, toPage } from '../../src/executions/history/pages.ts';
 import { renderHistory } from '../../src/executions/history/write-series.ts';
 import { histogram } from '../../src/metrics/family.ts';
@@ -14,4 +15,16 @@ it('counts a duration equal to a bound in the bucket of this bound, as rounds do
 it('stores that the start of a run is unknown', () => {
   const page = toPage('pay', [someRun({ lacksStart: true }), someRun({ id: 2 })]);
   expect([...readPage(page)].map(([, { lacksStart }]) => lacksStart)).toEqual([true, undefined]);
+});
+
+it.each([
+  ['b', 2],
+  ['a', 1],
+])('gives its own series to the job that ran last, whatever comes first', (last, endedAtMs) => {
+  const toRun = (name: string, id: number) =>
+    someRun({ id, endedAtMs: 105_000 + id, job: { id: name, name, group: '', averageDurationMs: undefined } });
+  const pages = [toPage('pay', [toRun('a', 1), toRun('b', endedAtMs)])];
+  const rules = { maxSeries: 10_000, cap: 1, detail: 1, buckets: [60], families: new Map(), cicd: false };
+  const lines = toHistorySeries(pages, { rules, baseLabels: [] }).flatMap((series) => series.lines);
+  expect(new Set(lines.flatMap((line) => /job_name="(\w)"/.exec(line)?.[1] ?? []))).toEqual(new Set([last]));
 });

@@ -3,6 +3,7 @@ import { addDuration, type Drift } from '../../src/domain/durations/drift.ts';
 import type { Finished } from '../../src/domain/execution.ts';
 import type { Flakiness, JobFacts } from '../../src/domain/job.ts';
 import { addResult, toFacts, toTypicalDuration } from '../../src/executions/counting/job-facts.ts';
+import { toCellKey } from '../../src/executions/counting/totals.ts';
 import { fc } from '../support/property.ts';
 import { someRun } from './some-execution.ts';
 
@@ -151,6 +152,19 @@ it('uses the duration that 75 % of the last twenty successes did not exceed, bec
   // The change is too small to be lasting; a lasting change would remove the earlier durations.
   expect(toDuration([...quick, ...Array.from({ length: 20 }, (_, index) => 61 + index / 10)])).toBe(62_400);
   expect(toDuration([60, 60, 60], 90_000)).toBe(90_000);
+});
+
+it('is computed from the buckets if the last durations are not kept', () => {
+  const cell = {
+    kind: 'durations',
+    labels: ['pay', '', 'settle', 'succeeded'],
+    count: 10,
+    buckets: [2, 8, 0],
+  } as const;
+  const cells = new Map([[toCellKey(cell.kind, cell.labels), { ...cell, isReleased: true }]]);
+  // This cast is safe, because only these fields are read.
+  const facts = { project: 'pay', group: '', name: 'settle' } as JobFacts;
+  expect(toTypicalDuration({ cells }, facts, [10, 30])).toBe(23_750);
 });
 
 describe('executions/counting/flaky', () => {

@@ -52,9 +52,10 @@ describe('executions/plan-projects', () => {
       ...state,
       scannedThroughMs: 6000,
     }));
-    const begin = (names: readonly string[], changed: Partial<ProjectState> = {}): number | undefined =>
+    const begin = (names: readonly string[], changed: Partial<ProjectState> = {}, unwanted = ''): number | undefined =>
       list({
         names,
+        isWanted: (project) => project !== unwanted,
         known: known.map((state) => (state.project === 'old' ? { ...state, ...changed } : state)),
         listedAtMs: 8000,
         overlapMs: 500,
@@ -70,6 +71,7 @@ describe('executions/plan-projects', () => {
     expect(begin(['pay', 'new'], { hold: 'missing', heldSinceMs: 8000 })).toBe(5500);
     expect(begin(['pay', 'new'], { hold: 'hidden', heldSinceMs: 7999 })).toBe(8000);
     expect(begin(['pay', 'new', 'old'])).toBe(8000);
+    expect(begin(['pay', 'new'], {}, 'old')).toBe(8000);
   });
 
   it('resumes a missing project only after a read has succeeded', () => {

@@ -66,6 +66,13 @@ describe('executions/project-reading', () => {
     expect(scene.asked).toHaveLength(12);
   });
 
+  it('reads twenty pages in one turn, of all parts of the past together', async () => {
+    const backlog = [0, nowMs / 2].map((beginMs) => ({ beginMs, endMs: beginMs + nowMs / 2 - 1 }));
+    const scene = createScene({ answer: (asked) => toPage(runs(12_000), asked), aheadThroughMs: nowMs, backlog });
+    await scene.readPast(100);
+    expect(scene.asked).toHaveLength(20);
+  });
+
   it('has progress up to its oldest backlog window, or up to the present without a backlog', async () => {
     const scene = createScene({ answer: (asked) => toPage(runs(9000), asked) });
     await scene.read('live');

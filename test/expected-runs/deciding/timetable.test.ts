@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findBlockers } from '../../../src/expected-runs/deciding/blockers.ts';
 import { decide, toStartWindow } from '../../../src/expected-runs/deciding/decide.ts';
-import { closeGap, judgeGap } from '../../../src/expected-runs/deciding/gap.ts';
+import { closeGap, fillGap, judgeGap } from '../../../src/expected-runs/deciding/gap.ts';
 import { joinAnswer } from '../../../src/expected-runs/deciding/join-answer.ts';
 import { findLongGone, planListed } from '../../../src/expected-runs/deciding/listed-jobs.ts';
 import { noteAnswer, noteListed } from '../../../src/expected-runs/deciding/notes.ts';
@@ -71,11 +71,8 @@ describe('expected-runs/deciding/timetable', () => {
   it('computes the maximum number of starts in an hour, even if only a part of the hour is listed', () => {
     const toMost = (untilSeconds: number, times: number[]) =>
       toMostPerHour(joinAnswer(undefined, answer(0, untilSeconds, times), join).timetable);
-    expect([toMost(610, tens(10, 60)), toMost(3610, tens(10, 60)), toMost(300, tens(10, 20))]).toEqual([
-      360,
-      60,
-      undefined,
-    ]);
+    const found = [toMost(610, tens(10, 60)), toMost(3610, tens(10, 60)), toMost(7210, tens(10, 720))];
+    expect([...found, toMost(300, tens(10, 20))]).toEqual([360, 60, 360, undefined]);
   });
 
   it.each([
@@ -173,6 +170,14 @@ describe('expected-runs/deciding/notes', () => {
     if (gap === undefined) throw new Error('there is no gap');
     const { verdicts } = closeGap(listed, gap, new Map());
     expect(verdicts).toEqual([{ is: 'undecided', expectedMs: 30_000, why: 'unasked', count: 58 }]);
+  });
+
+  it('expects no more times of a gap up to the last one that a cut answer lists', () => {
+    const likely = [1000, 2000, 3000].map((firstMs) => ({ firstMs, count: 1 }));
+    const { timetable } = joinAnswer(undefined, answer(0, 20, [20_000]), join);
+    const open = { ...job, timetable: { ...timetable, gap: { afterMs: 0, throughMs: 9000, askedAtMs: 0, likely } } };
+    const { gap } = fillGap(open, { timesMs: [1000, 2000], isCut: true }, new Map()).timetable ?? {};
+    expect(gap).toMatchObject({ afterMs: 2000, likely: [{ firstMs: 3000 }] });
   });
 
   it('decides a gap only when the list after the gap is long enough to count the times of the gap', () => {
