@@ -27,17 +27,24 @@ export function* toSpans(root: Timed, frame: SpanFrame): Pieces<readonly Span[]>
   const taken = new Set<string>();
   const namespace = frame.settings.namespace;
   const execution = String(frame.source.execution.id);
-  function* add(timed: Timed, parentId: string | undefined): Pieces<void> {
+  // One loop, because a generator for each span would take a fifth of the time.
+  const waiting: Unplaced[] = [{ timed: root, parentId: frame.rootParentId }];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     if (isPieceOver()) yield;
+    const { timed, parentId } = next;
     const id = toSpanId(namespace, execution, timed.draft.key);
-    if (taken.has(id)) return;
+    if (taken.has(id)) continue;
     taken.add(id);
     spans.push(toSpan(timed, { id, parentId, frame }));
-    for (const child of timed.children) yield* add(child, id);
+    for (let at = timed.children.length - 1; at >= 0; at -= 1) {
+      const child = timed.children[at];
+      if (child !== undefined) waiting.push({ timed: child, parentId: id });
+    }
   }
-  yield* add(root, frame.rootParentId);
   return spans;
 }
+
+type Unplaced = { readonly timed: Timed; readonly parentId: string | undefined };
 
 type Place = { id: string; parentId: string | undefined; frame: SpanFrame };
 
