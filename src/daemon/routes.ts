@@ -35,7 +35,7 @@ import { chooseFormat, contentTypes } from '../metrics/format.ts';
 import { createTurns } from '../metrics/segment.ts';
 import { readStatus, type StatusParts } from '../status/read-status.ts';
 import type { Elsewhere, EndedExecution, EndedStatus, Status } from '../status/status.ts';
-import { describeRuns, explainExecution, explainUnscheduled } from '../status/why-failed.ts';
+import { describeRuns, explainExecution } from '../status/why-failed.ts';
 import { collectors } from './catalogue/collectors.ts';
 import { toConfigText } from './config-text.ts';
 import { listUntried, type ReloadNotes, type Watch, type Watching } from './generation.ts';
@@ -174,8 +174,7 @@ function toFindFailures({ watching, clock, current }: Served): FindFailures {
       const path = toJobPath(names);
       return { ...describeRuns(jobOf(server, path)), ...current().jobs.aboutOf(path) };
     },
-    unscheduled: (server, path) =>
-      explainUnscheduled(jobOf(server, watching().watched.get(server)?.movedTo(path) ?? path)),
+    unscheduled: (server, path) => watching().watched.get(server)?.unscheduled(path),
   };
 }
 

@@ -23,6 +23,7 @@ import { findExecutionTroubles } from '../status/troubles/execution-troubles.ts'
 import { findScheduleTroubles } from '../status/troubles/schedule-troubles.ts';
 import { createServerSigns } from '../status/troubles/server-signs.ts';
 import { type Silence, toCommonState, toServerState, toSilence, toSilenceText } from '../status/watcher.ts';
+import { explainUnscheduled, type WhyOfJob } from '../status/why-failed.ts';
 import type { EnrichLoop } from '../tracing/enrich/loop.ts';
 import type { Connection } from './connect.ts';
 import { createExplainer, listSuspects } from './explain-failures.ts';
@@ -62,6 +63,8 @@ export type WatchedServer = {
   readonly expected: Pick<ExpectedRuns, 'scheduled' | 'schedule' | 'outlook'> | undefined;
   /** Returns a job by its path `{project}/{group}/{name}`, with its schedule and its runs. */
   readonly job: (path: string) => ShownJob | undefined;
+  /** Explains a job without a watched schedule by its runs; undefined if nothing is known about the job. */
+  readonly unscheduled: (path: string) => WhyOfJob | undefined;
   /** Returns the current path of the job that had this path; undefined if a job has this path now, or no such job is known. */
   readonly movedTo: (path: string) => string | undefined;
   /** The journal of changes; undefined if the collector is off. */
@@ -123,11 +126,12 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
   };
   const shown = (): ExecutionsOfServer | undefined => executions && toWhatRuns(executions.status(), executionSettings);
   const unseen = (project: string): string | undefined => {
-    if (expected === undefined) return notWatched;
-    const sight = { executions: shown(), visibleProjects: projectList.visible() };
-    return explainUnseen(name, project, { silent: silence(), ...sight });
+    const sight = { silent: silence(), executions: shown(), visibleProjects: projectList.visible() };
+    return expected === undefined ? notWatched : explainUnseen(name, project, sight);
   };
   const { movedTo, why } = createJobNames({ executions, expected, changes });
+  const job = (path: string): ShownJob | undefined =>
+    findJob(name, path, { ...options, executions, expected, changes, executionSettings, ended: ended(), ...runs });
   return {
     connections: targets.all.map(({ connection }) => connection),
     polls: polls.map(({ scheduled }) => scheduled),
@@ -148,8 +152,8 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     ...runs,
     skipped: (wish, pause) => expected?.outlook.skipped(toSkippedWish(wish, expected.serverNowMs(), executions), pause),
     movedTo,
-    job: (path) =>
-      findJob(name, path, { ...options, executions, expected, changes, executionSettings, ended: ended(), ...runs }),
+    job,
+    unscheduled: (path) => explainUnscheduled(job(movedTo(path) ?? path), unseen(path.split('/')[0] ?? '')),
     troubles: () => [
       ...signs.troubles(),
       ...findCauseTroubles(changes?.commonCause()),

@@ -178,7 +178,7 @@ export function describeRuns(shown: ShownJob | undefined): AboutRuns {
 }
 
 /** Explains a job without a watched schedule. Returns undefined if nothing is known about the job. */
-export function explainUnscheduled(shown: ShownJob | undefined): WhyOfJob | undefined {
+export function explainUnscheduled(shown: ShownJob | undefined, unseen?: string): WhyOfJob | undefined {
   const { server = '', path = '', runs: [newest] = [], lastFailure, shifts, nowMs = 0 } = shown ?? {};
   if (newest === undefined && lastFailure === undefined && shifts?.[0] === undefined) return undefined;
   const [project = '', ...rest] = path.split('/');
@@ -197,7 +197,7 @@ export function explainUnscheduled(shown: ShownJob | undefined): WhyOfJob | unde
     facts: [],
     last_run: lastRun,
     next_run: undefined,
-    sentence: `No schedule of this job is watched.${last ?? ''}`,
+    sentence: `${unseen === undefined ? '' : `${unseen}. `}No schedule of this job is watched.${last ?? ''}`,
     ...describeRuns(shown),
   };
 }
