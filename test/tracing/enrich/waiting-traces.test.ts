@@ -13,6 +13,19 @@ function ended(id: number, atSeconds: number, given: Given = {}): PendingTrace {
   return { ...run, project: 'pay', epoch: 1, seenAtMs: 0, ...given };
 }
 
+function waitForOne() {
+  let ticks = 0;
+  const clock = fakeClock({ ticks: () => ticks });
+  const waiting = createWaitingTraces({ clock, sealTimeoutMs: 1000, backlogAgeMs: 3_600_000 });
+  waiting.add([ended(1, 1)]);
+  const [entry] = waiting.inOrder();
+  if (entry === undefined) throw new Error('It does not wait.');
+  const pass = (ms: number): void => {
+    ticks += ms;
+  };
+  return { waiting, entry, pass };
+}
+
 const failed = { status: 'failed' } as const;
 const isLate = ({ seenAtMs }: PendingTrace): boolean => seenAtMs < 0;
 const late = { seenAtMs: -1 };
@@ -67,31 +80,21 @@ describe('tracing/enrich/queue-order', () => {
   });
 
   it('does not count time in which no request is sent because the circuit is open', () => {
-    let ticks = 0;
-    const clock = fakeClock({ ticks: () => ticks });
-    const waiting = createWaitingTraces({ clock, sealTimeoutMs: 1000, backlogAgeMs: 3_600_000 });
-    waiting.add([ended(1, 1)]);
-    const [entry] = waiting.inOrder();
-    if (entry === undefined) throw new Error('It does not wait.');
+    const { waiting, entry, pass } = waitForOne();
     waiting.noteAnswer(entry);
     waiting.noteApiFault(entry, notAsked('execution/{id}/state', 'network', 'the circuit is open'));
-    ticks += 3000;
+    pass(3000);
     expect(waiting.isLastTry(entry)).toBe(false);
     waiting.noteAnswer(entry);
-    ticks += 1001;
+    pass(1001);
     expect(waiting.isLastTry(entry)).toBe(true);
   });
 
   it('stops waiting for steps after the tenth error, not after the first', () => {
-    let ticks = 0;
-    const clock = fakeClock({ ticks: () => ticks });
-    const waiting = createWaitingTraces({ clock, sealTimeoutMs: 1000, backlogAgeMs: 3_600_000 });
-    waiting.add([ended(1, 1)]);
-    const [entry] = waiting.inOrder();
-    if (entry === undefined) throw new Error('It does not wait.');
+    const { waiting, entry, pass } = waitForOne();
     const tries = Array.from({ length: 10 }, () => {
       waiting.noteApiFault(entry, new ApiError('HTTP 500', { kind: 'server', status: 500, apiEndpoint: 'x' }));
-      ticks += 1001;
+      pass(1001);
       return waiting.isLastTry(entry);
     });
     expect(tries.indexOf(true)).toBe(9);
