@@ -16,7 +16,6 @@ import { createActivities } from './reading/activities.ts';
 import { createActivityHint } from './reading/activity-hint.ts';
 import type { LearnJobs } from './reading/job-lists.ts';
 import { createNarrowing } from './reading/narrowing.ts';
-import { planProjects } from './reading/plan-projects.ts';
 import { createReadNotes } from './reading/read-notes.ts';
 import { createRoundFaults, type RoundFaults } from './reading/round-faults.ts';
 import { createRunningReader } from './reading/running-reader.ts';
@@ -222,14 +221,14 @@ function toServerNow(latest: RoundNow | undefined, { now, ticks }: ExecutionsOpt
 }
 
 function createTools(options: ExecutionsOptions, { exemplars }: Pick<TracePort, 'exemplars'>): RoundTools {
-  const { settings, observe, clock, substitutes = {} } = options;
+  const { settings, observe, clock } = options;
   const activities = createActivities();
   const activityHint = createActivityHint(clock);
   const oddRows = createOddRows(observe, clock.ticks);
   const visibility = createVisibility(clock.ticks);
   return {
     options,
-    projectList: createWatchedProjects({ ...options, list: substitutes.planProjects ?? planProjects }),
+    projectList: createWatchedProjects(options),
     activities,
     activityHint,
     narrowing: createNarrowing(),

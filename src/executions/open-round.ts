@@ -36,16 +36,8 @@ export async function openRound(
   const cache = await openLedgerCache(ledger, server, { nowMs: clock.now(), failures });
   const { isWantedProject: isWanted, isWantedJob, buckets, catchUpLimitMs, backfillMs } = settings;
   const keepMs = Math.max(minKeptMs, catchUpLimitMs, backfillMs) + dayMs;
-  const { reconcile } = options.substitutes ?? {};
   const room = createSeriesFit(cache, settings);
-  const countExecutions = createCountExecutions({
-    ...options,
-    cache,
-    rules: { buckets },
-    isWantedJob,
-    keepMs,
-    ...(reconcile === undefined ? {} : { reconcile }),
-  });
+  const countExecutions = createCountExecutions({ ...options, cache, rules: { buckets }, isWantedJob, keepMs });
   const { reachedMs } = cache.facts();
   const overlap = createOverlap(settings.overlapMs, { isPastUnknown: cache.states.size > 0, reachedMs });
   const reading = createProjectReading({ cache, countExecutions, overlap, catchUpLimitMs, oddRows });

@@ -2,10 +2,7 @@ import type { Api, Client } from '../api/client.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Row } from '../metrics/family.ts';
 import type { CommitHook, Ledger } from '../state/ledger.ts';
-import type { reconcile } from './counting/reconcile.ts';
 import type { ExecutionsObserver } from './ledger/count-executions.ts';
-import type { planProjects } from './reading/plan-projects.ts';
-import type { planReads } from './reading/plan-reads.ts';
 import type { ExecutionSettings } from './settings.ts';
 import type { TracePort } from './trace-port.ts';
 
@@ -39,10 +36,4 @@ export type ExecutionsOptions = {
   readonly observe: RoundObserver;
   readonly tell?: (message: string) => void;
   readonly clock: Clock;
-  /** Tests replace these functions by faulty ones, to prove that the tests notice the faults. */
-  readonly substitutes?: {
-    readonly reconcile?: typeof reconcile;
-    readonly planReads?: typeof planReads;
-    readonly planProjects?: typeof planProjects;
-  };
 };

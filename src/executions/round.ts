@@ -130,7 +130,7 @@ async function readEnds(round: Round, { running = [], nowMs, isDoubtful }: Round
   }
   const plan = toPlanInput(round, nowMs);
   const read = (each: PlannedRead): Promise<void> => faults.ask(() => readOne(round, each, nowMs));
-  await runLimited((options.substitutes?.planReads ?? planReads)(plan), toWidth(options), read);
+  await runLimited(planReads(plan), toWidth(options), read);
   await faults.attempt(() => checkHint(round, nowMs));
   await searchProjects(round, plan, read);
   await found.forgetMissing(nowMs);

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
 import { createOverlap } from '../../src/executions/reading/overlap.ts';
-import { planProjects } from '../../src/executions/reading/plan-projects.ts';
 import { createWatchedProjects } from '../../src/executions/reading/watched-projects.ts';
 import type { Ledger } from '../../src/state/ledger.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
@@ -107,7 +106,6 @@ async function createScene(names: string[], isWantedProject: (project: string) =
     clock: { ticks: () => ticks },
     everyMs: 15_000,
     settings: { ...usual, isWantedProject },
-    list: planProjects,
   });
   return {
     names,

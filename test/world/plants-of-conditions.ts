@@ -128,4 +128,54 @@ export const conditionPlants: readonly Plant[] = [
     ],
     shownBy: '--days=4 --seed=3 --cards=passive@90000000+40000000',
   },
+  {
+    name: 'an id of the database before is a known run',
+    patches: [
+      {
+        file: 'src/executions/counting/reconcile.ts',
+        find: 'return !isOneOf(known.get(row.id), entry);',
+        replace: 'return !known.has(row.id);',
+      },
+    ],
+    shownBy: '--seed=1 --cards=new_database@167904+45000 --length=168000 --projects=1 --traces=off',
+  },
+  {
+    name: 'a window begins at the newest end',
+    patches: [
+      {
+        file: 'src/executions/reading/window-reader.ts',
+        find: 'const { answer, serverMs } = await api.getTimed(projectExecutions, { path: { project }, query });',
+        replace: `const newest = ((globalThis as { newest?: Map<string, number> }).newest ??= new Map());
+    const sinceMs = Math.max(query.begin, (newest.get(project) ?? 0) - 120_000);
+    const late = { ...query, begin: sinceMs, end: query.end + 86_400_000 };
+    const { answer, serverMs } = await api.getTimed(projectExecutions, { path: { project }, query: late });
+    for (const { endedAtMs = 0 } of answer.items) newest.set(project, Math.max(newest.get(project) ?? 0, endedAtMs));`,
+      },
+    ],
+    shownBy: '--seed=1',
+  },
+  {
+    name: 'ids are forgotten at once',
+    patches: [
+      {
+        file: 'src/executions/ledger/ledger-cache.ts',
+        find: '    apply(change);',
+        replace: `    apply(change);
+    for (const { project, scannedThroughMs } of change.states ?? [])
+      await ledger.commit(server, { prune: { project, endedBeforeMs: scannedThroughMs - 30_000 } });`,
+      },
+    ],
+    shownBy: '--seed=1 --cards= --length=168000 --projects=1 --traces=off',
+  },
+  {
+    name: 'a new project begins at its first list',
+    patches: [
+      {
+        file: 'src/executions/reading/plan-projects.ts',
+        find: 'Math.min(beforeMs, nowMs) - skewMs;',
+        replace: 'nowMs;',
+      },
+    ],
+    shownBy: '--seed=8 --cards=newcomer@211429+60000 --length=288000 --projects=1 --traces=off --release=6.0.0',
+  },
 ];

@@ -96,8 +96,8 @@ export const plants: readonly Plant[] = [
     patches: [
       {
         file: 'src/executions/round.ts',
-        find: 'await runLimited((options.substitutes',
-        replace: 'await found.countSkips(api, () => true);\n  await runLimited((options.substitutes',
+        find: 'await runLimited(planReads(plan)',
+        replace: 'await found.countSkips(api, () => true);\n  await runLimited(planReads(plan)',
       },
       {
         file: 'src/executions/open-round.ts',

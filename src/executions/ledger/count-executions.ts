@@ -4,7 +4,7 @@ import type { CommitHook, Ledger } from '../../state/ledger.ts';
 import { toGreatestId } from '../counting/id-hours.ts';
 import { type Measured, type MeasureRules, measure, type UnmeasuredReason } from '../counting/measure.ts';
 import { toJobPath } from '../counting/naming.ts';
-import { type Reconciled, reconcile as reconcileRows } from '../counting/reconcile.ts';
+import { type Reconciled, reconcile } from '../counting/reconcile.ts';
 import { toJobKey } from '../counting/totals.ts';
 import type { LedgerCache } from './ledger-cache.ts';
 import type { LedgerChange, LedgerFacts } from './ledger-documents.ts';
@@ -34,7 +34,6 @@ export type CountOptions = {
   readonly keepMs: number;
   readonly clock: Pick<Clock, 'now'>;
   readonly commitHook?: CommitHook | undefined;
-  readonly reconcile?: typeof reconcileRows;
 };
 
 export type CountRequest = {
@@ -55,7 +54,6 @@ export function createCountExecutions(
   options: CountOptions,
 ): (acceptance: CountRequest) => Promise<readonly Finished[]> {
   const { server, cache, ledger, rules, isWantedJob, observe, keepMs, clock, commitHook } = options;
-  const { reconcile = reconcileRows } = options;
 
   /** Removes old entries. Executions that ended before `prunedThroughMs` are never counted again. */
   async function prune(state: ProjectState): Promise<ProjectState> {

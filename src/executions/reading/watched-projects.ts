@@ -4,11 +4,10 @@ import type { Execution } from '../../domain/execution.ts';
 import type { LedgerCache } from '../ledger/ledger-cache.ts';
 import type { ExecutionsOptions } from '../options.ts';
 import type { Overlap } from './overlap.ts';
-import { planExcluded, type planProjects } from './plan-projects.ts';
+import { planExcluded, planProjects } from './plan-projects.ts';
 
 type ListReadingOptions = Pick<ExecutionsOptions, 'readProjects' | 'everyMs' | 'settings'> & {
   readonly clock: Pick<Clock, 'ticks'>;
-  readonly list: typeof planProjects;
 };
 
 type Round = {
@@ -23,7 +22,7 @@ type Round = {
 
 export type WatchedProjects = ReturnType<typeof createWatchedProjects>;
 
-export function createWatchedProjects({ readProjects, clock, everyMs, settings, list }: ListReadingOptions) {
+export function createWatchedProjects({ readProjects, clock, everyMs, settings }: ListReadingOptions) {
   const { backfillMs, countFromMs, overlapMs, isWantedProject: isWanted } = settings;
   const begunTicks = clock.ticks();
   let names: readonly string[] = [];
@@ -61,7 +60,7 @@ export function createWatchedProjects({ readProjects, clock, everyMs, settings, 
       absent = new Set([...unknown].filter((project) => !names.includes(project)));
       nextTicks = clock.ticks() + Math.max(listEveryMs, everyMs);
       await cache.update(async () =>
-        list({
+        planProjects({
           names: new Set(names),
           states: cache.states,
           facts: cache.facts(),

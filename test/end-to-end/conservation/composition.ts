@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { createTokenCredentials, type SecretSource } from '../../../src/api/auth/credentials.ts';
-import { type Client, createClient } from '../../../src/api/client.ts';
+import { createClient } from '../../../src/api/client.ts';
 import { createProjectList } from '../../../src/api/project-list.ts';
 import { createTransport } from '../../../src/api/wire/transport.ts';
 import type { Joined } from '../../../src/daemon/trace-pipeline.ts';
 import { systemClock } from '../../../src/domain/system-clock.ts';
 import { createExecutions } from '../../../src/executions/executions.ts';
-import type { ExecutionsOptions } from '../../../src/executions/options.ts';
 import type { ExecutionSettings } from '../../../src/executions/settings.ts';
 import { createTracePort } from '../../../src/executions/trace-port.ts';
 import type { Row } from '../../../src/metrics/family.ts';
@@ -21,13 +20,10 @@ export type WatchOptions = {
   readonly ledger: Ledger;
   readonly rules: WatchRules;
   readonly publish: (text: string) => void;
-  readonly substitutes?: ExecutionsOptions['substitutes'] | undefined;
   /** Creates the traces of counted executions; if absent, no traces are created. */
   readonly trace?: Trace | undefined;
   readonly clock?: HandClock;
   readonly timeoutMs?: number;
-  /** Puts a faulty part between the rounds and the real client. */
-  readonly wrap?: ((client: Client) => Client) | undefined;
 };
 
 /** Receives the rounds of the daemon. */
@@ -43,7 +39,7 @@ export type Watch = {
 
 /** The daemon's rounds with its real client, on a clock that only the test moves. */
 export function createWatch(options: WatchOptions): Watch {
-  const { url, tokenFile, ledger, rules, publish, trace, substitutes = {}, wrap = (client) => client } = options;
+  const { url, tokenFile, ledger, rules, publish, trace } = options;
   const { clock = createHandClock(), timeoutMs = 10_000 } = options;
   const transport = createTransport({ url, timeoutMs, clock: systemClock });
   const ignore = (): void => {};
@@ -66,10 +62,9 @@ export function createWatch(options: WatchOptions): Watch {
     everyMs: 15_000,
     timeoutMs: 10_000,
     requestsPerSecond: 10,
-    client: wrap(client),
+    client,
     ledger,
     clock,
-    substitutes,
     commitHook,
     tracePort,
     readProjects: list.readDated,
