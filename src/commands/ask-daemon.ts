@@ -1,4 +1,4 @@
-import { type Peer, toConnectionFault } from '../api/wire/connection-fault.ts';
+import { type Peer, toConnectionFault, toFaultCode } from '../api/wire/connection-fault.ts';
 import type { Daemon, Login } from './find-daemon.ts';
 
 type Question = Daemon & {
@@ -12,8 +12,8 @@ type Question = Daemon & {
 export type DaemonAnswer =
   | { readonly kind: 'answered'; readonly content: unknown }
   | { readonly kind: 'refused'; readonly status: number; readonly says: string }
-  /** The daemon does not respond, or another program does. */
-  | { readonly kind: 'unreachable'; readonly says: string };
+  /** The daemon does not respond, or another program does. `isAbsent` is true if no program listens at the address. */
+  | { readonly kind: 'unreachable'; readonly says: string; readonly isAbsent?: boolean };
 
 /** Sends a request to the daemon over HTTP, without credentials or as one of its users. */
 export async function askDaemon(question: Question): Promise<DaemonAnswer> {
@@ -39,7 +39,7 @@ export async function askDaemon(question: Question): Promise<DaemonAnswer> {
       says: `HTTP ${response.status}, a status that this version of the daemon never returns here`,
     };
   } catch (error) {
-    return { kind: 'unreachable', says: explain(error) };
+    return { kind: 'unreachable', says: explain(error), isAbsent: toFaultCode(error) === 'ECONNREFUSED' };
   }
 }
 

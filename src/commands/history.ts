@@ -94,7 +94,13 @@ async function findSeam(context: CommandContext, { server, output, latestMs }: S
     context.complain(`${answer.says}\n`);
     return undefined;
   }
+  const unknown = `it is unknown when this daemon began to count executions of ${server}: set --until to the time of its first scrape`;
   if (answer.kind === 'unreachable') {
+    // The file must not contain executions that a running daemon counts too.
+    if (answer.isAbsent !== true) {
+      context.complain(`${daemon.url}: ${answer.says}\n${unknown}\n`);
+      return undefined;
+    }
     const advise = (endMs: number): string =>
       `${daemon.url}: ${answer.says}\nCounting must begin where the file ends: before the first start, set executions.count_from to ${toIso(endMs)}`;
     return { untilMs: latestMs, advise };
@@ -103,9 +109,7 @@ async function findSeam(context: CommandContext, { server, output, latestMs }: S
   const sinceMs = toTimestampMs(executions?.counted_since);
   if (sinceMs === undefined) {
     const says =
-      lease?.owned === false
-        ? `another exporter watches ${server}: set --url to ${String(lease.owner)}`
-        : `it is unknown when this daemon began to count executions of ${server}: set --until to the time of its first scrape`;
+      lease?.owned === false ? `another exporter watches ${server}: set --url to ${String(lease.owner)}` : unknown;
     context.complain(`${daemon.url}: ${says}\n`);
     return undefined;
   }

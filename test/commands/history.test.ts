@@ -227,7 +227,7 @@ collectors: { executions: { every: 2s } }
     onTestFinished(() => daemon.stop());
     const families =
       /^automation_(executions_total|project_executions_total|execution_nodes_total|node_failures_total|execution_duration_seconds_\w+)\{/;
-    const { file } = await run(['prod', span[0] ?? '', `--until=${toIso(nowMs)}`, '--url=http://127.0.0.1:9']);
+    const { file } = await run(['prod', span[0] ?? '', `--until=${toIso(nowMs)}`, '--url=http://127.0.0.1:2']);
     const written = [...read(file)].map(([name, all]) => rounded(`${name} ${all.at(-1)?.[1]}`));
     await eventually(async () => {
       const lines = (await daemon.metrics()).split('\n').filter((line) => families.test(line));
@@ -253,7 +253,7 @@ collectors: { executions: { every: 2s } }
   });
 
   it('continues up to the end of the interrupted run, and prints this time as the start of counting', async () => {
-    const offline = '--url=http://127.0.0.1:9';
+    const offline = '--url=http://127.0.0.1:2';
     const start = /set executions\.count_from to (\S+)/;
     refuseFrom = requests + 6;
     const stopped = await run(['prod', '--since=90h', offline], 'offline.om');
@@ -351,7 +351,7 @@ collectors: { executions: { every: 2s } }
       'history: --label: site is already a label of these series\n',
     );
     expect((await run(['prod', ...span, '--label=1x'])).stderr).toMatch(/^history: --label: /);
-    const { stderr } = await run(['prod', '--since=1h', '--url=http://127.0.0.1:9'], 'now.om');
+    const { stderr } = await run(['prod', '--since=1h', '--url=http://127.0.0.1:2'], 'now.om');
     expect(stderr).toMatch(/before the first start, set executions\.count_from to \d{4}-/);
     for (const answer of [null, { servers: null }, { servers: [null, { name: 'prod', executions: null }] }]) {
       const { url } = await serve([
@@ -360,6 +360,12 @@ collectors: { executions: { every: 2s } }
       const { code, stderr } = await run(['prod', '--since=1h', `--url=${url}`], 'now.om');
       expect([code, stderr]).toEqual([2, expect.stringContaining('it is unknown when this daemon began')]);
     }
+    const { url: failing } = await serve([
+      createRoutes().get('/api/status', (_request, response) => void response.status(500).end()),
+    ]);
+    const stopped = await run(['prod', '--since=1h', `--url=${failing}`], 'now.om');
+    expect(stopped.code).toBe(2);
+    expect(stopped.stderr).toMatch(/^http\S+: HTTP 500, [^]*\nit is unknown when this daemon began/);
     const lease = { owned: false, owner: 'http://exporter-1:9720' };
     const { url } = await serve([
       createRoutes().get('/api/status', (_request, response) => {
