@@ -16,20 +16,18 @@ const leftOut = [
 
 /**
  * Returns the test files that load a file, nearest first: its own tests, then those of the files that import it, and so on. A
- * test without a file counts by the imports between. Of equally near tests, those of the same room come first.
+ * test without a file counts by the imports between. A test of another room counts as two files further away.
  */
 export function relatedTests(file: string, sources: readonly Source[], most: number): readonly string[] {
   const imports = new Map(sources.map((source) => [source.path, targetsOf(source)]));
   const steps = stepsTo(file, imports);
   const tests = [...steps].filter(([path]) => path.endsWith('.test.ts') && !isLeftOut(path));
-  const distances = new Map(
-    tests.map(([test, imported]) => [test, steps.get(testedBy(test, sources)) ?? imported + 0.5]),
-  );
   const room = file.split('/')[1];
-  const isAway = (test: string) => Number(test.split('/')[1] !== room);
-  const sorted = [...distances].toSorted(
-    ([one, near], [other, far]) => near - far || isAway(one) - isAway(other) || (one < other ? -1 : 1),
+  const farther = (test: string) => (test.split('/')[1] === room ? 0 : 2);
+  const distances = new Map(
+    tests.map(([test, imported]) => [test, (steps.get(testedBy(test, sources)) ?? imported + 0.5) + farther(test)]),
   );
+  const sorted = [...distances].toSorted(([one, near], [other, far]) => near - far || (one < other ? -1 : 1));
   return sorted.slice(0, most).map(([test]) => test);
 }
 

@@ -123,6 +123,7 @@ describe('repository/mutate/related', () => {
     { path: 'test/api/a.test.ts', text: `import { a } from '../../src/api/a.ts';` },
     { path: 'test/api/b.test.ts', text: `import './sum.ts';\nimport { b } from '../../src/api/b.ts';` },
     { path: 'test/api/d.test.ts', text: `import './sum.ts';\nimport { d } from '../../src/api/deep/d.ts';` },
+    { path: 'test/api/scene.test.ts', text: `import '../support/all.ts';` },
     { path: 'test/api/sums.test.ts', text: `import { a } from '../../src/api/a.ts';` },
     { path: 'test/collectors/c.test.ts', text: `import '../support/all.ts';` },
     { path: 'test/collectors/late.test.ts', text: `import { c } from '../../src/collectors/c.ts';` },
@@ -131,13 +132,14 @@ describe('repository/mutate/related', () => {
     { path: 'test/end-to-end/all.test.ts', text: `import '../../src/api/a.ts';` },
   ];
 
-  it('runs its own tests, then the tests of files that import it, then the tests that load it', () => {
+  it('runs its own tests, then the tests of files that import it, then the tests that load it, its room first', () => {
     const all = [
       'test/api/a.test.ts',
       'test/api/b.test.ts',
       'test/api/d.test.ts',
       'test/api/sums.test.ts',
       'test/collectors/c.test.ts',
+      'test/api/scene.test.ts',
       'test/app.test.ts',
       'test/collectors/late.test.ts',
       'test/collectors/other.test.ts',
