@@ -94,9 +94,9 @@ describe('executions/activity-hint', () => {
   });
 
   it('starts again after the clock was set back', async () => {
-    const { hint, check, searchInVain } = createScene();
+    const { hint, check, searchInVain, setBack } = createScene();
     await searchInVain();
-    hint.rewind();
+    setBack(minuteMs);
     await check({ total: 100 });
     expect(hint.searchedSinceMs()).toBeDefined();
   });
@@ -193,6 +193,11 @@ function createScene(projects = ['pay', 'stock']) {
     read,
     readAll,
     check,
+    setBack: (ms: number) => {
+      nowMs -= ms;
+      activities.rewind(nowMs);
+      hint.rewind();
+    },
     /** The next round reads these executions before the hint is requested. */
     readNext: () => {
       for (const project of projects) activities.note(project, { readAtMs: nowMs + roundMs }, nowMs);

@@ -233,6 +233,18 @@ describe('executions/job-lists', () => {
     await rounds(40);
     expect(lists() - before).toBe(3);
   });
+
+  it('requests no further list in a round after slow lists have taken a fifth of it', async () => {
+    const onRequest = ({ path }: { readonly path: string }) => path.endsWith('/jobs') && scene.pass(2000);
+    const scene: Awaited<ReturnType<typeof play>> = await play({ onRequest });
+    for (const project of ['a', 'b', 'c', 'd']) {
+      scene.control.createProject(project);
+      scene.fail(scene.control.createJob(project, { name: 'settle', group: '' }), project);
+    }
+    const lists = () => scene.simulator.requests().filter(({ path }) => path.endsWith('/jobs')).length;
+    while (lists() === 0) await scene.rounds(1);
+    expect(lists()).toBe(2);
+  });
 });
 
 /** Opens the job lists of a ledger with one project, for a server whose lists are empty. */

@@ -26,7 +26,7 @@ describe('executions/total-rows', () => {
     ]);
   });
 
-  it('shows durations as a histogram', () => {
+  it('shows durations as a histogram, and the sum 0 if there are none', () => {
     const cells: Cell[] = [
       {
         kind: 'durations',
@@ -45,6 +45,8 @@ describe('executions/total-rows', () => {
       `${name}_sum{${of},status="succeeded"} 50`,
       `${name}_count{${of},status="succeeded"} 6`,
     ]);
+    const none: Cell = { kind: 'durations', labels: [...labels, 'failed'], count: 0, isReleased: true };
+    expect(show({ cells: [none] }).at(-2)).toBe(`${name}_sum{${of},status="failed"} 0`);
   });
 
   it('counts durations by default in buckets from a second to half a day', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { command, work } from '../../simulator/scenarios/build.ts';
 import { dayMs, hourMs } from '../support/durations.ts';
 import { type Played, play } from './play.ts';
 import { birthMs } from './scene.ts';
@@ -186,6 +187,16 @@ describe('executions/transitions', () => {
     // This cast is safe: the state keeps JSON with these fields.
     const { countedFromMs, prunedThroughMs } = JSON.parse(body) as Record<string, number>;
     expect(prunedThroughMs).toBe(countedFromMs);
+  });
+
+  it('reads one of many projects in every round while an execution runs there', async () => {
+    const { control, rounds, simulator } = await play({ settings: { maxDelayMs: 900_000 } });
+    for (let index = 0; index < 20; index += 1) control.createProject(`p${index}`);
+    const steps = [command('wait', 3600, 0)];
+    control.runJob(control.createJob('pay', { name: 'long', group: '', work: work(['node01'], steps) }));
+    await rounds(40);
+    const reads = simulator.requests().filter(({ path }) => path.endsWith('/pay/executions'));
+    expect(reads.length).toBeGreaterThanOrEqual(39);
   });
 
   it('reads the last day of an idle project once an hour, and otherwise only new executions', async () => {

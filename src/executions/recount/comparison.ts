@@ -71,11 +71,8 @@ async function compareWindow(
 
 /** Records windows that need no read, because the server has deleted the missing executions. */
 async function noteDeleted(project: string, window: Window, options: ComparisonOptions): Promise<void> {
-  for (const hour of toHours(window)) {
-    const beginMs = Math.max(hour * hourMs, window.beginMs);
-    const endMs = Math.min((hour + 1) * hourMs - 1, window.endMs);
-    options.residues.set(project, hour, -(await count(project, { beginMs, endMs }, options)));
-  }
+  for (const hour of toHours(window))
+    options.residues.set(project, hour, -(await count(project, partOf(window, hour), options)));
 }
 
 function count(project: string, window: Window, { ledger, server }: ComparisonOptions): Promise<number> {
@@ -131,8 +128,7 @@ export function createResidues() {
     windows: (project: string, window: Window): Window[] => {
       const found: Window[] = [];
       for (const [hour] of hoursOf(project, window)) {
-        const beginMs = Math.max(hour * hourMs, window.beginMs);
-        const endMs = Math.min((hour + 1) * hourMs - 1, window.endMs);
+        const { beginMs, endMs } = partOf(window, hour);
         const last = found.at(-1);
         if (last?.endMs === beginMs - 1) found[found.length - 1] = { beginMs: last.beginMs, endMs };
         else found.push({ beginMs, endMs });
@@ -152,4 +148,8 @@ export function createResidues() {
 function toHours({ beginMs, endMs }: Window): number[] {
   const first = Math.floor(beginMs / hourMs);
   return Array.from({ length: Math.floor(endMs / hourMs) - first + 1 }, (_, index) => first + index);
+}
+
+function partOf({ beginMs, endMs }: Window, hour: number): Window {
+  return { beginMs: Math.max(hour * hourMs, beginMs), endMs: Math.min((hour + 1) * hourMs - 1, endMs) };
 }
