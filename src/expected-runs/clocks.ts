@@ -92,12 +92,12 @@ export function createClockNotes(
   function noteSkew(): void {
     const { skew } = sourceKeys;
     const nowMs = clocks.nowMs();
-    const skewMs = Math.round(nowMs - clock.now());
     const before = timelineOf(timelines, skew).at(-1);
-    const isSet = before === undefined || Math.abs(skewMs - Number(before.value)) > stepMs;
-    const value = isSet ? String(skewMs) : before.value;
-    if (!isSkewHeard) note(findStepInAbsence(before, { value, fromMs: nowMs, throughMs: nowMs }));
+    const after = { value: String(Math.round(nowMs - clock.now())), fromMs: nowMs, throughMs: nowMs };
+    const step = findStepInAbsence(before, after);
+    if (!isSkewHeard) note(step);
     isSkewHeard = true;
+    const { value } = step === undefined ? (before ?? after) : after;
     put(skew, noteReading(timelineOf(timelines, skew), value, nowMs));
   }
 

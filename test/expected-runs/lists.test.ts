@@ -13,6 +13,19 @@ describe('expected-runs/lists', () => {
     expect(lists).toHaveLength(60);
   });
 
+  it.each([
+    [10, 2],
+    [11, 3],
+  ])('lists each of %i projects once in five minutes', async (projects, each) => {
+    const { control, minutes, requests } = createStopping({});
+    for (let index = 0; index < projects; index += 1) control.createProject(`p${index}`);
+    await minutes(2);
+    const lists = () => requests().filter(({ path }) => path.endsWith('/jobs')).length;
+    const before = lists();
+    await minutes(1);
+    expect(lists() - before).toBe(each);
+  });
+
   it('ends the series of a deleted project, and sends no request about its jobs', async () => {
     const { control, minutes, shown, requests, id } = createHourly();
     control.createProject('other');

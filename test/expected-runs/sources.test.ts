@@ -20,6 +20,7 @@ describe('expected-runs/sources', () => {
     ['whose system information is refused', 10, refuse({ kind: 'forbidden', status: 403, isOfService: true })],
     ['that answers something else', 10, undefined],
     ['that a proxy answers for', 0, refuse({ kind: 'forbidden', status: 403 })],
+    ['that failed to answer one request', 10, refuse({ kind: 'server', status: 500, isOfService: true })],
     ['that could not be asked in time', 10, refuse({ kind: 'timeout', unsent: true, isOwnLimit: true })],
     ['that is silent, although another one takes its address', 0, refuse({ kind: 'timeout' })],
   ])('records up to which minute a member responded %s', (_what, minute, fault) => {
@@ -59,7 +60,7 @@ describe('expected-runs/sources', () => {
   it('treats starts of the server as the same if they differ by milliseconds, because they are computed from the uptime', () => {
     let nowMs = 0;
     const notes = createSourceNotes(fakeClock({ now: () => nowMs, ticks: () => nowMs }));
-    for (const since of [90_000, 90_003, 89_999, 99_000]) {
+    for (const since of [90_000, 90_003, 89_999, 99_000, 99_002]) {
       nowMs += minuteMs;
       notes
         .listener(undefined)
@@ -81,6 +82,15 @@ describe('expected-runs/sources', () => {
     const stats = { scheduler: { running, threadPoolSize: 10 }, uptime: {} };
     notes.listener(undefined).answered(systemInfo, {}, { server: {}, stats }, 0);
     expect(notes.all().get(sourceKeys.threads(''))?.at(-1)?.value).toBe(value);
+  });
+
+  it('returns the threads of a member, or of the last member that responded if those are unknown', () => {
+    const notes = createSourceNotes(fakeClock({ now: () => 0, ticks: () => 0 }));
+    for (const [serverUUID, threadPoolSize] of [['m1', 5] as const, ['m2', 10] as const]) {
+      const stats = { scheduler: { running: 0, threadPoolSize }, uptime: {} };
+      notes.listener(undefined).answered(systemInfo, {}, { server: { serverUUID }, stats }, 0);
+    }
+    expect(['m1', 'm2', 'm3', undefined].map((uuid) => notes.threads(uuid))).toEqual([5, 10, 10, 10]);
   });
 
   it('ignores a list of jobs that arrived after another list but was requested before it', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { toOffFact } from '../../src/expected-runs/deciding/cause.ts';
 import type { Sources } from '../../src/expected-runs/deciding/sources.ts';
 import type { Verdict, WatchedJob } from '../../src/expected-runs/deciding/watched-job.ts';
 import { explain, type LastRun } from '../../src/expected-runs/deciding/why.ts';
@@ -53,8 +54,7 @@ describe('expected-runs/deciding/why', () => {
 
   it('explains what was off, when this was seen, and what to do', () => {
     const off = [{ what: 'schedule', sinceMs: seen, seenAtMs: seen }] as const;
-    const facts = [{ fact: 'the schedule of the job was switched off', atMs: seen, source: 'project-jobs' }];
-    expect(sentence({ is: 'off', expectedMs: two, what: 'schedule', facts }, { off })).toBe(
+    expect(sentence({ is: 'off', expectedMs: two, what: 'schedule', facts: off.map(toOffFact) }, { off })).toBe(
       'Did not run at 02:00 UTC: the schedule of the job was switched off (seen 2026-11-21 14:02 UTC, 11 h 58 min before). It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next run: none while it is switched off. Fix: enable the schedule of the job.',
     );
   });
@@ -76,9 +76,9 @@ describe('expected-runs/deciding/why', () => {
 
   it('names a cause that ended and then began again', () => {
     const off = [{ what: 'schedule', sinceMs: nowMs, seenAtMs: nowMs }] as const;
-    const facts = [{ fact: 'the schedule of the job was switched off', atMs: seen, source: 'project-jobs' }];
-    expect(sentence({ is: 'off', expectedMs: two, what: 'schedule', facts }, { off })).toContain(
-      '11 h 58 min before). The schedule of the job is switched off (seen 08:00 UTC). It last ran',
+    const facts = [toOffFact({ what: 'job', sinceMs: seen, seenAtMs: seen })];
+    expect(sentence({ is: 'off', expectedMs: two, what: 'job', facts }, { off })).toContain(
+      'the execution of the job was switched off (seen 2026-11-21 14:02 UTC, 11 h 58 min before). The schedule of the job is switched off (seen 08:00 UTC). It last ran',
     );
   });
 

@@ -1,4 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
+import { createAsking } from '../../../src/expected-runs/ask-jobs.ts';
 import { askSchedule } from '../../../src/expected-runs/asking/ask-schedule.ts';
 import { joinAnswer } from '../../../src/expected-runs/deciding/join-answer.ts';
 import type { Timetable } from '../../../src/expected-runs/deciding/timetable.ts';
@@ -7,6 +8,9 @@ import { birthMs } from '../../executions/scene.ts';
 import { createTestClient, fixedSecret } from '../../support/client.ts';
 import { createDirectSimulator } from '../../support/direct-simulator.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
+
+const dayMs = 86_400_000;
+type Api = Parameters<typeof askSchedule>[0];
 
 let close: () => Promise<void> = async () => undefined;
 afterEach(() => close());
@@ -56,7 +60,7 @@ it('ignores a next run in the past, because the server would return the same tim
     getTimed: async () => ({ answer: { nextRunMs: birthMs - 3_600_000 }, workMs: 7 }),
   };
   const input = { nowMs: () => birthMs, isChanged: false, isWaiting: false, isBrief: false };
-  const told = await askSchedule(api as unknown as Parameters<typeof askSchedule>[0], asked, input);
+  const told = await askSchedule(api as unknown as Api, asked, input);
   expect(told).toEqual({
     answers: [],
     requests: 1,
@@ -72,7 +76,7 @@ it('lists the times of a job that starts at each request, although the server st
     answer: path.endsWith('info') ? { nextRunMs: birthMs } : { timesMs: times },
     workMs: 1,
   });
-  const api = { supports: async () => true, getTimed } as unknown as Parameters<typeof askSchedule>[0];
+  const api = { supports: async () => true, getTimed } as unknown as Api;
   const timetable = {
     source: 'forecast',
     askedAtMs: 0,
@@ -86,7 +90,6 @@ it('lists the times of a job that starts at each request, although the server st
 });
 
 it('lists two times of a daily job in one turn, even while other jobs wait', async () => {
-  const dayMs = 86_400_000;
   const times = [1, 2, 3].map((days) => birthMs + days * dayMs - 1);
   const getTimed = async ({ path }: { path: string }, { query }: { query?: { time: string } }) => {
     const untilMs = birthMs + Number.parseInt(query?.time ?? '0', 10) * 60_000;
@@ -95,12 +98,30 @@ it('lists two times of a daily job in one turn, even while other jobs wait', asy
       workMs: 1,
     };
   };
-  const api = { supports: async () => true, getTimed } as unknown as Parameters<typeof askSchedule>[0];
+  const api = { supports: async () => true, getTimed } as unknown as Api;
   const next = { askedAtMs: birthMs, untilMs: times[0] ?? 0, timesMs: times.slice(0, 1) };
   const timetable = { source: 'forecast', confirmedMs: 0, ...next } as const;
   const input = { nowMs: () => birthMs, isChanged: false, isWaiting: false, isBrief: true };
   const { answers, requests } = await askSchedule(api, { ...asked, timetable }, input);
   expect([answers.at(-1)?.timesMs, requests]).toEqual([times.slice(0, 2), 2]);
+});
+
+it('requests a schedule in good time while the missed runs of hundreds of jobs wait for an answer', async () => {
+  const times = { askedAtMs: birthMs - dayMs, confirmedMs: 0, untilMs: birthMs + dayMs, timesMs: [birthMs + dayMs] };
+  const timetable = { source: 'forecast', ...times } as const;
+  const ids = Array.from({ length: 250 }, (_, index) => `${index}`);
+  const all = new Map(ids.map((id) => [id, { ...asked, id, timetable }]));
+  const requested: string[] = [];
+  const getTimed = async ({ path }: { path: string }, { path: { id } }: { path: { id: string } }) => {
+    requested.push(id);
+    return { answer: path.endsWith('info') ? { nextRunMs: birthMs + dayMs } : { timesMs: [] }, workMs: 1 };
+  };
+  const notes = { all: () => new Map(), serverNowMs: () => birthMs, clocks: { aheadMs: () => 0, behindMs: () => 0 } };
+  const clock = fakeClock({ ticks: () => 0 });
+  const asking = createAsking({ jobs: { all, answer: async () => undefined }, notes, clock, everyMs: 60_000 });
+  for (const id of ids.slice(1)) asking.waiting.add(id);
+  await asking.read({ supports: async () => true, getTimed } as unknown as Api, new AbortController().signal);
+  expect(requested).toContain('0');
 });
 
 const asked: WatchedJob = {

@@ -213,38 +213,40 @@ describe('expected-runs/deciding/cause', () => {
     expect(job).toMatchObject({ lastMissedMs, verdicts: mostKept, misses: [{ timesMs: [miss.expectedMs] }] });
   });
 
-  it('is orphaned as soon as the other members have been read, even if the owner is never read again', () => {
+  it('is orphaned after three minutes in which only the other members have been read, even if the owner is never read again', () => {
     const member = every15s(() => 'answered', [-1800, -60]);
     const own = every15s(() => 'active', [-1800, -60]);
     const others = every15s(() => 'answered', [-1800, 720]);
-    const { verdicts } = decide(
-      {
-        ...settle,
-        ownerUuid: 'm1',
-        listedAtMs: atMs + 12 * minute,
-        timetable: {
-          source: 'forecast',
-          askedAtMs: 0,
-          untilMs: atMs + 60 * minute,
-          confirmedMs: atMs + minute,
-          timesMs: [atMs, atMs + 60 * minute],
+    const verdictsAt = (nowMs: number) =>
+      decide(
+        {
+          ...settle,
+          ownerUuid: 'm1',
+          listedAtMs: atMs + 12 * minute,
+          timetable: {
+            source: 'forecast',
+            askedAtMs: 0,
+            untilMs: atMs + 60 * minute,
+            confirmedMs: atMs + minute,
+            timesMs: [atMs, atMs + 60 * minute],
+          },
         },
-      },
-      {
-        nowMs: atMs + 12 * minute,
-        marginMs: 10 * minute,
-        catchUpLimitMs: 10_000 * minute,
-        clearMs: atMs + 12 * minute,
-        countedFromMs: 0,
-        running: [],
-        sources: new Map([
-          [sourceKeys.contact, others],
-          [sourceKeys.member('m1'), member],
-          [sourceKeys.mode('m1'), own],
-        ]),
-      },
-    );
-    expect(verdicts).toMatchObject([{ is: 'missed', reason: 'orphaned', expectedMs: atMs }]);
+        {
+          nowMs,
+          marginMs: minute,
+          catchUpLimitMs: 10_000 * minute,
+          clearMs: nowMs,
+          countedFromMs: 0,
+          running: [],
+          sources: new Map([
+            [sourceKeys.contact, others],
+            [sourceKeys.member('m1'), member],
+            [sourceKeys.mode('m1'), own],
+          ]),
+        },
+      ).verdicts;
+    expect(verdictsAt(atMs + 3 * minute)).toEqual([]);
+    expect(verdictsAt(atMs + 3 * minute + 1)).toMatchObject([{ is: 'missed', reason: 'orphaned', expectedMs: atMs }]);
   });
 });
 

@@ -116,11 +116,12 @@ describe('expected-runs/deciding/timetable', () => {
     expect(toStartWindow(timetable, 0, 600_000)).toEqual({ fromMs: 3_595_000, throughMs: 3_899_999 });
   });
 
-  it('treats an unexpected next time as a sign of another schedule, even if this time is soon', () => {
+  it('treats an unexpected next time as a sign of another schedule, whose times replace all later times, even if this time is soon', () => {
     // The job starts every ten seconds from 1000 on.
     const before = joinAnswer(undefined, answer(0, 2000, tens(1000, 100)), join).timetable;
     const isNext = (seconds: number) => joinAnswer(before, answer(900, seconds, [seconds * 1000]), join).agreement;
     expect({ soon: isNext(910), first: isNext(1000) }).toEqual({ soon: 'edited', first: 'same' });
+    expect(joinAnswer(before, answer(900, 910, [910_000]), join).timetable.timesMs).toEqual([910_000]);
   });
 
   it('removes earlier times if the next time does not fit their regular distance', () => {
@@ -170,6 +171,15 @@ describe('expected-runs/deciding/notes', () => {
     if (gap === undefined) throw new Error('there is no gap');
     const { verdicts } = closeGap(listed, gap, new Map());
     expect(verdicts).toEqual([{ is: 'undecided', expectedMs: 30_000, why: 'unasked', count: 58 }]);
+  });
+
+  it('counts no time of a gap that is known', () => {
+    const answers = [answer(0, 20, [20_000]), answer(30, 620, [620_000]), answer(640, 4240, every(600, 1220, 6))];
+    let listed = job;
+    for (const each of answers) listed = noteAnswer(listed, each).job;
+    const { gap } = listed.timetable ?? {};
+    if (gap === undefined) throw new Error('there is no gap');
+    expect(closeGap(listed, gap, new Map()).verdicts).toEqual([]);
   });
 
   it('expects no more times of a gap up to the last one that a cut answer lists', () => {
