@@ -92,7 +92,6 @@ const stretches = [
   8 * hourMs,
   13 * hourMs,
   longDayMs,
-  2 * longDayMs,
   4 * longDayMs,
   170 * hourMs,
 ] as const;
