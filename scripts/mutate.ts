@@ -21,7 +21,7 @@ const { values } = parseArgs({
     only: { type: 'string', multiple: true },
     sample: { type: 'string', default: '120' },
     seed: { type: 'string', default: '1' },
-    tests: { type: 'string', default: '20' },
+    tests: { type: 'string', default: '24' },
     again: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
   },

@@ -65,12 +65,14 @@ describe('tracing/deliver/batch-size', () => {
     );
   });
 
-  it('returns to its full size soon after an outage', () => {
+  it('returns to its full size soon after an outage, and then only several losses halve the size', () => {
     const size = createBatchSize(full);
     for (let tries = 0; tries < 14; tries += 1) if (size.lost()) size.shrinkFrom(size.maxBytes());
     expect(size.maxBytes()).toBe(1024);
     for (let passes = 0; passes < 10; passes += 1) size.passed();
     expect(size.maxBytes()).toBe(full);
+    size.passed();
+    expect([1, 2, 3, 4, 5].map(() => size.lost())).toEqual([false, false, false, false, true]);
   });
 
   it('starts below the size of the lost request, with at least one trace', () => {

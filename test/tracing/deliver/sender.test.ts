@@ -132,6 +132,15 @@ describe('tracing/deliver/sender', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 0, quarantinedTraces: 1 });
   });
 
+  it('sends smaller requests after a half of a large request was lost several times', async () => {
+    await spool(makeTraces(50));
+    const { sent } = await runUntilIdle((_, index) => {
+      if (index > 0 && index < 6) throw new PostFault('c:4318: no complete answer', { kind: 'timeout', isLost: true });
+      return answer(index === 0 ? 413 : 200);
+    });
+    expect(sent.slice(0, 7).map(({ bytes }) => splitTraces(bytes).length)).toEqual([50, 25, 25, 25, 25, 25, 12]);
+  });
+
   it('describes log records as log records, not as a second trace of their execution', async () => {
     await spool([{ ...makeTrace(2), encoding: 'logs-protobuf' }]);
     const { events } = await runUntilIdle(() => answer(404), { signal: 'logs' });

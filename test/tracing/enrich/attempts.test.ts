@@ -171,7 +171,9 @@ describe('tracing/enrich/attempts', () => {
     const after = createAttempts();
     // An execution may be counted before the rows are loaded.
     after.note([{ id: 5, nextAttemptId: 6 }], 1, 60).done();
-    after.load(kept.flatMap(({ documents }) => documents));
+    const pending = { kind: 'pending', key: '1 8', body: JSON.stringify({ id: 8, atMs: 1 }) };
+    after.load([pending, ...kept.flatMap(({ documents }) => documents)]);
+    expect(after.previousOf({ id: 8, epoch: 1 })).toBeUndefined();
     expect(after.previousOf({ id: 6, epoch: 1 })).toBe(5);
     const { documents } = after.note([{ id: 1, nextAttemptId: 2 }], 1, 45 + 30 * 86_400_000);
     expect(documents.map(({ key }) => key)).toEqual(['1 31', '1 21', '1 2']);
