@@ -31,7 +31,8 @@ export async function reloadConfig(load: () => Promise<LoadedConfig>, running: C
   if (keepsWebConfig && next.web.configFile === running.web.configFile)
     warnings.push({
       place: next.web.configFile ?? '',
-      message: 'switches TLS or client certificates on or off, which takes effect only after a restart',
+      message:
+        'switches TLS or client certificates on or off, or removes all users, which takes effect only after a restart',
     });
   let config: unknown = keepsWebConfig ? { ...next, webConfig: running.webConfig } : next;
   for (const { keys } of kept) config = write(config, keys, read(running, keys));
@@ -42,7 +43,9 @@ export async function reloadConfig(load: () => Promise<LoadedConfig>, running: C
 /** Reports whether a listening server cannot change from one web configuration to the other. */
 export function needsRestart(next: WebConfig | undefined, running: WebConfig | undefined): boolean {
   const toTraits = (config: WebConfig | undefined) => [config?.tls !== undefined, config?.tls?.clientAuth.isRequested];
-  return !isDeepStrictEqual(toTraits(next), toTraits(running));
+  // Without users, everyone is admitted, and a file that is being written may have none yet.
+  const losesUsers = running !== undefined && running.users.size > 0 && next?.users.size === 0;
+  return losesUsers || !isDeepStrictEqual(toTraits(next), toTraits(running));
 }
 
 /** Returns the options that a reload does not change, with the keys of their settings. */

@@ -52,7 +52,9 @@ export function createWebAccess({ config, log, clock, readFile }: WebAccessOptio
   async function refresh(): Promise<boolean> {
     const next = await readAgain(path ?? '', readFile);
     if (needsRestart(next, current))
-      throw new Error('TLS and client certificates are switched on or off only by a restart');
+      throw new Error(
+        'TLS and client certificates are switched on or off, and all users are removed, only by a restart',
+      );
     return take(next);
   }
 
@@ -76,7 +78,7 @@ export function createWebAccess({ config, log, clock, readFile }: WebAccessOptio
     access,
     take: (next) => {
       // A reload that keeps the old configuration must not undo later changes of the file.
-      if (next !== loaded) take(next);
+      if (next !== loaded && !needsRestart(next, current)) take(next);
       loaded = next;
     },
     watch: (renew) => {

@@ -74,7 +74,7 @@ state: { dir: /elsewhere }
     const next = 'tls_server_config: { cert_file: a.pem, key_file: a.key, client_auth_type: RequestClientCert }';
     const reloaded = await reloadConfig(() => loadIn(toWorld(next)), config);
     expect(reloaded.ok && reloaded.warnings.map(formatComplaint)).toEqual([
-      'web.yml: switches TLS or client certificates on or off, which takes effect only after a restart',
+      'web.yml: switches TLS or client certificates on or off, or removes all users, which takes effect only after a restart',
     ]);
     expect(reloaded.ok && reloaded.config.webConfig).toBe(config.webConfig);
 

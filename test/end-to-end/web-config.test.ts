@@ -269,8 +269,15 @@ describe.skipIf(!hasOpenssl)(`end-to-end/web-config${withoutOpenssl}`, () => {
   });
 
   it('applies changed users of the file, but never an invalid file', async () => {
-    const { url, write, lookAgain, app, load } = await start(`tls_server_config: { ${tls} }\n${withUsers}`);
+    const { url, write, lookAgain, logged, app, load } = await start(`tls_server_config: { ${tls} }\n${withUsers}`);
     expect((await ask(url, { authorization: login })).status).toBe(200);
+    // The beginning of a file that is being written.
+    write(`tls_server_config: { ${tls} }\n`);
+    await app.reload(await load(yaml));
+    await eventually(async () => {
+      lookAgain();
+      expect(logged.join('')).toContain('all users are removed, only by a restart');
+    });
     write(`tls_server_config: { ${tls} }\nbasic_auth_user: {}\n`);
     await expect(load(yaml)).rejects.toThrow('basic_auth_user: is not a known key (did you mean basic_auth_users?)');
     expect((await ask(url)).status).toBe(401);
