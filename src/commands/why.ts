@@ -1,3 +1,4 @@
+import { failedEndings } from '../domain/execution.ts';
 import type { AboutJob } from '../status/shown-job.ts';
 import type { WhyEnded, WhyFailed, WhyOfJob } from '../status/why-failed.ts';
 import { askForPage, toQuery, toShownTime } from './ask-page.ts';
@@ -33,11 +34,9 @@ const verdicts = new Map([
   ['unknown', exitCodes.misconfigured],
 ]);
 
-const failures = ['failed', 'timedout', 'other'];
-
 function toExitCode({ id, verdict, failure, last_run: lastRun }: WhyOfJob): number {
   // Why it failed may be unknown.
-  if (lastRun !== undefined && failures.includes(lastRun.status)) return exitCodes.failed;
+  if (lastRun !== undefined && failedEndings.includes(lastRun.status)) return exitCodes.failed;
   // Without a schedule, only the runs count.
   if (verdict === 'unknown')
     return lastRun === undefined || (failure === undefined && id !== '') ? exitCodes.misconfigured : exitCodes.well;

@@ -17,6 +17,9 @@ export type ExecutionStatus = (typeof executionStatuses)[number];
 export const endings = ['succeeded', 'failed', 'aborted', 'timedout', 'failed-with-retry', 'missed', 'other'] as const;
 export type Ending = (typeof endings)[number];
 
+/** The endings of failures. Retried attempts, aborted and missed executions neither failed nor succeeded. */
+export const failedEndings: readonly string[] = ['failed', 'timedout', 'other'] satisfies readonly Ending[];
+
 export type JobNames = { readonly project: string; readonly group: string; readonly name: string };
 
 /** One run of a job, or of a command without a job. */

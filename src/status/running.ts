@@ -1,3 +1,4 @@
+import { failedEndings } from '../domain/execution.ts';
 import { type JobName, toJobName, toJobPath } from '../executions/counting/naming.ts';
 import type { ExecutionsStatus as AllOfExecutions } from '../executions/executions.ts';
 import type { RecentRun } from '../executions/ledger/recent-runs.ts';
@@ -108,9 +109,8 @@ export function isRunOf(
   return job !== undefined && `${project}/${job}` === path;
 }
 
-/** Reports whether an execution failed. Retried attempts, aborted and missed executions neither failed nor succeeded. */
 export function isFailure({ ending }: Pick<EndedStatus, 'ending'>): boolean {
-  return ending === 'failed' || ending === 'timedout' || ending === 'other';
+  return failedEndings.includes(ending);
 }
 
 /** Converts an execution for pages. Decides whether the execution was overdue when it was last seen. */

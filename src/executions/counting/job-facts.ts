@@ -1,5 +1,5 @@
 import { addDuration, type Drift } from '../../domain/durations/drift.ts';
-import type { Ending, Finished } from '../../domain/execution.ts';
+import { type Ending, type Finished, failedEndings } from '../../domain/execution.ts';
 import type { Flakiness, JobFacts } from '../../domain/job.ts';
 import { toEnding } from './naming.ts';
 import type { Totals } from './series-slots.ts';
@@ -75,7 +75,6 @@ function withoutAhead(facts: JobFacts, endedAtMs: number, seenAtMs: number): Job
 /** The clocks of cluster members may differ by this much. */
 const maxAheadMs = 300_000;
 
-const failures: readonly Ending[] = ['failed', 'timedout', 'other'];
 const maxKnown = 20;
 
 function isAfter({ endedAtMs, id }: Finished, before: JobFacts | undefined): boolean {
@@ -108,7 +107,7 @@ function toLastFailure(
   before: JobFacts | undefined,
 ): Pick<JobFacts, 'lastFailedId' | 'lastFailedMs'> {
   const { lastFailedId, lastFailedMs } = before ?? {};
-  if (!failures.includes(ending)) return { lastFailedId, lastFailedMs };
+  if (!failedEndings.includes(ending)) return { lastFailedId, lastFailedMs };
   const isNewer = lastFailedMs === undefined ? id > (lastFailedId ?? 0) : endedAtMs >= lastFailedMs;
   return isNewer ? { lastFailedId: id, lastFailedMs: endedAtMs } : { lastFailedId, lastFailedMs };
 }
@@ -130,7 +129,7 @@ function toFailures(run: Finished, ending: Ending, before: JobFacts | undefined)
     return { consecutiveFailures: later.length + left, failedMs: later };
   }
   const isAfterSuccess = endedAtMs > lastSuccessMs || (endedAtMs === lastSuccessMs && isAfter(run, before));
-  if (!failures.includes(ending) || !isAfterSuccess) return asBefore;
+  if (!failedEndings.includes(ending) || !isAfterSuccess) return asBefore;
   const known = [...failedMs, endedAtMs].sort((one, other) => other - one).slice(0, maxKnown);
   return { consecutiveFailures: consecutiveFailures + 1, failedMs: known };
 }
@@ -187,7 +186,7 @@ export function addResult(before: Flakiness | undefined, ending: Ending, attempt
 
 function toMark(ending: Ending, attempt: number): string | undefined {
   if (ending === 'succeeded') return attempt > 0 ? 'r' : 's';
-  return ending === 'failed' || ending === 'timedout' || ending === 'other' ? 'f' : undefined;
+  return failedEndings.includes(ending) ? 'f' : undefined;
 }
 
 /** Reports whether the result changed four times within twenty runs, or three of these runs needed a retry. */

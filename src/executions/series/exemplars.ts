@@ -1,4 +1,4 @@
-import type { Ending, Finished } from '../../domain/execution.ts';
+import { type Ending, type Finished, failedEndings } from '../../domain/execution.ts';
 import type { Exemplar } from '../../metrics/family.ts';
 import { otherJobs, toEnding, toJobName } from '../counting/naming.ts';
 import type { Totals } from '../counting/series-slots.ts';
@@ -48,7 +48,6 @@ export function createExemplars(bounds: readonly number[]) {
 const maxCells = 10_000;
 /** How long a slow run stays an exemplar. After an hour its trace may be gone, so a faster run may replace it. */
 const slowestForMs = 3_600_000;
-const failures: readonly Ending[] = ['failed', 'timedout', 'other'];
 
 /**
  * Decides which run is the exemplar of a bucket: the newest failure, or the slowest of other runs. Prometheus refuses an
@@ -57,5 +56,5 @@ const failures: readonly Ending[] = ['failed', 'timedout', 'other'];
 function isBetter(next: Exemplar, before: Exemplar | undefined, ending: Ending): boolean {
   if (before === undefined) return true;
   if (next.atMs <= before.atMs) return false;
-  return failures.includes(ending) || next.value >= before.value || next.atMs - before.atMs > slowestForMs;
+  return failedEndings.includes(ending) || next.value >= before.value || next.atMs - before.atMs > slowestForMs;
 }
