@@ -25,17 +25,10 @@ const onlyWithAll = [
 const leftOut = isAll ? [] : onlyWithAll;
 
 /** How much a push plays of what could go on for hours; `--all` plays the numbers in the tests. */
-const sizes = {
-  CONSERVATION_KILLS: '16',
-  DELIVERY_KILLS: '16',
-  EXPECTED_RUNS_DAYS: '12',
-  FUZZ_SECONDS: '1',
-  RESTORED_WORLDS: '2',
-};
+const sizes = { DELIVERY_KILLS: '16', EXPECTED_RUNS_DAYS: '12', FUZZ_SECONDS: '1', RESTORED_WORLDS: '2' };
 
 /** They begin first: the run is not to end with one of them. Files that mostly wait and files that mostly compute alternate. */
 const longest = [
-  'test/end-to-end/conservation/conservation.test.ts',
   'test/alerts/scenarios.test.ts',
   'test/end-to-end/delivery/delivery.test.ts',
   'test/world/world.test.ts',

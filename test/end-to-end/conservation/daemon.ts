@@ -3,7 +3,7 @@ import type { Waiting } from '../delivery/tracing.ts';
 import type { StopPoint } from './points.ts';
 import type { Random } from './random.ts';
 import type { Sightings } from './sightings.ts';
-import { type Starting, startWatched, type WatchedProcess } from './watched-process.ts';
+import { startWatched, type WatchedProcess } from './watched-process.ts';
 import type { Order, Word } from './watcher.ts';
 
 export type Daemon = {
@@ -26,7 +26,6 @@ type DaemonOptions = {
   readonly random: Random;
   readonly sightings: Sightings;
   readonly hear: (word: Word) => void;
-  readonly starting: Starting;
 };
 
 type Death =
@@ -35,7 +34,7 @@ type Death =
   | { readonly by: 'request' | 'turns'; readonly after: number };
 
 /** Runs the daemon in several processes, one after the other, with the same state; the next one is already loaded and waits. */
-export function startDaemon({ order, random, sightings, hear, starting }: DaemonOptions): Daemon {
+export function startDaemon({ order, random, sightings, hear }: DaemonOptions): Daemon {
   let standby = start();
   let current: WatchedProcess | undefined;
   let requestsLeft = Number.POSITIVE_INFINITY;
@@ -47,7 +46,7 @@ export function startDaemon({ order, random, sightings, hear, starting }: Daemon
     return startWatched((word) => {
       if (word.says === 'stopped') stoppedAt = word.point.at;
       hear(word);
-    }, starting);
+    });
   }
 
   async function open(): Promise<WatchedProcess> {
@@ -77,14 +76,15 @@ export function startDaemon({ order, random, sightings, hear, starting }: Daemon
   }
 
   function toDeath(): Death {
-    const at = random.pick(starting.isTraced ? placesWithTraces : places);
+    const at = random.pick(places);
     const point = { at, commits: random.between(0, 1), writes: random.between(1, 3) };
     return random.pick<Death>([
       { by: 'point', point },
       { by: 'point', point },
       { by: 'request', after: random.between(1, 12) },
       { by: 'turns', after: random.between(1, 300) },
-      ...(starting.isTraced ? [{ by: 'point', point } as const, toDelivery()] : []),
+      { by: 'point', point },
+      toDelivery(),
     ]);
   }
 
@@ -150,15 +150,10 @@ export function startDaemon({ order, random, sightings, hear, starting }: Daemon
   };
 }
 
-const places: Places = ['before-commit', 'in-commit', 'in-commit', 'in-commit', 'after-commit', 'published'];
-const placesWithTraces: Places = [
-  ...places,
-  'after-commit',
-  'in-spooling',
-  'in-spooling',
-  'answered',
-  'answered',
-  'answered',
+const places: Places = [
+  'before-commit',
+  ...(['in-commit', 'in-commit', 'in-commit', 'after-commit', 'after-commit'] as const),
+  ...(['in-spooling', 'in-spooling', 'published', 'answered', 'answered', 'answered'] as const),
 ];
 
 type Places = readonly [StopPoint['at'], ...StopPoint['at'][]];

@@ -1,4 +1,6 @@
-import { type Card, finishSome, playRounds, settle, toPlace } from './cards.ts';
+import { type Card, finishSome, playRounds, toPlace } from './cards.ts';
+import { floodProject } from './estate.ts';
+import type { World } from './world.ts';
 
 export const disable: Card = async (world, turn) => {
   const { project } = toPlace(world, turn);
@@ -21,28 +23,6 @@ export const hide: Card = async (world, turn) => {
   world.permit({});
   world.sightings.see('projects hidden and back');
   await playRounds(world, 2);
-};
-
-export const createAndDelete: Card = async (world, turn) => {
-  const { control } = world.simulator;
-  const kept = `for good "${turn}"`;
-  const leaving = [1, 2, 3].map((count) => `for a while "${turn}.${count}"`);
-  for (const project of [kept, ...leaving]) {
-    control.createProject(project);
-    // The runs of the job end before the list of jobs shows it.
-    finishSome(world, project, 2, control.createJob(project, { name: 'short\nlife' }));
-  }
-  for (let count = 0; count < 6; count += 1) {
-    await world.round();
-    if (count % 2 === 0) for (const project of [kept, ...leaving]) finishSome(world, project, 1);
-  }
-  await settle(world);
-  for (const project of leaving) {
-    control.deleteProject(project);
-    world.contract.gone.add(project);
-    world.sightings.see('projects created and deleted');
-  }
-  await playRounds(world, 6);
 };
 
 export const oneTime: Card = async (world, turn) => {
@@ -80,3 +60,30 @@ export const veryLate: Card = async (world, turn) => {
   world.simulator.control.addFinished(project, { startedAtMs: endedAtMs - 5000, endedAtMs, visibleAtMs });
   await playRounds(world, 2);
 };
+
+/** Old rows of a flood are deleted between its pages, while more rows of the same second become visible. */
+export const deleteWhileReading: Card = async (world) => {
+  const { control } = world.simulator;
+  const ids = flood(world);
+  const endedAtMs = world.nowMs();
+  const visibleAtMs = endedAtMs + 66_000;
+  for (let count = 0; count < 60; count += 1) {
+    control.addFinished(floodProject, { startedAtMs: endedAtMs - 2000 - count, endedAtMs, visibleAtMs });
+  }
+  for (let count = 0; count < 13; count += 1) await world.round({ advanceMs: 5000, isCalm: true });
+  world.onRequest(({ path, query }) => {
+    if (ids.length < 500 || !path.endsWith('/executions') || !/\boffset=[1-9]/.test(query)) return;
+    control.deleteExecutions(ids.splice(0, 40));
+    world.sightings.see('deletions while reading');
+  });
+  for (let count = 0; count < 3 || (count < 8 && ids.length >= 500); count += 1) await world.round({ advanceMs: 5000 });
+  world.onRequest(() => {});
+};
+
+/** Ends more runs within one second than a page holds; some of them belong to a hidden job. */
+function flood(world: World): number[] {
+  const { hiddenJob } = world.estate;
+  const ids = finishSome(world, floodProject, 420);
+  finishSome(world, floodProject, 150, hiddenJob);
+  return [...ids, ...finishSome(world, floodProject, 130)];
+}

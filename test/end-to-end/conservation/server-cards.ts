@@ -37,16 +37,6 @@ export const stepBack: Card = async (world) => {
   await playRounds(world, 3);
 };
 
-export const skew: Card = async (world, turn) => {
-  world.simulator.control.setClockSkew((turn % 2 === 0 ? 1000 : -1000) * world.random.between(60, 600), 1);
-  for (let count = 0; count < 8; count += 1) {
-    await world.round();
-    world.sightings.see('rounds over members with skewed clocks');
-  }
-  world.simulator.control.setClockSkew(0, 1);
-  await playRounds(world, 3);
-};
-
 function countEnded({ simulator }: World): number {
   return simulator.truth().executions.filter(({ visibleAtMs }) => visibleAtMs !== undefined).length;
 }

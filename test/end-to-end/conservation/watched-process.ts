@@ -9,21 +9,17 @@ import type { Order, Word } from './watcher.ts';
 
 export type WatchedProcess = ReturnType<typeof startWatched>;
 
-/** How the processes are started. */
-export type Starting = { readonly isTraced: boolean };
-
 let script = join(import.meta.dirname, 'watcher.ts');
 
 /** Bundles the modules of these processes and fills the compile cache, so that a start takes a third of the time. */
-export async function warmUp(starting: Starting): Promise<void> {
-  const kind = starting.isTraced ? 'traced' : 'plain';
-  const dir = join(import.meta.dirname, '../../../node_modules/.cache', `watcher-${kind}`);
+export async function warmUp(): Promise<void> {
+  const dir = join(import.meta.dirname, '../../../node_modules/.cache', 'watcher');
   const entries = ['test/end-to-end/conservation/watcher.ts', 'src/state/sqlite-health.ts'];
   const build = await rolldown({ cwd: join(import.meta.dirname, '../../..'), input: entries, platform: 'node' });
   await build.write({ dir, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name].js' });
   await build.close();
   script = join(dir, 'watcher.js');
-  const child = spawn(process.execPath, toArguments(starting), {
+  const child = spawn(process.execPath, [script], {
     env: toChildEnvironment(),
     stdio: ['ignore', 'ignore', 'inherit'],
   });
@@ -31,8 +27,8 @@ export async function warmUp(starting: Starting): Promise<void> {
 }
 
 /** Starts a process of the daemon that reports words; `hear` gets each word in order, and undefined when the process has ended. */
-export function startWatched(hear: (word: Word) => void, starting: Starting) {
-  const child: ChildProcessByStdio<Writable, Readable, null> = spawn(process.execPath, toArguments(starting), {
+export function startWatched(hear: (word: Word) => void) {
+  const child: ChildProcessByStdio<Writable, Readable, null> = spawn(process.execPath, [script], {
     env: toChildEnvironment(),
     stdio: ['pipe', 'pipe', 'inherit'],
   });
@@ -84,8 +80,4 @@ export function startWatched(hear: (word: Word) => void, starting: Starting) {
       await gone;
     },
   };
-}
-
-function toArguments({ isTraced }: Starting): string[] {
-  return isTraced ? [script, 'traced'] : [script];
 }

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { openSqliteState } from '../../../src/state/sqlite.ts';
-import type { Tracing, TracingOrder, Waiting } from '../delivery/tracing.ts';
+import { createTracing, type Tracing, type TracingOrder, type Waiting } from '../delivery/tracing.ts';
 import { createWatch, type Watch, type WatchRules } from './composition.ts';
 import { createHandClock } from './hand-clock.ts';
 import { createPoints, type StopPoint } from './points.ts';
@@ -17,8 +17,7 @@ export type Order =
       readonly tokenFile: string;
       readonly dir: string;
       readonly rules: WatchRules;
-      /** The order for traces; absent without traces. */
-      readonly tracing?: TracingOrder | undefined;
+      readonly tracing: TracingOrder;
     }
   | { readonly do: 'round'; readonly nowMs: number; readonly stopAt?: StopPoint }
   /** Requests the waiting traces. */
@@ -36,10 +35,6 @@ export type Word =
   | { readonly says: 'waiting'; readonly waiting: Waiting | undefined }
   | { readonly says: 'weight'; readonly bytes: number };
 
-// OpenTelemetry takes time to load, so it is loaded only for traces.
-const createTracing = process.argv.includes('traced')
-  ? (await import('../delivery/tracing.ts')).createTracing
-  : undefined;
 const points = createPoints((point) => say({ says: 'stopped', point }));
 const clock = createHandClock();
 let watch: Watch | undefined;
@@ -51,10 +46,14 @@ async function follow(order: Order): Promise<void> {
     clock.set(order.nowMs);
     const state = openSqliteState({ dir: order.dir });
     const ledger = points.around(state.ledger);
-    tracing =
-      order.tracing &&
-      createTracing?.({ order: order.tracing, state: { ...state, ledger }, clock, answered: points.answered, tell });
-    watch = createWatch({ ...order, clock, ledger, publish, trace: tracing?.trace });
+    tracing = createTracing({
+      order: order.tracing,
+      state: { ...state, ledger },
+      clock,
+      answered: points.answered,
+      tell,
+    });
+    watch = createWatch({ ...order, clock, ledger, publish, trace: tracing.trace });
     say({ says: 'opened' });
   } else if (order.do === 'round') {
     points.arm(order.stopAt);

@@ -18,8 +18,8 @@ export type WorldOptions = {
   readonly holdNewSeriesMs: number;
   /** The average number of rounds between two kills. */
   readonly roundsPerKill: number;
-  /** Creates and sends traces, for the URL of the service; absent without traces. */
-  readonly tracing?: (url: string) => Promise<TracingOrder>;
+  /** Returns how traces are created and sent, for the URL of the service. */
+  readonly tracing: (url: string) => Promise<TracingOrder>;
   readonly sightings?: Sightings;
   readonly hear?: (word: Word) => void;
 };
@@ -90,7 +90,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       tokenFile,
       dir: join(dir, 'state'),
       rules,
-      tracing: await tracing?.(simulator.url),
+      tracing: await tracing(simulator.url),
     },
     random,
     sightings,
@@ -98,7 +98,6 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       if (word.says === 'published') published.take(word.text);
       hear?.(word);
     },
-    starting: { isTraced: tracing !== undefined },
   });
   let nowMs = birthMs;
   const roundTimes: number[] = [];

@@ -63,11 +63,11 @@ export async function startCollector(options: CollectorOptions) {
     const given = tls === undefined ? {} : { tls: tls[certificate] };
     const opened = await eventually(() => startSink(serve, { ...given, port }));
     port = opened.port;
-    writeFileSync(addressFile, '127.0.0.1');
     return opened;
   }
 
   let sink = await open('right');
+  writeFileSync(addressFile, '127.0.0.1');
   return {
     endpoint: `${tls === undefined ? 'http' : 'https'}://${collectorName}:${port}/v1/traces`,
     /** The arrived traces, by trace id. */
@@ -75,13 +75,10 @@ export async function startCollector(options: CollectorOptions) {
     begin: async (next: Trouble) => {
       trouble = next;
       if (next !== 'down' && next !== 'nameless' && next !== 'untrusted') return;
-      // Connections that are already open would stay usable, so they are closed.
+      // Open connections stay usable without the name, so the name is removed first, and all connections are closed.
+      if (next === 'nameless') rmSync(addressFile);
       await sink.stop();
-      if (next === 'untrusted') sink = await open('wrong');
-      if (next === 'nameless') {
-        sink = await open('right');
-        rmSync(addressFile);
-      }
+      if (next !== 'down') sink = await open(next === 'untrusted' ? 'wrong' : 'right');
     },
     /** Ends the trouble. */
     end: async () => {
@@ -90,6 +87,7 @@ export async function startCollector(options: CollectorOptions) {
       if (!wasAway) return;
       await sink.stop();
       sink = await open('right');
+      writeFileSync(addressFile, '127.0.0.1');
     },
     /** Called when a request has arrived, and after its response is sent. */
     onRequest: (next: (moment: Moment) => void) => {
