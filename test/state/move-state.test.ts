@@ -108,6 +108,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     owned.put('prod', shared.owned('prod', (await shared.leases.acquire('prod', 60_000)).lease));
     expect(await owned.state.recall(key)).toEqual(memory);
     await owned.state.remember(key, { ...memory, changedAtMs: 8 });
+    await owned.state.remember({ server: 'prod', collector: 'version' }, { mode: 'active', changedAtMs: 5 });
     await shared.leases.release('prod', 2);
     await shared.close();
 

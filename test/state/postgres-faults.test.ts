@@ -209,6 +209,10 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     onTestFinished(() => connections.close());
     const before = await pids();
     expect(before.size).toBe(3);
+    const refuse = async (): Promise<never> => {
+      throw new StateError('refused by the exporter itself');
+    };
+    await expect(connections.transact(refuse)).rejects.toThrow('refused');
     expect(await pids()).toEqual(before);
     await expect(connections.sql('SELECT pg_terminate_backend(pg_backend_pid())')).rejects.toThrow('being stopped');
     expect([...(await pids())].filter((pid) => before.has(pid))).toEqual([]);

@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { explainFault, isDamage } from '../../src/state/explain-fault.ts';
+
+describe('state/explain-fault', () => {
+  it.each([
+    [{ code: 'ENOSPC' }, 'the disk is full; '],
+    [{ errcode: 13 }, 'the disk is full; '],
+    [{ errcode: 26 }, 'it is damaged; '],
+    [{ code: 'EROFS' }, 'its file system is read-only; '],
+    [{ code: 'EPERM' }, 'no permission; '],
+    [{ errcode: 14 }, 'no permission; '],
+    [{ errcode: 0x3_08 }, 'no permission; '],
+    [{ code: 'EEXIST' }, 'it is not a directory; '],
+    [{ code: 'ENOTDIR' }, 'it is not a directory; '],
+    [{ code: 'EIO', message: 'i/o error' }, 'i/o error'],
+    [{}, 'unknown error'],
+  ])('explains the error %o', (error, start) => {
+    expect(explainFault(error).slice(0, start.length)).toBe(start);
+  });
+
+  it('treats only a file that SQLite cannot read, or whose tables do not fit, as damaged', () => {
+    const codes = Array.from({ length: 30 }, (_, errcode) => errcode);
+    expect(codes.filter((errcode) => isDamage({ errcode }))).toEqual([1, 11, 18, 20, 26]);
+    expect([isDamage({ errcode: 0x1_0b }), isDamage({ code: 'EIO' })]).toEqual([true, false]);
+  });
+});
