@@ -17,6 +17,8 @@ export type BudgetMemory = {
   readonly recent: { readonly atTicks: number; readonly lane: Lane }[];
   readonly started: Record<Lane, number>;
   pausedUntilTicks: number;
+  /** The status of the response that requested the pause. */
+  pausedBy?: number | undefined;
 };
 
 export function createBudgetMemory(): BudgetMemory {
@@ -101,10 +103,12 @@ export function createBudget(options: BudgetOptions) {
       });
     },
     /** Admits no request during a pause that the server requested. */
-    pause: (forMs: number): void => {
+    pause: (forMs: number, status?: number): void => {
       memory.pausedUntilTicks = Math.max(memory.pausedUntilTicks, clock.ticks() + forMs);
+      memory.pausedBy = status;
       admitAll();
     },
+    pausedBy: () => memory.pausedBy,
     pausedMs: (): number => Math.max(0, memory.pausedUntilTicks - clock.ticks()),
     inFlight: (): number => inFlight.vital + inFlight.normal + inFlight.enrichment,
   };

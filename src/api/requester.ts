@@ -99,7 +99,7 @@ function createAttempts(options: RequesterOptions): Attempt {
   function note(error: ApiError, endpoint: Endpoint<unknown>): void {
     if (!isAbsence(error, endpoint)) observe.error(error.details.apiEndpoint, error.kind);
     contact.learnFromFault(error);
-    if (error.details.retryAfterMs !== undefined) budget.pause(error.details.retryAfterMs);
+    if (error.details.retryAfterMs !== undefined) budget.pause(error.details.retryAfterMs, error.details.status);
   }
 
   return async (endpoint, path, scope, trial) => {
@@ -234,8 +234,8 @@ function createAdmission({ budget, breaker, clock, observe }: AdmissionOptions):
   function refuseWhilePaused(apiEndpoint: string, deadlineTicks: number): void {
     const pausedMs = budget.pausedMs();
     if (pausedMs === 0 || clock.ticks() + pausedMs <= deadlineTicks) return;
-    const seconds = Math.ceil(pausedMs / 1000);
-    throw notAsked(apiEndpoint, 'busy', `the server asked for a pause of another ${seconds} s`);
+    const says = `the server responded with HTTP ${budget.pausedBy()} and asked for a pause of another ${Math.ceil(pausedMs / 1000)} s`;
+    throw notAsked(apiEndpoint, 'busy', says);
   }
 
   function refuseWhileOpen(apiEndpoint: string, lane: Lane): void {

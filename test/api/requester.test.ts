@@ -223,7 +223,8 @@ describe('api/requester', () => {
     const { ask, seen } = setUp([{ status: 429, headers: { 'retry-after': '60' } }], { random: 0 });
     expect(await inTime(ask())).toMatchObject({ kind: 'busy', details: { unsent: true } });
     expect(await inTime(ask())).toMatchObject({
-      message: 'GET execution-mode: not asked, the server asked for a pause of another 60 s',
+      message:
+        'GET execution-mode: not asked, the server responded with HTTP 429 and asked for a pause of another 60 s',
       kind: 'busy',
     });
     expect(seen).toEqual(['execution-mode 429', 'execution-mode busy']);
