@@ -9,7 +9,7 @@ import { toText as readPage } from '../http/page-text.ts';
 import { countCommonCauses } from './planted-causes.ts';
 import { createScene } from './scene.ts';
 
-/** Twenty jobs, ten of them on db03, that ran once. */
+/** Twenty jobs that each ran once; ten of them use the node db03. */
 async function begin() {
   const made = createScene();
   made.control.createProject('pay', ['db01', 'db03']);
@@ -33,7 +33,7 @@ const toText = (explanation: Explanation): string =>
 
 describe('diagnosis/common-cause', () => {
   it('computes the exact probability', () => {
-    // Fisher's example: all four cups right has the probability 1 in 70.
+    // Fisher's example: with eight cups of tea, four guesses are all right with a probability of 1 in 70.
     expect(toProbability({ failed: 4, covered: 4, succeeded: 4, spared: 0 })).toBeCloseTo(1 / 70, 10);
     expect(toProbability({ failed: 10, covered: 8, succeeded: 6, spared: 1 })).toBeCloseTo(0.0244755, 6);
     expect(toProbability({ failed: 5, covered: 0, succeeded: 5, spared: 3 })).toBeCloseTo(1, 10);
@@ -70,11 +70,10 @@ describe('diagnosis/common-cause', () => {
     expect(ofJob('1').commonCause).toBeUndefined();
     // A job shares the cause only if its last run failed.
     expect(ofJob('0', -60_000).commonCause).toBeUndefined();
-    // The state holds everything that is needed after a reload, or in another replica.
+    // The cause is still known after a reload.
     away(0);
     await minutes(1);
     expect(commonCause()).toMatchObject({ subject: 'db03', covered: 10, succeeded: 10, spared: 0 });
-    // The shown numbers cover the last minutes.
     await minutes(9);
     control.runJob(ids[0] ?? '');
     await minutes(5);
@@ -86,7 +85,7 @@ describe('diagnosis/common-cause', () => {
     expect(shown().join()).not.toContain('common_cause');
   });
 
-  it('does not name a node as a cause if a success on more nodes than are stored may have used this node', async () => {
+  it('does not name a node that a successful run on many nodes may have used', async () => {
     const made = createScene();
     const { control, commonCause, minutes } = made;
     const nodes = Array.from({ length: 25 }, (_none, index) => `db${index + 10}`);
@@ -102,7 +101,7 @@ describe('diagnosis/common-cause', () => {
     expect(commonCause()).toBeUndefined();
   });
 
-  it('names a node as a cause only if a success on many nodes would have stored its name', () => {
+  it('names a node only if its successful runs would be known', () => {
     const toFactors = (...nodes: readonly string[]) => nodes.map((subject) => ({ kind: 'node', subject }) as const);
     const toCause = (failedOn: string) =>
       findCommonCause(
@@ -140,7 +139,7 @@ describe('diagnosis/common-cause', () => {
     expect([note('d now', 'db03', 'd'), note('e', 'db03')]).toEqual([undefined, 5]);
   });
 
-  it('does not name a user as a cause who starts failing jobs again', async () => {
+  it('does not blame a user who starts failing jobs again', async () => {
     const { control, commonCause, minutes } = createScene();
     control.createProject('pay', ['db01']);
     const jobs = Array.from({ length: 30 }, (_none, index) =>
@@ -154,7 +153,7 @@ describe('diagnosis/common-cause', () => {
     expect(commonCause()).toBeUndefined();
   });
 
-  it('names a user as a cause whose jobs fail, even while these jobs fail again', async () => {
+  it('names a user whose jobs fail', async () => {
     const { control, commonCause, minutes } = createScene({ settings: { namesUsers: true } });
     control.createProject('pay', ['db01']);
     const jobs = Array.from({ length: 30 }, (_none, index) =>
@@ -168,7 +167,7 @@ describe('diagnosis/common-cause', () => {
     }
   });
 
-  it('names a planted node in nine of ten worlds, and almost never a cause in worlds without a planted node', () => {
+  it('names the failing node in nine of ten worlds, and almost never a wrong cause', () => {
     const worlds = 20;
     const { right, wrong, without } = countCommonCauses(worlds);
     expect(right).toBeGreaterThanOrEqual(0.9 * worlds - 1);

@@ -7,7 +7,7 @@ type SecretForm = {
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** A random word of these characters; the same seed always gives the same word. */
+/** A random word; the same seed always gives the same word. */
 function toWord(seed: number, length: number, alphabet = letters): string {
   let state = (seed * 2_654_435_761) >>> 0;
   let word = '';
@@ -244,7 +244,7 @@ export const secretForms: readonly SecretForm[] = [
   })),
 ];
 
-/** Lines of programs that look a little like secrets but are none. */
+/** Lines of programs that look like secrets. */
 export const innocent: readonly string[] = [
   'gpio: pin=17 is busy',
   'send "200 OK" to web01; connect("db03", "shop", 5432)',

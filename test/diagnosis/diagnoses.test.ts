@@ -38,7 +38,7 @@ const say = (seen: Seen | undefined, hours: number) =>
   );
 
 describe('diagnosis/lines/diagnoses', () => {
-  it('recognises an earlier failure of a job, over restarts', async () => {
+  it('recognises an earlier failure of a job after restarts', async () => {
     const { open } = setScene();
     const note = await open();
     expect(say(await note('settle', 'key 17 refused', 0), 0)).toBe(
@@ -50,14 +50,14 @@ describe('diagnosis/lines/diagnoses', () => {
       'pay/nightly/settle failed at 04:04 UTC on db03: access (AuthenticationFailure), 2nd since 02:04 UTC, the previous one 2 h earlier.',
     );
     expect((await later('sync', 'key 9 refused', 3))?.alsoIn).toBe('pay/nightly/settle');
-    // This failure becomes known late, but it was the first failure.
+    // The first failure becomes known late.
     expect(say(await later('settle', 'key 5 refused', -1), -1)).toContain(', for the first time, also in');
     expect(say(await later('settle', 'key 6 refused', 5), 5)).toContain(
       '4th since 01:04 UTC, the previous one 3 h earlier',
     );
   });
 
-  it('recognises an earlier failure of a job that was renamed since, over restarts', async () => {
+  it('recognises an earlier failure of a job that was renamed', async () => {
     const { ledger, open } = setScene();
     const note = await open();
     await note('settle', 'key 17 refused', 0);
@@ -65,7 +65,7 @@ describe('diagnosis/lines/diagnoses', () => {
     const later = await open();
     expect(await later('settle-all', 'key 4 refused', 2, 'j1')).toMatchObject({ count: 3, alsoIn: undefined });
     expect((await ledger.load('prod')).some(({ key }) => key === 'pay/nightly/settle')).toBe(false);
-    // A job with a new id, for example after an import, continues the history of its name; a new name has no history.
+    // A job with a new id continues the history of its name.
     expect(await later('settle-all', 'key 4 refused', 3, 'j2')).toMatchObject({ count: 4 });
     expect(await later('settle', 'key 4 refused', 4, 'j3')).toMatchObject({
       count: 1,
@@ -73,19 +73,19 @@ describe('diagnosis/lines/diagnoses', () => {
     });
   });
 
-  it('recognizes an earlier failure of a job that now has the former name of another job', async () => {
+  it('recognises earlier failures of a job that took the name of another job', async () => {
     const note = await setScene().open();
     await note('settle', 'key 17 refused', 0, 'j1');
     await note('sync', 'disk full', 1, 'j2');
     expect(await note('settle', 'disk full', 2, 'j2')).toMatchObject({ count: 2 });
   });
 
-  it('counts the other nodes that failed, perhaps for other reasons', () => {
+  it('counts the other nodes that failed', () => {
     const failed = { ...cause, job: 'pay/settle', endedAtMs: atMs, otherNodes: 149 };
     expect(toSentence(failed, atMs)).toMatch(/ on db03: access .*; 149 other nodes failed too\.$/);
   });
 
-  it('keeps fifty fingerprints of a job, but no line', async () => {
+  it('keeps fifty fingerprints of a job', async () => {
     const { ledger, open } = setScene();
     const note = await open();
     for (let code = 100; code < 160; code += 1) {
@@ -98,7 +98,7 @@ describe('diagnosis/lines/diagnoses', () => {
     // The newest fingerprints are kept.
     expect((await note('settle', 'ORA-159: canary', 160))?.count).toBe(2);
     expect((await note('settle', 'ORA-109: canary', 161))?.count).toBe(1);
-    // A fingerprint that returns is kept, although fifty others appeared after it.
+    // A repeated fingerprint is kept, although fifty others appeared meanwhile.
     expect((await note('settle', 'disk full', 162))?.count).toBe(4);
   });
 
@@ -110,7 +110,7 @@ describe('diagnosis/lines/diagnoses', () => {
   });
 });
 
-it('does not recognize a step without output by lines of the server about the next step', () => {
+it('ignores lines about the next step if a step has no output', () => {
   const line = (text: string, more: Partial<LogLine> = {}): LogLine => ({
     level: 'ERROR',
     text,
@@ -135,7 +135,7 @@ describe('diagnosis/lines/seen', () => {
     ['in order', [1, 2, 3, 4]],
     ['the newest first', [4, 3, 2, 1]],
     ['out of order', [1, 4, 2, 3]],
-  ])('numbers failures by their ends, when they become known %s', (_, ends) => {
+  ])('numbers failures by their end if they become known %s', (_, ends) => {
     let known: readonly Known[] = [];
     const first = new Map<number, Seen>();
     for (const end of ends) {
@@ -179,7 +179,7 @@ describe('diagnosis/lines/fingerprint', () => {
     ['\u001B[31mfailed after 12.5s\u001B[0m', 'failed after 3s'],
     ['request 6fa459ea-ee8a-3ca4-894e-db77e160355e at 0x7f3a', 'request 11111111-2222-3333-4444-555555555555 at 0x1'],
     ['/srv/app/2026/11/orders.csv is empty', '/srv/app/2025/01/returns.csv is empty'],
-  ])('is equal for lines with other values: %s', (one, other) => {
+  ])('is equal for lines that differ only in values: %s', (one, other) => {
     expect(of(one)).toBe(of(other));
     expect(of(one)).toMatch(/^v1:[0-9a-f]{16}$/);
   });
@@ -196,7 +196,7 @@ describe('diagnosis/lines/fingerprint', () => {
     expect(of('retry 1', 'retry 2', 'Exception: x', '\tat a.B.c(B.java:7)')).toBe(of('retry 1', 'Exception: x'));
   });
 
-  it('differs with another key, and is undefined without content', () => {
+  it('differs with another key', () => {
     expect(toFingerprint(['x failed'], 'one')).not.toBe(toFingerprint(['x failed'], 'other'));
     expect(of('', '  ')).toBeUndefined();
   });
@@ -213,7 +213,7 @@ describe('diagnosis/lines/choose', () => {
   });
   const choose = (...lines: LogLine[]) => chooseLines(lines, { node: 'db03', context: '2' }).map(({ text }) => text);
 
-  it('uses errors of the failed step on the failed node, and ignores lines that the server adds', () => {
+  it('uses errors of the failed step on the failed node', () => {
     const failed = line('Failed: NonZeroResultCode: Result code was 1', { level: 'ERROR' });
     const error = line('disk is full', { level: 'ERROR' });
     const others = [line('no', { level: 'ERROR', node: 'db04' }), line('no', { level: 'ERROR', context: '1' })];
@@ -223,12 +223,12 @@ describe('diagnosis/lines/choose', () => {
     expect(choose(line('no such table'), result, failed)).toEqual(['no such table']);
   });
 
-  it('uses standard error, otherwise the last lines', () => {
+  it('uses the last lines if there is no standard error', () => {
     expect(choose(line('a'), line('b', { level: 'WARN' }))).toEqual(['b']);
     expect(choose(line('a'), line('b'), line('c'), line('d'))).toEqual(['b', 'c', 'd']);
   });
 
-  it('uses the lines of the error handler of the failed step too, because the exit code is that of the handler', () => {
+  it('also uses lines of the error handler', () => {
     const handler = line('cannot clean up', { level: 'ERROR', context: '2e' });
     const child = line('in a job', { level: 'ERROR', context: '2e/1' });
     expect(choose(line('disk is full', { level: 'ERROR' }), handler, child)).toEqual([
@@ -237,7 +237,7 @@ describe('diagnosis/lines/choose', () => {
     ]);
   });
 
-  it('uses lines without a step if the step wrote none', () => {
+  it('uses lines without a step if the step wrote no lines', () => {
     const noNodes = 'com.dtolabs.rundeck.core.NodesetEmptyException: No matched nodes';
     const earlier = line('no', { level: 'ERROR', context: '1' });
     expect(choose(earlier, line(noNodes, { level: 'ERROR', context: undefined, node: undefined }))).toEqual([noNodes]);

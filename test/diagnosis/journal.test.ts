@@ -28,7 +28,7 @@ async function begin(...given: Parameters<typeof createScene>) {
   return id;
 }
 
-it('counts the changes that it drops for lack of space, but not changes that are too old', () => {
+it('counts changes that are dropped for lack of space', () => {
   const change = (beforeMs: number): Change => ({
     kind: 'key',
     project: 'pay',
@@ -49,7 +49,7 @@ it('counts the changes that it drops for lack of space, but not changes that are
   expect([later.dropped, listChanges(later, maxAgeMs + 1).length, later.totals.get('key pay')?.count]).toEqual([
     0, 1, 20_001,
   ]);
-  // A new change is kept even if all others on its sheet are too old.
+  // A new change is kept although all other changes are too old.
   const mixed = add(add(emptyJournal, 10, 0), 1, maxAgeMs + 1);
   expect(listChanges(mixed, maxAgeMs + 1)).toHaveLength(1);
 });
@@ -88,7 +88,7 @@ describe('diagnosis/journal', () => {
     ]);
   });
 
-  it('records jobs and projects as listed again after the credentials could not read them for a while', async () => {
+  it('records jobs and projects that could not be read for a while as listed again', async () => {
     const token = 'of-a-changing-policy';
     await begin({ token });
     const policy = { systemRead: false, nodes: [] };
@@ -104,7 +104,7 @@ describe('diagnosis/journal', () => {
     ]);
   });
 
-  it('records a key that credentials could not read for a while as listed again, not as new', () => {
+  it('records a key that could not be read for a while as listed again', () => {
     const given = { sinceMs: 0, jobOf: () => undefined, wasRead: () => false };
     const [hour, id] = [3_600_000, 'keys/db.pem'];
     const found = (atMs: number) => {
@@ -118,7 +118,7 @@ describe('diagnosis/journal', () => {
     ]);
   });
 
-  it('counts changes from 0 again after a restore, even if the state is opened only after a further restart', async () => {
+  it('counts changes from 0 again after a restore', async () => {
     const stored = new Map(
       [
         { kind: 'restored', key: 'changes', body: 'true' },
@@ -148,7 +148,7 @@ describe('diagnosis/journal', () => {
     expect([...stored.keys()]).toEqual(['restored executions', 'change-totals ', 'change-secret ']);
   });
 
-  it('records a new job as created, even if it failed and its definition was read before the job was listed', async () => {
+  it('records a new job as created, even if it fails before it is listed', async () => {
     let nowMs = 50;
     const kept = createKeptJournal({
       server: 'upstream',
@@ -169,7 +169,7 @@ describe('diagnosis/journal', () => {
     await read('jobs pay', 40, 'a', 'b');
     const told = listChanges(kept.journal(), 50).map(({ subject, what }) => `${subject} ${what}`);
     expect(told).toEqual(['pay/b listed again', 'pay/b no longer listed', 'pay/b created']);
-    // When a job is forgotten, so is what was read of its edits.
+    // The edits of a forgotten job are forgotten too.
     nowMs += maxAgeMs;
     await read('edit b', 45, '');
     await read('jobs pay', nowMs, 'a');
@@ -192,7 +192,7 @@ describe('diagnosis/journal', () => {
     ]);
   });
 
-  it('shows a new counter as 0 first', async () => {
+  it('shows each new counter as 0 first', async () => {
     await begin();
     scene.control.setExecutionMode('passive');
     await scene.minutes(1);
@@ -201,7 +201,7 @@ describe('diagnosis/journal', () => {
     expect(scene.shown()).toEqual(['automation_changes_total{project="",kind="mode"} 1']);
   });
 
-  it('finds changes that happened while it was not running, and keeps earlier changes', async () => {
+  it('finds changes that happened while the exporter did not run', async () => {
     const id = await begin();
     scene.control.changeJob(id, { enabled: false });
     await scene.minutes(1);
@@ -215,7 +215,7 @@ describe('diagnosis/journal', () => {
     expect(scene.shown()).toEqual(['automation_changes_total{project="pay",kind="switch"} 2']);
   });
 
-  it('forgets a job that has not been listed for a month, and keeps the definition of a listed job', async () => {
+  it('forgets a job that has not been listed for a month', async () => {
     const id = await begin();
     const other = scene.control.createJob('pay', { name: 'other' });
     const definitions = async (): Promise<readonly string[]> =>
@@ -232,7 +232,7 @@ describe('diagnosis/journal', () => {
     expect(scene.told()).toEqual([]);
   });
 
-  it('reads the times of readings from the state of the first release', () => {
+  it('continues with the state of the first release', () => {
     const area = { things: [], sinceMs: 1, readMs: 3 };
     const kept = readKept([
       { kind: 'change-area', key: 'server', body: JSON.stringify(area) },
@@ -244,7 +244,7 @@ describe('diagnosis/journal', () => {
     expect([again.areas, again.hasOldReads]).toEqual([kept.areas, false]);
   });
 
-  it('removes an entry without a UUID that an earlier release stored beside an entry with a UUID', () => {
+  it('removes a duplicate entry without a UUID of an earlier release', () => {
     const toThings = (...things: readonly unknown[]): readonly string[] => {
       const body = JSON.stringify({ things, sinceMs: 1, readMs: 3 });
       return [

@@ -13,17 +13,16 @@ type Plan = {
   readonly everyMinutes: (random: Random) => number;
   /** The probability that a run fails without a cause. */
   readonly noise: number;
-  /** The share of runs with the cause that fail because of it while the trouble lasts. */
+  /** The share of runs with the cause that fail during the trouble. */
   readonly harm: number;
   readonly share: number;
   readonly kind: Factor['kind'] | undefined;
-  /** The number of jobs that fail together for a reason that no factor shows. */
+  /** The number of jobs that fail together for a hidden reason. */
   readonly storm?: number;
 };
 
 const often = (random: Random): number => count(random, 3, 15);
 
-/** A cause harms every run that has it. */
 const usual: Plan = { jobs: 120, nodes: 10, everyMinutes: often, noise: 0.01, harm: 1, share: 0.2, kind: 'node' };
 const calm: Plan = { ...usual, jobs: 150, nodes: 6, harm: 0, kind: undefined };
 
@@ -41,7 +40,7 @@ export const causePlans: Readonly<Record<string, Plan>> = {
   'no cause, a small estate': { ...calm, jobs: 20, nodes: 3, noise: 0.15, share: 0.3 },
 };
 
-/** Checks each minute for an hour after the start of the trouble; returns the named causes. */
+/** Checks each minute for an hour after the start of the trouble. */
 function play(plan: Plan, seed: number) {
   const random = createRandom(seed * 7919);
   const planted: Factor | undefined = plan.kind && { kind: plan.kind, subject: 'planted' };
@@ -79,7 +78,7 @@ function play(plan: Plan, seed: number) {
   return { planted, named };
 }
 
-/** Counts how often the planted factor is named, how often another one is named, and how late the planted one is. */
+/** Counts how often the planted cause is named, and a wrong one; and measures the delay. */
 export function countPlan(plan: Plan, worlds: number) {
   const counts = { right: 0, wrongEver: 0, medianMinutes: 0 };
   const minutes: number[] = [];

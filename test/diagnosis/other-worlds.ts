@@ -4,7 +4,7 @@ import { type Failure, findSuspects } from '../../src/diagnosis/changes/deciding
 import { causePlans, countPlan } from './other-causes.ts';
 import { count, minuteMs, numbers, type Random } from './planted.ts';
 
-// Worlds of other shapes than those of `planted.ts` and `planted-causes.ts`, on which the limits were chosen.
+// Worlds that differ from those on which the limits were chosen.
 
 const startedAtMs = 200 * 24 * 60 * minuteMs;
 const failure: Failure = {
@@ -18,7 +18,7 @@ const failure: Failure = {
   children: new Set(['pay/parts']),
 };
 
-/** A change whose time the server reports, or of which only the readings before and after it are known. */
+/** A change with its time, or with the times of the readings before and after. */
 function changed(what: Pick<Change, 'kind' | 'project' | 'subject' | 'what'>, atMs: number, spanMs: number): Change {
   if (spanMs === 0) return { ...what, atMs, afterMs: atMs - 60 * minuteMs, beforeMs: atMs + 60 * minuteMs };
   return { ...what, afterMs: atMs - spanMs / 2, beforeMs: atMs + spanMs / 2 };
@@ -131,7 +131,7 @@ export const suspectShapes: Readonly<Record<string, Shape>> = {
   }),
 };
 
-/** Counts how often the cause comes first, how often it is among the first three, and how often something fits without a cause. */
+/** Counts worlds in which the cause is first or among the first three, and worlds with a wrong cause. */
 export function countShape(shape: Shape, worlds: number) {
   const counts = { first: 0, firstThree: 0, fitsWithout: 0 };
   for (let seed = 1; seed <= worlds; seed += 1) {

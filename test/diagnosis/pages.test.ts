@@ -97,13 +97,13 @@ describe('diagnosis/pages', () => {
     expect(await read(`/api/changes?${query}`)).toBe(`${says}\n`);
   });
 
-  it('says on the page that a time cannot be read, instead of showing all changes', async () => {
+  it('reports a time that cannot be read', async () => {
     const page = toText(await read('/changes?since=18:00'));
     expect(page).toContain('since: is not a time, such as 2026-11-22T18:00. Show all');
     expect(page).not.toContain('keys/db/prod');
   });
 
-  it('returns every key to programs', async () => {
+  it('returns all keys as JSON', async () => {
     const answer = JSON.parse(await read('/api/changes?kind=restart')) as unknown;
     expect(answer).toEqual({
       changes: [
@@ -124,7 +124,7 @@ describe('diagnosis/pages', () => {
     });
   });
 
-  it('leads programs through all changes, even if many changes have the same time', async () => {
+  it('lets programs read all changes, even if many have the same time', async () => {
     const many = Array.from({ length: 1700 }, (_none, index) =>
       change({ subject: `pay/${index}`, beforeMs: at(index < 200 ? 1 : index < 1600 ? 2 : 3) }),
     );

@@ -11,7 +11,7 @@ type Job = { readonly path: string; readonly factors: readonly Factor[]; readonl
 
 type CauseWorld = { readonly planted: Factor | undefined; readonly named: readonly (Factor | undefined)[] };
 
-/** Jobs on nodes for some hours, checked each minute; if there is a cause, a node fails after an hour. */
+/** Some hours of jobs on nodes. If the world has a cause, a node fails after an hour. */
 function playCommonCause(seed: number, hasCause: boolean): CauseWorld {
   const random = createRandom(seed);
   const all = makeJobs(random);
@@ -37,7 +37,7 @@ function playCommonCause(seed: number, hasCause: boolean): CauseWorld {
   return { planted, named };
 }
 
-/** The nodes of a failed run that a server reports are only those on which it failed. */
+/** For a failed run, a server reports only the nodes that failed. */
 function toSeen({ factors }: Job, planted: Factor | undefined): readonly Factor[] {
   if (planted === undefined || !factors.some((own) => isSame(own, planted))) return factors;
   return factors.filter((own) => own.kind !== 'node' || isSame(own, planted));

@@ -23,7 +23,7 @@ const nodes = numbers(20).map((index) => `node${index}`);
 const keys = numbers(15).map((index) => `keys/key${index}`);
 const sections = ['steps', 'options', 'schedule', 'nodes', 'limits', 'notifications', 'error handlers', 'plugins'];
 
-/** A change as it would be read: exact if the server dates it, otherwise between two readings. */
+/** A change with an exact time if the server has one, otherwise with two times. */
 function toChange(random: Random, given: Omit<Change, 'afterMs' | 'beforeMs'>, trueMs: number): Change {
   if (given.kind === 'key') {
     const readMs = trueMs + random() * 60 * minuteMs;
@@ -77,7 +77,7 @@ type SuspectWorld = {
   readonly suspects: readonly Suspect[];
 };
 
-/** A failed job, one planted cause or none, and up to 20 other changes in the days around it. */
+/** A failed job, perhaps a cause, and up to 20 unrelated changes. */
 function playSuspects(seed: number, hasCause: boolean): SuspectWorld {
   const random = createRandom(seed);
   const job = pick(random, jobs);
@@ -111,7 +111,7 @@ function playSuspects(seed: number, hasCause: boolean): SuspectWorld {
   };
 }
 
-/** Counts causes named first or among the first three, worlds without a cause in which something fits, and suspects outside. */
+/** Counts causes that are first or among the first three, wrong causes, and suspects outside the span. */
 export function countSuspects(worlds: number): Record<'first' | 'firstThree' | 'fitsWithout' | 'outside', number> {
   const counts = { first: 0, firstThree: 0, fitsWithout: 0, outside: 0 };
   for (let seed = 1; seed <= worlds; seed += 1) {

@@ -4,7 +4,7 @@ import { causePlans, countPlan } from './other-causes.ts';
 import { countShape, suspectShapes } from './other-worlds.ts';
 import { prove } from './proof.ts';
 
-it('recognizes failures of many programs, and leaves no secret and few false removals in their logs', () => {
+it('recognises failures of many programs, and removes their secrets', () => {
   const figures = prove({ seed: 7, logs: isAll ? 10_000 : 1000, pairs: isAll ? 20 : 3 });
   expect(figures.leaks).toEqual([]);
   expect(figures.stable).toBeGreaterThanOrEqual(0.95);
@@ -12,7 +12,7 @@ it('recognizes failures of many programs, and leaves no secret and few false rem
   expect(figures.unharmed).toBeGreaterThanOrEqual(0.98);
 });
 
-/** In these worlds every knowable cause is found, and no wrong one is named. */
+/** Here every cause that can be known is found. */
 const worlds = 10;
 const unknowable = [
   'ten keys rotated, the definition not readable',
@@ -25,6 +25,6 @@ it.each(Object.entries(suspectShapes))('finds the suspect: %s', (name, shape) =>
   expect(countShape(shape, worlds)).toMatchObject({ first: hasCause ? worlds : 0, fitsWithout: 0 });
 });
 
-it.each(Object.entries(causePlans))('finds the one common cause: %s', (_name, plan) => {
+it.each(Object.entries(causePlans))('finds the common cause: %s', (_name, plan) => {
   expect(countPlan(plan, 3)).toMatchObject({ right: plan.kind === undefined ? 0 : 3, wrongEver: 0 });
 });

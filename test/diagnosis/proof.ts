@@ -11,16 +11,16 @@ import { planRecorded } from '../tracing/recorded.ts';
 import { secretForms } from './corpus.ts';
 
 type Proof = {
-  /** The share of pairs of one failure with different values that get one fingerprint; and the templates of the other pairs. */
+  /** The share of equal failures that have the same fingerprint; and the exceptions. */
   readonly stable: number;
   readonly unstable: readonly string[];
-  /** The share of pairs of different failures that get the same fingerprint; and these pairs. */
+  /** The share of different failures that have the same fingerprint; and these failures. */
   readonly colliding: number;
   readonly collisions: readonly string[];
   readonly logs: number;
   /** Secrets that were not removed, each with its form. */
   readonly leaks: readonly string[];
-  /** The share of lines without a secret that stay unchanged; and some of the changed lines. */
+  /** The share of lines without a secret that stay unchanged; and some exceptions. */
   readonly unharmed: number;
   readonly harmed: readonly string[];
 };
@@ -67,7 +67,7 @@ function proveFingerprints(seed: number, pairs: number) {
   };
 }
 
-/** The part of a log that a trace backend and a page get. */
+/** The lines of a log that pages show. */
 function toSent(texts: readonly string[]): string {
   const all = texts.map((text) => ({ level: 'WARN', text, node: 'db03', context: '1', atMs: 0 }) as const);
   const { lines } = keepLines(all, { node: 'db03', context: '1' }, scrub);

@@ -6,7 +6,7 @@ import type { FailingNode } from '../../src/expected-runs/risks/nodes.ts';
 import { createRunNotes as createNodeNotes } from '../../src/expected-runs/run-notes.ts';
 import { someRun } from '../executions/some-execution.ts';
 
-it('removes the jobs with the oldest last run, also from the state, if new jobs keep appearing', () => {
+it('removes the jobs with the oldest last run if there are too many', () => {
   const runs = new Map<string, JobRuns>();
   const { commitHook } = createRunNotes({
     runs,
@@ -34,13 +34,12 @@ it('removes the jobs with the oldest last run, also from the state, if new jobs 
   count('a');
   count('d', 'e');
   expect([...runs.keys()]).toEqual(['pay/a', 'pay/d', 'pay/e']);
-  // A renamed job keeps its place in the list.
   count('a is now b');
   expect([...runs.keys()]).toEqual(['pay/d', 'pay/e', 'pay/b']);
   expect(stored).toEqual(new Set(runs.keys()));
 });
 
-it('does not hide later runs after a run of a member whose clock is ahead', () => {
+it('shows later runs although the clock of one member is ahead', () => {
   let nowMs = 100_000;
   const counted: [endedAtMs: number, isFailed: boolean][] = [];
   const { commitHook } = createRunNotes({
@@ -79,7 +78,7 @@ it('does not hide later runs after a run of a member whose clock is ahead', () =
   expect([...nodes.keys()]).toEqual([]);
 });
 
-it('keeps the latest end as the result of a job, although a run that began later ended sooner', () => {
+it('takes the result of a job from the run that ended last', () => {
   const runs = new Map<string, JobRuns>();
   const ignore = (): void => undefined;
   const { commitHook } = createRunNotes({

@@ -29,18 +29,18 @@ import { fakeClock } from '../support/fake-clock.ts';
 
 type Options = Omit<DirectOptions, 'token'> & {
   readonly settings?: Partial<ChangesSettings>;
-  /** A token that may read neither keys nor nodes nor the server. */
+  /** A token without rights on keys, nodes and the server. */
   readonly token?: string;
 };
 
-/** Reads the switches of a project as the poll of an older server does. */
+/** Reads the switches of a project as on an older server. */
 async function readModes(api: Api, project: string): Promise<void> {
   const path = { project };
   if (await api.supports(projectMeta)) await api.get(projectMeta, { path, query: { meta: 'config' } });
   else for (const each of [projectDisablesExecutions, projectDisablesSchedule]) await api.get(each, { path });
 }
 
-/** Executions, schedules and the journal of one server with a simulated service, on one clock that the test moves. */
+/** A simulated server with its executions, schedules and journal; the test moves the clock. */
 export function createScene({ settings = {}, token, ...options }: Options = {}) {
   const simulator = createDirectSimulator({ scenario: 'empty', retained: 1e9, ...options });
   if (token !== undefined) simulator.control.addToken({ token, policy: { systemRead: false, nodes: [] } });
@@ -156,11 +156,10 @@ export function createScene({ settings = {}, token, ...options }: Options = {}) 
     truth: simulator.truth,
     requests: simulator.requests,
     nowMs: () => nowMs,
-    /** Lets minutes pass; in each, an action may follow the read of the job lists. */
+    /** Lets minutes pass; in each, the action follows the read of the job lists. */
     minutes: async (count: number, act: () => void = () => undefined): Promise<void> => {
       for (let left = count; left > 0; left -= 1) await minute(act);
     },
-    /** Makes changes impossible to store, as a full disk does. During each attempt, `act` runs and the job lists are read. */
     fill: (isFullNow: boolean, act?: () => void): void => {
       isFull = isFullNow;
       meanwhile =
@@ -170,14 +169,13 @@ export function createScene({ settings = {}, token, ...options }: Options = {}) 
           return daemon.client.within({ lane: 'normal', forMs: 10_000 }).get(projectJobs, { path: { project: 'pay' } });
         });
     },
-    /** Lets time pass without the daemon. */
+    /** Lets time pass while the exporter does not run. */
     away: (minutes: number): void => {
       nowMs += minutes * 60_000;
       simulator.advance(minutes * 60_000);
       daemon = start();
     },
     explain: (run: Parameters<ReturnType<typeof start>['changes']['explain']>[0]) => daemon.changes.explain(run),
-    /** The class of a failed run becomes known. */
     noteClass: (failureClass: 'access' | 'work') => {
       const run = { project: 'pay', job: 'some job', startedAtMs: nowMs, failedNodes: [], successMs: undefined };
       return daemon.changes.explainAtOnce({ ...run, failureClass }, undefined);
@@ -188,7 +186,7 @@ export function createScene({ settings = {}, token, ...options }: Options = {}) 
     watched: (id: string) => daemon.expected.jobs().get(id),
     risks: () => daemon.expected.outlook.risks(12, noPause),
     changes: () => daemon.changes.list(),
-    /** Each change in one line, newest first, with the minutes (since the start) between which it happened. */
+    /** One line per change, newest first, with the minutes before and after it. */
     told: (): string[] =>
       daemon.changes.list().map(({ kind, subject, what, by, afterMs, beforeMs }) => {
         const [after, before] = [afterMs, beforeMs].map((ms) => (ms - birthMs) / 60_000);

@@ -29,7 +29,7 @@ describe('diagnosis/lines/scrub', () => {
     });
   });
 
-  it('removes the end of a private key that began before the first line', () => {
+  it('removes the end of a private key whose start is missing', () => {
     const rest = ['DEK-Info: AES-128-CBC,7F', 'Zg==', '-----END OPENSSH PRIVATE KEY-----'];
     expect(scrub([...rest, 'after']).texts).toEqual(['[removed]', '[removed]', '[removed]', 'after']);
     expect(scrub(['cp: no space left', '-----END OPENSSH PRIVATE KEY-----']).texts[0]).toBe('cp: no space left');
@@ -61,7 +61,7 @@ describe('diagnosis/lines/scrub', () => {
     'htpasswd -b a ',
     'echo a ',
     ']a-fd',
-  ])('takes at most forty times as long for a line of %j as for an ordinary line', (piece) => {
+  ])('needs little time for a line of %j', (piece) => {
     const toLeastMs = (repeated: string): number => {
       const line = `token ${repeated.repeat(16_000)}`.slice(0, 16_000);
       const toCpuMs = (): number => {

@@ -14,7 +14,7 @@ const line = (text: string, more: Partial<LogLine> = {}): LogLine => ({
 });
 const keep = (lines: readonly LogLine[]) => keepLines(lines, cause, createScrub());
 
-it('keeps the last 50 lines of the failed step on its node, and counts the other lines of the step', () => {
+it('keeps the last 50 lines of the failed step', () => {
   const lines = Array.from({ length: 80 }, (_, at) => line(`line ${at}`));
   const { lines: kept, leftOut } = keep([
     ...lines,
@@ -25,24 +25,24 @@ it('keeps the last 50 lines of the failed step on its node, and counts the other
   expect(leftOut).toBe(30);
 });
 
-it('keeps at most 16 KiB', () => {
+it('keeps at most 16 KiB of a log', () => {
   const { lines, leftOut } = keep(Array.from({ length: 10 }, () => line('é'.repeat(2000))));
   expect(lines).toHaveLength(4);
   expect(leftOut).toBe(6);
 });
 
-it('searches a long line for secrets before it cuts the line to leave room for others', () => {
+it('removes secrets from a long line before it cuts the line', () => {
   const { lines } = keep([line('before'), line(`${'é'.repeat(1997)}\u{1f511} password=hunter2 ${'x'.repeat(20_000)}`)]);
   expect(lines.map(({ text }) => text)).toEqual(['before', `${'é'.repeat(1997)}\u{1f511}…`]);
   expect(keep([line(`${'é'.repeat(1998)}\u{1f511}x`)]).lines[0]?.text).toBe(`${'é'.repeat(1998)}\u{fffd}…`);
 });
 
-it('keeps the end of the whole log if it names no step', () => {
+it('keeps the end of a log that names no step', () => {
   const { lines } = keep([line('a', { context: undefined }), line(' '), line('b', { context: undefined })]);
   expect(lines.map(({ text }) => text)).toEqual(['a', 'b']);
 });
 
-it('removes secrets that are hidden by colours, and keys that begin above the first kept line', () => {
+it('removes secrets with colours in them, and keys that begin above the kept lines', () => {
   const key = [
     '-----BEGIN RSA PRIVATE KEY-----',
     ...Array.from({ length: 60 }, () => 'QUJD'),
@@ -56,7 +56,7 @@ it('removes secrets that are hidden by colours, and keys that begin above the fi
 it.each([
   ['of a private key', '-----BEGIN RSA PRIVATE KEY-----', 'QUJD'],
   ['of a value of YAML', 'password: |', '  correct horse'],
-])('removes the end %s that begins 199 lines above the kept lines', (_what, begin, text) => {
+])('removes the end of a key %s that begins 199 lines earlier', (_what, begin, text) => {
   const before = Array.from({ length: 200 }, (_, at) => line(`work ${at}`));
   const { lines } = keep([...before, line(begin), ...Array.from({ length: 199 }, () => line(text))]);
   expect(new Set(lines.map(({ text }) => text.trim()))).toEqual(new Set(['[removed]']));
@@ -79,19 +79,19 @@ it('keeps the same number of lines for each node on which the step failed, in th
   expect(leftOut).toBe(113);
 });
 
-it('keeps no lines of a workflow run for another node, whose steps may run on the same node', () => {
+it('keeps no lines of the same step for another node', () => {
   const of = (node: string) =>
     [1, 2].map((at) => line(`${node} ${at}`, { node: 'server', context: `2@node=${node}/1` }));
   const first = { node: 'server', context: '2@node=db03/1' };
   const { lines } = keepLines([...of('db03'), ...of('ape')], first, createScrub());
   expect(lines.map(({ text }) => text)).toEqual(['db03 1', 'db03 2']);
-  // The line is of the error handler, and the name of its node ends like a context.
+  // A line of the error handler; the name of its node ends like a step context.
   const handled = line('handled', { node: 'server', context: '2e@node=ape/1e' });
   const ape = { node: 'server', context: '2@node=ape/1' };
   expect(keepLines([...of('db03'), handled], ape, createScrub()).lines).toEqual([handled]);
 });
 
-it('does not let the key of one node end in the lines of another', () => {
+it('removes the key of one node between lines of another node', () => {
   const others = [{ node: 'db04', context: '2/1' }];
   const all = ['-----BEGIN PRIVATE KEY-----', 'QUJD', '-----END PRIVATE KEY-----'].map((text) => line(text));
   all.splice(1, 0, line('harmless', { node: 'db04' }), line('-----END PRIVATE KEY-----', { node: 'db04' }));
@@ -119,7 +119,7 @@ describe('of a long step', () => {
     expect([texts.length, texts.at(-1), kept.leftOut]).toEqual([50, 'removed /var/tmp/part-4999', 5253]);
   });
 
-  it('marks where lines were not read, and shows no line twice', () => {
+  it('marks where lines were not read', () => {
     const read = (count: number) => ({ step: { lines: step.slice(0, count), isWhole: false }, isCut: true });
     const cut = textsOf(keepLines(tail, cause, createScrub(), read(1000)));
     expect(cut.slice(2, 5)).toEqual([trace[2], '?850 removed /var/tmp/part-4953', 'removed /var/tmp/part-4954']);
@@ -133,7 +133,7 @@ describe('of a long step', () => {
     );
   });
 
-  it('keeps the error before a long error handler, whose lines are not only those of the step', () => {
+  it('keeps the error before the lines of a long error handler', () => {
     const failed = [...begin, line('ERROR payment rejected')];
     const handler = cleanup.map((each) => ({ ...each, context: '2/1e' }));
     const read = { step: { lines: failed, isWhole: true }, isCut: true };
@@ -146,7 +146,7 @@ describe('of a long step', () => {
     expect(texts.slice(0, 2)).toEqual(['300 ERROR payment rejected', '141 removed /var/tmp/part-141']);
   });
 
-  it('keeps standard error if no line reports an error, and leaves room for the end', () => {
+  it('keeps standard error if no line reports an error', () => {
     const noisy = step.map((each, at) => (at === 310 ? { ...each, level: 'WARN' as const, text: 'sql: 3' } : each));
     const silent = noisy.filter(({ text }) => !trace.includes(text));
     const options = { step: { lines: silent, isWhole: true }, isCut: true };
@@ -158,7 +158,7 @@ describe('of a long step', () => {
     expect(texts.at(-1)).toBe('processed 299');
   });
 
-  it('removes a key that begins above an error, and other secrets in the error', () => {
+  it('removes a key that begins above an error', () => {
     const key = [
       '-----BEGIN RSA PRIVATE KEY-----',
       ...Array<string>(60).fill('QUJD'),

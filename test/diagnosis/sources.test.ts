@@ -51,7 +51,7 @@ describe('diagnosis/sources', () => {
     expect(minuteOf(changes()[1]?.atMs)).toBe(5);
   });
 
-  it('reads keys at once when a login is refused, but not after every refusal', async () => {
+  it('reads keys when a login is refused, but not after every refusal', async () => {
     const { control, minutes, told, noteClass, requests } = await begin();
     await minutes(10);
     control.writeKey(key, { user: 'bob' });
@@ -68,14 +68,14 @@ describe('diagnosis/sources', () => {
     ).toEqual([]);
   });
 
-  it('reads keys at once when a login is refused soon after they were read', async () => {
+  it('reads keys again when a login is refused soon afterwards', async () => {
     const { control, told, noteClass } = await begin();
     control.writeKey(key, { user: 'bob' });
     await noteClass('access');
     expect(told()).toEqual([expect.stringContaining(`key ${key}: changed by bob`)]);
   });
 
-  it('does not show users unless configured', async () => {
+  it('shows users only if configured', async () => {
     const { control, minutes, told, stored } = await begin({ settings: { namesUsers: false } });
     control.writeKey(key, { user: 'bob' });
     await minutes(61);
@@ -97,7 +97,7 @@ describe('diagnosis/sources', () => {
     240_000,
   );
 
-  it('names who edited a job that fails at once, before the list of jobs is read again', async () => {
+  it('names the editor of a job that fails right after the edit', async () => {
     const { control, minutes, told, id } = await begin({ apiVersion: 58 });
     control.runJob(id);
     await minutes(4);
@@ -108,7 +108,7 @@ describe('diagnosis/sources', () => {
     expect(told()).toEqual(['definition pay/settle: nodes changed by admin (1, 8]']);
   });
 
-  it('names the edit of a job that was renamed before or after its failure', async () => {
+  it('names the edit of a failed job that was renamed', async () => {
     const { control, minutes, explain, truth, id } = await begin({ apiVersion: 58 });
     const find = (jobName: string) => {
       const startedAtMs = truth().executions.at(-1)?.startedAtMs ?? 0;
@@ -140,7 +140,7 @@ describe('diagnosis/sources', () => {
     'watches definitions, jobs, keys, nodes, projects and the server with API %d',
     async (apiVersion) => {
       const { control, minutes, explain, id, truth } = await begin({ apiVersion });
-      // Keys are read each hour; on old servers, jobs are read only after a run of theirs.
+      // Keys are read each hour. On old servers, a job is read only after it runs.
       control.runJob(id);
       await minutes(65);
       control.runJob(id);
@@ -158,7 +158,7 @@ describe('diagnosis/sources', () => {
     },
   );
 
-  it('reads the definition of a job at once when it fails after a success', async () => {
+  it('reads the definition of a job that fails after a success', async () => {
     const { control, minutes, told, id } = await begin();
     control.runJob(id);
     await minutes(2);
@@ -234,7 +234,7 @@ describe('diagnosis/sources', () => {
     ]);
   });
 
-  it('dates a change of nodes after the reading before the last, because servers return old nodes while they load new nodes', async () => {
+  it('dates a change of nodes one reading earlier, because servers first return old nodes', async () => {
     const { control, minutes, told } = await begin();
     await minutes(30);
     control.changeProject('pay', { nodes: new Map([['db01', { hostname: 'elsewhere', username: 'auto' }]]) });
@@ -242,7 +242,7 @@ describe('diagnosis/sources', () => {
     expect(told().filter((line) => line.startsWith('node db02'))).toEqual(['node db02: no longer listed (16, 46]']);
   });
 
-  it('accepts an empty list of nodes only the second time', async () => {
+  it('accepts an empty list of nodes only when it is repeated', async () => {
     const { control, minutes, told } = await begin();
     control.changeProject('pay', { nodes: new Map() });
     await minutes(16);
@@ -263,7 +263,7 @@ describe('diagnosis/sources', () => {
     expect(told()).toEqual(['run pay/settle: arguments; user (3, 5]']);
   });
 
-  it('loses no change while changes cannot be stored', async () => {
+  it('loses no change while the state cannot be written', async () => {
     const { control, minutes, told, fill, id } = await begin();
     control.runJob(id, { user: 'amira' });
     await minutes(2);
@@ -278,7 +278,7 @@ describe('diagnosis/sources', () => {
     expect(told()).toEqual(['job pay/new: created (6, 7]', 'run pay/settle: user (3, 5]']);
   });
 
-  it('compares readings in their order, even if one arrived while another could not be stored', async () => {
+  it('compares readings in their order, even after a failed write', async () => {
     const { control, minutes, told, fill } = await begin();
     const job = control.createJob('pay', { name: 'new' });
     let attempts = 0;
@@ -292,7 +292,7 @@ describe('diagnosis/sources', () => {
     expect(told()).toEqual(['job pay/new: created (3, 4]', 'job pay/new: no longer listed (4, 4]']);
   });
 
-  it('stores no definition, no value of an option and no user of a run', async () => {
+  it('stores no definitions, option values or users', async () => {
     const { control, minutes, stored, id } = await begin({ settings: { namesUsers: false } });
     control.runJob(id, { user: 'amira', options: { secret: 'canary-other' } });
     await minutes(30);
@@ -301,7 +301,7 @@ describe('diagnosis/sources', () => {
     expect(JSON.stringify(all)).not.toMatch(/hunter2|canary|amira|admin|settle --/);
   });
 
-  it('omits only areas that the token cannot read', async () => {
+  it('omits areas that the token cannot read', async () => {
     const { control, minutes, told, id } = await begin({ token: 'blind' });
     control.runJob(id);
     await minutes(2);
@@ -337,7 +337,7 @@ describe('diagnosis/sources', () => {
     expect(requests().some(({ path }) => path.endsWith('/plugin/list'))).toBe(isAsked);
   });
 
-  it('reads the jobs that a failed job refers to, at any depth', async () => {
+  it('reads the jobs that a failed job runs as steps, at any depth', async () => {
     const { control, minutes, explain } = await begin();
     const parts = work(['db01'], steps);
     const refer = (id: string, one: Work): Work => {

@@ -39,7 +39,7 @@ function listNodes(...names: readonly string[]): void {
 }
 
 describe('diagnosis/surroundings, of coming runs', () => {
-  it('lists runs whose only node left the inventory, until the node is back or a run succeeds without it', async () => {
+  it('lists coming runs whose only node is no longer listed', async () => {
     const control = await begin();
     const id = control.createJob('pay', { name: 'settle', schedule: hourly, work: runs(command('settle', 1, 0)) });
     control.createJob('pay', { name: 'both', schedule: hourly, work: work(['db01', 'db03'], [command('b', 1, 0)]) });
@@ -72,7 +72,7 @@ describe('diagnosis/surroundings, of coming runs', () => {
     expect(await reasons()).toEqual([]);
   });
 
-  it('lists the jobs that run a failing job as a step, unless these jobs have succeeded since', async () => {
+  it('lists jobs that run a failing job as a step', async () => {
     const control = await begin();
     const child = control.createJob('pay', { name: 'part', group: 'g', work: fails('db03') });
     const step = { ...reference({ id: child } as Parameters<typeof reference>[0]) };
@@ -123,7 +123,7 @@ describe('diagnosis/surroundings, of coming runs', () => {
     await scene.minutes(1);
     control.setConditions({ downNodes: ['db03'] });
     await runAll();
-    // A success that ended at the same time may be read a little later than the failure.
+    // A success may be read a little later than a failure with the same end.
     expect(await reasons()).not.toContain('node_failing');
     await scene.minutes(1);
     const { troubles } = await scene.risks();
@@ -139,7 +139,7 @@ describe('diagnosis/surroundings, of coming runs', () => {
     expect(await reasons()).toEqual([]);
   });
 
-  it('reports whether a key or the definition changed after a job was refused, if keys can be read', async () => {
+  it('reports whether a key or the definition changed after a refused login', async () => {
     const control = await begin();
     const key = 'keys/team/pay/node.pem';
     control.writeKey(key);
@@ -149,7 +149,7 @@ describe('diagnosis/surroundings, of coming runs', () => {
       schedule: hourly,
       work: runs(command('settle', 1, 0, { key })),
     });
-    // The token cannot read the key of this job.
+    // The token cannot read the key of the job.
     const hidden = control.createJob('pay', {
       name: 'hidden',
       schedule: hourly,
@@ -175,7 +175,7 @@ describe('diagnosis/surroundings, of coming runs', () => {
     expect(unchangedForMinutes()).toBeNaN();
   });
 
-  it('makes no claim about keys and nodes that cannot be read', async () => {
+  it('reports nothing about keys and nodes that cannot be read', async () => {
     scene = createScene({ token: 'narrow' });
     scene.control.createProject('pay');
     const id = scene.control.createJob('pay', { name: 'settle', schedule: hourly });

@@ -14,7 +14,7 @@ import { createScene } from './scene.ts';
 const key = 'keys/team/pay/node.pem';
 const minuteMs = 60_000;
 
-/** A job that succeeded at minute 70, and the time at which it next runs. */
+/** A job that succeeded at minute 70, and its next run. */
 async function begin() {
   const made = createScene();
   made.control.createProject('pay', ['db01', 'db02']);
@@ -41,7 +41,7 @@ function failed(given: Partial<FailedRun> = {}): FailedRun {
   };
 }
 
-/** A journal with these changes, and what was read of the definition of the job. */
+/** A journal with changes, and readings of the job's definition. */
 function toKnown({ definition, changes = [] }: { definition?: Area; changes?: readonly Change[] }) {
   const jobs = { things: new Map([['7', { path: 'settle' }]]), sinceMs: birthMs, readMs: birthMs };
   return {
@@ -64,7 +64,7 @@ function toLines(explanation: ReturnType<ReturnType<typeof createScene>['explain
 }
 
 describe('diagnosis/suspects', () => {
-  it('names a planted cause first in nine of ten worlds, and no cause outside the time span in any world', () => {
+  it('names the right cause first in nine of ten worlds', () => {
     const worlds = 1000;
     const { first, firstThree, fitsWithout, outside } = countSuspects(worlds);
     expect(outside).toBe(0);
@@ -73,7 +73,7 @@ describe('diagnosis/suspects', () => {
     expect(fitsWithout / worlds).toBeLessThanOrEqual(0.02);
   });
 
-  it('names the key that the definition names first', async () => {
+  it('puts a key first that the definition names', async () => {
     const { control, minutes, explain } = await begin();
     await minutes(3);
     control.writeKey('keys/other', { user: 'lee' });
@@ -87,7 +87,7 @@ describe('diagnosis/suspects', () => {
     ]);
   });
 
-  it('names no change from before the last success or after the failure', async () => {
+  it('names only changes between the last success and the failure', async () => {
     const { control, minutes, explain } = await begin();
     control.writeKey(key, { user: 'early' });
     await minutes(10);
@@ -97,7 +97,7 @@ describe('diagnosis/suspects', () => {
     expect(explain(failed(times)).suspects).toEqual([]);
   });
 
-  it('names a change of how runs are started only for a run that was started in the new way', async () => {
+  it('names a new way to start runs only for runs started in this way', async () => {
     const { control, minutes, explain, truth, id } = await begin();
     const find = async (given: { readonly user?: string } = {}) => {
       control.runJob(id, given);
@@ -127,7 +127,7 @@ describe('diagnosis/suspects', () => {
     expect(isBetween(change, 10_400, 20_000)).toBe(isSuspect);
   });
 
-  it('does not name a change as the likely cause if the job failed in the same way before it', () => {
+  it('does not blame a change if the same failure happened before', () => {
     const at = (minute: number) => birthMs + minute * minuteMs;
     const edit = { kind: 'definition', project: 'pay', subject: 'pay/settle', what: 'steps changed' } as const;
     const changes = [71, 78].map((minute) => ({ ...edit, afterMs: at(minute), beforeMs: at(minute + 1) }));
@@ -140,7 +140,7 @@ describe('diagnosis/suspects', () => {
       [71, true],
     ];
     expect(find(undefined)).toEqual(both);
-    // Since its last success the job has not failed in this way; it did so before.
+    // The same failure happened before the last success, not after it.
     expect(find({ firstMs: at(60), beforeMs: at(61) })).toEqual(both);
     for (const seen of [{ firstMs: at(75) }, { firstMs: at(60), beforeMs: at(75) }])
       expect(find(seen)).toEqual([
@@ -152,7 +152,7 @@ describe('diagnosis/suspects', () => {
   it.each([
     [29, true],
     [31, false],
-  ])('counts a restart %d minutes before a failure as a likely cause: %s', (minutes, fits) => {
+  ])('blames a restart %d minutes before a failure: %s', (minutes, fits) => {
     const startedAtMs = 100 * minuteMs;
     const about = { project: 'pay', job: 'pay/settle', startedAtMs, successMs: 0, failureClass: 'system' } as const;
     const failure = { ...about, failedNodes: [], keys: undefined, children: new Set<string>() };
@@ -169,21 +169,18 @@ describe('diagnosis/suspects', () => {
     ['ended before', 5, 9.9, 0],
     ['began after', 12.1, 13, 0],
     ['ended an hour later, as on another member', 5, 72, 0],
-  ])(
-    'names the restart of the server as the cause of a failure that %s, even without an earlier success',
-    (_when, began, ended, count) => {
-      const restart = { kind: 'restart', project: '', subject: 'node0', what: 'restarted' } as const;
-      const times = { atMs: 12 * minuteMs, afterMs: 10 * minuteMs, beforeMs: 13 * minuteMs };
-      const run = { startedAtMs: began * minuteMs, endedAtMs: ended * minuteMs, failureClass: 'work' } as const;
-      for (const successMs of [undefined, 0]) {
-        const failure = { ...failed(), ...run, successMs, keys: undefined, children: new Set<string>() };
-        const found = findSuspects(failure, [{ ...restart, ...times }]).filter(({ fits }) => fits);
-        expect(found).toHaveLength(count);
-      }
-    },
-  );
+  ])('names the restart of the server as the cause of a failure that %s', (_when, began, ended, count) => {
+    const restart = { kind: 'restart', project: '', subject: 'node0', what: 'restarted' } as const;
+    const times = { atMs: 12 * minuteMs, afterMs: 10 * minuteMs, beforeMs: 13 * minuteMs };
+    const run = { startedAtMs: began * minuteMs, endedAtMs: ended * minuteMs, failureClass: 'work' } as const;
+    for (const successMs of [undefined, 0]) {
+      const failure = { ...failed(), ...run, successMs, keys: undefined, children: new Set<string>() };
+      const found = findSuspects(failure, [{ ...restart, ...times }]).filter(({ fits }) => fits);
+      expect(found).toHaveLength(count);
+    }
+  });
 
-  it('shows that the server restarted as a run ended, even without an earlier success', async () => {
+  it('shows that the server restarted when a run ended', async () => {
     const { control, minutes, explain } = await begin();
     await minutes(9);
     control.restart();
@@ -210,7 +207,7 @@ describe('diagnosis/suspects', () => {
     ]);
   });
 
-  it('never lists something as unchanged that changed, even if more likely causes are named before it', async () => {
+  it('never lists a changed area as unchanged', async () => {
     const { control, minutes, explain } = await begin();
     await minutes(3);
     for (let index = 0; index < 6; index += 1) control.writeKey(`keys/other${index}`, { user: 'lee' });
@@ -221,7 +218,7 @@ describe('diagnosis/suspects', () => {
     expect(unchanged).toEqual(['its name and switches', 'nodes', 'the project']);
   });
 
-  it('does not list keys as unchanged if one of their folders was first read after the success', async () => {
+  it('does not list keys as unchanged if a folder was not read before the success', async () => {
     const { control, minutes, explain } = await begin();
     control.writeKey('keys/new/folder/a.pem', { user: 'lee' });
     await minutes(68);
@@ -230,7 +227,7 @@ describe('diagnosis/suspects', () => {
     expect(notWatched.find(({ what }) => what === 'keys')?.reason).toMatch(/^first read at/);
   });
 
-  it('calls nodes unchanged only after a second reading, because a server may answer with its previous nodes', async () => {
+  it('lists nodes as unchanged only after a second reading', async () => {
     const { minutes, explain } = await begin();
     await minutes(20);
     const { unchanged, notWatched } = explain(failed());
@@ -240,7 +237,7 @@ describe('diagnosis/suspects', () => {
     expect(explain(failed()).unchanged).toContain('nodes');
   });
 
-  it('lists the definition as not watched during an upgrade, because two releases write definitions differently', () => {
+  it('lists the definition as not watched during an upgrade of the server', () => {
     const read = (known: Area | undefined, minute: number, basis: string) => {
       const fromMs = birthMs + minute * minuteMs;
       const reading = { area: '', things: new Map([['', { steps: basis }]]), basis, fromMs, throughMs: fromMs };
@@ -256,7 +253,7 @@ describe('diagnosis/suspects', () => {
     expect(explainFailure(failed(), toKnown({ definition: same })).unchanged).toContain('its definition');
   });
 
-  it('lists as unchanged only areas that the token can read: no hidden keys of the job, no hidden restarts of the server, no hidden switches of the project', () => {
+  it('lists only areas as unchanged that the token can read', () => {
     const read = { sinceMs: birthMs, readMs: birthMs + 90 * minuteMs };
     const find = (named: string, server: Fields, project: Fields) => {
       const areas = new Map<string, Area>([
@@ -285,7 +282,7 @@ describe('diagnosis/suspects', () => {
     ]);
   });
 
-  it('names the place of each change, and links to all changes between the success and the failure', () => {
+  it('links to all changes between the success and the failure', () => {
     const change = { kind: 'node', project: 'pay', subject: 'db03', what: 'added', afterMs: 0, beforeMs: 0 } as const;
     const suspects = scopes.map((scope) => ({ ...change, scope, fits: false }));
     const about = { server: 'prod', untilMs: 60_000, nowMs: 60_000, words: ofFailure, root: '' };
@@ -298,7 +295,7 @@ describe('diagnosis/suspects', () => {
     );
   });
 
-  it('links to changes in the second of the success, and to the difference of the run itself', () => {
+  it('links to changes in the second of the success', () => {
     const at = (kind: Change['kind'], atMs: number) =>
       ({
         server: 'prod',
@@ -310,7 +307,7 @@ describe('diagnosis/suspects', () => {
         beforeMs: atMs,
         atMs,
       }) as const;
-    // The server cuts its times to seconds.
+    // The server reports whole seconds.
     const changes = [at('key', 10_000), at('run', 20_500)];
     const { suspects } = explainFailure(
       failed({ successMs: 10_400, startedAtMs: 20_500, failureClass: 'work' }),
