@@ -121,7 +121,7 @@ describe('config/command-line', () => {
     expect(parse(...argv).problems).toEqual(problems);
   });
 
-  it('accepts only flags if there are no commands', () => {
+  it('refuses everything except flags', () => {
     const { problems } = parseArguments(['serve'], { collectors });
     expect(problems).toEqual([{ place: '"serve"', message: 'is not expected here', hint: 'only flags are accepted' }]);
   });

@@ -117,7 +117,7 @@ describe('config/document', () => {
     expect(await complain({ yaml })).toEqual([]);
   });
 
-  it('is not slowed by aliases of aliases', async () => {
+  it('reads aliases of aliases quickly', async () => {
     expect((await complain({ yaml: bomb })).at(-1)).toBe(
       'config.yaml:16:15 log.level: takes one of debug, info, warn, error, found a list',
     );
@@ -140,7 +140,7 @@ describe('config/document', () => {
     expect((await complain({ yaml })).at(-1)).toBe(complaint);
   });
 
-  it('reports that a text which exhausts the parser is nested too deep', async () => {
+  it('reports a text that is nested too deep for the parser', async () => {
     const [first] = await complain({ yaml: `log: ${'['.repeat(20_000)}` });
     expect(first).toMatch(/^config\.yaml(:1:\d+)?: is nested too deeply$/);
   });
@@ -150,7 +150,7 @@ describe('config/document', () => {
     expect(await complain({ yaml: `${keys}\nlog: {}\nlog: {}\n` })).toHaveLength(10_001);
   });
 
-  it('turns any text into a configuration or complaints', async () => {
+  it('returns a configuration or complaints for any text', async () => {
     const words = fc.constantFrom(
       'servers',
       'url',
@@ -203,7 +203,7 @@ describe('config/document', () => {
     );
   });
 
-  it('turns any tree of values into a configuration or complaints, and changes no prototype', async () => {
+  it('returns a configuration or complaints for any tree of values', async () => {
     const key = fc.constantFrom(
       'servers',
       'collectors',

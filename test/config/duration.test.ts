@@ -47,7 +47,7 @@ describe('config/duration', () => {
     ]);
   });
 
-  it('reads back every duration it writes', () => {
+  it('reads every duration that it writes', () => {
     fc.assert(
       fc.property(fc.maxSafeNat(), (durationMs) => {
         expect(parseDuration(formatDuration(durationMs))).toEqual({ value: durationMs });

@@ -11,7 +11,7 @@ web: { listen_address: "[::1]:9720", external_url: https://exporter.example.org 
 collectors: { project-nodes: { enabled: true, every: 60m } }
 `;
 
-/** Only the beginning is compared: docs/configuration.md has the other defaults. */
+/** docs/configuration.md has the other defaults. */
 const effective = `servers:
   - name: prod
     url: https://prod.example.org
@@ -76,14 +76,14 @@ describe('config/effective-config', () => {
     expect(text).toContain('\n    max_bytes: 256MiB\n');
   });
 
-  it('gives the same configuration when it is loaded again', async () => {
+  it('writes a configuration that loads again without a difference', async () => {
     const first = (await load({ yaml })).config;
     const second = (await load({ yaml: toEffectiveYaml(first) })).config;
     expect(toEffectiveYaml(second)).toBe(toEffectiveYaml(first));
     expect(JSON.stringify(second)).toBe(JSON.stringify(first));
   });
 
-  it('names the variable of a secret, but not its value', async () => {
+  it('names the variable of a secret without its value', async () => {
     const env = { AUTOMATION_EXPORTER_URL: 'http://localhost:4440', AUTOMATION_EXPORTER_TOKEN: 'canary-4711' };
     const { config } = await load({ env, argv: ['--collector.disable-defaults'] });
     const text = toEffectiveYaml(config);
@@ -92,7 +92,7 @@ describe('config/effective-config', () => {
     expect(toEffectiveYaml((await load({ env, yaml: text })).config)).toBe(text);
   });
 
-  it('writes all options of a server, and for its secrets only the source', async () => {
+  it('writes all options of a server, with the sources of its secrets', async () => {
     const full = `servers:
   - name: prod
     url: https://prod.example.org
@@ -132,7 +132,7 @@ describe('config/effective-config', () => {
   it.each([
     { variable: 'AUTOMATION_EXPORTER_PASSWORD', env: { AUTOMATION_EXPORTER_USERNAME: 'exporter' }, name: 'password' },
     { variable: 'AUTOMATION_EXPORTER_BEARER_TOKEN', env: {}, name: 'bearer_token' },
-  ])('writes the $name with the words of the file', async ({ variable, env, name }) => {
+  ])('writes the $name as in the file', async ({ variable, env, name }) => {
     const all = { ...env, AUTOMATION_EXPORTER_URL: 'http://localhost:4440', [variable]: 'canary-4711' };
     const yaml = toEffectiveYaml((await load({ env: all })).config);
     expect(yaml).toContain(`\n    # ${name}: <secret> from ${variable}\n`);
@@ -144,7 +144,7 @@ describe('config/effective-config', () => {
     expect(toEffectiveYaml(config)).toMatch(/\nstate:\n {2}memory: true\n {2}postgres:\n {4}port: 5432\n/);
   });
 
-  it('has the same digest for exporters that watch the same servers, wherever they listen and keep their state', async () => {
+  it('has the same digest for exporters that watch the same servers', async () => {
     const digestOf = async (yaml: string) =>
       toConfigDigest((await load({ yaml, files: { '/token': 'secret-1', '/other': 'secret-2' } })).config);
     const servers = "servers: [{ url: 'https://a.example', token_file: /token }]";

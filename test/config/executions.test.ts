@@ -40,7 +40,7 @@ describe('config/executions', () => {
     expect(config.metrics.holdNewSeriesMs).toBe(30_000);
   });
 
-  it('uses the first matching override with a field, for each field separately', async () => {
+  it('takes each field from the first matching override', async () => {
     const yaml = `
 jobs:
   overrides:
@@ -64,7 +64,7 @@ jobs:
     ]);
   });
 
-  it("accepts a site's note about a job, and refuses a note of several lines", async () => {
+  it('accepts a note about a job only on one line', async () => {
     const overrides = '[{ match: "pay/.*", owner: payments }, { match: ".*", owner: all, note: "restart by hand" }]';
     const { config } = await load({ yaml: `jobs: { overrides: ${overrides} }` });
     expect(config.jobs.aboutOf('pay/settle')).toEqual({

@@ -27,7 +27,7 @@ const takenLabels = { ofServers: ['server', 'project', 'job', 'le'], ofProjects:
 
 type World = Partial<Omit<LoadOptions, 'readFile' | 'arguments'>> & {
   readonly argv?: readonly string[];
-  /** The text of `config.yaml`, which is then named by a flag. */
+  /** The text of `config.yaml`; if present, a flag names the file. */
   readonly yaml?: string;
   readonly files?: Readonly<Record<string, string>>;
 };
@@ -62,7 +62,7 @@ export async function complain(world: World): Promise<readonly string[]> {
   return loaded.ok ? [] : loaded.complaints.map((complaint) => formatComplaint(complaint));
 }
 
-/** The configuration and its origins, if there is no complaint. */
+/** The configuration and its origins; throws if there are complaints. */
 export async function load(world: World): Promise<Extract<LoadedConfig, { ok: true }>> {
   const loaded = await loadIn(world);
   if (loaded.ok) return loaded;

@@ -10,7 +10,6 @@ describe('config/help', () => {
     const lines = toHelp(collectors.slice(0, 1)).map((row) =>
       [row.flag ?? '-', row.env.replace('AUTOMATION_EXPORTER_', '…'), row.path ?? '-', row.default ?? '-'].join('  '),
     );
-    // docs/configuration.md explains every one of these options.
     expect(lines).toEqual(
       expect.arrayContaining([
         '--config.file=PATH  …CONFIG_FILE  -  -',

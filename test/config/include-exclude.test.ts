@@ -31,7 +31,7 @@ describe('config/include-exclude', () => {
     expect(paths.filter((path) => config.jobs.isWanted(path))).toEqual(wanted);
   });
 
-  it('reads the other job options from the file, and one pattern from a flag or a variable', async () => {
+  it('reads other options of jobs from the file, a flag or a variable', async () => {
     const { config } = await load({
       yaml: 'jobs: { detail: all, top: 20, cap: 30 }',
       argv: ['--jobs.include=[ab]/.*|c/.*'],
@@ -45,7 +45,7 @@ describe('config/include-exclude', () => {
     ]);
   });
 
-  it('gives a project the labels of every matching entry, and for each name the first value', async () => {
+  it('gives a project the labels of every matching entry', async () => {
     const entries =
       '[{ match: "pay-.*", labels: { team: payments } }, { match: ".*-eu.*", labels: { team: europe, tier: "1" } }]';
     const { config } = await load({ yaml: withProjects(`{ labels: ${entries} }`) });
@@ -87,7 +87,7 @@ describe('config/include-exclude', () => {
     ]);
   });
 
-  it('refuses project labels that a series would have twice', async () => {
+  it('refuses project labels that are already on the series', async () => {
     const yaml = withProjects(
       '{ labels: [{ match: a, labels: { team: a, label: b } }, { match: b, labels: { site: a } }] }',
       '{ site: eu }',

@@ -18,7 +18,7 @@ describe('config/choices', () => {
     expect((await load({ yaml: `alerts: { off: [${text}] }` })).config.alerts.off).toEqual(off);
   });
 
-  it('accepts no list for a switch', () => {
+  it('refuses a list for a switch', () => {
     const switches = toHelp(collectors).filter(({ flag = '' }) => flag.startsWith('--[no-]'));
     expect(switches.length).toBeGreaterThan(10);
     expect(switches.filter((row) => !['true', 'false'].includes(row.default ?? ''))).toEqual([]);
@@ -40,7 +40,7 @@ describe('config/map-list', () => {
     expect(config.servers[0]?.members).toEqual([{ name: 'a', url: 'https://a.example.org' }]);
   });
 
-  it('reports the error in each member, at its place', async () => {
+  it('reports the error in each member', async () => {
     const members = `
       - { name: a, url: https://a.example.org }
       - { name: a, url: "https://a.example.org/" }
@@ -73,7 +73,7 @@ describe('config/map-list', () => {
 const server = 'servers: [{ url: https://prod.example.org, token_file: /run/token }]\n';
 
 describe('config/status-map', () => {
-  it('accepts a map in the file, and pairs in a flag', async () => {
+  it('accepts maps in the file and pairs in a flag', async () => {
     const written = await load({ yaml: `${server}traces: { status_map: { warning: success, "on hold": skip } }` });
     expect(written.config.traces.statusMap).toEqual({ warning: 'success', 'on hold': 'skip' });
     const flagged = await load({ argv: ['--traces.status-map=warning=success, held = cancellation'] });
@@ -178,7 +178,7 @@ describe('config/labels', () => {
     expect(await complain({ yaml: withLabels(labels) })).toEqual([`config.yaml:${complaint}`]);
   });
 
-  it('reports which label of a variable is wrong, and why', async () => {
+  it('names the wrong label in a variable', async () => {
     const env = { ...environment, AUTOMATION_EXPORTER_LABELS: 'site=eu,job=a,tier=' };
     expect(await complain({ env })).toEqual([
       'AUTOMATION_EXPORTER_LABELS.tier: is empty (a label without a value does not exist: remove it)',

@@ -61,7 +61,7 @@ describe('config/shard', () => {
     },
   );
 
-  it('moves servers only to the added shard', () => {
+  it('moves servers only to a new shard', () => {
     for (const index of [1, 2, 3]) {
       const moved = names.filter(
         (name) => isInShard(name, { index, count: 3 }) && !isInShard(name, { index, count: 4 }),
@@ -71,7 +71,7 @@ describe('config/shard', () => {
     }
   });
 
-  it('leaves servers of other shards out of the configuration, and reports their number', async () => {
+  it('omits servers of other shards, and reports their number', async () => {
     const servers = ['a', 'b', 'c', 'd', 'e'];
     const yaml = `servers:\n${servers.map((name) => `  - { name: ${name}, url: 'https://${name}.example.org', token_file: /run/token }\n`).join('')}`;
     const shards = await Promise.all(['1/2', '2/2'].map((text) => loadIn({ yaml, argv: [`--shard=${text}`] })));

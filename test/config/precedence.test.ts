@@ -44,7 +44,7 @@ describe('config/precedence', () => {
     expect(origins.get('log.level')).toBe(origin);
   });
 
-  it('names values of the file that have no effect because of a variable, for example a variable of the image', async () => {
+  it('names values of the file that a variable overrides', async () => {
     const env = { AUTOMATION_EXPORTER_LOG_LEVEL: 'warn', AUTOMATION_EXPORTER_STATE_DIR: '/data' };
     const { shadowed } = await load({ yaml: 'log: { level: debug }\nstate: { memory: true }', env });
     expect(shadowed).toEqual([
@@ -59,14 +59,14 @@ describe('config/precedence', () => {
     { words: 'http/dup, cicd_latest_experimental ,unheard', cicd: true, origin: 'OTEL_SEMCONV_STABILITY_OPT_IN' },
     { words: 'cicd', cicd: false, origin: 'config.yaml:1:18 metrics.cicd' },
     { words: 'cicd_latest_experimental', own: 'false', cicd: false, origin: 'AUTOMATION_EXPORTER_METRICS_CICD' },
-  ])('has OpenTelemetry names: $cicd with "$words"', async ({ words, own, cicd, origin }) => {
+  ])('sets OpenTelemetry names $cicd with "$words"', async ({ words, own, cicd, origin }) => {
     const env = { OTEL_SEMCONV_STABILITY_OPT_IN: words, AUTOMATION_EXPORTER_METRICS_CICD: own };
     const { config, origins } = await load({ yaml: 'metrics: { cicd: false }', env });
     expect(config.metrics.cicd).toBe(cicd);
     expect(origins.get('metrics.cicd')).toBe(origin);
   });
 
-  it('complains about a wrong value even if a stronger source overrides it', async () => {
+  it('complains about a wrong value that has no effect', async () => {
     expect(await complain({ yaml: 'log: { level: loud }', argv: ['--log.level=info'] })).toEqual([
       'config.yaml:1:15 log.level: takes one of debug, info, warn, error, found the text "loud"',
     ]);
@@ -136,7 +136,7 @@ describe('config/precedence', () => {
     expect([token?.reveal(), token?.source]).toEqual(['k3y', { environment: 'AUTOMATION_EXPORTER_TOKEN' }]);
   });
 
-  it('overrides the only server of the file from the environment, including its secret', async () => {
+  it('overrides the only server of the file from the environment', async () => {
     const env = { AUTOMATION_EXPORTER_NAME: 'mine', AUTOMATION_EXPORTER_TOKEN: 'other' };
     const { config } = await load({ yaml: server, env });
     expect(config.servers.map(({ name, url, timeoutMs, token }) => [name, url, timeoutMs, token?.reveal()])).toEqual([
@@ -216,7 +216,7 @@ describe('config/precedence', () => {
     expect({ state: loaded.ok ? loaded.config.state : complaints }).toMatchObject({ state });
   });
 
-  it('reads that the configuration is only to be checked', async () => {
+  it('reads the flag that only checks the configuration', async () => {
     expect((await load({ argv: ['--config.check'] })).checkOnly).toBe(true);
   });
 });

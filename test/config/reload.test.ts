@@ -31,7 +31,7 @@ describe('config/reload', () => {
     });
   });
 
-  it('keeps options that need a restart, with a warning for each', async () => {
+  it('warns of each option that needs a restart', async () => {
     const { running, reloaded } = await reload(`${before.split('web')[0]}web:
   listen_address: ":1"
   telemetry_path: /m
@@ -55,7 +55,7 @@ state: { dir: /elsewhere }
     });
   });
 
-  it('warns that a removed option changes only with a restart', async () => {
+  it('warns that the removal of an option needs a restart', async () => {
     const { config } = await load({ yaml: `${before}state: { memory: true }` });
     const reloaded = await reloadConfig(() => loadIn({ yaml: before }), config);
     expect(reloaded.ok && reloaded.warnings.map(formatComplaint)).toEqual([

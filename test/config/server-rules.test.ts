@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { complain } from './fixtures.ts';
 
-/** A file with one server that has these options beside its address. */
+/** A file with one server that has an address and more options. */
 function watch(rest: string, url = 'https://a.example.org'): string {
   return `servers:\n  - url: ${url}\n${rest.replaceAll(/^/gm, '    ')}\n`;
 }
@@ -145,11 +145,11 @@ describe('config/server-rules', () => {
       complaints: [],
     },
     { said: 'nothing', tls: '{}', complaints: [] },
-  ])('requires tls to be complete: $said', async ({ tls, complaints }) => {
+  ])('requires complete tls options: $said', async ({ tls, complaints }) => {
     expect(await complain({ yaml: watch(`token_file: /run/token\ntls: ${tls}`), files })).toEqual(complaints);
   });
 
-  it('refuses tls for an http address, at every option that would have no effect', async () => {
+  it('refuses tls options of an http address', async () => {
     const tls = 'token_file: /run/token\ntls: { ca_file: /run/ca.pem, server_name: a, insecure_skip_verify: true }';
     const why = 'requires https, but the url begins with http (write https in the url, or remove tls)';
     expect(await complain({ yaml: watch(tls, 'HTTP://a.example.org'), files })).toEqual([
@@ -159,18 +159,18 @@ describe('config/server-rules', () => {
     ]);
   });
 
-  it('accepts enabled verification for an address of any kind', async () => {
+  it('accepts enabled verification for any address', async () => {
     const tls = 'token_file: /run/token\ntls: { insecure_skip_verify: false }';
     expect(await complain({ yaml: watch(tls, 'http://a.example.org') })).toEqual([]);
   });
 
-  it('reports only one error if a server is not a map', async () => {
+  it('reports one error if a server is not a map', async () => {
     expect(await complain({ yaml: 'servers: [k3y]' })).toEqual([
       'config.yaml:1:11 servers[0]: takes a map, found a text (write its keys below it, indented)',
     ]);
   });
 
-  it('complains about every error in its TLS files, each with its file', async () => {
+  it('complains about every error in TLS files', async () => {
     const tls = 'tls: { ca_file: /run/ca.pem, cert_file: /run/cert.pem, key_file: /run/key.pem }';
     const validateTls = ({ ca, key }: { readonly ca?: string; readonly key?: string }) => [
       { part: 'ca' as const, says: `holds ${String(ca)}` },

@@ -87,7 +87,7 @@ servers:
     ]);
   });
 
-  it('reports what is wrong with each option of a server, and repeats nothing that may be a secret', async () => {
+  it('reports wrong options of a server without their secrets', async () => {
     const yaml = `servers:
   - url: https://automation.example.org
     username: " exporter"

@@ -56,7 +56,7 @@ servers:
     ['//x//', '/x'],
     ['/x//y///', '/x/y'],
     ['/x/./z/..//y', '/x/y'],
-  ])('reads an address that ends in %s, and removes the part that servers refuse', async (written, path) => {
+  ])('removes what servers refuse from an address that ends in %s', async (written, path) => {
     const yaml = `servers: [{ name: a, url: "https://auto.example.org${written}", token_file: /run/token }]`;
     const { config } = await load({ yaml });
     expect(config.servers[0]?.url).toBe(`https://auto.example.org${path}`);
@@ -72,7 +72,7 @@ servers:
   });
 });
 
-/** The other paths in the table of README.md: metrics there would hide what they serve. */
+/** Paths of the table in README.md: metrics would hide their pages. */
 function listServed(): readonly string[] {
   const [, table = ''] = /^## What it serves$([^#]*)/m.exec(readFileSync('README.md', 'utf8')) ?? [];
   const paths = [...table.matchAll(/`(\/[a-z./]*[a-z])\/?`/g)].flatMap(([, path = '']) => path);
@@ -104,7 +104,7 @@ describe('config/trace-link', () => {
       'https://me:hunter2@traces.example.org/{trace_id}',
       'contains a user or a password (they would be visible to everyone who sees the page)',
     ],
-  ])('refuses %s and does not repeat it', async (link, complaint) => {
+  ])('refuses %s without repeating it', async (link, complaint) => {
     expect(await complain({ argv: [`--traces.link=${link}`] })).toEqual([`--traces.link: ${complaint}`]);
   });
 });

@@ -19,7 +19,7 @@ describe('config/value-type', () => {
     expect(config.traces.enabled).toBe('off');
   });
 
-  it('refuses true and false where on and off are not allowed', async () => {
+  it('refuses true and false for other words than on and off', async () => {
     expect(
       await complain({ yaml: 'traces: { upstream: { mode: true }, detail: false }\nlog: { level: false }' }),
     ).toEqual([

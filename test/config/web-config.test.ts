@@ -61,21 +61,21 @@ rate_limit: { interval: 100ms, burst: 20 }
   });
 
   it.each(['', '# nothing yet\n', 'tls_server_config:\nhttp_server_config:\nrate_limit:\n'])(
-    'serves plain HTTP to everyone with %j',
+    'leaves HTTP open to everyone with %j',
     async (web) => {
       const nothing = { tls: undefined, headers: new Map(), users: new Map(), rateLimit: undefined };
       expect(await read(web)).toEqual(nothing);
     },
   );
 
-  it('accepts certificates as text in the file too', async () => {
+  it('accepts certificates as text', async () => {
     const block = (name: string): string => `|\n    -----BEGIN ${name}-----\n    ${name}\n`;
     const config = await read(`tls_server_config:\n  cert: ${block('CERTIFICATE')}  key: ${block('PRIVATE KEY')}`);
     expect(config?.tls?.cert).toBe('-----BEGIN CERTIFICATE-----\nCERTIFICATE\n');
     expect(config?.tls?.key.reveal()).toBe('-----BEGIN PRIVATE KEY-----\nPRIVATE KEY\n');
   });
 
-  it('complains about all errors at once, and repeats no secret', async () => {
+  it('complains about all errors at once, without secrets', async () => {
     const complaints = await complainAbout(`tls_server_config:
   cert: planted
   key: planted
@@ -171,7 +171,7 @@ basic_auth: {}
     ]);
   });
 
-  it('complains about its own rules together with errors in the other file', async () => {
+  it('complains about both files at once', async () => {
     const files = { '/etc/web/web.yml': `${tls}, client_ca_file: /ca.crt }`, ...pem };
     const complaints = await complain({ argv, files, yaml: 'log: { level: loud }\n' });
     expect(complaints.map((line) => line.split(': ')[0])).toEqual([
@@ -180,7 +180,7 @@ basic_auth: {}
     ]);
   });
 
-  it('complains about a missing file together with other errors', async () => {
+  it('complains about a missing file and about other errors', async () => {
     expect(await complain({ argv: ['--web.config.file=/nowhere.yml'], yaml: 'log: { level: loud }\n' })).toEqual([
       '--web.config.file: the file "/nowhere.yml" does not exist',
       'config.yaml:1:15 log.level: takes one of debug, info, warn, error, found the text "loud"',
