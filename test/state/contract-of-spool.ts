@@ -19,7 +19,7 @@ export function describeSpool(stateNow: () => State, reopen: () => Promise<void>
     beforeEach(() => {
       state = stateNow();
     });
-    it('stores a trace in the change that removes its pending document', async () => {
+    it('stores a trace and removes its pending document in one change', async () => {
       await state.ledger.commit('prod', { documents: [{ kind: 'pending', key: '1', body: '{}' }] });
       await state.ledger.commit('prod', {
         documents: [{ kind: 'pending', key: '1', body: undefined }],
@@ -30,7 +30,7 @@ export function describeSpool(stateNow: () => State, reopen: () => Promise<void>
       expect(await state.spool.next(all)).toEqual([toTrace('1')]);
     });
 
-    it('keeps a trace pending if it could not be spooled', async () => {
+    it('keeps a trace pending if the spool fails', async () => {
       await state.ledger.commit('prod', { documents: [{ kind: 'pending', key: '1', body: '{}' }] });
       const broken = { ...toTrace('1'), spans: 'many' as unknown as number };
       const change = { documents: [{ kind: 'pending', key: '1', body: undefined }], spooled: [broken] };
@@ -40,7 +40,7 @@ export function describeSpool(stateNow: () => State, reopen: () => Promise<void>
       expect(await state.spool.size()).toMatchObject({ traces: 0, bytes: 0 });
     });
 
-    it('keeps the first bytes if a trace is spooled twice', async () => {
+    it('keeps the first copy if a trace is spooled twice', async () => {
       await spool(toTrace('1'), { ...toTrace('1'), bytes: new Uint8Array([9]) });
 
       expect((await state.spool.next(all)).map(({ bytes }) => [...bytes])).toEqual([[1, 2, 3, 4]]);
@@ -53,7 +53,7 @@ export function describeSpool(stateNow: () => State, reopen: () => Promise<void>
       expect((await state.spool.next(all))[0]?.bytes).toEqual(bytes.slice(1));
     });
 
-    it('returns the first traces of the queue, within both bounds but at least one', async () => {
+    it('returns the first traces of the queue within two limits', async () => {
       await spool(toTrace('1'), toTrace('2'), toTrace('3'));
 
       expect(await keys({ maxBytes: 1000, maxTraces: 2 })).toEqual(['1', '2']);
@@ -101,7 +101,7 @@ export function describeSpool(stateNow: () => State, reopen: () => Promise<void>
       expect(await state.spool.size()).toEqual({ ...empty, traces: 1, bytes: 4, oldestMs: 2000 });
     });
 
-    it('has room below both bounds, and does not count quarantined traces', async () => {
+    it('has room below both limits, without quarantined traces', async () => {
       await spool(toTrace('1'), toTrace('2'));
       expect(await state.spool.hasRoom({ maxBytes: 100, maxTraces: 2 })).toBe(false);
       expect(await state.spool.hasRoom({ maxBytes: 8, maxTraces: 100 })).toBe(false);
@@ -111,7 +111,7 @@ export function describeSpool(stateNow: () => State, reopen: () => Promise<void>
       expect(await state.spool.hasRoom({ maxBytes: 8, maxTraces: 2 })).toBe(true);
     });
 
-    it('quarantines traces with a reason, puts them back at their old places, and drops them', async () => {
+    it('quarantines, requeues and drops traces', async () => {
       await spool(toTrace('1'), toTrace('2'), toTrace('3'));
       await state.spool.quarantine('1', { reason: 'HTTP 400 too odd', atMs: 5 }, all);
       await state.spool.quarantine('2', { reason: 'HTTP 413', atMs: 6 }, all);
@@ -159,7 +159,7 @@ export function describeSpool(stateNow: () => State, reopen: () => Promise<void>
       });
     });
 
-    it('keeps everything across a restart', async () => {
+    it('keeps all traces over a restart', async () => {
       await spool(toTrace('1'), toTrace('2'));
       await state.spool.quarantine('1', { reason: 'HTTP 400', atMs: 5 }, all);
       await reopen();

@@ -3,16 +3,16 @@ import type { LedgerChange, LedgerEntry } from '../../src/state/ledger.ts';
 import type { State } from '../../src/state/state.ts';
 import { describeSpool, toTrace } from './contract-of-spool.ts';
 
-/** An engine without content, with the states of two servers, of which the first is `prod`. */
+/** An empty engine with the states of two servers; the first is `prod`. */
 export type Engine = {
   readonly prod: State;
   readonly other: State;
-  /** Opens the same two states again, with the data that they stored. */
+  /** Opens the same states again. */
   readonly reopen: () => Promise<Engine>;
   readonly close: () => Promise<void>;
 };
 
-/** Tests an engine for everything that other rooms rely on. */
+/** Tests an engine for what other rooms need. */
 export function describeContract(open: () => Promise<Engine>): void {
   let engine: Engine;
   let state: State;
@@ -43,7 +43,7 @@ export function describeContract(open: () => Promise<Engine>): void {
   });
 
   describe('ledger', () => {
-    it('finds all entries with an id on one server, whatever their project and start', async () => {
+    it('finds all entries with an id on one server', async () => {
       await state.ledger.commit('prod', {
         entries: [ended('pay', 7, 50), ended('shop', 7, 90, 80), ended('pay', 8, 50)],
       });
@@ -62,14 +62,14 @@ export function describeContract(open: () => Promise<Engine>): void {
       expect(await state.ledger.firstEnd('prod', 'pay', 0)).toBe(1_800_000_000_000);
     });
 
-    it('counts the ends of some projects within a window, including its own ends', async () => {
+    it('counts the executions that ended in a window', async () => {
       const entries = [ended('pay', 1, 99), ended('pay', 2, 100), ended('shop', 3, 200), ended('shop', 4, 201)];
       await state.ledger.commit('prod', { entries: [...entries, ended('old', 5, 150)] });
       expect(await state.ledger.countEnds('prod', { projects: ['pay', 'shop'], beginMs: 100, endMs: 200 })).toBe(2);
       expect(await state.ledger.countEnds('prod', { projects: [], beginMs: 100, endMs: 200 })).toBe(0);
     });
 
-    it('returns the first end of a project after a given time', async () => {
+    it('returns the first execution that ended after a given time', async () => {
       await state.ledger.commit('prod', {
         entries: [ended('pay', 1, 100), ended('pay', 2, 300), ended('shop', 3, 200)],
       });
@@ -78,7 +78,7 @@ export function describeContract(open: () => Promise<Engine>): void {
       expect(await state.ledger.firstEnd('prod', 'pay', 301)).toBeUndefined();
     });
 
-    it('keeps each entry once, and returns the number of entries', async () => {
+    it('keeps each entry once', async () => {
       expect(await state.ledger.size('prod')).toBe(0);
       await state.ledger.commit('prod', {
         entries: [ended('pay', 1, 100), ended('pay', 1, 100), ended('pay', 1, 100, 2)],
@@ -90,7 +90,7 @@ export function describeContract(open: () => Promise<Engine>): void {
       expect(await state.ledger.size('prod')).toBe(2);
     });
 
-    it('removes ends before a given time, in one project only', async () => {
+    it('removes the old entries of one project', async () => {
       await state.ledger.commit('prod', { entries: [ended('pay', 1, 99), ended('pay', 2, 100), ended('shop', 3, 99)] });
       expect(await state.ledger.size('prod')).toBe(3);
       await state.ledger.commit('prod', { prune: { project: 'pay', endedBeforeMs: 100 } });
@@ -98,7 +98,7 @@ export function describeContract(open: () => Promise<Engine>): void {
       expect((await state.ledger.find('prod', [1, 2, 3])).map(({ id }) => id)).toEqual([2, 3]);
     });
 
-    it('keeps the last document under a name, and removes a document without a body', async () => {
+    it('keeps the last document under a name', async () => {
       const put = (key: string, body: string | undefined) => ({ kind: 'cell', key, body });
       await state.ledger.commit('prod', {
         documents: [put('a', '1'), put('b', '1'), put('a', '2'), put('c', '1'), put('c', undefined)],
@@ -116,7 +116,7 @@ export function describeContract(open: () => Promise<Engine>): void {
       expect(await state.ledger.load('prod', ['other'])).toEqual([]);
     });
 
-    it('keeps names of every kind unchanged', async () => {
+    it('keeps names with any characters', async () => {
       const names = ['Zahlung für €', "O'Brien", '"quoted"', 'back\\slash', '{braces,}', 'NULL', '😀', ' ', ''];
       const documents = names.map((key) => ({ kind: 'cell', key, body: JSON.stringify([key]) }));
       const entries = names.map((project, index) => ended(project, index, 100));
@@ -135,7 +135,7 @@ export function describeContract(open: () => Promise<Engine>): void {
       ['entries', { entries: [ended('pay', 1, 100), ended('pay', 2, Number.NaN)] }],
       ['documents', { documents: [{ kind: null as unknown as string, key: 'b', body: '1' }] }],
       ['traces', { spooled: [{ ...toTrace('1'), startedAtMs: Number.NaN }] }],
-    ])('stores nothing of a change if one part of the change fails: %s', async (_part, faulty) => {
+    ])('stores nothing of a change with a failing part: %s', async (_part, faulty) => {
       const entries = [ended('pay', 1, 100)];
       await expect(
         state.ledger.commit('prod', { entries, documents: [{ kind: 'cell', key: 'a', body: '1' }], ...faulty }),
@@ -143,7 +143,6 @@ export function describeContract(open: () => Promise<Engine>): void {
       expect(await state.ledger.size('prod')).toBe(0);
       expect(await state.ledger.find('prod', [1])).toEqual([]);
       expect(await state.ledger.load('prod')).toEqual([]);
-      // The next change does not include the failed one.
       await state.ledger.commit('prod', { entries: [ended('pay', 1, 100)] });
       expect(await state.ledger.size('prod')).toBe(1);
     });

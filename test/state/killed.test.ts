@@ -19,12 +19,12 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-/** The words of the process; the last one before its death shows what it did. */
+/** The steps that the process prints; the last one shows when it was killed. */
 const phases = ['opening', 'committed', 'backing up', 'closing'];
 
 type Life = { readonly died: string; readonly opened: readonly string[]; readonly committed: number };
 
-/** Starts a process that uses the state, and kills the process some time after it printed a line for the n-th time. */
+/** Kills a process that uses the state, some time after it printed a line for the n-th time. */
 async function killAfter(line: string, { nth, turns }: { nth: number; turns: number }): Promise<Life> {
   const child = startChild(process.execPath, [worker, dir]);
   await child.waitFor(new RegExp(`(^${line}\\n[^]*?){${nth}}`, 'm'));
@@ -41,14 +41,13 @@ async function killAfter(line: string, { nth, turns }: { nth: number; turns: num
 }
 
 describe('state/killed', () => {
-  it('faults/row-22: loses nothing and counts nothing twice after a kill during a start, a commit, a backup or a stop', async () => {
+  it('faults/row-22: loses nothing and counts nothing twice after a kill', async () => {
     const random = createRandom(7);
     const deaths = new Map<string, number>();
     let least = 0;
     const isDone = () => phases.every((phase) => deaths.has(phase));
     for (let kill = 0; kill < kills || (kill < 80 && !isDone()); kill += 1) {
       const line = random.pick(['opening', 'committed \\d+', 'backing up', 'closing', 'closing']);
-      // The first start without a file is killed too.
       const nth = kill === 0 ? 1 : random.between(1, 3);
       const { died, opened, committed } = await killAfter(line, {
         nth,
@@ -60,7 +59,7 @@ describe('state/killed', () => {
         expect({ kill, origin, total }).toEqual({ kill, origin: 'usual', total: entries });
       }
       const first = Number(opened[0]?.split(' ')[2] ?? least);
-      // The last commit may be complete although the process did not print its line.
+      // The process may have completed a commit without printing its line.
       expect([least, least + 1], `kill ${kill}`).toContain(first);
       least = Math.max(first, committed);
     }
@@ -68,7 +67,7 @@ describe('state/killed', () => {
     expect(phases.filter((phase) => !deaths.has(phase))).toEqual([]);
   }, 300_000);
 
-  it('faults/row-22: opens with all its data after a kill during the upgrade of an older state', async () => {
+  it('faults/row-22: loses nothing after a kill during the upgrade of an older state', async () => {
     const entries = Array.from({ length: 20_000 }, (_, id) => ({ project: 'pay', id, startedAtMs: id, endedAtMs: id }));
     const documents = entries.map(({ id }) => ({ kind: 'job', key: String(id), body: `{"runs":${id}}` }));
     const before = openSqliteState({ dir });
@@ -92,7 +91,7 @@ describe('state/killed', () => {
   }, 300_000);
 });
 
-/** Changes the state into one without checksums, unless it has none already. */
+/** Removes the checksums from the state. */
 function takeBack(): void {
   const database = new DatabaseSync(join(dir, 'state.sqlite'));
   const version = database.prepare('PRAGMA user_version').get()?.['user_version'];

@@ -12,7 +12,7 @@ import { type PostgresServer, startPostgres, toSettings } from '../support/postg
 import { describeWithTools } from '../support/tools.ts';
 
 const all = { maxBytes: 1e6, maxTraces: 1000 };
-/** There are more traces than a copy handles at once. */
+/** More traces than a copy handles at once. */
 const keys = Array.from({ length: 250 }, (_, index) => String(index + 1));
 
 describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) => {
@@ -66,13 +66,13 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     });
   }
 
-  /** Opens the database as a replica of the server `unit` does. */
+  /** Opens the database as a replica that owns the server `unit`. */
   function open(unit = 'prod') {
     const replica = { owner: 'replica-1', address: '' };
     return openPostgresState({ settings: toSettings(server, schema), replica, clock: systemClock, units: [unit] });
   }
 
-  it('moves everything into the database and back unchanged', async () => {
+  it('moves a state into the database and back unchanged', async () => {
     const there = await move('postgres');
     expect(
       there.map(({ unit, documents, memories, entries, traces }) => ({ unit, documents, memories, entries, traces })),
@@ -99,7 +99,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     await state.close();
   });
 
-  it('moves the memories of cluster members to where replicas and a daemon read them', async () => {
+  it('moves the stored values of cluster members too', async () => {
     const key = { server: 'prod/node-2', collector: 'execution-mode' };
     const memory = { mode: 'passive', changedAtMs: 7 };
     await move('postgres');
@@ -122,7 +122,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     await state.close();
   });
 
-  it('does not complete a directory if a replica acquired a server from the database meanwhile', async () => {
+  it('does not complete a copy if a replica acquired a server meanwhile', async () => {
     await move('postgres');
     await server.query(`
       CREATE FUNCTION ${schema}.steal() RETURNS trigger LANGUAGE plpgsql AS
@@ -134,7 +134,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     expect(() => openSqliteState({ dir: back })).toThrow('the state in the state directory is incomplete');
   });
 
-  it('lets no replica use a database with an interrupted copy, until it is copied again', async () => {
+  it('lets no replica use a database with an interrupted copy', async () => {
     await move('postgres');
     await server.query(`CREATE FUNCTION "${schema}".refuse() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN RAISE EXCEPTION 'no more' USING ERRCODE = '53100'; END $$;
@@ -151,7 +151,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     await (await open()).close();
   });
 
-  it('assigns no server whose copy is unfinished, and assigns all other servers', async () => {
+  it('assigns no server whose copy is unfinished', async () => {
     const shared = await open();
     await server.query(`INSERT INTO "${schema}".unfinished_copy VALUES ('prod')`);
     await expect(shared.leases.acquire('prod', 60_000)).rejects.toThrow('the state in the database is incomplete');
@@ -161,7 +161,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     await (await open('other')).close();
   });
 
-  it('lets no daemon use a directory with an interrupted copy, until it is copied again', async () => {
+  it('lets no daemon use a directory with an interrupted copy', async () => {
     const there = await move('postgres');
     const body = `"${schema}".collector_memory SET memory`;
     await server.query(`UPDATE ${body} = '{' WHERE unit = 'prod' AND collector = 'execution-mode'`);
@@ -182,7 +182,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
   it.each([
     ['ledger_entry', 'ended_at'],
     ['spooled_trace', 'spans'],
-  ])('takes no copy with a row that differs from the source: %s', async (table, column) => {
+  ])('refuses a copy with a row that differs from its source: %s', async (table, column) => {
     await move('postgres');
     await server.query(`CREATE FUNCTION "${schema}".change() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN NEW.${column} = NEW.${column} + 1; RETURN NEW; END $$;
@@ -190,7 +190,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     await expect(move('postgres', { overwrite: true })).rejects.toThrow('the copy of prod differs from its source');
   });
 
-  it('clears a large state in small transactions', async () => {
+  it('removes a large state in small transactions', async () => {
     await move('postgres');
     await server.query(`CREATE FUNCTION "${schema}".limit_rows() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN IF (SELECT count(*) FROM gone) > 2000 THEN RAISE EXCEPTION 'too many' USING ERRCODE = '53100'; END IF; RETURN NULL; END $$;
@@ -199,7 +199,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     expect((await move('postgres', { overwrite: true })).map(({ entries }) => entries)).toEqual([0, 4500]);
   });
 
-  it('refuses a target with rows of the same server, unless it may replace them', async () => {
+  it('replaces the rows of a server only with permission', async () => {
     const there = await move('postgres');
     await expect(move('postgres')).rejects.toThrow(
       'the database has a state of other, prod already; to replace it, add `--overwrite`',
@@ -211,7 +211,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     expect(await move('directory', { overwrite: true })).toEqual(there);
   });
 
-  it('replaces no complete state without permission, although a copy of another server was interrupted', async () => {
+  it('replaces no complete state after an interrupted copy of another server', async () => {
     await move('postgres');
     await server.query(`INSERT INTO "${schema}".unfinished_copy VALUES ('other')`);
     await expect(move('postgres')).rejects.toThrow(

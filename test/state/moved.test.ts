@@ -50,7 +50,7 @@ describe('state/moved', () => {
     await again.close();
   });
 
-  it('counts nothing while the directory cannot be read, explains this, and continues afterwards', async () => {
+  it('counts nothing while the directory cannot be read', async () => {
     const state = await openWithOne();
     renameSync(dir, join(parent, 'old'));
     symlinkSync(dir, dir);
@@ -64,7 +64,7 @@ describe('state/moved', () => {
     await state.close();
   });
 
-  it('renames an unused file that has taken its path', async () => {
+  it('renames an unused file at the path of the state', async () => {
     const state = await openWithOne();
     renameSync(dir, join(parent, 'old'));
     const other = openSqliteState({ dir });
@@ -78,7 +78,7 @@ describe('state/moved', () => {
     await state.close();
   });
 
-  it('counts nothing if a second process has started in the same directory, and explains this', async () => {
+  it('counts nothing if a second process has started in the same directory', async () => {
     const state = await openWithOne();
     rmSync(dir, { recursive: true });
     mkdirSync(dir);
@@ -97,7 +97,7 @@ describe('state/moved', () => {
     await again.close();
   });
 
-  it('writes everything again before a backup is made', async () => {
+  it('writes everything again before a backup', async () => {
     const state = await openWithOne();
     rmSync(dir, { recursive: true });
     await state.backUp();

@@ -11,14 +11,14 @@ beforeEach(() => {
   dir = makeFolder();
 });
 
-/** The code of each version wrote its state: five executions are counted, a trace waits, and a mode is remembered. */
+/** The code of each version wrote its state, with five executions, a waiting trace and a mode. */
 describe('state/older-states', () => {
   it.each([3, 4])('continues from a state of version %i, across several starts', async (version) => {
     const file = join(import.meta.dirname, 'older', `version-${version}.sqlite.gz`);
     writeFileSync(join(dir, 'state.sqlite'), gunzipSync(readFileSync(file)), { mode: 0o600 });
     let state = openSqliteState({ dir });
     const { finish, pass, rounds, restart, counted } = await play({ keepBy: () => state.ledger });
-    // The ids and times are the same as when the state was written.
+    // Ids and times are the same as in the stored states.
     pass(30_000);
     for (let run = 0; run < 5; run += 1) finish('pay');
     pass(180_000);

@@ -4,7 +4,7 @@ import { systemClock } from '../../src/domain/system-clock.ts';
 import { createConnections } from '../../src/state/postgres/connections.ts';
 import { toSettings } from '../support/postgres.ts';
 
-it('survives a database that stops just when it accepts a connection', async () => {
+it('survives a database that stops while it accepts a connection', async () => {
   const unexpected: unknown[] = [];
   const note = (error: unknown): void => void unexpected.push(error);
   process.on('uncaughtException', note);
@@ -59,7 +59,7 @@ it.each([
   );
 });
 
-/** Accepts a connection and ends the session in the same packet, as a database does whose main process was killed. */
+/** Accepts a connection and ends the session at once, like a database whose main process was killed. */
 function startEnding(): Promise<Started> {
   return start((socket) => {
     const fields = 'SFATAL\0VFATAL\0C57P01\0Mterminating connection due to unexpected postmaster exit\0\0';
@@ -72,7 +72,7 @@ const ready = toMessage('Z', Buffer.from('I'));
 
 type Started = { readonly port: number; readonly stop: () => Promise<void> };
 
-/** A database that handles each connection in this way. */
+/** A database that handles each connection with a function. */
 async function start(onConnect: (socket: Socket) => void): Promise<Started> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -82,7 +82,7 @@ async function start(onConnect: (socket: Socket) => void): Promise<Started> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    // This cast is safe: a TCP server has such an address.
+    // This cast is safe: the address of a TCP server has a port.
     port: (server.address() as AddressInfo).port,
     stop: async () => {
       for (const socket of sockets) socket.destroy();

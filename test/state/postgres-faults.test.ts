@@ -15,7 +15,7 @@ import { eventually } from '../support/eventually.ts';
 import { type PostgresServer, startPostgres, toSettings } from '../support/postgres.ts';
 import { describeWithTools } from '../support/tools.ts';
 
-/** Settings that a test changes, including the address or the user. */
+/** Settings that a test changes. */
 type Changes = Partial<PostgresSettings> & { readonly at?: Partial<Login> };
 
 describeWithTools('state/postgres, and what can go wrong with its database', ['postgresql'], ({ postgresql }) => {
@@ -191,9 +191,9 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     expect(await state.ledger.size('prod')).toBe(1);
   });
 
-  it('opens all connections again after one broke, because other connections may lead to a server that is gone', async () => {
+  it('opens all connections again after one of them broke', async () => {
     const connections = createConnections(toSettings(server, schema), systemClock);
-    /** Returns the pids of the processes that serve three connections in use at the same time. */
+    /** Returns the ids of the processes behind three simultaneous connections. */
     const pids = async (): Promise<Set<number | undefined>> => {
       const { promise: allBegan, resolve } = Promise.withResolvers<void>();
       let began = 0;
@@ -235,7 +235,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     );
   });
 
-  it('disconnects from a server that became a standby, because a new connection may lead to the primary', async () => {
+  it('disconnects from a server that became a standby', async () => {
     await server.query('CREATE DATABASE demoted');
     await server.query('ALTER DATABASE demoted SET default_transaction_read_only = on');
     const connections = createConnections(toSettings(server, 'public', { database: 'demoted' }), systemClock);
@@ -246,13 +246,13 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     await connections.close();
   });
 
-  it('creates the tables once, however many replicas start at the same time', async () => {
+  it('creates the tables once if many replicas start together', async () => {
     const all = await Promise.all([open(), open(), open(), open()]);
     expect(await Promise.all(all.map(({ leases }) => leases.list()))).toEqual([[], [], [], []]);
     expect(await server.query(`SELECT version FROM ${schema}.schema_version`)).toEqual([{ version: '5' }]);
   });
 
-  it('stops waiting for a database that does not answer, and reports it', async () => {
+  it('reports a database that does not answer', async () => {
     const state = await own(await open({ statementTimeoutMs: 500 }));
     const holder = createConnections(toSettings(server, schema), systemClock);
     await holder.transact(async (sql) => {

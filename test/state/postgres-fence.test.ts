@@ -41,7 +41,7 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     return shared;
   }
 
-  it('gives a unit to one replica at a time, each time with another epoch', async () => {
+  it('gives a unit to one replica at a time', async () => {
     const [a, b] = [await open('a'), await open('b')];
     const { isOurs, lease } = await a.leases.acquire('prod', 60_000);
     const { remainingMs, ...rest } = lease;
@@ -75,7 +75,7 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     expect(await a.leases.acquire('prod', 60_000)).toMatchObject({ isOurs: true, lease: { epoch: 2 } });
   });
 
-  it('gives a replica a later epoch than its last epoch, even if the database has lost that epoch', async () => {
+  it('gives a replica a new epoch even if the database lost the last one', async () => {
     const a = await open('a');
     for (let n = 0; n < 3; n += 1) await a.leases.acquire('prod', 60_000);
     await server.query(`UPDATE ${schema}.lease SET epoch = 1; UPDATE ${schema}.unit SET last_epoch = 1`);
@@ -84,7 +84,7 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     expect(await a.leases.acquire('prod', 60_000, 4)).toMatchObject({ isOurs: true, lease: { epoch: 5 } });
   });
 
-  it('returns the address and the configuration of an owner; an older release sets no configuration', async () => {
+  it('returns the address and the configuration of an owner', async () => {
     const [a, b] = [await open('a'), await open('b')];
     const shown = async () =>
       (await b.leases.list()).map(({ owner, configuration, address }) => [owner, configuration, address]);
@@ -160,7 +160,7 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     expect(new Set(answers.map(({ lease }) => `${lease.owner} ${lease.epoch}`)).size).toBe(1);
   });
 
-  it('writes nothing for an owner that was replaced', async () => {
+  it('writes nothing for a former owner', async () => {
     const [a, b] = [await open('a'), await open('b')];
     const old = a.owned('prod', (await a.leases.acquire('prod', 60_000)).lease);
     await old.ledger.commit('prod', { entries: [entry(1)], spooled: [trace] });
@@ -186,7 +186,7 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     expect(await young.recall(memory)).toBeUndefined();
   });
 
-  it('fences a stopped process that continues within its transaction after a takeover', async () => {
+  it('rejects the commit of a suspended process after a takeover', async () => {
     const b = await open('b');
     const script = fileURLToPath(new URL('../support/paused-owner.ts', import.meta.url));
     const paused = startChild(process.execPath, [script, String(server.port), server.password, schema]);
@@ -214,7 +214,7 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     const owned = a.owned('prod', lease);
     await owned.ledger.commit('prod', { entries: [entry(1)] });
     await owned.ledger.commit('prod', { entries: [entry(2)] });
-    // A standby that was behind looks like this: it has the lease, but the last commit is missing.
+    // A standby that was behind has the lease without the last commit.
     await server.query(`UPDATE ${schema}.unit SET commits = 1; DELETE FROM ${schema}.ledger_entry WHERE id = 2`);
 
     const fenced = 'the database has 1 commits of prod instead of 2: nothing was written';
@@ -226,7 +226,7 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     expect(await again.ledger.size('prod')).toBe(3);
   });
 
-  it('distinguishes a commit without a response from a failed commit, and writes nothing after it', async () => {
+  it('writes nothing after a commit without a response', async () => {
     const proxy = await startCutProxy(server.port);
     const a = await open('a', proxy.port);
     const owned = a.owned('prod', (await a.leases.acquire('prod', 60_000)).lease);

@@ -6,7 +6,7 @@ import type { SharedState } from '../../src/state/shared-state.ts';
 import { type PostgresServer, startPostgres, toSettings } from '../support/postgres.ts';
 import { describeWithTools } from '../support/tools.ts';
 
-/** The schema of the first release, reduced to the parts that the statements below need. */
+/** The part of the first release's schema that the statements below need. */
 const firstSchema = `
   DROP TABLE unfinished_copy;
   ALTER TABLE lease DROP COLUMN owner_configuration;
@@ -56,7 +56,7 @@ describeWithTools('state/postgres, upgraded while it is in use', ['postgresql'],
     return openPostgresState({ settings, replica: { owner: 'new', address: '' }, clock: systemClock, units: ['prod'] });
   }
 
-  /** Commits as the first release does; returns false if the write was fenced. */
+  /** Commits like the first release; returns false if the write was fenced. */
   async function commit(epoch: number, id: number): Promise<boolean> {
     await old.query('BEGIN');
     const fenced = (await old.query(fence, [epoch])).rowCount === 0;
@@ -74,14 +74,14 @@ describeWithTools('state/postgres, upgraded while it is in use', ['postgresql'],
     return Number(row.epoch);
   }
 
-  it('lets an exporter of the first release keep its servers during the upgrade, and lets each release take over from the other', async () => {
+  it('lets exporters of two releases share servers during the upgrade', async () => {
     expect(await acquireAsOld()).toBe(1);
     let isUpgraded = false;
     const upgrade = open().finally(() => {
       isUpgraded = true;
     });
     let last = 0;
-    // Commits are tried while the tables change, and once after that.
+    // Commits while the tables change, and once afterwards.
     for (let isLast = false; !isLast && last < 100_000; ) {
       isLast = isUpgraded;
       last += 1;

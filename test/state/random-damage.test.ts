@@ -10,7 +10,6 @@ import { makeMemoryFolder } from '../support/memory-folder.ts';
 const nowMs = Date.parse('2026-01-15T12:00:00Z');
 const clock = { now: () => nowMs };
 const projects = ['pay', 'shop', 'warehouse'];
-/** Each kind of damage comes up equally often. */
 const seeds = isAll ? 300 : 90;
 let template: string;
 /** The content after each commit; the newest one is last. */
@@ -28,7 +27,7 @@ beforeAll(async () => {
     await state.close();
     state = openSqliteState({ dir });
   }
-  // The folder looks like that of a killed process: the last commits are only in the write-ahead log.
+  // As after a kill, the last commits are only in the write-ahead log.
   for (const name of readdirSync(dir)) copyFileSync(join(dir, name), join(template, name));
   await state.close();
   rmSync(dir, { recursive: true });
@@ -72,7 +71,7 @@ async function contentOf({ ledger, spool }: State): Promise<string> {
   });
 }
 
-/** Random numbers from a seed, with which a failing round can be repeated. */
+/** Random numbers from a seed; the same seed repeats a failing round. */
 function createRandom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -81,7 +80,7 @@ function createRandom(seed: number): (below: number) => number {
   };
 }
 
-/** Returns whether the damage changed anything, because a random byte may equal the old one. */
+/** Returns false if the damage changed nothing: a random byte may equal the old one. */
 type Damage = readonly [name: string, apply: (dir: string, random: (below: number) => number) => boolean];
 
 function toBytesDamage(change: (bytes: Buffer, random: (below: number) => number) => Buffer): Damage[1] {
@@ -163,7 +162,7 @@ async function judge(dir: string): Promise<string> {
   if (!isKept) return 'what is committed afterwards is not kept';
   if (content === kept.at(-1)) return 'healed';
   if (state.origin.kind === 'usual') return damagedTraces.length > 0 ? judgeTraces(content) : 'not noticed';
-  // A good copy is beside it, so the state must not begin anew.
+  // With a good copy, the state must not start empty.
   if (state.origin.kind === 'anew') return 'begun from nothing';
   return kept.includes(content) ? 'said' : 'said, but it never was like this';
 }
@@ -181,7 +180,7 @@ function judgeTraces(content: string): string {
 }
 
 describe('state/random-damage', () => {
-  it('restores or repairs any damage, and logs it', async () => {
+  it('restores or repairs the state after any damage', async () => {
     const outcomes = new Map<string, number[]>();
     for (let seed = 0; seed < seeds; seed++) {
       const outcome = await play(seed).catch((error: unknown) => `failed: ${String(error)}`);

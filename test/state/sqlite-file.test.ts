@@ -18,7 +18,7 @@ beforeEach(() => {
   file = join(dir, 'state.sqlite');
 });
 
-/** A state of some size, whose copy is one change old. */
+/** A state with a copy that lacks the last change. */
 async function leaveState({ hasCopy = true } = {}): Promise<void> {
   const state = openSqliteState({ dir });
   const entries = Array.from({ length: 5000 }, (_, id) => ({ project: 'pay', id, startedAtMs: id, endedAtMs: id }));
@@ -53,7 +53,7 @@ describe('state/sqlite-file', () => {
     await again.close();
   });
 
-  it('starts empty, and logs it, if a damaged file has no backup', async () => {
+  it('starts empty if a damaged file has no backup', async () => {
     await leaveState({ hasCopy: false });
     damages[0][1]();
     const state = openSqliteState({ dir }, clock);
@@ -73,7 +73,7 @@ describe('state/sqlite-file', () => {
     await state.close();
   });
 
-  it('does not mistake another process or a newer release for damage', async () => {
+  it('does not treat another process or a newer release as damage', async () => {
     await leaveState();
     const owner = openSqliteState({ dir });
     expect(() => openSqliteState({ dir })).toThrow('another process uses it');
@@ -85,7 +85,7 @@ describe('state/sqlite-file', () => {
     expect(readdirSync(dir).filter((name) => name.includes('damaged'))).toEqual([]);
   });
 
-  it('loses nothing when the disk is full, and continues once there is space', async () => {
+  it('loses nothing when the disk is full', async () => {
     const state = openSqliteState({ dir });
     await state.ledger.commit('prod', { entries: [{ project: 'pay', id: 1, startedAtMs: 1, endedAtMs: 2 }] });
     await state.close();
@@ -106,7 +106,7 @@ describe('state/sqlite-file', () => {
     await roomy.close();
   });
 
-  it('makes a backup although a commit is in progress when the backup starts', async () => {
+  it('makes a backup during a commit', async () => {
     const opened = openStateFile({ dir, now: () => 0 });
     opened.database.exec('BEGIN IMMEDIATE; UPDATE spool_sums SET bytes = 7;');
     const backedUp = opened.backUp();

@@ -49,7 +49,7 @@ describe('state/sqlite', () => {
     await state.close();
   });
 
-  it('refuses a directory that another process uses, until that process has ended', async () => {
+  it('refuses a directory that another process uses', async () => {
     const hold = `
       const { openSqliteState } = await import(${JSON.stringify(new URL('../../src/state/sqlite.ts', import.meta.url).href)});
       openSqliteState({ dir: ${JSON.stringify(dir)} });
@@ -75,7 +75,7 @@ describe('state/sqlite', () => {
     expect(readdirSync(dir)).toEqual(['state.commits', 'state.sqlite']);
   });
 
-  it('explains what to do about a file in its place', () => {
+  it('explains what to do about a file at the path of the directory', () => {
     writeFileSync(join(parent, 'deep'), 'no directory');
     expect(() => openSqliteState({ dir })).toThrow(
       `the state directory ${dir} cannot be used: it is not a directory; choose another \`state.dir\``,
@@ -119,7 +119,7 @@ describe('state/sqlite', () => {
     );
   });
 
-  it.skipIf(process.getuid?.() !== 0)('names a file that only root can use, such as a restored backup', () => {
+  it.skipIf(process.getuid?.() !== 0)('names a file that only root can use', () => {
     mkdirSync(dir, { recursive: true });
     writeFileSync(join(dir, 'backup.sqlite'), '');
     chmodSync(join(dir, 'backup.sqlite'), 0o600);
@@ -145,7 +145,7 @@ describe('state/sqlite', () => {
     expect(findForeign(link)).toBe(danger);
   });
 
-  it('does not touch state of a newer version', async () => {
+  it('does not change the state of a newer version', async () => {
     await openSqliteState({ dir }).close();
     const database = new DatabaseSync(join(dir, 'state.sqlite'));
     database.exec('PRAGMA user_version = 99; UPDATE state_identity SET version = 99');

@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import type { State } from '../../src/state/state.ts';
 
-/** Opens a state, counts in it, backs it up and closes it, again and again, until the process is killed; prints each step. */
+/** Opens, changes, backs up and closes a state in a loop until it is killed; prints each step. */
 async function work(dir: string): Promise<never> {
   for (;;) {
     say('opening');
@@ -25,7 +25,7 @@ async function work(dir: string): Promise<never> {
   }
 }
 
-/** The number of rows for which a commit and the writes of a close take a while. */
+/** With this many rows, commits and closes take a while. */
 const each = 300;
 
 async function readTotal(state: State): Promise<number> {
@@ -33,7 +33,7 @@ async function readTotal(state: State): Promise<number> {
   return Number(documents.find(({ kind }) => kind === 'total')?.body ?? 0);
 }
 
-/** Writes synchronously, because the process may be killed at once. */
+/** The write is synchronous, because the process may be killed at once. */
 function say(line: string): void {
   writeSync(1, `${line}\n`);
 }
