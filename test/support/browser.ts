@@ -10,14 +10,14 @@ export type Browser = Awaited<ReturnType<typeof startBrowser>>;
 type View = {
   readonly width?: number;
   readonly isDark?: boolean;
-  /** Selectors of elements to press after loading; the last press leads to the page that is checked. */
+  /** Selectors of elements that are pressed one after the other; the last press opens the page. */
   readonly press?: readonly string[];
 };
 
 /** A page as a person sees it; its own scripts do not run. */
 export type Opened = {
   readonly contentHeight: number;
-  /** The width of the content; if it exceeds the width of the window, a person must scroll sideways. */
+  /** The width of the content; content wider than the window needs sideways scrolling. */
   readonly contentWidth: number;
   /** The messages of the console. */
   readonly complaints: readonly string[];
@@ -41,7 +41,7 @@ const flags = [
   '--hide-scrollbars',
 ];
 
-/** A real Chromium without a window, which is controlled by its DevTools protocol; the flags are additional. */
+/** A real Chromium without a window, with additional flags. */
 export async function startBrowser(chromium: string, more: readonly string[] = []) {
   const profile = mkdtempSync(join(tmpdir(), 'automation-exporter-browser-'));
   const child = startChild(chromium, [...flags, ...more, `--user-data-dir=${profile}`, 'about:blank'], {
@@ -106,20 +106,20 @@ async function look(tab: Tab, url: string, { width = 1280, isDark = false, press
     await next;
   }
   const { result } = await tab.send('Runtime.evaluate', { expression: question });
-  // This cast is safe: the expression above returns exactly these fields.
+  // This cast is safe: the expression above returns these fields.
   const seen = JSON.parse((result as { readonly value: string }).value) as Omit<Opened, 'complaints'>;
   return { ...seen, complaints };
 }
 
 async function findBarriers(tab: Tab, url: string): Promise<readonly string[]> {
   await look(tab, url, {});
-  // Scripts are enabled only now, because the page itself must work without them.
+  // Scripts are enabled late, because the page must work without scripts.
   await tab.send('Emulation.setScriptExecutionDisabled', { value: false });
   const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   await tab.send('Runtime.evaluate', { expression: `${axe};0` });
   const light = await runAxe(tab, {});
   await emulateScheme(tab, true);
-  // In dark mode only the colours differ, so only they are checked.
+  // Dark mode differs only in colours.
   const dark = await runAxe(tab, { runOnly: ['color-contrast', 'link-in-text-block'] });
   return [...light, ...dark.map((barrier) => `dark: ${barrier}`)];
 }
@@ -129,7 +129,7 @@ async function runAxe(tab: Tab, rules: { readonly runOnly?: readonly string[] })
   const expression = `axe.run(${JSON.stringify(options)}).then(({ violations }) => JSON.stringify(violations.map(({ id, nodes }) => id + ': ' + nodes[0].html)))`;
   const { result, exceptionDetails } = await tab.send('Runtime.evaluate', { expression, awaitPromise: true });
   if (exceptionDetails !== undefined) throw new Error(JSON.stringify(exceptionDetails));
-  // This cast is safe: the expression above returns exactly this.
+  // This cast is safe: the expression above returns this type.
   return JSON.parse((result as { readonly value: string }).value) as string[];
 }
 

@@ -22,7 +22,7 @@ const sources = [
 const dayMs = 86_400_000;
 let folder: string | undefined;
 
-/** The folder of the built package, which is built once for each state of the sources and starts in two thirds of their time. */
+/** The folder of the built package, which starts faster than the sources; it is built once for each change of them. */
 export function provideBuilt(): string {
   folder ??= build();
   return folder;
@@ -43,7 +43,7 @@ function build(): string {
   if (existsSync(built)) return built;
   mkdirSync(store, { recursive: true });
   forgetOld();
-  // Several workers may build at the same time; the first one that finishes gives its folder the name.
+  // Several workers may build at the same time; the first one to finish names its folder.
   const own = mkdtempSync(join(store, 'new-'));
   const { status, stderr } = spawnSync(process.execPath, [join(top, 'scripts/build.ts'), join(own, 'package')], {
     encoding: 'utf8',
@@ -58,7 +58,7 @@ function build(): string {
   return built;
 }
 
-/** Removes builds of other states of the sources, except recent builds, which another run may use. */
+/** Removes old builds, except recent ones that another run may use. */
 function forgetOld(): void {
   for (const path of globSync('*', { cwd: store })) {
     const old = join(store, path);

@@ -9,7 +9,7 @@ export type CannedAnswer = {
 
 type CannedOptions = { readonly apiVersion: number; readonly dialect: 'service' | 'rundeck' };
 
-/** A server that answers each path after `api/{version}/` with a literal answer, as a server of that version and dialect would. */
+/** A server of one version and dialect, with a literal answer for each path after `api/{version}/`. */
 export async function startCannedServer({ apiVersion, dialect }: CannedOptions) {
   const token = 'canned-token-3f9c';
   const requests: string[] = [];

@@ -5,31 +5,31 @@ import { provideCli } from './built.ts';
 
 export type Child = {
   readonly pid: number;
-  /** Everything that the process has written so far, to standard output and to standard error. */
+  /** The output and error output of the process up to now. */
   readonly output: () => string;
-  /** Resolves with the first match in the output, now or later; rejects if the process ends without one, or after the limit. */
+  /** Waits for a match in the output; rejects if the process ends, or after the limit. */
   readonly waitFor: (pattern: RegExp, limitMs?: number) => Promise<RegExpExecArray>;
   readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
   readonly kill: (signal: NodeJS.Signals) => void;
-  /** Ends the process by its own pid; if it does not end, kills it. */
+  /** Ends the process; kills it if it does not end. */
   readonly stop: () => Promise<void>;
 };
 
 type ChildOptions = {
   readonly env?: Variables;
   readonly cwd?: string;
-  /** Makes the process the leader of a process group, so that its children end with it. */
+  /** Starts a process group, so that children end with the process. */
   readonly isGroup?: boolean;
 };
 
 type Variables = Readonly<Record<string, string>>;
 
-/** The top of the repository. The working directory is not used, because another test may change it and delete the directory. */
+/** The top of the repository. A test may delete its working directory, so another directory is used. */
 const top = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Starts the command line of the built package in its own process. */
 export function startCli(args: readonly string[], options: ChildOptions = {}): Child {
-  // This setting of the allocator keeps the process from restarting itself; the test of the bundle checks the restart.
+  // With this setting of the allocator, the process does not restart itself; the test of the bundle checks the restart.
   return startChild(process.execPath, [provideCli(), ...args], {
     ...options,
     env: { MALLOC_ARENA_MAX: '1', ...options.env },

@@ -9,7 +9,7 @@ type TestClientOptions = Partial<Omit<ClientOptions, 'observe'>> & {
   readonly token?: SecretSource;
 };
 
-/** The real client for a loopback server, with a budget that never limits it and retries without a pause. */
+/** The real client for a loopback server, without limits of requests and without pauses before retries. */
 export function createTestClient({ url, token = fixedSecret('none'), ...options }: TestClientOptions) {
   const transport = options.transport ?? createTransport({ url, timeoutMs: 5000, clock: systemClock });
   const seen: string[] = [];

@@ -3,7 +3,7 @@ import { listen } from './listen.ts';
 
 export type CutProxy = Awaited<ReturnType<typeof startCutProxy>>;
 
-/** A connection to a local server that can be cut and slowed down; a target that is a function is called for each connection. */
+/** A proxy to a local server that can cut and slow connections; a function as target is called for each connection. */
 export async function startCutProxy(target: number | (() => number)) {
   const open = new Set<Socket>();
   let fatal: string | undefined;
@@ -12,7 +12,7 @@ export async function startCutProxy(target: number | (() => number)) {
   let slowestMs = 0;
   let waiting = 0;
 
-  /** Passes data on in its order, even after the delay has ended. */
+  /** Keeps the order of data, even after the end of a delay. */
   function passOn(upstream: Socket, bytes: Buffer): void {
     if (delayMs === 0 && waiting === 0) {
       upstream.write(bytes);
@@ -55,7 +55,7 @@ export async function startCutProxy(target: number | (() => number)) {
   const port = await listen(server);
   return {
     port,
-    /** Cuts the next connection after a message with this text was passed on, so that its answer never arrives. */
+    /** Cuts a connection after a message with this text, so that the answer never arrives. */
     cutAfter: (text: string) => {
       fatal = text;
     },
@@ -67,7 +67,7 @@ export async function startCutProxy(target: number | (() => number)) {
     mend: () => {
       isCut = false;
     },
-    /** Delays all data by this time from now on. */
+    /** Delays all data by this time. */
     slowDown: (ms: number) => {
       delayMs = ms;
       slowestMs = Math.max(slowestMs, ms);

@@ -23,7 +23,7 @@ export type Daemon = {
 };
 
 export type DaemonOptions = {
-  /** The text of the configuration, in which `TOKEN` stands for the path of the token's file. */
+  /** The configuration; `TOKEN` stands for the path of the token's file. */
   readonly yaml: string;
   readonly token: string;
   readonly flags?: readonly string[];

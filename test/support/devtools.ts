@@ -7,7 +7,7 @@ export type Tab = {
 };
 
 type Devtools = {
-  /** Gives a visit a tab for itself; the tab is used again afterwards, because each new tab starts a process. */
+  /** Gives each visit its own tab; tabs are reused, because a new tab starts a process. */
   readonly withTab: <Answer>(visit: (tab: Tab) => Promise<Answer>) => Promise<Answer>;
   readonly close: () => void;
 };
@@ -21,7 +21,7 @@ type Message = {
   readonly error?: { readonly message: string };
 };
 
-/** A connection to a browser's DevTools: it sends commands, returns their answers, and reports events by tab. */
+/** A connection to a browser's DevTools, for commands, answers and events of tabs. */
 export async function openDevtools(address: string): Promise<Devtools> {
   const socket = new WebSocket(address);
   const answers = new Map<number, { resolve: (result: Fields) => void; reject: (error: Error) => void }>();

@@ -11,7 +11,7 @@ import type { Transport } from '../../src/api/wire/transport.ts';
 
 export type DirectSimulator = Pick<Simulator, 'token' | 'control' | 'advance' | 'truth'> & {
   readonly requests: () => readonly Asked[];
-  /** The time that a real server would have needed for these requests. */
+  /** The time that a real server would need for the requests. */
   readonly spentMs: () => number;
   /** A transport to the service that takes no time. */
   readonly transport: Transport;
@@ -23,7 +23,7 @@ export type DirectOptions = Omit<SimulatorOptions, 'onRequest'> & {
 
 type Asked = { readonly path: string; readonly query: string; listed?: number; costMs?: number };
 
-/** A simulated service with a frozen clock and without a socket, which handles thousands of requests quickly. */
+/** A simulated service without a socket, whose clock stands still. */
 export function createDirectSimulator({ onRequest, ...options }: DirectOptions): DirectSimulator {
   const clock = createClock(undefined, 'free');
   const { world, faults, control, token, play } = createService(options, clock);
@@ -31,7 +31,7 @@ export function createDirectSimulator({ onRequest, ...options }: DirectOptions):
   let spentMs = 0;
   let turn = 0;
 
-  /** Takes the living members in turn, as a load balancer does. */
+  /** Uses the running members in turn, like a load balancer. */
   function nextMember(): Member {
     const alive = world.members.filter((member) => member.alive);
     const member = alive[turn++ % Math.max(1, alive.length)] ?? world.members[0];

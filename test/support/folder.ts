@@ -10,7 +10,7 @@ export function makeFolder(): string {
   return folder;
 }
 
-/** Makes an empty folder for all tests of a file or of a `describe`, and removes it after them. */
+/** Makes an empty folder for the tests of a file or a `describe`, and removes it at their end. */
 export function makeSharedFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -8,7 +8,10 @@ import { runCommand } from './process.ts';
 
 export const baseName = 'docker.io/library/node:24-slim';
 
-/** A stand-in for the base image: Debian, Node and npm of this machine. It is kept, because making it takes a minute. */
+/**
+ * A stand-in for the base image: Debian, Node and npm of this machine. The image is kept, because it takes a minute to
+ * make.
+ */
 export async function provideBaseStore(buildah: string): Promise<string> {
   const npm = dirname(dirname(realpathSync(await runCommand('sh', ['-c', 'command -v npm']))));
   const { version } = JSON.parse(readFileSync(join(npm, 'package.json'), 'utf8')) as { version: string };
@@ -31,7 +34,7 @@ export async function provideBaseStore(buildah: string): Promise<string> {
   return store;
 }
 
-/** Returns the mirror that apt uses, so that this repository needs no address. */
+/** Returns the mirror that apt uses. */
 async function findMirror(codename: string): Promise<string> {
   const format = '$(REPO_URI) $(RELEASE) $(COMPONENT)';
   const lines = (await runCommand('apt-get', ['indextargets', '--format', format, 'Created-By: Packages'])).split('\n');

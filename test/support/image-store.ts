@@ -8,7 +8,7 @@ import { type Child, startChild } from './child.ts';
 import { provideBaseStore } from './image-base.ts';
 import { runCommand } from './process.ts';
 
-// These are the default npm configurations of the base and of its machine; a project's own file has priority over both.
+// The default npm configurations of the base and of this machine; a project's own file has priority.
 const npmDefaults = '/usr/local/lib/node_modules/npm/npmrc';
 const npmGlobal = '/usr/local/etc/npmrc';
 
@@ -33,7 +33,6 @@ export type ImageStore = {
 type StoreOptions = {
   /** Volumes of every container, in buildah's notation. */
   readonly volumes?: readonly string[];
-  /** True if containers may install packages. Builds may always do so. */
   readonly withRegistry?: boolean;
 };
 
@@ -62,7 +61,7 @@ export async function openImageStore(
     async build(folder, name, architecture) {
       const mounts = await planVolumes(directory);
       const flags = ['--quiet', '--isolation', 'chroot', '--pull-never', '--format', 'docker', ...mounts];
-      // Docker sets the building platform itself, but this version of buildah does not.
+      // Docker sets the platform of the build; this version of buildah does not.
       if (architecture !== undefined) {
         flags.push('--platform', `linux/${architecture}`, '--build-arg', `BUILDPLATFORM=linux/${hostArchitecture}`);
       }
@@ -90,7 +89,7 @@ export async function openImageStore(
   };
 }
 
-/** The npm configuration and the certificates of this machine, which are mounted for builds and are no part of the image. */
+/** The npm configuration and certificates of this machine, mounted for builds only. */
 async function planVolumes(directory: string): Promise<readonly string[]> {
   const registry = await runCommand('npm', ['config', 'get', 'registry']);
   const userConfig = await runCommand('npm', ['config', 'get', 'userconfig']);

@@ -8,7 +8,7 @@ import { runCommand } from './process.ts';
 
 const top = join(import.meta.dirname, '..', '..');
 
-/** The exporter in an image of a store, installed from one of its packages. */
+/** The exporter in an image, installed from a package. */
 export type Installation = {
   readonly image: string;
   /** The command of the program, and the user that runs it. */
@@ -28,7 +28,7 @@ export async function installArchive(store: ImageStore, directory: string): Prom
   return { image: 'npm-archive', command: ['automation-exporter'], user: '0:0' };
 }
 
-/** Installs the Debian package in a Debian root, and runs it as its unit does. */
+/** Installs the Debian package in a Debian root, and runs it like its systemd unit. */
 export async function installDebianPackage(store: ImageStore, directory: string): Promise<Installation> {
   const file = await buildDebianPackage(join(directory, 'deb'), { compression: 'none' });
   const folder = dirname(file);

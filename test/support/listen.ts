@@ -1,13 +1,13 @@
 import { type AddressInfo, createServer, type Server } from 'node:net';
 
-/** Listens on the loopback interface, at this port or at a free one; returns the port. */
+/** Listens on loopback, at a given or a free port; returns the port. */
 export async function listen(server: Server, port = 0): Promise<number> {
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  // This cast is safe: a TCP server has such an address.
+  // This cast is safe: the address of a TCP server has a port.
   return (server.address() as AddressInfo).port;
 }
 
-/** Returns a port that was free a moment ago, for programs that cannot report which port they use. */
+/** Returns a free port, for programs that cannot report their port. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   const port = await listen(server);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const inMemory = '/dev/shm';
 
-/** Makes a folder for small files that are often rewritten: in memory, if the system has a folder there. */
+/** Makes a folder for small files that are often rewritten, in memory if possible. */
 export function makeMemoryFolder(prefix: string): string {
   return mkdtempSync(join(existsSync(inMemory) ? inMemory : tmpdir(), prefix));
 }

@@ -15,7 +15,7 @@ type DecodedSeries = {
   readonly count: number;
 };
 
-/** Decodes delimited messages by the specification: the exporter's own decoder could share faults with the encoder. */
+/** Decodes messages by the specification; the exporter's decoder could share faults with its encoder. */
 export function decodeFamilies(bytes: Buffer): readonly DecodedFamily[] {
   const families: DecodedFamily[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -78,7 +78,7 @@ function decodeMetric(name: string, bytes: Buffer) {
   };
 }
 
-/** Returns pairs of an index and a count, which is the exporter's own form. */
+/** Returns pairs of index and count, as in the exporter. */
 function toNative(parts: readonly Field[]): DecodedSeries['native'] {
   const schema = numberOf(parts, 5);
   if (schema === undefined) return undefined;

@@ -21,7 +21,7 @@ export function interceptUpstream(url = 'http://upstream.test') {
   nock.emitter.on('no match', note);
   return {
     url,
-    /** Answers GET requests of the path that have the header with this value. */
+    /** Answers GET requests of the path with this header. */
     answers: (
       path: string,
       [name, value]: readonly [name: string, value: string],
@@ -29,7 +29,7 @@ export function interceptUpstream(url = 'http://upstream.test') {
     ) => {
       nock(url).get(path).matchHeader(name, value).times(times).reply(status, body, headers);
     },
-    /** Restores the network; throws if an answer was never requested, or if a request had no answer. */
+    /** Restores the network; throws if an answer was not used, or a request had no answer. */
     done: () => {
       const pending = nock.pendingMocks();
       nock.emitter.off('no match', note);

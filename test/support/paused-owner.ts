@@ -4,7 +4,10 @@ import { createOwnedUnit } from '../../src/state/postgres/owned-unit.ts';
 import { createPostgresLeases } from '../../src/state/postgres/postgres-leases.ts';
 import { toSettings } from './postgres.ts';
 
-/** A process that owns `prod` and stops before a commit. When told, it commits, writes once more, and prints both results. */
+/**
+ * A process that owns `prod` and stops before a commit. On a signal, the process commits, writes once more, and prints
+ * both results.
+ */
 const [port = '', password = '', schema = ''] = process.argv.slice(2);
 const connections = createConnections(toSettings({ port: Number(port), password }, schema), systemClock);
 const replica = { owner: 'paused', address: '' };

@@ -14,7 +14,7 @@ export type PostgresServer = {
   readonly password: string;
   /** Runs SQL as the superuser of the server. */
   readonly query: (text: string) => Promise<readonly unknown[]>;
-  /** Stops the process as a crash does, so that it writes nothing more. */
+  /** Stops the process like a crash. */
   readonly crash: () => Promise<void>;
   readonly start: () => Promise<void>;
   /** Shuts the server down cleanly; its files remain. */
@@ -26,7 +26,7 @@ export type PostgresServer = {
 
 const superuserPassword = 'only for this test';
 
-/** A real PostgreSQL with its own data directory, which is removed at the end; empty, or a standby of another server. */
+/** A real PostgreSQL with a temporary data directory; empty, or a standby of another server. */
 export async function startPostgres(
   binary: string,
   settings: Readonly<Record<string, string>> = {},
@@ -94,7 +94,7 @@ export async function startPostgres(
       });
     },
     crash: async () => {
-      // The other processes end by themselves when the main process is gone.
+      // The other processes end when the main process is gone.
       child?.kill('SIGKILL');
       await child?.ended;
     },
@@ -137,7 +137,7 @@ async function readUser(): Promise<{ readonly uid: number; readonly gid: number 
   return { uid: Number(uid), gid: Number(gid) };
 }
 
-/** Writes `config.yaml` for replicas that share a database and watch one server as `prod`, and the secrets that it names. */
+/** Writes `config.yaml` and its secrets, for replicas that share a database and watch one server, `prod`. */
 export function writeReplicaConfig(folder: string, server: PostgresServer, url: string): void {
   writeFileSync(join(folder, 'token'), 'a-token\n', { mode: 0o600 });
   writeFileSync(join(folder, 'password'), `${server.password}\n`, { mode: 0o600 });

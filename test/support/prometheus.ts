@@ -12,9 +12,9 @@ type PrometheusOptions = {
   /** `host:port` of the exporter. */
   readonly target: string;
   readonly job: string;
-  /** Paths of the target; each path is scraped as its own instance. */
+  /** Paths of the target; each path is scraped as an instance. */
   readonly paths?: readonly string[];
-  /** More of the scrape configuration in YAML within braces, such as TLS and users. */
+  /** Further scrape configuration in YAML within braces, such as TLS and users. */
   readonly scrape?: string;
   readonly every?: string;
   readonly rules?: string;
@@ -26,7 +26,7 @@ type PrometheusOptions = {
   readonly data?: string;
 };
 
-/** A real Prometheus, which scrapes and evaluates every second unless told otherwise. */
+/** A real Prometheus, which by default scrapes and evaluates every second. */
 export async function startPrometheus(options: PrometheusOptions) {
   const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-prometheus-'));
   const port = await freePort();
@@ -81,7 +81,7 @@ ${alertmanager === undefined ? '' : `alerting: { alertmanagers: [{ static_config
   };
 }
 
-/** A real Alertmanager, which delivers to a webhook at once unless told otherwise. */
+/** A real Alertmanager, which by default delivers to a webhook at once. */
 export async function startAlertmanager(alertmanager: string, webhookUrl: string, config = deliverAtOnce(webhookUrl)) {
   const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-alertmanager-'));
   const port = await freePort();

@@ -3,7 +3,7 @@ import { listen } from './listen.ts';
 
 export type RawServer = Awaited<ReturnType<typeof startRawServer>>;
 
-/** A server that receives the head of a request and then sends whatever the test writes. */
+/** A server that reads the head of a request, and sends what the test writes. */
 export async function startRawServer(answer: (socket: Socket, requestHead: string) => void) {
   const sockets = new Set<Socket>();
   const requests: string[] = [];

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { startDaemon } from './daemon.ts';
 import { eventually } from './eventually.ts';
 
-/** A process with `--expose-gc` that counts this many executions, reloads repeatedly, and prints its memory after some reloads. */
+/** A process with `--expose-gc` that counts executions, reloads often, and prints its memory. */
 const [yaml = '', token = '', executions = '', ...marks] = process.argv.slice(2);
 const collect: unknown = Reflect.get(globalThis, 'gc');
 if (typeof collect !== 'function') throw new Error('needs --expose-gc');
@@ -26,7 +26,7 @@ for (let reload = 1; reload <= Math.max(...marks.map(Number)); reload += 1) {
 await daemon.stop();
 process.exit();
 
-/** Reports whether every vital poll of this configuration has ended at least once. */
+/** Reports whether every vital poll has ended since the reload. */
 async function tried(): Promise<void> {
   const { status } = await fetch(`${daemon.url}/-/ready`);
   if (status !== 200) throw new Error('not tried yet');

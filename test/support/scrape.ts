@@ -22,7 +22,7 @@ type Upstream = {
   readonly dialect?: 'service' | 'rundeck';
   readonly answers: Answers;
   readonly nowMs?: number;
-  /** The answers of earlier polls, one or more. */
+  /** The answers of earlier polls. */
   readonly before?: Answers | readonly Answers[];
   readonly watch?: WatchSettings;
 };
@@ -35,7 +35,7 @@ export async function complaintsOf(name: string, upstream: Upstream): Promise<re
   return last?.result === 'success' ? (last.complaints ?? []) : [];
 }
 
-/** Runs one poll of a collector with the real client and a real socket; returns its scrape without HELP. */
+/** Runs one poll of a collector over a real socket; returns its scrape without HELP. */
 export async function scrapeCollector(name: string, upstream: Upstream): Promise<Scrape> {
   const { text, last } = await pollOnce(name, upstream);
   return { text, outcome: toOutcome(last) };
@@ -76,7 +76,7 @@ async function pollOnce(name: string, upstream: Upstream) {
     }
     clockMs = nowMs;
     canned.answer(answers);
-    // The second poll is a new one, as after a reload.
+    // Each poll begins anew, as after a reload.
     const poll = toPoll();
     await poll.run(new AbortController().signal);
     const text = withoutHelp(Buffer.concat(snapshots.show('text').text).toString('utf8')).trimEnd();
@@ -100,12 +100,12 @@ export function shown(literal: TemplateStringsArray, ...values: readonly string[
   return { outcome: 'success', text: golden(literal, ...values) };
 }
 
-/** A refusal in the form in which the server writes errors. */
+/** A refusal in the form of the server's errors. */
 export function refusal(status: number, errorCode: string, message = 'refused'): CannedAnswer {
   return { status, body: `{"error":true,"apiversion":47,"errorCode":"${errorCode}","message":"${message}"}` };
 }
 
-/** The outcome of a poll; an answer without meaning counts as a success here. */
+/** The outcome of a poll; an answer without meaning counts as a success. */
 function toOutcome(outcome: Outcome | undefined): Scrape['outcome'] {
   if (outcome === undefined || outcome.result === 'success') return 'success';
   if (outcome.result === 'failed') return errorKinds.find((kind) => kind === outcome.kind) ?? 'decode';

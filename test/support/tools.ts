@@ -3,10 +3,12 @@ import { describe } from 'vitest';
 import { findTool, type ToolName } from '../../scripts/tools.ts';
 
 const port = process.env['TOOLS_INSTALLED_AT'];
-// The test command installs tools while tests run; this connection is open until the installation ends.
+// The test command installs tools while tests run; a connection stays open until the installation ends.
 if (port !== undefined) await waitForEnd(Number(port));
 
-/** A `describe` with the paths of its tools. If a tool is not installed, its tests are skipped with a title that names it. */
+/**
+ * A `describe` with the paths of its tools. The tests of a missing tool are skipped, with a title that names the tool.
+ */
 export function describeWithTools<Name extends ToolName>(
   title: string,
   names: readonly Name[],
@@ -14,15 +16,15 @@ export function describeWithTools<Name extends ToolName>(
 ): void {
   const missing = names.filter((name) => findTool(name) === undefined);
   const reason = missing.length > 0 ? ` (not installed: ${missing.join(', ')})` : '';
-  // The body runs even if its tests are skipped, to list them; the name of a tool then replaces its path.
+  // To list skipped tests, the body runs with names of tools instead of paths.
   const paths = names.map((name) => [name, findTool(name) ?? name]);
   describe.skipIf(missing.length > 0)(`${title}${reason}`, () => {
-    // This cast is safe: the keys are exactly the requested names.
+    // This cast is safe: the keys are the requested names.
     body(Object.fromEntries(paths) as Record<Name, string>);
   });
 }
 
-/** Waits for the end of the installation; a refused connection also means that it has ended. */
+/** Waits for the end of the installation; a refused connection means the end. */
 function waitForEnd(at: number): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect(at, '127.0.0.1');

@@ -1,6 +1,6 @@
 import type { Transport } from '../../src/api/wire/transport.ts';
 
-/** A transport that answers JSON by path and query; use it for answers that change, such as pages, and answers that take time. */
+/** A transport that answers JSON by path and query, for answers that change or take time. */
 export function createTestTransport(answer: (path: string) => unknown): Transport {
   return {
     get: async ({ path }) => ({ status: 200, headers: {}, cookies: [], body: JSON.stringify(answer(path)) }),
