@@ -74,7 +74,7 @@ describe('collectors/app-metrics', () => {
       automation_app_value{server="prod",name="g",project=""} 2`);
   });
 
-  it('is not requested from a server that lacks it', async () => {
+  it('is not requested from a server without application metrics', async () => {
     expect(await scrapeCollector('app-metrics', { apiVersion: 24, answers: {} })).toEqual({
       outcome: 'unsupported_version',
       text: '',
@@ -113,7 +113,7 @@ describe('collectors/app-metrics', () => {
         automation_app_distribution{server="prod",name="sizes",project="",quantile="0.999"} 9`);
   });
 
-  it('skips values that are not numbers and keeps other values', async () => {
+  it('skips values that are not numbers', async () => {
     const body = String.raw`{"version":"4.0.0","gauges":{"null":{"value":null},"text":{"value":"7"},"list":{"value":[]},"flag":{"value":true},"huge":{"value":1e999},
       "threw":{"error":"java.lang.RuntimeException: closed"},"odd":3,"good \"one\"":{"value":-1.5}},
       "counters":{"null":{"count":null}},"meters":{"none":{"units":"events/second"}},"timers":{"none":{"p50":1,"duration_units":"seconds"}},"histograms":null}`;
@@ -127,7 +127,7 @@ describe('collectors/app-metrics', () => {
     ['not_found', { status: 404, body: '{"error":true,"errorCode":"api.error.invalid.request","message":"refused"}' }],
     ['not_found', { status: 404, body: '{"error":"disabled","enable":"set the property"}' }],
     ['forbidden', { status: 401, body: '{"error":true,"message":"Unauthorized"}' }],
-    // In release 6, one gauge that throws makes the whole answer fail.
+    // In release 6, the whole answer fails if one gauge fails.
     ['server', { status: 500, body: '{"error":"A server error occurred"}' }],
     ['decode', { body: '{"error":"pending"}' }],
     ['decode', { body: '[]' }],

@@ -25,7 +25,7 @@ describe('collectors/cluster-jobs', () => {
     },
   );
 
-  it('counts both members that responded one after the other', async () => {
+  it('counts the jobs of two members that responded in turn', async () => {
     const answers = {
       'system/info': info('rundeck', A),
       [OWN]: jobs(B, B, B),
@@ -38,7 +38,7 @@ describe('collectors/cluster-jobs', () => {
       automation_cluster_member_jobs{server="prod",server_uuid="3c1a9f5e-0000-4000-8000-00000000000b"} 3`);
   });
 
-  it('still counts a member that responded before and is now silent or lost', async () => {
+  it('still counts a member that has become silent', async () => {
     const lists = { [`scheduler/server/${A}/jobs`]: jobs(A), [`scheduler/server/${B}/jobs`]: jobs(B, B) };
     const before = { 'system/info': info('rundeck', B), [OWN]: jobs(B, B), ...lists };
     const answers = { 'system/info': info('rundeck', A), [OWN]: jobs(A), ...lists };
@@ -61,7 +61,7 @@ describe('collectors/cluster-jobs', () => {
     expect(Object.keys(collected.off === undefined ? collected.memory : {})).not.toContain('old');
   });
 
-  it('does not count a job without an owner as a job of a member (API 18 and later omit unknown owners)', async () => {
+  it('counts a job without an owner for no member', async () => {
     const answers = {
       'system/info': info('rundeck', A),
       [OWN]: { body: '[{"id":"j1","name":"n","serverOwner":false},{"id":"j2","name":"m","serverNodeUUID":null}]' },
@@ -73,12 +73,12 @@ describe('collectors/cluster-jobs', () => {
     ]);
   });
 
-  it('shows no series outside cluster mode, where the lists have another meaning', async () => {
+  it('shows no series outside cluster mode', async () => {
     const answers = { 'system/info': info('rundeck', null), [OWN]: jobs(A) };
     expect(await scrapeCollector('cluster-jobs', { answers })).toEqual({ outcome: 'success', text: '' });
   });
 
-  it('explains outside cluster mode why there are no series', async () => {
+  it('explains why there are no series outside cluster mode', async () => {
     const transport = createTestTransport(() => ({ system: { rundeck: { version: '5.3.0', serverUUID: null } } }));
     const { api } = createTestClient({ url: 'http://unused.test', transport });
     const { watch } = createTestWatch(fakeClock({ now: () => 0, ticks: () => 0 }));
@@ -103,7 +103,7 @@ function info(dialect: 'rundeck' | 'service', uuid: string | null): CannedAnswer
   };
 }
 
-/** Jobs by the member that owns each. */
+/** Jobs by their owner. */
 function jobs(...owners: readonly string[]): CannedAnswer {
   const list = owners.map(
     (owner, index) =>

@@ -7,7 +7,7 @@ import { createSelf } from '../../src/metrics/self.ts';
 /** Executions and schedules have their own folders of tests. */
 const testedElsewhere = ['executions', 'schedule', 'changes'];
 
-/** The metric of averages comes from the collector `executions`, or from `job-info` if the former is off. */
+/** The averages come from the collector `executions`; if it is off, from `job-info`. */
 const ofTwoCollectors = ['automation_job_average_duration_seconds'];
 
 const states = `
@@ -30,7 +30,7 @@ describe('collectors, the contract', () => {
     expect(untested.map(({ name }) => name)).toEqual(testedElsewhere);
   });
 
-  it('assigns each family to one collector, except families that two collectors share', () => {
+  it('assigns each family to one collector, with few exceptions', () => {
     const names = [...watchedFamilies, ...ownFamilies].map(({ name }) => name);
     const twice = names.filter((name, index) => names.indexOf(name) !== index);
     expect(twice).toEqual(ofTwoCollectors);
@@ -41,7 +41,7 @@ describe('collectors, the contract', () => {
     expect(silent.map(({ name, help }) => [name, help])).toEqual([]);
   });
 
-  it('shows all states of a state set, one of them 1', () => {
+  it('shows exactly one state of a state set as 1', () => {
     const found = watchedFamilies.flatMap(({ name, stateLabel }) =>
       stateLabel === undefined ? [] : [name, stateLabel].join(' '),
     );
@@ -56,7 +56,7 @@ describe('collectors, the contract', () => {
     expect(found.map(({ name }) => name)).toEqual([]);
   });
 
-  it('uses the suffix total for all counters, and for nothing else', () => {
+  it('uses the suffix total for counters only', () => {
     const odd = [...watchedFamilies, ...ownFamilies].filter(
       ({ name, type }) =>
         name.endsWith('_total') !== (type === 'counter') || name.endsWith('_info') !== (type === 'info'),

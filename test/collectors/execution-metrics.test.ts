@@ -45,7 +45,7 @@ describe('collectors/execution-metrics', () => {
   });
 
   it.each([
-    // Without executions, servers write every duration as "0s", which is no measured value.
+    // Without executions, servers write every duration as "0s".
     ['no execution', '{"total":0,"duration":{"average":"0s","max":"0s","min":"0s"}}', 0],
     ['durations that can not be read', '{"total":3,"duration":{"average":"-5s","max":null,"min":"soon"}}', 3],
     ['no durations', '{"total":3}', 3],
@@ -56,7 +56,7 @@ describe('collectors/execution-metrics', () => {
     });
   });
 
-  it('keeps the values of the server if a project is denied', async () => {
+  it('shows the values of the server even if a project is denied', async () => {
     const answers = {
       projects: { body: '[{"name":"pay"}]' },
       'executions/metrics': { body: '{"total":3}' },
@@ -70,9 +70,9 @@ describe('collectors/execution-metrics', () => {
   it.each<readonly [string, CannedAnswer, Upstream]>([
     ['forbidden', refusal(403, 'api.error.item.unauthorized'), {}],
     ['rejected', refusal(400, 'api.error.history.date-relative-format'), {}],
-    // In 3.x and 4.x, unfinished executions make the request fail with some databases.
+    // In 3.x and 4.x, the request fails with some databases while executions run.
     ['server', { status: 500, body: '{"error":"A server error occurred"}' }, {}],
-    // Release 3.0 loads every execution of the day to count them; 3.1 and 3.2 fail with most databases.
+    // Release 3.0 loads every execution of the day; 3.1 and 3.2 fail with most databases.
     ['unsupported_version', { body: '{"total":3}' }, { apiVersion: 35 }],
   ])('reports %s and no series for %j', async (outcome, answer, upstream) => {
     expect(await scrape({ ...upstream, answers: { 'executions/metrics': answer }, watch: none })).toEqual({

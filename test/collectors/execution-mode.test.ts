@@ -19,10 +19,10 @@ describe('collectors/execution-mode', () => {
     ['47 says active', 47, { body: '{"executionMode":"active"}' }, ACTIVE],
     ['47 says passive', 47, { body: '{"executionMode":"passive"}' }, PASSIVE],
     ['36 says passive with 200', 36, { body: '{"executionMode":"passive"}' }, PASSIVE],
-    // API reference, "States and transitions": below 36 a passive server answers 503 with this body, which is no error.
+    // API reference, "States and transitions": below 36 a passive server answers 503 with this body.
     ['35 says passive with 503', 35, { status: 503, body: '{"executionMode":"passive"}' }, PASSIVE],
     ['32 says active', 32, { body: '{"executionMode":"active"}' }, ACTIVE],
-    // A proxy may add passiveAs503=true, and then the server answers like this on any version.
+    // With passiveAs503=true, which a proxy may add, any version answers 503.
     ['47 says passive with 503', 47, { status: 503, body: '{"executionMode":"passive"}' }, PASSIVE],
   ])('reads the mode when version %s', async (_name, apiVersion, answer, text) => {
     expect(await scrape({ apiVersion, answers: { [STATUS]: answer } })).toEqual({ outcome: 'success', text });
@@ -34,7 +34,7 @@ describe('collectors/execution-mode', () => {
   });
 
   it.each<readonly [string, number, string, string]>([
-    // API reference, "Versioning": the status endpoint exists since version 32; before, system/info contains the mode.
+    // API reference, "Versioning": the status endpoint exists since version 32. Before, system/info contains the mode.
     ['31 says active', 31, '{"active":true,"executionMode":"active"}', ACTIVE],
     ['31 says passive', 31, '{"active":false,"executionMode":"passive"}', PASSIVE],
     // Some releases with version 30 wrote `active` as text.
@@ -50,7 +50,7 @@ describe('collectors/execution-mode', () => {
   });
 
   it('shows no mode for an unknown word', async () => {
-    // A state set has exactly one 1: two zeros would say "neither", and the set must not have a third series.
+    // A state set has exactly one 1.
     const answers = { [STATUS]: { body: '{"executionMode":"draining"}' } };
     expect(await scrape({ answers })).toEqual({ outcome: 'success', text: '' });
   });
@@ -76,7 +76,7 @@ describe('collectors/execution-mode', () => {
     expect(await scrape({ answers: { [STATUS]: answer } })).toEqual({ outcome, text: '' });
   });
 
-  it('reports forbidden if system/info is refused on an older version', async () => {
+  it('reports that an older version refuses system/info', async () => {
     const answers = { 'system/info': refusal(403, 'api.error.item.unauthorized') };
     expect(await scrape({ apiVersion: 31, answers })).toEqual({ outcome: 'forbidden', text: '' });
   });
@@ -98,7 +98,7 @@ describe('collectors/execution-mode', () => {
       PASSIVE,
     ],
     [
-      // The mode before the failed poll is unknown, so no change was observed.
+      // The failed poll showed no mode, so no change was observed.
       'dates nothing after a failed poll',
       { earlier: { status: 503, body: '' }, now: { body: '{"executionMode":"passive"}' } },
       PASSIVE,
@@ -113,7 +113,7 @@ describe('collectors/execution-mode', () => {
     expect(await scrape(upstream)).toEqual({ outcome: 'success', text });
   });
 
-  it('keeps the time of a change while the mode is unknown for a poll', async () => {
+  it('keeps the time of a change although one poll shows no mode', async () => {
     const toAnswer = (mode: string) => ({ [STATUS]: { body: JSON.stringify({ executionMode: mode }) } });
     const before = ['active', 'passive', 'draining'].map(toAnswer);
     const { text } = await scrape({ before, answers: toAnswer('passive') });

@@ -28,7 +28,7 @@ describe('collectors/healthcheck', () => {
         automation_healthcheck_healthy{server="prod",check="quartz.scheduler.threadPool"} 1`,
     ],
     [
-      // Releases 3.x to 5.x answer 500 as soon as one check fails, with the same body as otherwise.
+      // Releases 3.x to 5.x answer 500 if a check fails; the body is the usual one.
       'reads the body of a 500 when a check is unhealthy',
       {
         status: 500,
@@ -40,7 +40,7 @@ describe('collectors/healthcheck', () => {
         automation_healthcheck_healthy{server="prod",check="quartz.scheduler.threadPool"} 0`,
     ],
     [
-      // Release 5.x adds the duration and the time of each check, in the server's own zone.
+      // Release 5.x adds the duration and the local time of each check.
       'reads the entries of 5.x',
       {
         status: 500,
@@ -70,21 +70,20 @@ describe('collectors/healthcheck', () => {
         automation_healthcheck_healthy{server="prod",check="constructor"} 1`,
     ],
     [
-      // The health of this check is unknown, so it has no series; the others still have one.
+      // A check with unknown health has no series.
       'leaves out a check without a verdict',
       { body: '{"first":{"message":"starting"},"second":{"healthy":true}}' },
       golden`
         # TYPE automation_healthcheck_healthy gauge
         automation_healthcheck_healthy{server="prod",check="second"} 1`,
     ],
-    // A server without registered checks answers 501, which is no error.
+    // A server without checks answers 501.
     ['shows nothing when no check is registered', { status: 501, body: '{}' }, ''],
     ['shows nothing for an empty list of checks', { body: '{}' }, ''],
   ])('%s', async (_name, answer, text) => {
     expect(await scrape({ answers: { [HEALTHCHECK]: answer } })).toEqual({ outcome: 'success', text });
   });
 
-  // An answer without meaning is not an error of the poll.
   it('shows no series for 6.x, whose checks are always healthy', async () => {
     const upstream = {
       apiVersion: 58,
@@ -96,8 +95,8 @@ describe('collectors/healthcheck', () => {
     expect(await scrape(upstream)).toEqual({ outcome: 'success', text: '' });
   });
 
-  it('shows no series for 6.x if gauges replace checks', async () => {
-    // If a gauge has "health" in its name, 6.x lists the gauge as a healthy check, whatever its value is.
+  it('shows no series for the gauges of 6.x', async () => {
+    // 6.x lists gauges with "health" in their names as healthy checks, whatever their values are.
     const upstream = {
       apiVersion: 59,
       answers: {
@@ -124,15 +123,15 @@ describe('collectors/healthcheck', () => {
   });
 
   it.each<readonly [string, CannedAnswer]>([
-    // The configuration of the server switched the endpoint off; releases say that in different words.
+    // The endpoint is switched off; the words of the answer depend on the release.
     ['not_found', refusal(404, 'api.error.invalid.request')],
     ['not_found', { status: 404, body: '{"error":true,"message":"Not Found"}' }],
     ['not_found', { status: 404, body: '{"error":"disabled","enable":"set the property"}' }],
-    // A 401 of the servlet has no error code: the token is valid but lacks a right.
+    // Status 401 without an error code: the token is valid but lacks a right.
     ['forbidden', { status: 401, body: '{"error":true,"message":"Unauthorized"}' }],
     ['forbidden', refusal(403, 'api.error.item.unauthorized')],
     ['unauthorized', refusal(403, 'unauthorized')],
-    // A 500 is an answer only if its body holds checks: here `error` is a word of the server, not the name of a check.
+    // A body with `error` has no checks, so a 500 with it is an error.
     ['server', { status: 500, body: '{"error":"A server error occurred"}' }],
     ['server', refusal(500, 'api.error.unknown')],
     ['server', { status: 500, headers: HTML, body: '<html><body>Error</body></html>' }],

@@ -8,7 +8,7 @@ const backup =
 
 describe('collectors/job-info', () => {
   it('reads the jobs of 5.3 and their average durations', async () => {
-    // Only the info of a job has its average, in ms; it is absent if the job has not run.
+    // The info of a job has its average in ms if the job has run.
     const answers = {
       'project/pay/jobs': { body: `[${settle},${backup}]` },
       'job/aa-1/info': {
@@ -44,7 +44,7 @@ describe('collectors/job-info', () => {
       { answers: { 'job/aa-1/info': { body: settle.replace('}', ',"averageDuration":0}') } } },
       'scheduled="true",enabled="true",schedule_enabled="true"',
     ],
-    // The job was deleted after the list was read.
+    // The job is deleted after the list was read.
     [
       '47 that is gone',
       { answers: { 'job/aa-1/info': refusal(404, 'api.error.item.doesnotexist') } },
@@ -65,7 +65,7 @@ describe('collectors/job-info', () => {
   it.each<readonly [string, Upstream]>([
     ['18', { apiVersion: 18 }],
     ['the neutral dialect', { dialect: 'service' }],
-  ])('reads the average of %s, which may be text', async (_name, upstream) => {
+  ])('reads the average of %s', async (_name, upstream) => {
     const answers = {
       'project/pay/jobs': { body: '[{"id":"aa-1","name":"settle","group":"nightly"}]' },
       'job/aa-1/info': { body: '{"id":"aa-1","name":"settle","averageDuration":"1500"}' },
@@ -77,7 +77,7 @@ describe('collectors/job-info', () => {
         automation_job_info{server="prod",project="pay",job_group="nightly",job_name="settle",job_id="aa-1",scheduled="",enabled="",schedule_enabled=""} 1`);
   });
 
-  it('shows the average of each job, except a job whose id release 6 does not accept in a path', async () => {
+  it('shows no average of a job whose id does not fit into a path', async () => {
     const answers = {
       'project/pay/jobs': { body: `[${settle.replace('aa-1', '50%')},${backup}]` },
       'job/50%25/info': { status: 400, headers: { 'content-type': 'text/html' }, body: '<h1>Bad Message 400</h1>' },
@@ -105,7 +105,7 @@ describe('collectors/job-info', () => {
       'project/pay/jobs': { body: jobs('a/a', 'x/a', 'x/b', 'x/c') },
     };
     const before = isLater ? { before: answers } : {};
-    // Jobs that the configuration excludes do not count towards the limit.
+    // Excluded jobs do not count towards the limit.
     const watch = { jobs: { isWanted: (path: string) => !path.startsWith('pay/x/'), detail } };
     const { text } = await scrape({ apiVersion: 17, answers, ...before, watch });
 
@@ -114,7 +114,7 @@ describe('collectors/job-info', () => {
     ).toEqual(expected);
   });
 
-  it('shows only jobs that configuration includes', async () => {
+  it('shows only jobs that the configuration includes', async () => {
     const answers = { 'project/pay/jobs': { body: `[${settle},${backup}]` } };
     const watch = { jobs: { isWanted: (path: string) => path === 'pay/backup', detail: 200 } };
     expect(await scrape({ apiVersion: 17, answers, watch })).toEqual(shown`
@@ -133,7 +133,7 @@ describe('collectors/job-info', () => {
         automation_job_info{server="prod",project="pay",job_group="nightly",job_name="settle",job_id="aa-1",scheduled="",enabled="",schedule_enabled=""} 1`);
   });
 
-  it('requests averages that executions have not updated for a long time', async () => {
+  it('requests old averages again', async () => {
     const answers = {
       'project/pay/jobs': { body: `[${settle},${backup}]` },
       'job/aa-1/info': { body: settle.replace('}', ',"averageDuration":399}') },
@@ -150,7 +150,7 @@ describe('collectors/job-info', () => {
     expect(learned).toEqual([[{ project: 'pay', group: 'nightly', name: 'settle' }, 399]]);
   });
 
-  it('sends no request if no job may have its own series', async () => {
+  it('sends no request if the limit of series is 0', async () => {
     const watch = { jobs: { isWanted: () => true, detail: 0 } };
     expect(await scrape({ answers: {}, watch })).toEqual({ outcome: 'success', text: '' });
   });

@@ -10,15 +10,13 @@ const LIST = 'system/logstorage/incomplete';
 const projects = { body: '[{"name":"billing"},{"name":"night jobs"},{"name":"secret"}]' };
 
 describe('collectors/log-storage-incomplete', () => {
-  it.each(['rundeck', 'service'] as const)(
-    'counts by project and state, with the age of the oldest, in the %s dialect',
-    async (dialect) => {
-      const body = list([
-        '{"id":12,"project":"billing","href":"http://h/12","permalink":"http://h/p/12","storage":{"localFilesPresent":true,"incompleteFiletypes":"rdlog,state.json","queued":true,"failed":false,"date":"2024-05-20T10:13:20Z"},"errors":null}',
-        '{"id":13,"project":"billing","storage":{"localFilesPresent":true,"incompleteFiletypes":"*","queued":false,"failed":true,"date":"2024-05-20T10:00:00.500Z"},"errors":["refused"]}',
-        '{"id":14,"project":"night jobs","storage":{"localFilesPresent":false,"incompleteFiletypes":"rdlog","queued":false,"failed":true,"date":"2024-05-19T00:00:00Z"},"errors":["refused"]}',
-      ]);
-      expect(await scrape({ [LIST]: { body }, projects }, dialect)).toEqual(shown`
+  it.each(['rundeck', 'service'] as const)('counts logs by project and state in the %s dialect', async (dialect) => {
+    const body = list([
+      '{"id":12,"project":"billing","href":"http://h/12","permalink":"http://h/p/12","storage":{"localFilesPresent":true,"incompleteFiletypes":"rdlog,state.json","queued":true,"failed":false,"date":"2024-05-20T10:13:20Z"},"errors":null}',
+      '{"id":13,"project":"billing","storage":{"localFilesPresent":true,"incompleteFiletypes":"*","queued":false,"failed":true,"date":"2024-05-20T10:00:00.500Z"},"errors":["refused"]}',
+      '{"id":14,"project":"night jobs","storage":{"localFilesPresent":false,"incompleteFiletypes":"rdlog","queued":false,"failed":true,"date":"2024-05-19T00:00:00Z"},"errors":["refused"]}',
+    ]);
+    expect(await scrape({ [LIST]: { body }, projects }, dialect)).toEqual(shown`
         # TYPE automation_log_storage_incomplete_executions gauge
         automation_log_storage_incomplete_executions{server="prod",project="billing",state="failed"} 1
         automation_log_storage_incomplete_executions{server="prod",project="billing",state="queued"} 1
@@ -27,10 +25,9 @@ describe('collectors/log-storage-incomplete', () => {
         # TYPE automation_log_storage_oldest_incomplete_timestamp_seconds gauge
         automation_log_storage_oldest_incomplete_timestamp_seconds{server="prod",project="billing"} 1716199200.5
         automation_log_storage_oldest_incomplete_timestamp_seconds{server="prod",project="night jobs"} 1716076800`);
-    },
-  );
+  });
 
-  it('counts a failed log once if it is queued again, and ignores missing dates and logs in no known state', async () => {
+  it('counts a failed log that is queued again once', async () => {
     const body = list([
       '{"id":"12","project":"billing","storage":{"queued":"true","failed":"true","date":null}}',
       '{"id":13,"project":"billing","storage":{"queued":false,"failed":false}}',
@@ -51,14 +48,14 @@ describe('collectors/log-storage-incomplete', () => {
     expect(await scrapeCollector('log-storage-incomplete', upstream)).toEqual({ outcome: 'success', text: '' });
   });
 
-  it('shows no series if every log is stored, and then needs no list of projects', async () => {
+  it('shows no series if every log is stored', async () => {
     expect(await scrape({ [LIST]: { body: '{"total":0,"max":20,"offset":0,"executions":[]}' } })).toEqual({
       outcome: 'success',
       text: '',
     });
   });
 
-  it('reads all pages, and counts a log that moves between them once', async () => {
+  it('counts a log that moves between pages once', async () => {
     const { rows, asked } = await readPages(1200, (offset) => Math.max(0, offset - 30));
     expect(asked).toEqual(['max=500', 'max=500&offset=450', 'max=500&offset=900']);
     expect(rows).toEqual(['billing queued 1200', 'billing failed 0']);
@@ -86,7 +83,7 @@ describe('collectors/log-storage-incomplete', () => {
   });
 });
 
-/** The result for this number of logs; `shift` moves the start of a requested page. */
+/** The result for a number of logs; `shift` moves the start of each page. */
 async function readPages(total: number, shift: (offset: number) => number, maxRows = 500) {
   const asked: string[] = [];
   const transport = createTestTransport((path) => {

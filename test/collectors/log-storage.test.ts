@@ -32,7 +32,7 @@ describe('collectors/log-storage', () => {
     expect(await complaintsOf('log-storage', upstream)).toEqual(complaints);
   });
 
-  it('complains about failures for half an hour, or only for ten minutes if a log was stored since', async () => {
+  it('complains about failures for half an hour, or for ten minutes after a success', async () => {
     const before: Memory = { failed: 7 };
     const failed = await poll({ failedCount: 9, succeededCount: 5 }, before, 0);
     const silent = (minutes: number) => poll({ failedCount: 9, succeededCount: 5 }, failed.memory, minutes);
@@ -52,7 +52,7 @@ describe('collectors/log-storage', () => {
     expect(await complaintsOf('log-storage', { answers: { 'system/logstorage': { body } } })).toEqual([]);
   });
 
-  it('reports no missing log of a server without a storage plugin, although releases 2.6 to 3.0 count all executions', async () => {
+  it('reports no missing log of a server without a storage plugin', async () => {
     const answers = { 'system/logstorage': { body: '{"enabled":false,"pluginName":null,"missingCount":70000}' } };
     expect(await complaintsOf('log-storage', { answers, apiVersion: 24 })).toEqual([]);
     const { text } = await scrapeCollector('log-storage', { answers, apiVersion: 24 });
@@ -60,7 +60,7 @@ describe('collectors/log-storage', () => {
   });
 
   it('reads a server without a storage plugin', async () => {
-    // Without a plugin `pluginName` is null, although API reference, "Log storage info" says text; the counts are true zeros.
+    // Without a plugin, `pluginName` is null and the counts are 0.
     const body =
       '{"enabled":false,"pluginName":null,"succeededCount":0,"failedCount":0,"queuedCount":0,"queuedRequestCount":0,"queuedRetriesCount":0,"queuedIncompleteCount":0,"totalCount":0,"incompleteCount":0,"missingCount":0,"retriesCount":0}';
     expect(await scrape({ body })).toEqual(shown`
@@ -98,7 +98,7 @@ describe('collectors/log-storage', () => {
       '{"enabled":true,"pluginName":"object-store","succeededCount":349,"failedCount":2,"queuedCount":3,"totalCount":354,"incompleteCount":5,"missingCount":7}',
     ],
     [
-      // Other numbers of this API are text in some releases, so texts are read as numbers here too.
+      // Some releases write numbers as text.
       'reads numbers that arrive as text',
       {},
       '{"enabled":"true","pluginName":"object-store","succeededCount":"349","failedCount":"2","queuedCount":"3","totalCount":"354","incompleteCount":"5","missingCount":"7"}',
@@ -167,7 +167,7 @@ describe('collectors/log-storage', () => {
   });
 
   it('shows the present counts after a restart has reset the counters', async () => {
-    // The counts live in the memory of the member: after its restart they fall, and Prometheus sees a reset.
+    // A member loses its counts at a restart.
     const earlier = { body: '{"enabled":true,"pluginName":"object-store","succeededCount":349,"failedCount":2}' };
     const answers = { 'system/logstorage': { body: '{"enabled":true,"succeededCount":1}' } };
     const before = { 'system/logstorage': earlier };
@@ -190,14 +190,14 @@ describe('collectors/log-storage', () => {
     expect(await scrape(answer)).toEqual({ outcome, text: '' });
   });
 
-  it('reports unsupported_version and no series on a server below API version 17, whatever the server answers', async () => {
+  it('reports unsupported_version below API version 17', async () => {
     const body = '{"enabled":true,"pluginName":null,"succeededCount":1}';
     expect(await scrape({ body }, { apiVersion: 16 })).toEqual({ outcome: 'unsupported_version', text: '' });
   });
 });
 
 async function poll(counts: object, before: Memory, minutes: number) {
-  // The collector uses only these two functions.
+  // This cast is safe: the collector uses only these functions.
   const api = { get: async () => counts, server: () => ({ hidesMembers: false }) } as unknown as Api;
   const { watch } = createTestWatch(fakeClock({}));
   const collected = await logStorageCollector.collect(api, watch, before, () => minutes * 60_000);

@@ -21,7 +21,7 @@ describe('collectors/ping', () => {
       automation_ping_duration_seconds{server="prod"} 0`);
   });
 
-  it('measures the request only, without the first contact before it', async () => {
+  it('measures the request without the first contact', async () => {
     let nowMs = 1_716_200_000_000;
     const clock = fakeClock({ now: () => nowMs, ticks: () => nowMs });
     const transport = createTestTransport((path) => {
@@ -50,7 +50,7 @@ describe('collectors/ping', () => {
     expect(await scrapeCollector('ping', { answers: { 'metrics/ping': answer } })).toEqual({ outcome, text: '' });
   });
 
-  it('is not requested from a server that lacks it', async () => {
+  it('is not requested from a server without the endpoint', async () => {
     const answers = { 'metrics/ping': { headers: TEXT, body: 'pong' } };
     expect(await scrapeCollector('ping', { apiVersion: 24, answers })).toEqual({
       outcome: 'unsupported_version',

@@ -3,8 +3,7 @@ import { type CannedAnswer, golden, refusal, scrapeCollector, shown } from '../s
 
 describe('collectors/project-jobs', () => {
   it('counts the jobs of 5.3 by their switches', async () => {
-    // `group` is null at the top level, `description` may be, and `scheduleEnabled` is true for jobs without a
-    // schedule.
+    // `group` is null at the top level; `scheduleEnabled` is true for jobs without a schedule.
     const body = `[
       {"id":"1","name":"settle","group":"nightly","project":"pay","description":"","href":"h","permalink":"p","scheduled":true,"scheduleEnabled":true,"enabled":true},
       {"id":"2","name":"report","group":"nightly","project":"pay","description":null,"href":"h","permalink":"p","scheduled":true,"scheduleEnabled":true,"enabled":true},
@@ -58,7 +57,7 @@ describe('collectors/project-jobs', () => {
         automation_project_jobs{server="prod",project="pay",scheduled="",enabled="",schedule_enabled=""} 0`);
   });
 
-  it('counts only jobs that configuration includes', async () => {
+  it('counts only jobs that the configuration includes', async () => {
     const body =
       '[{"id":"1","name":"settle","group":"nightly"},{"id":"2","name":"settle","group":null},{"id":"3","name":"x"}]';
     const isWanted = (path: string) => path === 'pay/nightly/settle' || path === 'pay/settle';

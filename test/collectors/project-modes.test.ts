@@ -101,7 +101,7 @@ describe('collectors/project-modes', () => {
       'executions_disabled',
     ],
     [
-      // API reference, "Projects" shows what is sent: the value by its key.
+      // As in the API reference, "Projects".
       'keys of the neutral dialect',
       {
         apiVersion: 17,

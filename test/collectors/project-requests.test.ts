@@ -25,7 +25,7 @@ const answers = {
   'project/pay/executions/metrics': { body: '{}' },
 };
 
-describe('collectors, what they ask of a project', () => {
+describe('collectors, requests about projects', () => {
   it.each<readonly [Collector, number, readonly string[]]>([
     [projectsCollector, 47, ['projects?meta=config']],
     [projectsCollector, 46, ['projects']],
@@ -37,25 +37,25 @@ describe('collectors, what they ask of a project', () => {
     ],
     [projectJobsCollector, 47, ['project/pay/jobs']],
     [projectJobsCollector, 41, ['project/pay/jobs']],
-    // Releases 3 return only one page of the list without this parameter.
+    // Without this parameter, releases 3 return one page of the list.
     [projectJobsCollector, 40, ['project/pay/jobs?max=100000']],
-    // An id stays one segment of the path, whatever characters it holds.
+    // An id with any characters is one segment of the path.
     [jobInfoCollector, 47, ['project/pay/jobs', 'job/a%2F..%2Fx/info', 'job/b/info']],
     [jobInfoCollector, 17, ['project/pay/jobs?max=100000']],
     // Below API 23, servers answer with XML unless JSON is requested.
     [projectNodesCollector, 22, ['project/pay/resources?format=json']],
     [projectNodesCollector, 47, ['project/pay/resources?format=json']],
-    // `d` is a day, but `m` is a month; with a filter that the server does not understand, it counts all executions ever.
+    // `d` is a day, `m` a month. With an unknown filter, the server counts all its executions.
     [executionMetricsCollector, 47, ['project/pay/executions/metrics?recentFilter=1d']],
   ])('$0.name on version %i requests %j', async (collector, apiVersion, asked) => {
     expect(await ask(collector, apiVersion, 'pay')).toEqual(asked);
   });
 
-  it('requests the metrics of the server as a whole', async () => {
+  it('requests the metrics of the whole server', async () => {
     expect(await ask(executionMetricsCollector, 47, '')).toEqual(['executions/metrics?recentFilter=1d']);
   });
 
-  it('requests all modes at once, with the list', async () => {
+  it('requests the modes of all projects with the list', async () => {
     const { api, requests, watch, stop } = await connect(47);
     onTestFinished(() => stop());
     await watch.projects.read(api);
@@ -84,7 +84,7 @@ async function connect(apiVersion: number) {
     api,
     clock,
     ...createTestWatch(clock, { jobs: { isWanted: () => true, detail: 200, asksForAverages: true } }),
-    /** The requests below that version, without the first contact. */
+    /** The requests without those of the first contact. */
     requests: () =>
       canned.requests
         .map((request) => request.replace(/^GET \/api\/\d+\//, ''))

@@ -26,7 +26,7 @@ describe('collectors/projects', () => {
     ['25 without a label', 25, '{"url":"u","name":"pay","description":""}', 'label="",created=""'],
     ['14', 14, '{"url":"u","name":"pay","description":null}', 'label="",created=""'],
     ['a date that is absent, as for projects of unknown age', 47, '{"name":"pay","label":null}', 'label="",created=""'],
-    // Release 6.0 writes milliseconds, 6.1 no longer.
+    // Only release 6.0 writes milliseconds.
     [
       'a date with milliseconds',
       58,

@@ -5,7 +5,7 @@ const ROOT = 'storage/keys/';
 const missing = { status: 404, body: '{"error":true,"errorCode":"api.error.item.doesnotexist","message":"gone"}' };
 
 describe('collectors/stored-keys', () => {
-  it('counts by kind in all folders (rundeck dialect: passwords have a data type and no key type)', async () => {
+  it('counts keys by kind in all folders (rundeck dialect)', async () => {
     const answers = {
       [ROOT]: folder(
         '{"path":"keys/deploy.pub","type":"file","name":"deploy.pub","url":"http://h/1","meta":{"Rundeck-content-type":"application/pgp-keys","Rundeck-content-size":"393","Rundeck-key-type":"public"}}',
@@ -30,7 +30,7 @@ describe('collectors/stored-keys', () => {
     });
   });
 
-  it('recognizes the kinds of keys of the service dialect, and passwords by their content type', async () => {
+  it('counts keys by kind (service dialect)', async () => {
     const answers = {
       [ROOT]: folder(
         '{"path":"keys/a","type":"file","name":"a","url":"http://h/1","meta":{"Service-content-type":"application/x-service-data-password","Service-content-size":"8","Service-content-mask":"content"}}',
@@ -45,7 +45,7 @@ describe('collectors/stored-keys', () => {
     });
   });
 
-  it('counts no keys if the server has none, or a folder is gone', async () => {
+  it('counts 0 keys if the server has none', async () => {
     const none = (path: string): CannedAnswer => ({
       status: 404,
       body: `{"error":"resource not found: /keys/${path}"}`,
@@ -54,7 +54,7 @@ describe('collectors/stored-keys', () => {
     expect(await scrape({ answers: { [ROOT]: none('') } })).toEqual(nothing);
     const answers = { [ROOT]: folder('{"path":"keys/gone","type":"directory"}'), 'storage/keys/gone/': none('gone') };
     expect(await scrape({ answers })).toEqual(nothing);
-    // A 404 of a gateway is not an answer of the server, so it does not mean that the key is missing.
+    // A 404 of a gateway does not mean that a key is missing.
     const gateway = { [ROOT]: { status: 404, body: '{"error":"Not Found"}' } };
     expect(await scrape({ answers: gateway })).toMatchObject({ text: '' });
   });
@@ -102,7 +102,7 @@ describe('collectors/stored-keys', () => {
         'storage/keys/closed/': { status: 403, body: '{"error":true,"errorCode":"api.error.item.unauthorized"}' },
       },
     ],
-    // The name of this key does not fit into a path (rundeck dialect, release 6); an error does not mean that it is missing.
+    // Release 6 refuses the name of this folder in a path; the folder may exist.
     [
       'not_found',
       {

@@ -7,8 +7,7 @@ const LOGIN_PAGE =
 
 describe('collectors/system-info', () => {
   it('reads every field of the documented answer', async () => {
-    // API reference, "System info": the resource is named `service`, apiversion is an integer, and a fraction shows that the
-    // load is exact.
+    // API reference, "System info". A load with a fraction is exact.
     const body = `{"system":{"timestamp":{"epoch":1716200001250,"unit":"ms","datetime":"2024-05-20T10:13:21Z"},
       "service":{"version":"5.3.0","build":"5.3.0-0","node":"auto-1","base":"/srv/auto","apiversion":47,"serverUUID":null},
       "executions":{"active":true,"executionMode":"active"},"os":{"arch":"amd64","name":"Linux","version":"6.1.0"},
@@ -49,7 +48,7 @@ describe('collectors/system-info', () => {
   });
 
   it('reads release 3.4, with numbers as numbers and an exact load', async () => {
-    // 3.4.0 has API 39 and sends the load average of the operating system, which is a whole number only by chance.
+    // 3.4.0 (API 39) sends the load average of the operating system.
     const body = `{"system":{"timestamp":{"epoch":1716199997500,"unit":"ms","datetime":"2024-05-20T10:13:17Z"},
       "rundeck":{"version":"3.4.10-20220118","build":"3.4.10-0","node":"auto-1","base":"/srv/auto","apiversion":39,"serverUUID":"7c1f3a52-0b3e-4c57-9d7e-2f6d3f0f6a11"},
       "executions":{"active":true,"executionMode":"active"},"os":{"arch":"amd64","name":"Linux","version":"4.19.0"},
@@ -73,9 +72,9 @@ describe('collectors/system-info', () => {
     expect(toSamples(text)).toHaveLength(13);
   });
 
-  it('reads release 5.3: text for the API version, no load, and a start time although the uptime has overflowed', async () => {
-    // Since 4.3 answers are typed: apiversion is text, the load is cut to an integer, and uptime.duration has 32 bits, so it
-    // wraps after 24.8 days.
+  it('reads release 5.3, with an overflowed uptime', async () => {
+    // Since 4.3 apiversion is text, the load is an integer, and uptime.duration has 32 bits: it overflows after 24.8
+    // days.
     const body = `{"system":{"rundeck":{"version":"5.3.0-20240520","build":"5.3.0-20240520-0","buildGit":"v5.3.0-0-g1a2b3c4","node":"auto-1","base":"/srv/auto","apiversion":"47","serverUUID":null},
       "timestamp":{"epoch":1716200000000,"unit":"ms","datetime":"2024-05-20T10:13:20Z"},
       "executions":{"active":"true","executionMode":"active"},"os":{"arch":"amd64","name":"Linux","version":"5.10"},
@@ -99,12 +98,10 @@ describe('collectors/system-info', () => {
   });
 
   it.each<readonly [string, number, string, string | undefined]>([
-    // 4.1 and 4.2 send the load of the processors, from 0 to 1. It is shown as sent, because only releases that round it lack
-    // the series.
     ['keeps the fraction of 4.2', 41, serverWithLoad('"4.2.1-20220511"', '41', '0.42'), '0.42'],
     ['keeps a full load of 4.1', 41, serverWithLoad('"4.1.2-20220418"', '41', '1.0'), '1'],
     ['keeps an idle 3.4', 39, serverWithLoad('"3.4.0-20210614"', '39', '0.0'), '0'],
-    // Up to 4.0, the virtual machine reports an unavailable load as -1.
+    // Up to 4.0, -1 stands for an unknown load.
     ['leaves out the -1 of 3.4', 39, serverWithLoad('"3.4.0-20210614"', '39', '-1.0'), undefined],
     ['leaves out the rounded load of 4.3', 41, serverWithLoad('"4.3.0-20220602"', '"41"', '0'), undefined],
     ['leaves out the rounded load of 5.20', 58, serverWithLoad('"5.20.0-20260316"', '"58"', '1'), undefined],
@@ -116,7 +113,7 @@ describe('collectors/system-info', () => {
   });
 
   it.each<readonly [string, string, string]>([
-    // Since 4.4 every caller gets an answer, but without the right to read, everything except `rundeck` is null.
+    // Since 4.4, a caller without the right to read gets only `rundeck`.
     [
       'gives only the versions to a restricted token',
       '{"system":{"rundeck":{"version":"5.3.0-20240520","build":"5.3.0-0","buildGit":"v5.3.0-0-g1a2b3c4","node":"auto-1","base":"/srv/auto","apiversion":"47","serverUUID":null},"timestamp":null,"executions":null,"os":null,"jvm":null,"stats":null,"metrics":null,"threadDump":null,"healthcheck":null,"ping":null,"extended":null}}',
@@ -141,7 +138,7 @@ describe('collectors/system-info', () => {
         # TYPE automation_server_info gauge
         automation_server_info{server="prod",version="5.3.0 \"rc\\1\"",build="",node="auto\"} 1\n# TYPE evil counter 🚀",server_uuid="{}",api_version="47"} 1`,
     ],
-    // The written date has whole seconds (milliseconds in 6.0), so only the epoch is read, whatever stands beside it.
+    // Only the epoch is read, because the written date has whole seconds.
     ...['"2024-05-20T10:08:19Z"', '"2024-05-20T10:08:19.416Z"', '"2024-05-20T12:08:19+02:00"', 'null'].map(
       (date): [string, string, string] => [
         `reads the start from the epoch next to the date ${date}`,
@@ -155,8 +152,8 @@ describe('collectors/system-info', () => {
     expect(await scrape({ body })).toEqual({ outcome: 'success', text });
   });
 
-  it('requests again with the version that an older server names', async () => {
-    // API reference, "Errors": a version above that of the server is refused with 400; 14 is the oldest supported version.
+  it('repeats the request with the version that an older server names', async () => {
+    // API reference, "Errors": a server refuses a newer version with 400.
     const body = '{"system":{"stats":{"cpu":{"processors":2}}}}';
     for (const apiVersion of [14, 25, 46]) {
       expect((await scrape({ body }, { apiVersion })).outcome).toBe('success');

@@ -3,7 +3,7 @@ import { type CannedAnswer, scrapeCollector, shown } from '../support/scrape.ts'
 
 const TEXT = { 'content-type': 'text/plain;charset=utf-8' };
 
-// As releases 3 to 5 write it: one line for each thread, with its locks and stack below, and an empty line between threads.
+// As releases 3 to 5 write threads: a line, then locks and stack.
 const dump = `"main" id=1 state=RUNNABLE (running in native)
     at java.net.PlainSocketImpl.accept(Native Method)
 

@@ -23,7 +23,7 @@ describe('collectors/tokens', () => {
         automation_tokens{server="prod",state="valid"} 2`);
   });
 
-  it('shows the earliest date of tokens with the same name or without a name', async () => {
+  it('shows the earliest date of tokens with one name', async () => {
     const body = `[
       {"id":"1","user":"a","name":"ci","expiration":"2025-01-02T00:00:00Z","expired":false},
       {"id":"2","user":"a","name":"ci","expiration":"2025-01-01T00:00:00Z","expired":false},
@@ -39,7 +39,7 @@ describe('collectors/tokens', () => {
         automation_tokens{server="prod",state="valid"} 5`);
   });
 
-  it('publishes the valid token instead of expired tokens with the same name, because the alert concerns valid tokens', async () => {
+  it('prefers a valid token to expired tokens with the same name', async () => {
     const body = `[
       {"id":"1","user":"a","name":"ci","expiration":"2024-05-01T00:00:00Z","expired":true},
       {"id":"2","user":"a","name":"ci","expiration":"2024-05-22T00:00:00Z","expired":false},
@@ -53,7 +53,7 @@ describe('collectors/tokens', () => {
     expect(text).toContain('automation_token_expiration_timestamp_seconds{server="prod",name="old"} 1714608000\n');
   });
 
-  it('compares the expiration time if the server does not report whether a token has expired', async () => {
+  it('compares times if the server reports no expired tokens', async () => {
     const body = `[
       {"id":"1","user":"a","name":"past","expiration":"2024-05-20T10:13:20Z"},
       {"id":"2","user":"a","name":"future","expiration":"2024-05-20T10:13:21Z","expired":null},
@@ -63,7 +63,7 @@ describe('collectors/tokens', () => {
     expect(text).toContain('automation_tokens{server="prod",state="valid"} 2');
   });
 
-  it("prefers the server's own word on expiration to the time, because the server's clock decides", async () => {
+  it("prefers the server's report that a token has expired to the time", async () => {
     const body = `[
       {"id":"1","user":"a","name":"x","expiration":"2024-05-20T10:13:25Z","expired":true},
       {"id":"2","user":"a","name":"y","expiration":"2024-05-20T10:13:15Z","expired":false},
@@ -73,7 +73,7 @@ describe('collectors/tokens', () => {
     expect(text).toContain('automation_tokens{server="prod",state="valid"} 2');
   });
 
-  it('complains about tokens that expire within a week, but not about expired tokens or tokens without an end', async () => {
+  it('complains about tokens that expire within a week', async () => {
     const body = `[
       {"id":"1","user":"a","name":"soon","expiration":"2024-05-27T10:13:19Z"},
       {"id":"2","user":"a","name":"later","expiration":"2024-05-27T10:13:21Z"},
@@ -91,12 +91,12 @@ describe('collectors/tokens', () => {
         automation_tokens{server="prod",state="valid"} 0`);
   });
 
-  it('never requests a response that would contain the tokens themselves', async () => {
+  it('never requests responses with the tokens themselves', async () => {
     const answers = { tokens: { body: '[{"user":"a","id":"the-secret-itself"}]' } };
     expect(await scrape({ apiVersion: 18, answers })).toEqual({ outcome: 'unsupported_version', text: '' });
   });
 
-  it('publishes no token id, for any response', async () => {
+  it('publishes no token id', async () => {
     const answers = { tokens: { body: '[{"user":"a","id":"the-secret-itself","token":"the-secret-itself"}]' } };
     const { text } = await scrape({ apiVersion: 19, answers });
     expect(text).toContain('automation_tokens{server="prod",state="valid"} 1');

@@ -16,14 +16,14 @@ describe('collectors/users', () => {
   });
 
   it.each<readonly [string, CannedAnswer]>([
-    // The code is a key of the message here (rundeck dialect).
+    // In the rundeck dialect, the code is a key of a message.
     ['forbidden', { status: 403, body: '{"error":true,"errorCode":"request.error.unauthorized.message"}' }],
     ['decode', { body: '{"users":2}' }],
   ])('reports %s and no series for %j', async (outcome, answer) => {
     expect(await scrapeCollector('users', { answers: { 'user/list': answer } })).toEqual({ outcome, text: '' });
   });
 
-  it('is not requested from a server without the list', async () => {
+  it('is not requested from a server without a list of users', async () => {
     expect(await scrapeCollector('users', { apiVersion: 26, answers: { 'user/list': { body: two } } })).toEqual({
       outcome: 'unsupported_version',
       text: '',
