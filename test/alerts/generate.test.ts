@@ -17,7 +17,7 @@ interface Rule {
 }
 
 function toRules(yaml: string): Rule[] {
-  // The cast has only the fields that the tests use; a missing part fails the test that looks.
+  // The cast has only the fields that the tests use.
   const { groups } = parse(yaml) as { readonly groups: readonly { readonly rules: readonly Rule[] }[] };
   return groups.flatMap((group) => group.rules).filter(({ alert }) => alert !== undefined);
 }
@@ -25,7 +25,7 @@ function toRules(yaml: string): Rule[] {
 const rules = toRules(buildRules());
 
 describe('alerts/generate', () => {
-  it('matches the committed file', () => {
+  it('is the same as the committed file', () => {
     for (const [name, text] of Object.entries(alertFiles()))
       expect(readFileSync(new URL(`../../alerts/${name}`, import.meta.url), 'utf8')).toBe(text);
   });
@@ -51,7 +51,7 @@ describe('alerts/generate', () => {
 
   it.each(rules)('has a description and a next step for $alert', ({ alert, annotations }) => {
     const { summary, description, ...links } = annotations;
-    // The length is computed with short names in place of labels.
+    // The length is computed with short names as labels.
     expect(summary?.replaceAll(/\{\{ with .*?\{\{ end \}\}/g, '').replaceAll(/\{\{.*?\}\}/g, 'short')).toMatch(
       /^\S.{9,79}$/,
     );

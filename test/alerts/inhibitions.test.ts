@@ -30,7 +30,7 @@ describeWithTools('alerts/alertmanager-inhibitions', ['alertmanager', 'amtool'],
     expect(execFileSync(amtool, ['check-config', configuration], { encoding: 'utf8' })).toContain('26 inhibit rules');
   });
 
-  it('lets one alert inhibit others of its own server only', async () => {
+  it('lets an alert inhibit only alerts of the same server', async () => {
     await post(url, [
       ['AutomationServiceDown', { server: 'prod' }],
       ['AutomationExporterCollectorFailing', { server: 'prod', collector: 'log-storage' }],
@@ -154,7 +154,7 @@ describeWithTools('alerts/alertmanager-inhibitions', ['alertmanager', 'amtool'],
   });
 });
 
-/** Resolves when Alertmanager has written the address that the system gave it. */
+/** Resolves when Alertmanager has logged its address. */
 async function startAlertmanager(
   command: string,
   configuration: string,

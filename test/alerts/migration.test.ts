@@ -27,7 +27,7 @@ it('names only existing series', () => {
 describeWithTools('alerts/migration-rules.yaml', ['promtool'], ({ promtool }) => {
   it('gives the series the names that the other exporter uses', async () => {
     const folder = makeFolder();
-    // With an evaluation each minute of a day, promtool would take minutes.
+    // An evaluation in each minute of a day would take minutes.
     writeFileSync(join(folder, 'rules.yaml'), buildMigrationRules().replace('interval: 1m', 'interval: 1h'));
     const series = (name: string, values: string) => ({ series: name, values });
     const expected = (expr: string, labels: string, value: number) => ({

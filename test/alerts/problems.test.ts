@@ -39,7 +39,7 @@ describe('alerts, problems and pages', () => {
     const found = kindsOf(alert);
     expect(found.length > 0).toBe(withoutProblem[alert] === undefined);
     for (const kind of found) {
-      // The page of the alert is more exact, because the alert names the job.
+      // The alert names the job, so its page is more exact.
       expect([pages[ofKind(kind).page], pageOf.job]).toContain(page);
       expect({ kind, isNote: ofKind(kind).isNote === true }).toEqual({ kind, isNote: severity === 'info' });
     }

@@ -14,7 +14,7 @@ function readText(path: string): string {
 }
 
 describe('deploy', () => {
-  it('scrapes the exporter under the job name that the absence alert uses', () => {
+  it('scrapes the exporter under the job name of the alerts', () => {
     // The cast has only the fields that are used; promtool checks the rest.
     const { scrape_configs: jobs } = parse(readText('deploy/prometheus/prometheus.yaml')) as {
       readonly scrape_configs: readonly { readonly job_name: string }[];
@@ -65,7 +65,7 @@ describeWithTools('deploy', ['promtool', 'amtool'], ({ promtool, amtool }) => {
   it.each([
     ['AutomationServiceDown', 'critical', 'page'],
     ['AutomationJobFailingRepeatedly', 'warning', 'morning'],
-  ])('sends %s, which is %s, to the receiver %s', (alert, severity, receiver) => {
+  ])('sends %s (%s) to the receiver %s', (alert, severity, receiver) => {
     const command = ['config', 'routes', 'test', `--config.file=${join(directory, 'alertmanager.yaml')}`];
     const output = execFileSync(amtool, [...command, `alertname=${alert}`, `severity=${severity}`, 'server=prod'], {
       encoding: 'utf8',

@@ -41,7 +41,7 @@ describeWithTools('alerts/rules', ['promtool'], ({ promtool }) => {
       const { tests, ...common } = readTests(file);
       const directory = makeFolder();
       const files = tests.map((test, index) => {
-        // Each file has only the rules that its test names: all rules at every step would take minutes.
+        // Each file has only the rules of its test: all rules would take minutes.
         writeFileSync(join(directory, `rules-${index}.json`), toRulesOf(listAlerts(test), JSON.stringify(test)));
         const text = JSON.stringify({ ...common, rule_files: [`rules-${index}.json`], tests: [test] });
         writeFileSync(join(directory, `${index}.json`), text);

@@ -28,7 +28,7 @@ describe('alerts/runbooks', () => {
       expect(section.split('\n').slice(1).join('').trim().length).toBeGreaterThan(40);
   });
 
-  it.each(pages)('sends the token in the usual header in %s, and names the other header', (page) => {
+  it.each(pages)('sends the token in the usual header in %s', (page) => {
     const text = readPage(page);
     const headers = [...text.matchAll(/^AUTH="(.*?):/gm)].map((match) => match[1]);
     expect(headers.filter((header) => header !== 'X-Rundeck-Auth-Token')).toEqual([]);
@@ -44,14 +44,14 @@ describe('alerts/runbooks', () => {
     },
   );
 
-  it.each(pages)('names in %s only existing options, and commands as a package has them', (page) => {
+  it.each(pages)('names only existing options and commands in %s', (page) => {
     const text = readPage(page);
     expect(text).not.toContain('npm start');
     const options = [...text.matchAll(/`(alerts\.[a-z_.]+)`/g)].map((match) => `\`${match[1]}\``);
     expect(options.filter((option) => !configuration.includes(option))).toEqual([]);
   });
 
-  it.each(pages)('links every other page whose name is in %s', (page) => {
+  it.each(pages)('links every alert that is named in %s', (page) => {
     const prose = readPage(page)
       .replaceAll(/^```.*?^```$/gms, '')
       .replaceAll(/\[[^\]]+\]\(\w+\.md\)/g, '');
@@ -60,7 +60,7 @@ describe('alerts/runbooks', () => {
   });
 
   it.each(pages)('fits on a screen: %s', (page) => {
-    // A line of the page has room for 110 characters of text; a line of code takes one line, and an empty line is thin.
+    // A line of the page has room for 110 characters.
     const rows = readPage(page)
       .split('\n')
       .map((line) => (line === '' ? 0.5 : Math.ceil(line.length / 110)));

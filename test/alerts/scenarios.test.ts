@@ -10,7 +10,7 @@ import { describeWithTools } from '../support/tools.ts';
 import { playScenario, type Scrapes, scrapeSeconds } from './cases/play-scenario.ts';
 import { groupOrder, toRulesOf } from './cases/rules-of.ts';
 
-/** The minutes after which a scenario has raised all its alerts; `--all` plays the whole hour of most. */
+/** The minutes until a scenario has raised all its alerts; `--all` plays an hour. */
 const minutesOf: Readonly<Record<string, number>> = {
   'passive-window': 26,
   'log-storage-outage': 20,
@@ -29,7 +29,7 @@ const minutesOf: Readonly<Record<string, number>> = {
         'retry-storm': 26,
       }),
 };
-// The minutes of most scenarios: less than an hour, after which AutomationRunsAtRisk also fires for the job that always fails.
+// Most scenarios take less than an hour: then AutomationRunsAtRisk also fires.
 const usualMinutes = 55;
 
 const exporter = 'job="automation-exporter",instance="exporter:9720"';
@@ -43,7 +43,7 @@ describeWithTools('alerts, in the scenarios of the demo', ['promtool'], ({ promt
     writeFileSync(join(directory, 'rules.json'), rules);
   });
 
-  // Each push plays a part of the scenarios; the cases and `alerts/tests` check the alerts themselves.
+  // Each push plays a part of the scenarios.
   it.each(pickPart(scenarios, 3))(
     'fires exactly the alerts that $name declares',
     async ({ name, alerts }) => {
@@ -72,7 +72,7 @@ function toSeries(scrapes: Scrapes, asked: ReadonlySet<string>): object[] {
   ];
 }
 
-/** A test of promtool that expects all alerts that fired at any time, by name, with the cause if there are several. */
+/** A test of promtool that expects the alerts that fired at any time. */
 function toTest(series: readonly object[], minutes: number, alerts: readonly string[]): object {
   const toLabels = (alert: string): string => {
     const [, name = '', reason] = /^(\w+)(?: \((\w+)\))?$/.exec(alert) ?? [];
@@ -80,7 +80,7 @@ function toTest(series: readonly object[], minutes: number, alerts: readonly str
   };
   return {
     rule_files: ['rules.json'],
-    // The rules read every other scrape, which halves the time of the test; every alert has a wait of more than half a minute.
+    // The rules read every other scrape, to halve the time of the test.
     evaluation_interval: `${2 * scrapeSeconds}s`,
     group_eval_order: groupOrder,
     tests: [

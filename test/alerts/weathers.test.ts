@@ -16,7 +16,10 @@ import { serviceCases } from './cases/service.ts';
 
 const cases = [...serviceCases, ...executionCases, ...scheduleCases, ...exporterCases, ...replicaCases];
 
-/** The number of parts into which the alerts are divided; each push plays one part. Only the fair weather checks the texts. */
+/**
+ * The alerts are divided into this number of parts; each push plays one part. Only the run without further events
+ * checks the texts.
+ */
 const parts: Readonly<Record<string, number>> = { fair: 1, below: 2 };
 
 describe('alerts/weathers', () => {
@@ -37,7 +40,7 @@ describeWithTools('alerts/weathers', ['promtool'], ({ promtool }) => {
   });
 
   it.each(weathers)(
-    'fires in time, not too early, and resolves when the trouble is over: %s',
+    'fires in time and resolves after the trouble: %s',
     (weather) => {
       const some = pickPart(cases, parts[weather] ?? 6);
       const exposed = some.filter((each) => isExposed(each, weather));

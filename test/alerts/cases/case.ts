@@ -1,6 +1,6 @@
 /**
- * The values of one series while all is well and during the trouble: a gauge, a gauge that has this value only in the first
- * minutes of the trouble, or the growth of a counter (per minute, or in the first minute of each interval).
+ * The values of a series without and during the trouble: a gauge, a gauge with this value only in the first minutes, or
+ * the growth of a counter.
  */
 export type Shape =
   | { readonly calm: number | 'none'; readonly bad: number | 'none'; readonly firstMinutes?: number }
@@ -18,7 +18,7 @@ export function counter(calmPerMinute: number, badPerMinute: number): Shape {
   return { calmPerMinute, badPerMinute };
 }
 
-/** A counter that grows only in the first of each `every` minutes of the trouble. */
+/** A counter that grows only once in `every` minutes of the trouble. */
 export function bursts(growth: number, ofMinutes: number): Shape {
   return { calmPerMinute: 0, badPerMinute: 2 * growth, ofMinutes };
 }
@@ -27,7 +27,7 @@ export function bursts(growth: number, ofMinutes: number): Shape {
 export interface Case {
   readonly alert: string;
   readonly series: Readonly<Record<string, Shape>>;
-  /** The series with values at which the alert must stay silent; series that are missing here have the values above. */
+  /** Values at which the alert must stay silent; other series have the values above. */
   readonly below: Readonly<Record<string, Shape>>;
   /** The number of minutes from the start of the trouble to the alert; half a minute earlier the alert must be silent. */
   readonly firesAfter: number;
@@ -35,7 +35,7 @@ export interface Case {
   readonly resolvesAfter?: number;
   /** The duration of the trouble, if the alert needs more than twenty minutes. */
   readonly lastsMinutes?: number;
-  /** The minutes without trouble before, if not ten. */
+  /** The minutes before the trouble, if not ten. */
   readonly calmMinutes?: number;
   /** The real length of one minute of the test, for problems that last for days. */
   readonly minuteIs?: number;

@@ -57,7 +57,7 @@ export const exporterCases: readonly Case[] = [
       [`${enabled}"log-storage",reason="denied"}`]: gauge('none', 0),
       [`${enabled}"tokens",reason="denied"}`]: gauge('none', 0),
       [`${enabled}"threads",reason="config"}`]: gauge(0),
-      // In this case the exporter has no admin rights on purpose.
+      // Here the exporter has no admin rights.
       [`${enabled}"users",reason="denied"}`]: gauge(0),
     },
     below: {
@@ -108,12 +108,12 @@ export const exporterCases: readonly Case[] = [
   {
     alert: 'AutomationExporterExecutionsImported',
     minuteIs: 10,
-    // The pass over the last week finds executions of a whole day.
+    // The recount of the last week finds executions of a whole day.
     series: {
       'automation_exporter_executions_imported_total{server="prod"}': bursts(24, 24 * 6),
       'automation_exporter_executions_observed_total{server="prod"}': counter(0, 0),
     },
-    // An execution is counted from time to time.
+    // An execution is counted every few minutes.
     below: { 'automation_exporter_executions_observed_total{server="prod"}': counter(0, 0.01) },
     firesAfter: 27 * 6,
     resolvesAfter: 22 * 6,

@@ -69,7 +69,7 @@ export async function playScenario(scenario: string, minutes: number): Promise<S
   return values;
 }
 
-/** The settings of the command `demo`, except for traces and for the interval of executions: both take time and affect no alert. */
+/** The settings of the command `demo`, without the slow ones that affect no alert. */
 const demoYaml = `
 servers:
   - { name: demo, url: 'http://service', token_file: token, budget: { requests_per_second: 100 } }

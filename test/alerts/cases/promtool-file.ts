@@ -1,11 +1,11 @@
 import type { Case, Shape } from './case.ts';
 
-/** The events that happen to the exporters in addition to the trouble. */
+/** Further events, such as restarts of exporters. */
 type Weather = (typeof weathers)[number];
 
 export const weathers = ['fair', 'below', 'restart and scrape gap', 'counter reset', 'two exporters'] as const;
 
-/** Reports whether the weather can affect a case: only counters can be reset. */
+/** Reports whether a reset of counters can affect a case. */
 export function isExposed({ series }: Case, weather: Weather): boolean {
   return weather !== 'counter reset' || Object.values(series).some((shape) => 'calmPerMinute' in shape);
 }
@@ -125,7 +125,7 @@ function isReset(atMinutes: number, { beginsAt, firesAt }: Times): boolean {
   return atMinutes === beginsAt - 2 || atMinutes === firesAt + 1;
 }
 
-/** Replaces samples after the alert fired: stale marks of a restart, then failed scrapes, two minutes of each. */
+/** Replaces samples after the alert fired: two minutes of stale marks, then two minutes of failed scrapes. */
 function hide(weather: Weather, atMinutes: number, { firesAt }: Times): string | undefined {
   const since = atMinutes - firesAt;
   if (weather !== 'restart and scrape gap') return undefined;

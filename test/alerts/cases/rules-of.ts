@@ -13,10 +13,10 @@ const { groups } = parse(readFileSync(new URL('../../../alerts/rules.yaml', impo
   readonly groups: readonly { readonly name: string; readonly rules: readonly Rule[] }[];
 };
 
-/** The order of rule groups that depend on each other. Without it, promtool uses a new order each time. */
+/** The order of dependent rule groups; by default, promtool uses a new order each time. */
 export const groupOrder = ['automation-objectives', 'automation-error-budgets'];
 
-/** The rule file with the named alerts, and all recordings that they need, because all rules would take minutes. */
+/** The named alerts and the recordings that they need; all rules would take minutes. */
 export function toRulesOf(alerts: readonly string[], text = ''): string {
   const rules = groups.flatMap((group) => group.rules);
   const isAsked = ({ alert = '', record }: Rule): boolean =>

@@ -63,7 +63,6 @@ export const serviceCases: readonly Case[] = [
     alert: 'AutomationHealthcheckFailing',
     series: {
       'automation_healthcheck_healthy{server="prod",check="dataSource.connection.time"}': gauge(1, 0),
-      // Full threads have an alert of their own, so all threads are busy.
       'automation_healthcheck_healthy{server="prod",check="quartz.scheduler.threadPool"}': gauge(1, 0),
       'automation_scheduler_thread_pool_size{server="prod"}': gauge(10),
     },
