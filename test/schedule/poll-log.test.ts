@@ -29,10 +29,10 @@ function setUp(isVital = false) {
 }
 
 describe('schedule/poll-log', () => {
-  it('does not log the failure or the recovery of a poll that fails together with its server', () => {
+  it('does not log the failure of a poll while its server is down', () => {
     const { lines, succeed, fail, goAway } = setUp();
     succeed();
-    // The next vital poll has the same problem.
+    // The next vital poll fails too.
     fail('network');
     goAway(true);
     fail('network');
@@ -42,14 +42,14 @@ describe('schedule/poll-log', () => {
     expect(lines).toEqual([]);
   });
 
-  it('logs that a poll fails without an outage, and that it recovered', () => {
+  it('logs the failure and the recovery of a poll without an outage', () => {
     const { lines, succeed, fail } = setUp();
     const time = (): void => fail('timeout');
     for (const step of [succeed, time, time, succeed, time, time, time, time, succeed]) step();
     expect(lines).toEqual(['warn poll failed', 'info poll recovered']);
   });
 
-  it('logs at once a failure that concerns only one poll', () => {
+  it('logs a failure of only one poll at once', () => {
     const { lines, succeed, fail } = setUp();
     for (const step of [() => fail('decode', 200), () => fail('decode', 200), succeed, succeed]) step();
     expect(lines).toEqual(['warn poll failed', 'info poll recovered']);

@@ -9,7 +9,7 @@ const hour = 60 * minute;
 const day = 24 * hour;
 const startMs = Date.UTC(2024, 4, 20, 10, 0, 0, 500);
 
-/** A run with its true time since the start, and its time by the wall clock. */
+/** A run with its true time and its time by the wall clock. */
 type Run = { readonly trueMs: number; readonly wallMs: number };
 
 /** Entries that are due at one interval in virtual time; the test sets the wall clock. */
@@ -56,7 +56,7 @@ const jumps = [
 
 describe('schedule/poll-times', () => {
   describe.each([second, 15 * second, minute, 5 * minute, hour, day])('every %d ms', (everyMs) => {
-    it.each(jumps)('returns to its times within two intervals after a clock is set $jump', async ({ byMs }) => {
+    it.each(jumps)('runs at its usual times again two intervals after a clock is set $jump', async ({ byMs }) => {
       const { hands, after, run, runs, missed } = open({ everyMs });
       const setMs = 3.3 * everyMs;
       await run(setMs);
@@ -74,7 +74,7 @@ describe('schedule/poll-times', () => {
 
     it('runs once at each due time while the clock is slewed', async () => {
       const { hands, time, run, runs } = open({ everyMs });
-      // The clock is adjusted by half a thousandth, as adjtime does: first ahead, then back.
+      // The clock runs half a thousandth too fast, then too slow, like with adjtime.
       const stepMs = everyMs / 10;
       for (let step = 1; step <= 120; step += 1) {
         time.after(step * stepMs, () => void (hands.wallOffsetMs += step <= 60 ? stepMs / 2000 : -stepMs / 2000));
@@ -85,7 +85,7 @@ describe('schedule/poll-times', () => {
     });
   });
 
-  it('runs on a machine that starts ten years in the past and is then corrected', async () => {
+  it('runs on a machine whose clock is corrected by ten years', async () => {
     const { hands, after, run } = open({ wallMs: startMs - 3653 * day });
     await run(30 * second + 100);
     hands.wallOffsetMs = 0;
@@ -97,18 +97,15 @@ describe('schedule/poll-times', () => {
   it.each([
     ['less', 6, ['00:00', '00:09', '00:30', '00:45']],
     ['more', 8, ['00:00', '00:07', '00:15', '00:30', '00:45']],
-  ])(
-    'runs once at a time that is delayed because a clock was set back by %s than half an interval',
-    async (_name, seconds, times) => {
-      const { hands, run, runs } = open();
-      await run(14 * second);
-      hands.wallOffsetMs -= seconds * second;
-      await run(55 * second);
-      expect(runs.map(({ wallMs }) => new Date(wallMs).toISOString().slice(14, 19))).toEqual(times);
-    },
-  );
+  ])('runs once at a time if a clock is set back by %s than half an interval', async (_name, seconds, times) => {
+    const { hands, run, runs } = open();
+    await run(14 * second);
+    hands.wallOffsetMs -= seconds * second;
+    await run(55 * second);
+    expect(runs.map(({ wallMs }) => new Date(wallMs).toISOString().slice(14, 19))).toEqual(times);
+  });
 
-  it('reports missed times after the process was held up, and continues with the next', async () => {
+  it('reports missed times after the process was held up', async () => {
     const { hands, run, missed, after } = open();
     hands.lateMs = 40 * second;
     await run(20 * second);
@@ -125,7 +122,7 @@ describe('schedule/poll-times', () => {
     ]);
   });
 
-  it('gives each entry its own second, and returns the next run of each until it is stopped', async () => {
+  it('gives each entry its own second', async () => {
     const { times, run, runs } = open({ entries: 3 });
     await run(100);
     expect(times.nextRunsAtMs().map((atMs) => new Date(atMs ?? 0).toISOString())).toEqual([

@@ -27,7 +27,7 @@ function fault(kind: ErrorKind, errorCode?: string): ApiError {
   });
 }
 
-/** A poll of a collector whose answers the test sets; everything else is real, except the clock. */
+/** A poll of a collector; the test sets the answers and the clock. */
 function setUp({ vital = true, everyMs = 15_000 } = {}) {
   let answer: Answer = 1;
   let clockMs = 1_000_000;
@@ -119,7 +119,7 @@ describe('schedule/poll', () => {
     ]);
   });
 
-  it('publishes only that a collector is on, after a reload switched it on', async () => {
+  it('publishes only that a collector is on after a reload', async () => {
     const { run, scrape, switchOff } = setUp();
     switchOff();
     await run(7);
@@ -128,7 +128,7 @@ describe('schedule/poll', () => {
     ]);
   });
 
-  it('keeps the last good snapshot when a poll fails, until it expires', async () => {
+  it('keeps the last good snapshot for a while when a poll fails', async () => {
     const { run, scrape, wait } = setUp();
     await run(7);
     await run(fault('timeout'), 15_000);
@@ -139,14 +139,14 @@ describe('schedule/poll', () => {
     expect((await scrape()).filter((line) => line.startsWith('demo_'))).toEqual([]);
   });
 
-  it('logs once that an error began and once that it ended', async () => {
+  it('logs the start and the end of an error once', async () => {
     const { run, lines } = setUp();
     for (const answer of [1, fault('network'), fault('network'), fault('server'), 2, 3]) await run(answer);
 
     expect(lines).toEqual(['warn poll failed network', 'warn poll failed server', 'info poll recovered']);
   });
 
-  it('logs nothing about one late answer to a vital poll', async () => {
+  it('logs nothing about a single timeout of a vital poll', async () => {
     const { run, lines } = setUp();
     for (const answer of [1, fault('timeout'), 2]) await run(answer);
     expect(lines).toEqual([]);
@@ -191,14 +191,14 @@ describe('schedule/poll', () => {
     expect(await scrape()).toContain(`automation_credentials_accepted{server="prod"} ${accepted}`);
   });
 
-  it('shows nothing about credentials until the server has answered', async () => {
+  it('shows nothing about credentials before the first answer', async () => {
     const { run, scrape } = setUp();
     await run(fault('network'));
 
     expect((await scrape()).filter((line) => line.startsWith('automation_credentials'))).toEqual([]);
   });
 
-  it('gives each poll the memory of the previous one, and keeps it in the state', async () => {
+  it('gives each poll the stored values of the previous poll', async () => {
     const { run, state, scrape } = setUp();
     await run(3);
     await run(4);
@@ -223,7 +223,7 @@ describe('schedule/poll', () => {
     expect(askedAtMs).toEqual([0, 300_000, 315_250]);
   });
 
-  it('polls a denied endpoint at its next scheduled time, which may come before an interval is over', async () => {
+  it('polls a denied endpoint at its next scheduled time', async () => {
     const { run, askedAtMs } = setUp({ vital: false, everyMs: 900_000 });
     await run(denied);
     await run(7, 500_000);
@@ -237,7 +237,7 @@ describe('schedule/poll', () => {
     expect(askedAtMs).toEqual([0, 15_250]);
   });
 
-  it('reports when the poll last had values, and how long the last poll took', async () => {
+  it('reports the time of the last values, and the duration of the last poll', async () => {
     const { run, last } = setUp();
     expect(last()).toBeUndefined();
     await run(7);
@@ -252,7 +252,7 @@ describe('schedule/poll', () => {
     expect(lines).toEqual(['warn poll failed internal']);
   });
 
-  it('ignores the result of a poll that a stop has ended', async () => {
+  it('ignores the result of a stopped poll', async () => {
     const { abortedRun, scrape, lines } = setUp();
     await abortedRun();
 

@@ -13,7 +13,7 @@ describe('schedule/project-sweep', () => {
     expect(shown()).toBe('ops pay web');
   });
 
-  it('reads as fast as half of the budget allows at first, and then spread over its interval', async () => {
+  it('uses half of the budget at first, and later the whole interval', async () => {
     const { pass, times } = setScene(numbered(6), { everyMs: 60_000, requestsPerSecond: 10 });
 
     await pass();
@@ -22,7 +22,7 @@ describe('schedule/project-sweep', () => {
     expect(times()).toBe('0 8 16 24 32 40');
   });
 
-  it('keeps its interval when responses are slow, and never makes up for delays with a burst', async () => {
+  it('keeps its interval when responses are slow', async () => {
     const { pass, times, whenAsked, later } = setScene(numbered(6), { tookMs: 150 });
     whenAsked((project) => later(project === 'p0002' ? 5000 : 0));
 
@@ -30,7 +30,7 @@ describe('schedule/project-sweep', () => {
     expect(times()).toBe('0 0.2 5.35 5.55 5.75 5.95');
   });
 
-  it('spreads the requests of projects that need several', async () => {
+  it('spreads several requests of one project', async () => {
     const { demo, ...scene } = setScene(['a', 'b'], {
       fetch: async (api, { name }) => {
         await api.get(demo, { path: { project: name } });
@@ -45,7 +45,7 @@ describe('schedule/project-sweep', () => {
     expect(scene.times()).toBe('0 8 16 24 32 40');
   });
 
-  it('reads a thousand projects one at a time within half of the budget, and shows all of them meanwhile', async () => {
+  it('reads a thousand projects within half of the budget', async () => {
     const { pass, times, maxTogether, whenAsked, shownCount } = setScene(numbered(1000), { tookMs: 30 });
     const seen: number[] = [];
 
@@ -56,7 +56,7 @@ describe('schedule/project-sweep', () => {
       expect(await pass()).toBe('success');
       const atSeconds = times().split(' ').map(Number);
       expect(atSeconds.length).toBe(1000);
-      // Five projects a second, evenly spread, take longer than the interval; only the budget limits the sweep.
+      // Only the budget limits the sweep, which takes longer than its interval.
       expect(atSeconds.at(-1)).toBeCloseTo(199.8);
       expect(Math.min(...atSeconds.slice(1).map((second, index) => second - (atSeconds[index] ?? 0)))).toBeCloseTo(0.2);
       expect(maxTogether()).toBe(1);
@@ -76,7 +76,7 @@ describe('schedule/project-sweep', () => {
     ]);
   });
 
-  it('publishes the rows that were read so far during the first pass', async () => {
+  it('publishes rows during the first pass', async () => {
     const { pass, whenAsked, shownCount } = setScene(numbered(100));
     const seen = new Map<string, number>();
     whenAsked((project) => {
@@ -87,7 +87,7 @@ describe('schedule/project-sweep', () => {
     expect([seen.get('p0002'), seen.get('p0030'), seen.get('p0080')]).toEqual([1, 27, 79]);
   });
 
-  it('publishes new rows every five seconds in the first pass, later twenty times in each interval', async () => {
+  it('publishes rows every five seconds in the first pass', async () => {
     const { pass, publishedAt } = setScene(numbered(1000), { everyMs: 600_000 });
     await pass();
     expect(publishedAt().slice(0, 4)).toEqual([0, 5.2, 10.4, 15.6]);
@@ -95,7 +95,7 @@ describe('schedule/project-sweep', () => {
     expect(publishedAt().slice(0, 3)).toEqual([0, 30.24, 60.48]);
   });
 
-  it('keeps the last rows of a failing project until they expire, and leaves other projects unaffected', async () => {
+  it('keeps the last rows of a failing project until they expire', async () => {
     const { pass, shown, faults } = setScene(['a', 'b', 'c']);
     await pass();
     faults.set('b', broken);
@@ -118,7 +118,7 @@ describe('schedule/project-sweep', () => {
     expect(shown()).toBe('b c');
   });
 
-  it('leaves out a project whose name cannot be sent, reports it, and counts no error', async () => {
+  it('reports a project whose name cannot be sent, without an error', async () => {
     const { pass, shown, faults } = setScene(['..', 'b', 'c']);
     faults.set('..', fault('rejected', { unsent: true }));
 
@@ -126,7 +126,7 @@ describe('schedule/project-sweep', () => {
     expect(shown()).toBe('b c');
   });
 
-  it('removes the series of a denied project, reads it seldom, and shows it again when allowed', async () => {
+  it('removes the series of a denied project until it can be read again', async () => {
     const { pass, shown, asked, faults } = setScene(['a', 'b']);
     await pass();
     faults.set('a', denied);
@@ -152,7 +152,7 @@ describe('schedule/project-sweep', () => {
     expect(asked()).toBe('');
   });
 
-  it('removes the series of a project as soon as a list does not contain it', async () => {
+  it('removes the series of a project that is no longer listed', async () => {
     const { pass, shown, setNames, whenAsked, asked } = setScene(['a', 'b', 'c']);
     await pass();
     setNames(['a', 'c']);
@@ -208,7 +208,7 @@ describe('schedule/project-sweep', () => {
     expect(shown()).toBe('a c');
   });
 
-  it('forgets that a project was denied when it is deleted', async () => {
+  it('forgets the denial of a deleted project', async () => {
     const { pass, asked, faults, setNames } = setScene(['a', 'b']);
     faults.set('a', denied);
     await pass();
@@ -220,7 +220,7 @@ describe('schedule/project-sweep', () => {
     expect(asked()).toBe('b a');
   });
 
-  it('reads a project again at the end of the pass if the server did not answer for a moment', async () => {
+  it('reads an unanswered project again at the end of the pass', async () => {
     const { pass, asked, faults, whenAsked } = setScene(['a', 'b', 'c']);
     faults.set('b', fault('timeout', { isOfService: false }));
     whenAsked((project) => {
@@ -230,7 +230,7 @@ describe('schedule/project-sweep', () => {
     expect(asked()).toBe('a b c b');
   });
 
-  it('ends the pass at a server that does not answer five times in a row, and continues there', async () => {
+  it('ends the pass after five unanswered requests in a row', async () => {
     const { pass, asked, shown, faults } = setScene(numbered(12));
     await pass();
     for (const name of numbered(12)) faults.set(name, fault('timeout', { isOfService: false }));
@@ -249,7 +249,7 @@ describe('schedule/project-sweep', () => {
     ['answers', undefined],
     ['is gone', fault('not_found', { errorCode: 'api.error.project.missing' })],
     ['is denied', denied],
-  ])('ends the pass at a server that stops answering after a project that %s', async (_name, first) => {
+  ])('ends the pass if the server stops answering after a project that %s', async (_name, first) => {
     const { pass, asked, faults } = setScene(numbered(12));
     await pass();
     for (const name of numbered(12)) faults.set(name, fault('timeout', { isOfService: false }));
@@ -263,7 +263,7 @@ describe('schedule/project-sweep', () => {
   it.each([
     ['is gone', fault('not_found', { errorCode: 'api.error.project.missing' })],
     ['is denied', denied],
-  ])('continues if a server answers between errors that a project %s', async (_name, between) => {
+  ])('continues if the server answers between errors: a project %s', async (_name, between) => {
     const { pass, asked, faults } = setScene(numbered(9));
     for (const name of numbered(9)) faults.set(name, fault('timeout', { isOfService: false }));
     faults.set('p0005', between);
@@ -302,7 +302,7 @@ describe('schedule/project-sweep', () => {
     expect(shown()).toBe('a b');
   });
 
-  it('reads everything again at once after an outage, and later spreads its reads', async () => {
+  it('reads everything again at once after an outage', async () => {
     const { pass, times, faults } = setScene(numbered(6));
     await pass();
     for (const name of numbered(6)) faults.set(name, fault('network', { isOfService: false }));
@@ -314,7 +314,7 @@ describe('schedule/project-sweep', () => {
     expect(times()).toBe('0 8 16 24 32 40');
   });
 
-  it('continues with the next name if the project at which it stopped is gone', async () => {
+  it('continues after a project that is gone', async () => {
     const { pass, asked, faults, setNames } = setScene(numbered(12));
     for (const name of numbered(12)) faults.set(name, fault('network', { isOfService: false }));
     await pass();
@@ -324,7 +324,7 @@ describe('schedule/project-sweep', () => {
     expect(asked()).toBe('p0007 p0008 p0009 p0010 p0011');
   });
 
-  it('does not read the same failing projects again and again while others wait', async () => {
+  it('does not repeat failing projects while other projects wait', async () => {
     const { pass, asked, shown, faults } = setScene(numbered(9));
     for (const name of numbered(7)) faults.set(name, broken);
 
@@ -354,7 +354,7 @@ describe('schedule/project-sweep', () => {
     expect(asked()).toBe('b c a');
   });
 
-  it('lets its rows expire while the list cannot be read', async () => {
+  it('lets rows expire while the list of projects cannot be read', async () => {
     const { pass, shown, failList } = setScene(['a', 'b']);
     await pass();
     failList(fault('network'));
@@ -366,7 +366,7 @@ describe('schedule/project-sweep', () => {
     expect(shown()).toBe('');
   });
 
-  it('ends at once when it is stopped, and publishes nothing more', async () => {
+  it('publishes nothing after a stop', async () => {
     const { pass, asked, shown, whenAsked } = setScene(numbered(9));
     const ending = new AbortController();
     whenAsked((project) => {
@@ -378,7 +378,7 @@ describe('schedule/project-sweep', () => {
     expect(shown()).toBe('p0001');
   });
 
-  it('ends at once when it is stopped between two requests', async () => {
+  it('ends at once if it is stopped between two requests', async () => {
     const ending = new AbortController();
     const { pass, asked, withdrawn } = setScene(numbered(9), {
       map: (value, { value: family }, { project }) => {
@@ -392,7 +392,7 @@ describe('schedule/project-sweep', () => {
     expect(withdrawn()).toBe(0);
   });
 
-  it('publishes nothing after it is withdrawn, and starts again as fast as at the start', async () => {
+  it('publishes nothing after it is withdrawn', async () => {
     const { pass, shown, times, withdraw } = setScene(['a', 'b', 'c']);
     await pass();
     withdraw();
@@ -431,7 +431,7 @@ describe('schedule/project-sweep', () => {
     expect(shown()).toBe('');
   });
 
-  it('also reads the whole server if a collector needs the whole server', async () => {
+  it('also reads values of the whole server', async () => {
     const covers = (project: string) => project === 'b';
     const { pass, shown, shownCount, setNames } = setScene(['a', 'b'], { andServer: true, covers });
     await pass();
@@ -441,7 +441,7 @@ describe('schedule/project-sweep', () => {
     expect([shown(), shownCount()]).toEqual(['', 1]);
   });
 
-  it('does not read project by project if the server reports all projects in one response', async () => {
+  it('sends one request if one response has all projects', async () => {
     const { pass, asked, shown, setNames } = setScene(['a', 'b'], {
       fetchAll: async () =>
         new Map([

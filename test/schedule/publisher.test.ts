@@ -32,11 +32,11 @@ function setUp({ hidesMembers = false, perMember = true, maxSeries = 100 } = {})
 }
 
 describe('schedule/publisher', () => {
-  it('shows rows for three intervals, and at least a minute', () => {
+  it('shows rows for three intervals, at least a minute', () => {
     expect([15_000, 20_000, 60_000].map(toValidityMs)).toEqual([60_000, 60_000, 180_000]);
   });
 
-  it('shows all rows that fit and counts none as dropped', async () => {
+  it('shows all rows below the limit', async () => {
     const { publish, scrape } = setUp();
     expect(await publish(value.rows(1, { job: 'a' }), runs.rows(2, { job: 'a' }))).toBe(2);
     expect(await scrape()).toEqual(['demo_runs_total{server="prod",job="a"} 2', 'demo_value{server="prod",job="a"} 1']);
@@ -57,7 +57,7 @@ describe('schedule/publisher', () => {
     expect(beyondLimit()).toBe(0);
   });
 
-  it('continues to show the same series if new series come before them and not all fit', async () => {
+  it('keeps shown series when new series exceed the limit', async () => {
     const { publish, scrape } = setUp({ maxSeries: 2 });
     await publish(...['b', 'c', 'd'].map((job) => value.rows(1, { job })));
     await publish(...['a', 'b', 'c', 'd'].map((job) => value.rows(2, { job })));
@@ -67,7 +67,7 @@ describe('schedule/publisher', () => {
     ]);
   });
 
-  it('leaves out counters of members that answer in turn', async () => {
+  it('omits counters of members that answer in turn', async () => {
     const { publish, scrape } = setUp({ hidesMembers: true });
     expect(await publish(value.rows(1, { job: 'a' }), runs.rows(2, { job: 'a' }))).toBe(1);
     expect(await scrape()).toEqual([
@@ -76,7 +76,7 @@ describe('schedule/publisher', () => {
     ]);
   });
 
-  it('keeps counters that all members share', async () => {
+  it('shows counters that all members share', async () => {
     const { publish, scrape } = setUp({ hidesMembers: true, perMember: false });
     expect(await publish(runs.rows(2, { job: 'a' }))).toBe(1);
     expect(await scrape()).toEqual(['demo_runs_total{server="prod",job="a"} 2']);

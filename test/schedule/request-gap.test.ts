@@ -36,7 +36,7 @@ function setUp({ waits = true } = {}) {
 }
 
 describe('schedule/request-gap', () => {
-  it('keeps a distance between requests of both kinds, and none if nothing is sent', async () => {
+  it('keeps a distance between requests of both kinds', async () => {
     const { gap, asked, later } = setUp();
     const api = gap.api(new AbortController().signal);
     gap.begin(100);
@@ -53,7 +53,7 @@ describe('schedule/request-gap', () => {
     expect(gap.asked()).toBe(5);
   });
 
-  it('keeps no distance before one is set', async () => {
+  it('keeps no distance by default', async () => {
     const { gap, asked } = setUp();
     const api = gap.api(new AbortController().signal);
     await api.get(systemInfo);

@@ -55,7 +55,7 @@ function setUp(
   };
 }
 
-/** Ends a stop at once, even if running polls take long. */
+/** Ends a stop without waiting for polls. */
 async function stopAtOnce(scheduler: ReturnType<typeof createScheduler>): Promise<void> {
   const stopped = scheduler.stop();
   await vi.advanceTimersByTimeAsync(10_000);
@@ -68,7 +68,7 @@ const denied: Outcome = { result: 'off', reason: 'denied', message: '' };
 const hourMs = 3_600_000;
 
 describe('schedule/scheduler', () => {
-  it('runs every poll at once, and then each at its own second', async () => {
+  it('runs every poll at once, later each at its own second', async () => {
     const runs: string[] = [];
     const { scheduler } = setUp(['a', 'b'], async (name) => {
       runs.push(`${new Date().toISOString().slice(14, 19)} ${name}`);
@@ -80,7 +80,7 @@ describe('schedule/scheduler', () => {
     expect(runs).toEqual(['00:00 a', '00:00 b', '00:01 b', '00:15 a', '00:16 b', '00:30 a', '00:31 b']);
   });
 
-  it('runs the vital polls first, and the other polls once the vital polls have ended', async () => {
+  it('runs other polls after the vital polls', async () => {
     const runs: string[] = [];
     const { scheduler } = setUp(['later', 'a', 'b'], async (name) => {
       runs.push(`${name} begins`);
@@ -93,7 +93,7 @@ describe('schedule/scheduler', () => {
     expect(runs).toEqual(['a begins', 'b begins', 'b ends', 'a ends', 'later begins', 'later ends']);
   });
 
-  it('delays other polls by at most one second for a vital poll, and runs none after the end', async () => {
+  it('delays other polls by at most one second for a vital poll', async () => {
     const runs: string[] = [];
     const endless = async (name: string, signal: AbortSignal): Promise<void> => {
       runs.push(name);
@@ -113,7 +113,7 @@ describe('schedule/scheduler', () => {
     expect(runs).toEqual(['a', 'later', 'b']);
   });
 
-  it('never runs a poll twice at the same time, and logs a slow poll once', async () => {
+  it('never runs a poll twice at the same time', async () => {
     let running = 0;
     let most = 0;
     const { scheduler, skipped } = setUp(
@@ -140,7 +140,7 @@ describe('schedule/scheduler', () => {
     await stopped;
   });
 
-  it('ends a poll in progress when it stops, and starts none after', async () => {
+  it('ends a poll in progress when it stops', async () => {
     let runs = 0;
     let ended = 0;
     const { scheduler } = setUp(['a'], (_name, signal) => {
@@ -161,7 +161,7 @@ describe('schedule/scheduler', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('has stopped only when the poll in progress has ended, even if the poll cannot be interrupted', async () => {
+  it('has stopped only after the end of the poll in progress', async () => {
     const underWay = Promise.withResolvers<undefined>();
     const { scheduler } = setUp(['a'], () => underWay.promise);
     scheduler.start();
@@ -176,7 +176,7 @@ describe('schedule/scheduler', () => {
     await stopped;
   });
 
-  it('reports when each poll runs next, and nothing once it is stopped', async () => {
+  it('reports when each poll runs next', async () => {
     const { scheduler } = setUp(['a', 'b'], async () => {});
     scheduler.start();
     await vi.advanceTimersByTimeAsync(2000);
@@ -189,7 +189,7 @@ describe('schedule/scheduler', () => {
     expect(scheduler.status().map(({ nextRunAtMs }) => nextRunAtMs)).toEqual([undefined, undefined]);
   });
 
-  it('reports since when a poll has ended with the same result', async () => {
+  it('reports since when a poll has the same result', async () => {
     const outcomes: readonly Outcome[] = [
       { result: 'success', series: 1 },
       { result: 'failed', kind: 'timeout', message: '' },
@@ -219,7 +219,7 @@ describe('schedule/scheduler', () => {
     ]);
   });
 
-  it('continues when the clock is set ahead by twelve days, without visiting each time in between', async () => {
+  it('continues when the clock is set ahead by twelve days', async () => {
     let runs = 0;
     const { scheduler } = setUp(['a'], async () => {
       runs += 1;
@@ -252,7 +252,7 @@ describe('schedule/scheduler', () => {
     expect(skipped).toEqual([]);
   });
 
-  it('retries a failed poll after about a minute, then with growing pauses up to its interval', async () => {
+  it('retries a failed poll after a minute, then with growing pauses', async () => {
     const runs: string[] = [];
     const noteRun = async (): Promise<void> => void runs.push(new Date().toISOString().slice(11, 16));
     const { scheduler } = setUp(['a'], noteRun, () => failed, hourMs);
@@ -296,7 +296,7 @@ describe('schedule/scheduler', () => {
     expect(runs).toBe(5);
   });
 
-  it('runs no poll while its server is away, and runs all failed polls within a minute after the return of the server', async () => {
+  it('runs all failed polls within a minute after an outage', async () => {
     const runs: string[] = [];
     let state: Seen['state'] = 'down';
     const noteRun = async (name: string): Promise<void> =>
@@ -328,7 +328,7 @@ describe('schedule/scheduler', () => {
     expect(woken).toEqual(['a', 'b', 'c']);
   });
 
-  it('retries a poll that fails after an outage one minute later, however long the outage was', async () => {
+  it('retries a poll that fails after an outage a minute later', async () => {
     const runs: string[] = [];
     const noteRun = async (): Promise<void> => void runs.push(new Date().toISOString().slice(11, 19));
     const { scheduler, see } = setUp(['a'], noteRun, () => failed, hourMs);
@@ -342,7 +342,7 @@ describe('schedule/scheduler', () => {
     expect(runs).toEqual(['13:30:45', '13:31:45', '13:33:45']);
   });
 
-  it('lets denied polls keep their pause after an outage', async () => {
+  it('keeps the pause of denied polls after an outage', async () => {
     const runs: string[] = [];
     const noteRun = async (name: string): Promise<void> => void runs.push(name);
     const { scheduler, see } = setUp(['a'], noteRun, () => denied, hourMs);

@@ -61,14 +61,11 @@ describe('schedule/server-reading', () => {
   it.each([
     { everyMs: 15_000, wholeMs: 30_000 },
     { everyMs: 60_000, wholeMs: 60_000 },
-  ])(
-    'permits a poll to take its interval, or the time of three slow requests: $everyMs ms',
-    async ({ everyMs, wholeMs }) => {
-      const { scopes, read } = setUp({ everyMs });
-      expect(await read()).toEqual({ result: 'success', series: 1, complaints: [] });
-      expect(scopes).toEqual([{ lane: 'normal', forMs: 10_000, wholeMs }]);
-    },
-  );
+  ])('limits a poll with the interval $everyMs ms to the right time', async ({ everyMs, wholeMs }) => {
+    const { scopes, read } = setUp({ everyMs });
+    expect(await read()).toEqual({ result: 'success', series: 1, complaints: [] });
+    expect(scopes).toEqual([{ lane: 'normal', forMs: 10_000, wholeMs }]);
+  });
 
   it('sends vital requests before all others', async () => {
     const { scopes, read } = setUp({ vital: true });
@@ -76,7 +73,7 @@ describe('schedule/server-reading', () => {
     expect(scopes.map(({ lane }) => lane)).toEqual(['vital']);
   });
 
-  it('writes its memory only when it changes', async () => {
+  it('stores values only when they change', async () => {
     const same = setUp();
     await same.read();
     await same.read();

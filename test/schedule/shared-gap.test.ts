@@ -24,7 +24,7 @@ describe('schedule/request-gap, shared', () => {
     expect(waits).toEqual([200, 400]);
   });
 
-  it('gives no extra gaps after a time without callers', async () => {
+  it('saves no gaps while there are no callers', async () => {
     const { turns, waits, later, signal } = setUp();
     await turns.take(signal);
     later(5000);

@@ -19,7 +19,7 @@ type SceneOptions = DemoDefinition & {
   readonly tookMs?: number;
 };
 
-/** A sweep over projects whose answers the test sets; only its waits and answers move the clock. */
+/** A sweep over projects, whose answers the test sets. */
 export function setScene(initial: readonly string[], options: SceneOptions = {}) {
   const { everyMs = 60_000, requestsPerSecond = 10, tookMs = 0, ...definition } = options;
   let names = initial;
@@ -77,7 +77,7 @@ export function setScene(initial: readonly string[], options: SceneOptions = {})
     everyMs,
     timeoutMs: 10_000,
     requestsPerSecond,
-    // This cast is safe: a sweep uses nothing else of a server.
+    // This cast is safe: a sweep uses only these fields.
     client: { within: () => api } as unknown as Client,
     watch,
     projectList,
@@ -113,7 +113,7 @@ export function setScene(initial: readonly string[], options: SceneOptions = {})
     whenAsked: (act: typeof onAsk) => {
       onAsk = act;
     },
-    /** Plays one pass, this long after the previous start; returns its result, and the second at which each project was read. */
+    /** Plays one pass; returns its result, and the second at which each project was read. */
     pass: async (signal = new AbortController().signal) => {
       const startedMs = nowMs;
       asked.length = 0;
@@ -134,7 +134,7 @@ export function setScene(initial: readonly string[], options: SceneOptions = {})
     },
     /** The seconds of the last pass at which values were published. */
     publishedAt: () => publishedMs.map((atMs) => (atMs - (asked[0]?.atMs ?? 0)) / 1000),
-    /** Delays the time between publishing and showing values. */
+    /** The time between publishing and showing values. */
     whenPublished: (act: typeof beforeShown) => {
       beforeShown = act;
     },

@@ -32,26 +32,26 @@ describe('schedule/vitality', () => {
     ['a denial of one item', fault('forbidden', 403), 'up', 1],
     ['refused credentials', fault('unauthorized', 403), 'refused', 0],
     ['no answer', fault('timeout'), 'down', 0],
-  ])('reports the same state on pages and in metrics after %s', async (_name, ended, state, up) => {
+  ])('shows the same state on pages and in metrics after %s', async (_name, ended, state, up) => {
     const scene = setUp();
     scene.ended(ended);
     expect([scene.seen()?.state, await scene.upOf()]).toEqual([state, up]);
   });
 
-  it('shows nothing before the first poll, and nothing after an error of the exporter', () => {
+  it('shows nothing before the first poll, or after an error of the exporter', () => {
     const scene = setUp();
     scene.ended(new Error('a mistake of ours'));
     expect(scene.seen()).toBeUndefined();
   });
 
-  it("reports nothing about a server that was not requested because of the exporter's own limits", () => {
+  it("reports nothing if the exporter's own limits prevented a request", () => {
     const scene = setUp();
     scene.ended();
     scene.ended(new ApiError('not asked', { kind: 'timeout', apiEndpoint: 'demo', unsent: true, isOwnLimit: true }));
     expect(scene.seen()?.state).toBe('up');
   });
 
-  it('ignores an error of a poll that began before the last successful poll', () => {
+  it('ignores an error of a poll that began before the last success', () => {
     const scene = setUp();
     scene.ended(undefined, 2000);
     scene.ended(fault('server', 503), 1000);
@@ -60,7 +60,7 @@ describe('schedule/vitality', () => {
     expect(scene.seen()?.state).toBe('down');
   });
 
-  it.each(['late', 500] as const)('does not count one fault as an outage, but two in a row: %s', (end) => {
+  it.each(['late', 500] as const)('counts two faults in a row as an outage: %s', (end) => {
     const scene = setUp();
     const states = [undefined, end, undefined, end, end, undefined, end, undefined].map((each) => {
       scene.ended(each && (each === 'late' ? fault('timeout') : fault('server', each)));
@@ -76,7 +76,7 @@ describe('schedule/vitality', () => {
     expect(scene.seen()?.state).toBe('down');
   });
 
-  it('calls listeners when the server is up again after an outage or refused credentials', () => {
+  it('reports when the server is up again', () => {
     const scene = setUp();
     const before: string[] = [];
     scene.onBack(({ state }) => before.push(state));
@@ -97,7 +97,7 @@ describe('schedule/vitality', () => {
     expect(scene.seen()).toEqual({ state: 'up', sinceMs: 3000, message: undefined });
   });
 
-  it('shows refused credentials while the server answers, and no state once it stops answering', async () => {
+  it('shows refused credentials only while the server answers', async () => {
     const scene = setUp();
     scene.ended(fault('unauthorized', 403));
     expect(await scene.acceptedOf()).toBe(0);
@@ -107,7 +107,7 @@ describe('schedule/vitality', () => {
     expect(await scene.acceptedOf()).toBeUndefined();
   });
 
-  it('shows accepted credentials while the server is away, even after a single refusal', async () => {
+  it('shows accepted credentials while the server is down', async () => {
     const scene = setUp();
     scene.ended(fault('unauthorized', 403));
     scene.ended();
