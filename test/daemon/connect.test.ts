@@ -31,7 +31,7 @@ beforeEach(() => {
   folder = makeFolder();
 });
 
-/** Replaces a whole file, as tools that rotate secrets do: a file that is written in place may be read half-written. */
+/** Replaces a file at once, so that nobody reads half of it. */
 function write(name: string, text: string): string {
   const fresh = join(folder, `${name}.new`);
   writeFileSync(fresh, text, { mode: 0o600 });
@@ -39,7 +39,7 @@ function write(name: string, text: string): string {
   return join(folder, name);
 }
 
-/** Connects as the daemon does: with a configuration file, and with secrets in their own files. */
+/** Connects with a configuration file, and with secrets in files. */
 async function connect(url: string, credentials: string, hands = { aheadMs: 0 }) {
   const file = write('config.yaml', `servers: [{ name: prod, url: '${url}', ${credentials} }]\n`);
   const loaded = await loadConfig({
@@ -92,7 +92,7 @@ describe('daemon/connect', () => {
       expect(server.asked.map(({ headers }) => headers[header])).toEqual(
         ['first', 'first', 'first', 'second'].map((secret) => scheme + secret),
       );
-      // The log must know both secrets before the client sends them, so that it can hide them.
+      // The log hides both secrets, so it needs them before the client sends them.
       expect(secrets).toEqual(['first', 'second']);
     },
   );
@@ -155,7 +155,7 @@ describe('daemon/connect', () => {
     expect(await read()).toEqual(scrubbed);
   });
 
-  it('keeps the budget of a URL across a reload, and all facts about an address if its settings are the same', async () => {
+  it('keeps the budget of a URL across a reload', async () => {
     const parts = {
       clock: systemClock,
       log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
@@ -201,7 +201,7 @@ describe('connect, when files change', () => {
     expect({ secrets, changes }).toEqual({ secrets: ['first', 'second'], changes: ['credentials taken'] });
   });
 
-  it('keeps its token while the file is empty, and reports the empty file once', async () => {
+  it('keeps its token while the file is empty', async () => {
     const server = await startGuardedServer('rundeck');
     onTestFinished(server.stop);
     server.guard(() => true);
@@ -241,14 +241,14 @@ describe.skipIf(!hasOpenssl)(`connect, when TLS files change${withoutOpenssl}`, 
   });
   afterEach(() => certificates.remove());
 
-  /** A server that requires a client certificate, and the names in the certificates that it received. */
+  /** A server that requires a client certificate and records the names in it. */
   async function startStrict() {
     const { pem } = certificates;
     const shown: string[] = [];
     const server = createServer(
       { cert: pem('server.pem'), key: pem('server.key'), ca: pem('ca.pem'), requestCert: true },
       ({ socket, url }, response) => {
-        // This cast is safe: it is the socket of a server that speaks TLS.
+        // This cast is safe: the server uses TLS.
         shown.push(String((socket as TLSSocket).getPeerCertificate().subject.CN));
         const info = '{"system":{"rundeck":{"version":"5.3.0","apiversion":47}}}';
         response.end(url?.endsWith('/info') === true ? info : '{"executionMode":"active"}');
@@ -263,7 +263,7 @@ describe.skipIf(!hasOpenssl)(`connect, when TLS files change${withoutOpenssl}`, 
     return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, shown };
   }
 
-  it('presents a new certificate, and keeps the old one if the new certificate is unusable', async () => {
+  it('presents a new certificate unless it is unusable', async () => {
     const { pem } = certificates;
     const { url, shown } = await startStrict();
     write('token', 'a-token');
@@ -293,7 +293,7 @@ describe.skipIf(!hasOpenssl)(`connect, when TLS files change${withoutOpenssl}`, 
       await look();
       expect(shown.at(-1)).toBe('two');
     });
-    // Between the two new tokens, the certificate is looked at once more.
+    // Between the two new tokens, the certificate is read once more.
     for (const tokens of [1, 2]) {
       write('token', `token ${tokens}`);
       await eventually(async () => {

@@ -18,7 +18,7 @@ function run(id: number, given: Partial<EndedStatus> = {}): EndedStatus {
 
 const isWantedJob = (path: string): boolean => path !== 'pay/unwanted';
 
-it('finds a failure after more executions than are kept have ended, unless its job is no longer watched', () => {
+it('finds a failure even if its execution is no longer stored', () => {
   const failure = { id: 7, job: 'pay/nightly/settle', endedAtMs: 9000, failureClass: 'work', node: 'db03' } as const;
   const olderOf = (given: Partial<FailedRun>) => {
     const causes = createCauses();
@@ -48,7 +48,7 @@ it('explains a failure by the changes since the last success of the same job', (
   const explainer = createExplainer('prod', { ended, changes: { explain }, traces: undefined, isWantedJob });
   explainer.explain(failed);
   expect(asked).toEqual([2000]);
-  // The last success was before the job was renamed; its old name belongs to another job now.
+  // After the last success, the job was renamed; another job has its old name.
   const renamed = run(9, { job: 'settle all', jobId: 'j1', ending: 'failed' });
   const runs = [renamed, run(8, { job: 'settle all', jobId: 'j2' }), run(7, { jobId: 'j1' })];
   createExplainer('prod', { ended: () => runs, changes: { explain }, traces: undefined, isWantedJob }).explain(renamed);

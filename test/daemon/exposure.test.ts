@@ -126,19 +126,19 @@ describe('daemon/exposure', () => {
     },
     { name: 'an address is configured', externalUrl: 'http://monitor01.corp.example:9720' },
     { name: 'nobody else can ask', host: 'localhost' },
-  ])('describes under which names browsers may open the pages, if $name', ({ expected, externalUrl, host }) => {
+  ])('lists the host names for browsers if $name', ({ expected, externalUrl, host }) => {
     // This cast is safe: the tests read only these fields.
     const web = { listenAddress: { host, port: 9720 }, externalUrl } as Parameters<typeof describeNames>[0];
     expect(describeNames(web)).toBe(expected);
   });
 
-  it('ignores secrets from the environment, which have no file, and unreadable files', () => {
+  it('ignores unreadable files and secrets from the environment', () => {
     expect(list({ token: new Secret('planted', { environment: 'TOKEN' }) }, 0o644)).toEqual([]);
     expect(listExposures({ ...base, token: new Secret('x', { file: '/nowhere/at/all' }) })).toEqual([]);
   });
 });
 
-/** TLS with these demands on clients; the cast is safe, because nothing else of it is read. */
+/** This cast is safe: only these fields are read. */
 function clients(asked: Partial<WebTls['clientAuth']>): WebTls {
   return { clientAuth: { isRequested: true, isRequired: false, isVerified: false, ...asked } } as WebTls;
 }

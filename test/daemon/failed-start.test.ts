@@ -10,11 +10,11 @@ import { load } from '../config/fixtures.ts';
 import { makeFolder } from '../support/folder.ts';
 
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
-// These casts are safe: both fail at their address.
+// These casts are safe: both starts fail at their address.
 const otlp = { endpoint: 'nowhere', headers: [] } as unknown as Otlp;
 const push = { endpoint: 'nowhere' } as PushSettings;
 
-/** Listens for a moment; rejects if the port is taken. */
+/** Rejects if the port is in use. */
 async function occupy(port: number): Promise<number> {
   const server = createServer().listen(port, '127.0.0.1');
   await once(server, 'listening');

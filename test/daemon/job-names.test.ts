@@ -4,7 +4,7 @@ import { createScene } from '../diagnosis/scene.ts';
 
 const schedule = { everyMs: 3_600_000, offsetMs: 0 };
 
-it('finds the current name of a job by earlier names, in any group, with or without a schedule or a run', async () => {
+it('finds the current name of a job by its earlier names', async () => {
   const scene = createScene();
   const names = () => createJobNames(scene.daemon());
   const { control } = scene;

@@ -57,7 +57,7 @@ function createShared() {
   const take = (): void => {
     isTaken = true;
   };
-  /** Simulates an earlier owner that committed more than the database still has. */
+  /** Simulates a database that lost commits of an earlier owner. */
   const loseCommits = (): void => {
     held.set('prod', { ...lease('prod'), owner: 'other', remainingMs: -1, commits: 5 });
   };
@@ -85,7 +85,7 @@ describe('daemon/replica', () => {
     suspendedMs = 0;
   });
 
-  /** Starts a replica that owns its only server, and records the calls of its delivery and of the kept traces. */
+  /** Starts a replica that owns its only server, and records the delivery of traces. */
   async function start(prepare: (shared: ReturnType<typeof createShared>) => unknown = () => undefined) {
     const config = await loadServer('prod');
     const told: unknown[] = [];
@@ -131,13 +131,13 @@ describe('daemon/replica', () => {
     return { replica, shared, told, config, toTraces, self, pending: () => pending() };
   }
 
-  it('delivers traces that the previous owner of a server left in its spool at once', async () => {
+  it('delivers the traces of the previous owner at once', async () => {
     const { replica, told } = await start();
     expect([...replica.toOwned()]).toEqual(['prod']);
     expect(told).toEqual(['start', 'wake']);
   });
 
-  it('stores that the database lost commits of a server, and does not push earlier increases again', async () => {
+  it('stores that the database lost commits of a server', async () => {
     const sums = { server: 'prod', collector: sentSumsOwner };
     const { shared } = await start(async ({ disk, loseCommits }) => {
       await openMemoryState(disk, { wait: async () => undefined }).remember(sums, {
@@ -153,13 +153,13 @@ describe('daemon/replica', () => {
     expect([left, Date.now() - Number(firstMs) < 60_000]).toEqual([{ sums: '[]' }, true]);
   });
 
-  it('shows no server after it was suspended for longer than its lease, even before a timer runs', async () => {
+  it('shows no server after it was suspended for longer than its lease', async () => {
     const { replica } = await start();
     suspendedMs = 20_000;
     expect([...replica.toOwned()]).toEqual([]);
   });
 
-  it('watches the servers of a new configuration, and leaves the old servers to other replicas', async () => {
+  it('watches the servers of a new configuration', async () => {
     const { replica, shared, told, config, toTraces, self } = await start();
     const { web, ...loaded } = await loadServer('other');
     const next = { ...loaded, web: { ...web, externalUrl: 'https://exporter.example.org' } };
@@ -171,10 +171,10 @@ describe('daemon/replica', () => {
     expect((await shared.leases.list()).map(({ unit }) => unit)).toEqual(['other']);
     expect(replica.watching()).toMatchObject({ config: next });
     expect([...replica.watching().watched.keys()]).toEqual(['other']);
-    // The alert about a missing owner would fire for ever for a server that was removed from the configuration.
+    // Otherwise the alert about a missing owner would fire for a removed server.
     const shown = (await self.leaseOwned.get()).values.map(({ labels, value }) => `${labels.server} ${value}`);
     expect(shown).toEqual(['other 1']);
-    // The delivery ends before the kept traces are compared, and starts again with the new servers.
+    // The delivery starts again with the new servers.
     expect(told.slice(2)).toEqual(['stop', config, next, 'start', 'wake']);
   });
 
@@ -187,7 +187,7 @@ describe('daemon/replica', () => {
     expect(read()).toBe(known);
   });
 
-  it('stops counting the executions without a trace of a server that another replica acquired', async () => {
+  it('removes the pending executions of a lost server from its count', async () => {
     const { replica, shared, pending } = await start();
     expect(pending()).toBe(1);
     shared.take();
@@ -196,7 +196,7 @@ describe('daemon/replica', () => {
     expect(pending()).toBe(0);
   });
 
-  it('publishes nothing about a server that another replica acquired, except that this replica once owned the server', async () => {
+  it('publishes nothing about a server of another replica', async () => {
     const { shared, self } = await start();
     shared.take();
     await vi.advanceTimersByTimeAsync(5000);
@@ -220,7 +220,7 @@ describe('daemon/replica', () => {
 });
 
 describe('daemon, as one of several replicas', () => {
-  it('ends its last push before it releases its servers, because only their owner can store unsent increases', async () => {
+  it('ends its last push before it releases its servers', async () => {
     const happened: string[] = [];
     const shared = createShared();
     const { leases } = shared;

@@ -38,7 +38,7 @@ describe('daemon/rights', () => {
     return { rights, waiting, requests, control, wake: () => waiting.shift()?.work() };
   }
 
-  it('starts its requests one minute after the start and repeats them once a day', async () => {
+  it('requests the rights a minute after the start, then daily', async () => {
     const { rights, waiting, requests, wake } = await watch();
     rights.start();
     expect([rights.now(), waiting[0]?.inMs, requests()]).toEqual([undefined, 60_000, 0]);

@@ -44,13 +44,13 @@ describe('daemon/server-settings', () => {
     });
   });
 
-  it('distinguishes the ids of a second database from the ids of the first', async () => {
+  it('distinguishes the ids of two databases', async () => {
     expect((await read({ epoch: 2 })).namespace).toBe('https://prod.example.org#2');
     const named = yaml.replace('token_file', 'namespace: prod, token_file');
     expect((await read({ epoch: 3 }, named)).namespace).toBe('prod#3');
   });
 
-  it('uses each threshold, and watches the schedules of more jobs than have series', async () => {
+  it('uses each threshold', async () => {
     const text = `${yaml}alerts: { thresholds: { memory_used_ratio: 0.6, scheduler_used_ratio: 0.7, punctuality_objective: 0.8, executions_objective: 0.9 } }\njobs: { detail: top, top: 1, cap: 2 }`;
     const { config } = await load({ yaml: text });
     const { execution, schedule, server } = toLimits(config.alerts);

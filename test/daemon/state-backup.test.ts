@@ -21,7 +21,7 @@ const largeTrace = {
   spans: 3,
 } as const;
 
-/** Ends with a state of this size; returns the log, and the time that the end allows for the last backup. */
+/** Ends with a state of a size; returns the log, and the time allowed for the last backup. */
 async function stopWith(
   bytes: number,
   backUp: () => Promise<void> = async () => undefined,
@@ -42,7 +42,7 @@ async function stopWith(
 }
 
 describe('daemon/state-backup', () => {
-  it('logs that a large state is backed up before the end, and how long that may take', async () => {
+  it('logs how long the last backup of a large state may take', async () => {
     expect(await stopWith(256 * mebibyte)).toEqual({
       said: [['backing up the state before exit', { mebibytes: 256 }]],
       allowed: [102_400],
@@ -62,7 +62,7 @@ describe('daemon/state-backup', () => {
     expect(await stopWith(mebibyte)).toEqual({ said: [], allowed: [400] });
   });
 
-  it('makes the daemon wait for the backup of a large state before it releases its servers', async () => {
+  it('ends only after the backup of a large state', async () => {
     const stateDirectory = makeFolder();
     const before = openSqliteState({ dir: stateDirectory });
     await before.ledger.commit('prod', { spooled: [{ ...largeTrace, bytes: Buffer.alloc(8 * mebibyte, 1) }] });
@@ -86,12 +86,12 @@ describe('daemon/state-backup', () => {
 
     const [first, second = 0, ...others] = waits;
     expect([first, others]).toEqual([5000, []]);
-    // A backup takes 0.2 s for each mebibyte; the limit is twice as long, because another backup may be in progress.
+    // A backup takes 0.2 s per MiB; another backup may be in progress.
     expect(second).toBeGreaterThanOrEqual(8200);
     expect(second).toBeLessThan(8400);
   });
 
-  /** A state whose backups are due, and end, when the test says so. */
+  /** A state; the test starts and ends its backups. */
   function keep() {
     const due: (() => void)[] = [];
     const backups: PromiseWithResolvers<void>[] = [];
@@ -123,7 +123,7 @@ describe('daemon/state-backup', () => {
     return { due, backups, stop };
   }
 
-  it('starts no backup while another backup takes longer than the interval', async () => {
+  it('starts no backup during a slow backup', async () => {
     const { due, backups, stop } = keep();
     due[0]?.();
     due[1]?.();
@@ -131,7 +131,7 @@ describe('daemon/state-backup', () => {
     await stop();
   });
 
-  it('makes the next backup after a backup has failed', async () => {
+  it('makes the next backup after a failed one', async () => {
     const { due, backups, stop } = keep();
     due[0]?.();
     backups[0]?.reject(new Error('the disk is full'));

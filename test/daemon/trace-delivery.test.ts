@@ -10,7 +10,7 @@ import { eventually } from '../support/eventually.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { createDisk, openMemoryState } from '../world/memory-state.ts';
 
-/** Starts the delivery of a spool to an endpoint that refuses every request; also lists the endpoints whose delivery has ended. */
+/** Starts the delivery to an endpoint that refuses every request; lists ended deliveries. */
 async function start() {
   const yaml = "servers: [{ url: 'http://127.0.0.1:9', token_file: /run/token }]\ndiagnosis: { events: true }";
   const { config } = await load({ yaml });
@@ -50,7 +50,7 @@ async function start() {
   return { delivery, state, closed };
 }
 
-it('ends the delivery of log records too, so that a reload does not send them twice', async () => {
+it('ends the delivery of log records too', async () => {
   const { delivery, closed } = await start();
   await delivery.stop();
   expect(closed.toSorted()).toEqual(['/v1/logs', '/v1/traces']);
@@ -71,7 +71,7 @@ it('keeps some megabytes of refused traces for a person', async () => {
   await delivery.stop();
 });
 
-it('makes requests of a limited size for thousands of changes, with keys that a database can index', async () => {
+it('makes requests of a limited size for thousands of changes', async () => {
   const { delivery } = await start();
   const toSpooled = delivery.eventsOf?.('prod');
   const about = { kind: 'node', project: 'pay', what: 'added', afterMs: 1, beforeMs: 9 } as const;

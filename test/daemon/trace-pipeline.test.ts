@@ -9,7 +9,7 @@ import { someRun } from '../executions/some-execution.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { createDisk, openMemoryState } from '../world/memory-state.ts';
 
-it('lets no more executions wait for their traces than configured, however many rounds count them', async () => {
+it('lets no more executions wait for their traces than configured', async () => {
   const { config } = await load({
     yaml: `servers: [{ name: prod, url: 'http://127.0.0.1:9', token_file: /run/token }]
 traces: { spool: { max_pending: 3 } }`,
