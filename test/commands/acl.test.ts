@@ -115,7 +115,7 @@ async function findDenied(token: string, policy: string): Promise<readonly strin
 type Rules = Record<string, unknown[]>;
 type Document = { readonly for: Rules };
 
-/** Returns the policy several times, each time without one of its rules. */
+/** Returns the policy once without each of its rules. */
 function leaveOutEach(policy: string): readonly { readonly without: string; readonly policy: string }[] {
   const documents = (): Document[] => parseAllDocuments(policy).map((document) => document.toJS() as Document);
   return documents().flatMap((document, index) =>
@@ -130,7 +130,7 @@ function leaveOutEach(policy: string): readonly { readonly without: string; read
 }
 
 describe('commands/acl', () => {
-  it('allows everything that is enabled, and contains only rules that are needed', async () => {
+  it('allows exactly what is needed', async () => {
     const { code, stdout } = await run(acl, ['acl']);
     expect(code).toBe(0);
     expect(await findDenied('all', stdout)).toEqual([]);
@@ -160,14 +160,14 @@ describe('commands/acl', () => {
     });
   });
 
-  it('explains for each rule what the rule allows and which collectors need the rule', async () => {
+  it('explains each rule', async () => {
     const { stdout } = await run(acl, ['acl']);
     expect(stdout).toBe(everything);
     const page = readFileSync(new URL('../../docs/permissions.md', import.meta.url), 'utf8');
     expect(page).toContain(`\`\`\`yaml\n${everything}\`\`\``);
   });
 
-  it('needs no server and no token, and omits rules for disabled features', async () => {
+  it('omits rules for disabled features, without a server', async () => {
     const flags = ['--collector.disable-defaults', '--collector.execution-mode', '--traces.enabled=off'];
     const { code, stdout, stderr, left } = await runHere(['acl', ...flags]);
     expect({ code, stderr, left }).toEqual({ code: 0, stderr: '', left: [] });
@@ -176,7 +176,7 @@ describe('commands/acl', () => {
     ]);
   });
 
-  it('covers the watched projects, in the names that each server uses', async () => {
+  it('covers the watched projects of each server', async () => {
     const yaml = `
 servers:
   - { name: eu, url: https://eu.example.org, token_file: t, projects: { include: [pay-.*, "hr's"], exclude: [pay-old] } }
@@ -207,7 +207,7 @@ servers:
     });
   });
 
-  it('grants no right that also permits changes, and names the requests that fail without such a right', async () => {
+  it('grants no right that also permits changes', async () => {
     const { stdout } = await run(acl, ['acl', '--collector.users']);
     expect(stdout).toContain(
       '# Left out, because it would also allow changes: system admin; users does not work without it.\n',

@@ -26,7 +26,7 @@ function check(service: Service, ...flags: string[]): Promise<CliRun> {
   return runHere(['check', ...flags], { env: toVariables(service) });
 }
 
-/** The same settings as in `toEnvironment`, for a configuration file. */
+/** The settings of `toEnvironment` as a configuration file. */
 const budget = 'budget: { requests_per_second: 1000 }';
 
 function toVariables(service: Service): Readonly<Record<string, string>> {
@@ -71,7 +71,7 @@ describe('commands/check', () => {
     ]);
   });
 
-  it('prints the same warnings about files and traffic as the daemon at its start', async () => {
+  it('prints the warnings of the daemon about files and traffic', async () => {
     const simulator = await start();
     const directory = makeFolder();
     const [token, state] = [join(directory, 'token'), join(directory, 'state')];
@@ -94,7 +94,7 @@ describe('commands/check', () => {
     });
   });
 
-  it('reads a few projects, and names the projects with errors', async () => {
+  it('names projects with errors', async () => {
     const simulator = await start({ projects: ['a', 'b', 'c', 'd', 'e', 'f'] });
     simulator.control.changeProject('b', { disabled: true });
     simulator.control.addFault({ kind: 'status', status: 500, path: 'project/c/executions$' });
@@ -140,7 +140,7 @@ describe('commands/check', () => {
     expect(stdout).toMatch(/\nprod: problems with projects\n$/);
   });
 
-  it('reports that the configuration excludes all projects, and does not fail', async () => {
+  it('reports that the configuration excludes all projects', async () => {
     const { url, token } = await start();
     const config = `servers: [{ name: prod, url: '${url}', token_file: ./token, projects: { exclude: [pay] }, ${budget} }]\n`;
     const files = { 'config.yaml': config, token: `${token}\n` };
@@ -149,7 +149,7 @@ describe('commands/check', () => {
     expect(stdout).toMatch(/project-jobs +not asked {2}\(`servers\[\]\.projects` leaves out all 1 projects\)/);
   });
 
-  it('reports counted executions that are not shown, and running executions that cannot be read', async () => {
+  it('reports executions that cannot be read', async () => {
     const simulator = await start({ projects: ['billing', 'pay', 'warehouse', 'web-shop'] });
     const { control, url } = simulator;
     const startedAtMs = Date.now() - 60_000;
@@ -180,23 +180,20 @@ describe('commands/check', () => {
     ['5.20.0', '`read`', 'hidden'],
     ['6.1.0', '`read` or `view_history`', 'hidden'],
     ['6.2.0', undefined, 'ok'],
-  ])(
-    'names a job that the token can view but not read, and the consequence in release %s',
-    async (release, rights, verdict) => {
-      const simulator = await start({ release });
-      const { control, url } = simulator;
-      const startedAtMs = Date.now() - 60_000;
-      const jobId = control.createJob('pay', { name: 'settle' });
-      control.addFinished('pay', { jobId, startedAtMs, endedAtMs: startedAtMs + 1000 });
-      control.addToken({ token: 'viewer', policy: { viewedJobs: [jobId] } });
-      const { stdout } = await check({ url, token: 'viewer' });
+  ])('names a job that the token can only view, in release %s', async (release, rights, verdict) => {
+    const simulator = await start({ release });
+    const { control, url } = simulator;
+    const startedAtMs = Date.now() - 60_000;
+    const jobId = control.createJob('pay', { name: 'settle' });
+    control.addFinished('pay', { jobId, startedAtMs, endedAtMs: startedAtMs + 1000 });
+    control.addToken({ token: 'viewer', policy: { viewedJobs: [jobId] } });
+    const { stdout } = await check({ url, token: 'viewer' });
 
-      const line = stdout.split('\n').find((each) => each.trim().startsWith('project-executions')) ?? '';
-      const said =
-        / the credentials can view settle, but not read it: release ([\d.]+) hides its executions without (.*), while jobs\/export shows its whole definition;/;
-      expect([/^ +project-executions +(\w+)/.exec(line)?.[1], said.exec(line)?.[2]]).toEqual([verdict, rights]);
-    },
-  );
+    const line = stdout.split('\n').find((each) => each.trim().startsWith('project-executions')) ?? '';
+    const said =
+      / the credentials can view settle, but not read it: release ([\d.]+) hides its executions without (.*), while jobs\/export shows its whole definition;/;
+    expect([/^ +project-executions +(\w+)/.exec(line)?.[1], said.exec(line)?.[2]]).toEqual([verdict, rights]);
+  });
 
   it('warns about a server whose monitoring page is open without credentials', async () => {
     const simulator = await start({ release: '6.1.0' });
@@ -219,7 +216,7 @@ describe('commands/check', () => {
     ).toEqual(['none', 'none']);
   });
 
-  it('reports how many jobs have no series of their own, and which limit to raise', async () => {
+  it('reports how many jobs have no series of their own', async () => {
     const { control, url, token } = await start();
     for (const name of ['a', 'b', 'c']) control.createJob('pay', { name });
     const roomy = await check({ url, token });
@@ -236,7 +233,7 @@ describe('commands/check', () => {
     expect(tiny.stdout).toMatch(/^ {2}job-series +left out .* raise collectors\.executions\.max_series; /m);
   });
 
-  it('finds no problem once the printed policy is used', async () => {
+  it('finds no problem with the printed policy', async () => {
     const { control, url } = await start();
     const startedAtMs = Date.now() - 60_000;
     control.addFinished('pay', { startedAtMs, endedAtMs: startedAtMs + 1000 });
@@ -251,7 +248,7 @@ describe('commands/check', () => {
     expect(after.stdout).toMatch(/\nprod: every enabled endpoint is readable, or disabled on the server\n$/);
   });
 
-  it('reports which endpoints were not requested, and why', async () => {
+  it('reports endpoints that were not requested', async () => {
     const { stdout } = await check(await start({ apiVersion: 14 }));
     expect(stdout).toMatch(/: every enabled endpoint is readable, or disabled on the server, or too new for it\n$/);
     const old = toRows(stdout);
@@ -307,7 +304,7 @@ describe('commands/check', () => {
     const nothingMore = { configure: false, run: false, admin: false, systemAdmin: false };
     control.addToken({ token: 'least', policy: nothingMore });
     expect(await check({ url, token: 'least' })).toMatchObject({ code: 0, stderr: '' });
-    // Endpoints for administrators are reported, but do not cause a failure.
+    // Denied endpoints for administrators cause no failure.
     const { stdout, ...ended } = await check({ url, token: 'least' }, '--collector.users');
     expect(ended).toEqual({ code: 0, stderr: '', left: [] });
     expect(toRows(stdout)).toContain('users: denied');
@@ -370,7 +367,7 @@ describe('commands/check', () => {
     expect(simulator.requests()).toHaveLength(1);
   });
 
-  it('reports once that the address belongs to another service, without a version', async () => {
+  it('reports once that the address belongs to another service', async () => {
     const server = createServer((_request, response) => response.writeHead(404).end('<html>Not here</html>'));
     const port = await listen(server);
     const { stdout, ...ended } = await check({ url: `http://127.0.0.1:${port}`, token: 'a-token' });
@@ -387,28 +384,23 @@ describe('commands/check', () => {
   it.each([
     ['5s', 502, 'not with this API: GET system-info: HTTP 502, the server failed', 3],
     ['200ms', 0, '(GET system-info: no complete answer within 0.2 s)', 1],
-  ])(
-    'gives the reason once, and not for each endpoint, if no response is useful: %s',
-    async (timeout, status, reason, lines) => {
-      const server = createServer(
-        (_request, response) => status > 0 && response.writeHead(status).end('<html></html>'),
-      );
-      onTestFinished(() => server.close().closeAllConnections());
-      const port = await listen(server);
-      const service = { url: `http://127.0.0.1:${port}`, token: 'a-token' };
-      const { stdout } = await runHere(['check'], {
-        env: { ...toVariables(service), AUTOMATION_EXPORTER_TIMEOUT: timeout },
-      });
+  ])('gives the reason once if no response is useful: %s', async (timeout, status, reason, lines) => {
+    const server = createServer((_request, response) => status > 0 && response.writeHead(status).end('<html></html>'));
+    onTestFinished(() => server.close().closeAllConnections());
+    const port = await listen(server);
+    const service = { url: `http://127.0.0.1:${port}`, token: 'a-token' };
+    const { stdout } = await runHere(['check'], {
+      env: { ...toVariables(service), AUTOMATION_EXPORTER_TIMEOUT: timeout },
+    });
 
-      expect(stdout.match(/ broken /g)).toHaveLength(lines);
-      expect(stdout).toContain(reason);
-    },
-  );
+    expect(stdout.match(/ broken /g)).toHaveLength(lines);
+    expect(stdout).toContain(reason);
+  });
 
   it.each([
     ['DIALECT', 'service', 'the credentials are refused; set `dialect: rundeck`: the server then accepts them', 3],
     ['API_VERSION', '99', 'the server refuses the API version; its newest is 47: set `api_version: auto`', 2],
-  ])('says what to correct if %s is wrong, and sends no further request', async (name, value, says, asked) => {
+  ])('says what to correct if %s is wrong', async (name, value, says, asked) => {
     const simulator = await start();
     const { url, token } = simulator;
     const env = { AUTOMATION_EXPORTER_NAME: 'prod', AUTOMATION_EXPORTER_URL: url, AUTOMATION_EXPORTER_TOKEN: token };
@@ -467,7 +459,7 @@ describe('commands/check', () => {
     expect(toRows(without.stdout).filter((row) => row.startsWith('log-storage:'))).toEqual([]);
   });
 
-  it('prints JSON for programs', async () => {
+  it('prints its report as JSON', async () => {
     const simulator = await start({ dialect: 'service' });
     simulator.control.switchMetrics(false);
     const { stdout, ...ended } = await check(simulator, '--json');
@@ -510,7 +502,7 @@ describe('commands/check', () => {
     expect(stdout).toMatch(/\n\n2 servers and members checked: 1 ok, 1 with problems: two\n$/);
   });
 
-  it('reads the values of each cluster member from that member, with a verdict for each member', async () => {
+  it('has a verdict for each member of a cluster', async () => {
     const simulator = await start({ members: 2, memberAddresses: true });
     const [first = '', second = ''] = simulator.memberUrls;
     const toConfig = (b: string) => `servers:
@@ -580,7 +572,7 @@ describe('commands/check', () => {
     expect(toRows(half.stdout)).toContain('rights: executions lacks: event read in pay');
     expect(toRows(half.stdout)).toContain('rights: system-info lacks: system read');
 
-    // Admin rights on the system are enough for the whole server, but not for lists by project.
+    // Admin rights on the system do not cover lists by project.
     const ruler = toRows((await check({ url, token: 'ruler' })).stdout).filter((row) => row.startsWith('rights'));
     expect(ruler).toEqual([
       'rights: project-nodes lacks: node read in pay',
@@ -622,7 +614,7 @@ describe('commands/check', () => {
     expect(stdout).toMatch(/\nprod, member m1: problems with .*execution-mode/);
   });
 
-  it('reports that there is nothing to check', async () => {
+  it('reports that no server is configured', async () => {
     expect(await runHere(['check'])).toEqual({
       code: 2,
       stdout: '',

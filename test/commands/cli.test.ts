@@ -33,7 +33,7 @@ describe('cli: compile cache', () => {
     expect(readdirSync(cache)).not.toEqual([]);
   });
 
-  it('refuses a directory to which other users can write, and reports it', async () => {
+  it('refuses a directory to which other users can write', async () => {
     const cache = join(home, 'automation-exporter-code');
     mkdirSync(cache);
     chmodSync(cache, 0o777);
@@ -74,7 +74,7 @@ describe('cli: process', () => {
     expect(readFileSync(`/proc/${daemon.pid}/cmdline`, 'latin1')).toMatch(/^automation-exporter/);
   });
 
-  it('fails if its output does not fit on the disk, but not if the reader of the output has ended', async () => {
+  it('fails if its output does not fit on the disk', async () => {
     const play = async (script: string) => {
       const child = startChild('bash', ['-c', script, 'bash', process.execPath, provideCli()], { env: { HOME: home } });
       return [(await child.ended).code, child.output()];
@@ -90,7 +90,7 @@ describe('cli: process', () => {
     expect(text).not.toContain('\u001b');
   });
 
-  it('ends with the `npm start` that started it', async () => {
+  it('ends together with `npm start`', async () => {
     const npm = startChild('npm', ['start', '--', ...serve], { cwd: root, env: { ...env, HOME: home } });
     try {
       const [, url] = await npm.waitFor(/msg=serving url=(\S+)/);
@@ -104,7 +104,7 @@ describe('cli: process', () => {
     }
   });
 
-  it('continues after the reader of its log has ended, and ends normally', async () => {
+  it('continues after the reader of its log has ended', async () => {
     const { child, url } = await startWithPipes();
     onTestFinished(() => void child.kill('SIGKILL'));
     child.stderr?.destroy();
@@ -130,7 +130,7 @@ describe('cli: process', () => {
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
 
-  it('reports an unexpected error in one sentence, and ends with a failure', async () => {
+  it('reports an unexpected error in one sentence', async () => {
     const script = `
       const { endOnFaults } = await import(${JSON.stringify(new URL('../../src/commands/faults.ts', import.meta.url).href)});
       endOnFaults();

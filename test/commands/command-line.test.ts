@@ -4,10 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { commandWords } from '../../src/commands/command-table.ts';
 import { runHere } from './run-cli.ts';
 
-/**
- * `serve`, `demo` and `simulate` are tested by run-app, simulation and the end-to-end tests; the other commands are tested with
- * their pages.
- */
+/** Other tests have `serve`, `demo`, `simulate` and the commands of pages. */
 const testedElsewhere = ['serve', 'demo', 'simulate', 'tonight', 'window', 'skipped'];
 
 describe('commands/command-line', () => {
@@ -37,11 +34,11 @@ describe('commands/command-line', () => {
 });
 
 describe('commands/imports', () => {
-  it('loads only the interface of OpenTelemetry for `serve`, as a part of prom-client', () => {
+  it('loads only the interface of OpenTelemetry for `serve`', () => {
     expect(importsOf('commands/command-line.ts', 'commands/serve.ts').filter(isOfOpenTelemetry)).toEqual([]);
   });
 
-  it('finds out which modules are loaded', () => {
+  it('lists the loaded modules', () => {
     expect(importsOf('daemon/self-tracing.ts').filter(isOfOpenTelemetry)).not.toEqual([]);
   });
 });

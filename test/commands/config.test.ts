@@ -39,7 +39,7 @@ describe('commands/config', () => {
     expect(again).toEqual(first);
   });
 
-  it('masks a secret of the environment, and names its variable', async () => {
+  it('masks a secret of the environment', async () => {
     const env = { AUTOMATION_EXPORTER_URL: 'http://127.0.0.1:9', AUTOMATION_EXPORTER_TOKEN: token };
     const { code, stdout, stderr } = await runHere(['config'], { env });
 

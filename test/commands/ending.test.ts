@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { endInTime } from '../../src/commands/run-app.ts';
 
-/** Starts a stop with a time limit, on the clock of the test. The stop ends when the test ends it. */
+/** Starts a stop with a time limit, on the clock of the test. The test ends the stop. */
 function start(mayTakeMs: number | undefined) {
   let nowMs = 0;
   const timers = new Map<number, { readonly atMs: number; readonly run: () => void }>();
@@ -51,14 +51,14 @@ describe('commands/ending', () => {
     expect([left(), timers.size]).toEqual([0, 0]);
   });
 
-  it('ends late with a message if something hangs', async () => {
+  it('ends with a message if something hangs', async () => {
     const { wait, end, left, logged } = start(undefined);
     wait(5000);
     expect([left(), logged]).toEqual([1, [[{ afterSeconds: 5 }, 'shutdown timed out, exiting']]]);
     await end();
   });
 
-  it('gives a large state the time that its backup needs, and no more', async () => {
+  it('gives a large state the time for its backup', async () => {
     const copied = start(50_000);
     copied.wait(54_999);
     await copied.end();

@@ -5,7 +5,7 @@ import { createAccess } from '../../src/http/access/access.ts';
 import { serve } from '../http/serve.ts';
 import { runHere } from './run-cli.ts';
 
-/** Starts a daemon that admits only the user night, whose hash a C library made. */
+/** Starts a daemon that admits only the user `night`. */
 async function startGuarded() {
   const hash = parseBcryptHash('$2y$04$abcdefghijklmnopqrstuuQqp2ijbqy7RhfpDwOmcLbiuAc8Qiwiy');
   const users = new Map(hash === undefined ? [] : [['night', hash]]);
@@ -39,7 +39,7 @@ describe('commands/find-daemon', () => {
     });
   });
 
-  it('logs in with the user of flags, of the environment or of the configuration', async () => {
+  it('logs in with the configured user', async () => {
     const { url, port } = await startGuarded();
     const list = ['quarantine', 'list'];
     const well = { code: 0, stdout: 'No trace is quarantined\n', stderr: '' };

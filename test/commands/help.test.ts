@@ -6,16 +6,19 @@ import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 import { runHere } from './run-cli.ts';
 
 describe('commands/help', () => {
-  it.each([undefined, ...commandWords.map(({ name }) => name)])('fits on a screen: help of %s', async (command) => {
-    const { code, stdout, stderr } = await runHere([...(command === undefined ? [] : [command]), '--help']);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const lines = stdout.split('\n');
-    expect(lines.length).toBeLessThanOrEqual(46);
-    expect(lines.filter((line) => line.length > 132)).toEqual([]);
-    expect(stdout).toContain(`Usage: automation-exporter ${command ?? '[command]'}`);
-  });
+  it.each([undefined, ...commandWords.map(({ name }) => name)])(
+    'prints help of %s that fits on a screen',
+    async (command) => {
+      const { code, stdout, stderr } = await runHere([...(command === undefined ? [] : [command]), '--help']);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      const lines = stdout.split('\n');
+      expect(lines.length).toBeLessThanOrEqual(46);
+      expect(lines.filter((line) => line.length > 132)).toEqual([]);
+      expect(stdout).toContain(`Usage: automation-exporter ${command ?? '[command]'}`);
+    },
+  );
 
-  it('names the flags of a command, and no flags of other commands', async () => {
+  it('names only flags of the command', async () => {
     const { stdout } = await runHere(['traceparent', '--help']);
     expect(stdout).toContain('  --execution=ID                Id of the execution.\n');
     expect(stdout).not.toContain('--scenario');
@@ -26,7 +29,7 @@ describe('commands/help', () => {
     expect(commonFlags.filter((flag) => !flags.includes(flag))).toEqual([]);
   });
 
-  it('prints every command and every option with all its names to standard output for --help-all', async () => {
+  it('prints every command and option for --help-all', async () => {
     const { code, stdout, stderr, left } = await runHere(['--help-all']);
 
     expect({ code, stderr, left }).toEqual({ code: 0, stderr: '', left: [] });
@@ -52,7 +55,7 @@ Exit codes:
   1  an external problem: a port in use, or an endpoint that check finds denied, broken or unreachable
   2  invalid command line, configuration or state directory
 `);
-    // A command lists only exit codes of its own, if it has any; its summary lists none.
+    // Each command lists only its own exit codes.
     for (const { name, help } of commandWords) {
       const own = (await runHere([name, '--help'])).stdout;
       expect([name, own.split('Exit codes:').length]).toEqual([name, 2]);

@@ -60,7 +60,7 @@ metrics: { automation_executions_total: { drop_labels: [status] }, automation_no
       (_, at): Parameters<typeof add> => ['pay', settle, sinceMs + (1 + 6 * at) * hourMs + 90_000],
     ),
     ['pay', settle, sinceMs + 30 * hourMs, 'failed'],
-    // The runs fill several pages, and several of them begin within one second.
+    // The runs fill several pages; several begin within one second.
     ...Array.from({ length: 1200 }, (_, at): Parameters<typeof add> => {
       return ['shop', sync, sinceMs + 1 + Math.floor(at / 3) * 200_000, at % 7 === 0 ? 'failed' : 'succeeded'];
     }),
@@ -124,7 +124,7 @@ function valueAt(samples: Samples, matches: RegExp, timeMs: number): number {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
-/** Rounds the last digits of a sum, because they depend on the order of its parts. */
+/** Rounds sums, because their last digits depend on the order of addition. */
 function rounded(line: string): string {
   return line.replace(/ \S+$/, (value) => ` ${Number(Number(value).toFixed(6))}`);
 }
@@ -181,7 +181,7 @@ describe('commands/history', () => {
     ]);
   });
 
-  it('writes samples every five minutes around each change, at both ends, and at no other time', async () => {
+  it('writes samples every five minutes around each change, and at both ends', async () => {
     const samples = read((await run(['prod', ...span])).file);
     const [name = '', all = []] =
       [...samples].find(([one]) => /^automation_executions_total.*settle.*failed"/.test(one)) ?? [];
@@ -199,7 +199,7 @@ describe('commands/history', () => {
     }
   });
 
-  it('writes each execution and each sample once if one file begins at the end of another file', async () => {
+  it('writes each sample once over two files in a row', async () => {
     const middle = toIso(sinceMs + 30 * hourMs);
     const files = [
       (await run(['prod', span[0] ?? '', `--until=${middle}`])).file,
@@ -213,7 +213,7 @@ describe('commands/history', () => {
     }
   });
 
-  it('writes the same series and values as a daemon that counted the same executions', async () => {
+  it('writes the same series and values as the daemon', async () => {
     const nowMs = Date.now();
     const daemon = await startDaemon({
       token: simulator.token,
@@ -239,7 +239,7 @@ collectors: { executions: { every: 2s } }
     expect((await run(['prod', '--since=90h', `--url=${daemon.url}`])).stdout).toContain(` to ${toIso(sinceMs + 1)}`);
   });
 
-  it('continues with the same interval after an interruption, and writes the same bytes', async () => {
+  it('writes the same bytes after an interruption', async () => {
     const whole = await run(['prod', ...span], 'whole.om');
     refuseFrom = requests + 6;
     const stopped = await run(['prod', ...span], 'again.om');
@@ -252,7 +252,7 @@ collectors: { executions: { every: 2s } }
     expect(again.file === whole.file).toBe(true);
   });
 
-  it('continues up to the end of the interrupted run, and prints this time as the start of counting', async () => {
+  it('continues up to the end of the interrupted run', async () => {
     const offline = '--url=http://127.0.0.1:2';
     const start = /set executions\.count_from to (\S+)/;
     refuseFrom = requests + 6;
@@ -277,14 +277,14 @@ collectors: { executions: { every: 2s } }
     expect(again.stdout).toContain(` to ${printed}\n`);
   });
 
-  it('includes executions that ended before the end of the span, although the server shows them late', async () => {
+  it('includes executions that the server shows late', async () => {
     const times = { startedAtMs: Date.now() - 2000, endedAtMs: Date.now() - 1000 };
     setTimeout(() => simulator.control.addFinished('idle', { ...times, status: 'succeeded' }), 4000);
     const { file } = await run(['prod', '--since=1h', '--until=0s']);
     expect(valueAt(read(file), /^automation_executions_total.*idle/, Date.now())).toBe(1);
   });
 
-  it('does not treat a file as complete if the disk is too full for the end of the file', async () => {
+  it('does not treat a file as complete if the disk is full', async () => {
     const { file } = await run(['prod', ...span]);
     const output = join(dir, 'short.om');
     const shell = ['-c', `ulimit -f ${Math.ceil(file.length / 1024) - 1} && exec "$@"`, 'bash', process.execPath];
@@ -294,7 +294,7 @@ collectors: { executions: { every: 2s } }
     expect(existsSync(output)).toBe(false);
   });
 
-  it('refuses to replace something that is not a file, before the first request', async () => {
+  it('refuses to replace something that is not a file', async () => {
     mkdirSync(join(dir, 'folder.om'));
     requests = 0;
     expect(await run(['prod', ...span], 'folder.om')).toMatchObject({
@@ -305,7 +305,7 @@ collectors: { executions: { every: 2s } }
     expect([requests, existsSync(join(dir, 'folder.om.read'))]).toEqual([0, false]);
   });
 
-  it('counts jobs without duration series together, keeps the latest jobs separate, and applies the settings of families', async () => {
+  it('counts jobs without duration series together', async () => {
     const { file, stderr } = await run(['prod', ...span, `--config.file=${join(dir, 'config.yaml')}`]);
     expect(stderr).toBe('');
     const samples = read(file);

@@ -21,7 +21,7 @@ function inEnvironment(title: string, env: Readonly<Record<string, string>>, std
   return { title, args: ['serve'], env, stderr };
 }
 
-/** The configuration of the server, with another line in place of the token file. */
+/** The configuration of the server, with another line instead of the token file. */
 function server(change: string): string {
   return good.replace('token_file: ./token', change);
 }
@@ -224,7 +224,7 @@ describe('commands/load', () => {
     },
   );
 
-  it('prints all errors at once, sorted by their place in the file', async () => {
+  it('prints all errors at once, in the order of the file', async () => {
     const config = `servers:
   - { name: prod, url: ftp://127.0.0.1, token_file: ./missing }
   - { name: prod, url: 'http://127.0.0.1:9', tokenfile: ./token }

@@ -44,7 +44,7 @@ describe('log', () => {
     expect(lines).toEqual([]);
   });
 
-  it.each(['logfmt', 'json'] as const)('removes a secret from %s, in any form and place', (format) => {
+  it.each(['logfmt', 'json'] as const)('removes a secret from %s in any form', (format) => {
     const base64 = (before: string) => Buffer.from(`${before}${secret}:x`).toString('base64');
     const line = write(format, {
       [secret]: 1,
@@ -72,7 +72,7 @@ describe('log', () => {
     expect(line.match(/<secret>/g)?.length).toBeGreaterThanOrEqual(12);
   });
 
-  it('changes no text without secrets, and no words as short as a three-character secret', () => {
+  it('changes no text without secrets', () => {
     expect(scrub('all is well', [secret, '', 'all'])).toBe('all is well');
     expect(scrub('all is well', ['well'])).toBe('all is <secret>');
   });

@@ -72,7 +72,7 @@ describe('commands/migrate-queries', () => {
     expect(translateQuery(query)).toEqual({ because: expect.stringContaining(because) as string });
   });
 
-  it('names only families that exist, and documents every metric', () => {
+  it('names only existing families', () => {
     const read = (path: string) => readFileSync(new URL(`../../docs/${path}`, import.meta.url), 'utf8');
     const [guide, reference] = [read('migration.md'), read('metrics.md')];
     for (const [name, counterpart] of counterparts) {
@@ -83,7 +83,7 @@ describe('commands/migrate-queries', () => {
     for (const [, translated] of queries) expect(readPromql(translated.replace('[$__range]', '[5m]')).valid).toBe(true);
   });
 
-  it('rewrites all queries of a panel or none, and nothing else in the file', () => {
+  it('rewrites all queries of a panel or none', () => {
     const half = toPanel('Half', 'rundeck_system_info', 'rundeck_project_start_timestamp');
     const text = JSON.stringify({ ...panels, half, other: toPanel('Other', 'up') }, undefined, 4);
     const rewritten = rewriteQueries(text);
@@ -105,7 +105,7 @@ describe('commands/migrate-queries', () => {
     );
   });
 
-  it('prints a file with tabs, the line ends of Windows and invisible characters unchanged, except for its queries', async () => {
+  it('changes nothing except queries, even in a file of Windows', async () => {
     const text = (query: string) =>
       `\ufeff{\r\n\t"panels": [{ "title": "👨\u200d💻", "targets": [{ "expr": "${query}" }] }]\r\n}\r\n`;
     const files = { 'old.json': text('rundeck_system_stats_threads_active') };
@@ -113,7 +113,7 @@ describe('commands/migrate-queries', () => {
     expect([code, stdout]).toEqual([0, text('automation_server_threads_active')]);
   });
 
-  it('rewrites annotations of a dashboard and alerts of Grafana, and does not count unchanged queries', () => {
+  it('rewrites annotations of dashboards and alerts of Grafana', () => {
     const model = { refId: 'A', expr: 'rundeck_system_stats_threads_active > 10' };
     const target = { expr: 'sum by (job) (up{job="rundeck_exporter"})' };
     const text = JSON.stringify({ annotations: [{ name: 'Busy', ...model }], data: [{ model }], targets: [target] });
@@ -138,7 +138,7 @@ describe('commands/migrate-queries', () => {
     });
   });
 
-  it('keeps the style of rules, and prints the queries that it did not rewrite, with their lines', async () => {
+  it('prints the queries that it did not rewrite, with their lines', async () => {
     const path = join(mkdtempSync(join(tmpdir(), 'migrate-queries-')), 'rules.yaml');
     writeFileSync(
       path,

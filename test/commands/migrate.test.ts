@@ -35,9 +35,7 @@ describeWithTools('commands/migrate', ['postgresql'], ({ postgresql }) => {
     await server.stop();
   }, 60_000);
 
-  it('reports what it copied in both directions, and refuses to replace existing state', {
-    timeout: 60_000,
-  }, async () => {
+  it('reports what it copied in both directions', { timeout: 60_000 }, async () => {
     const copied = 'prod: 1 execution, 1 document and 0 traces copied, and equal to their source\n';
     expect(await runCli(['migrate', 'postgres'], { env })).toMatchObject({ code: 0, stdout: copied, stderr: '' });
     expect(await runCli(['migrate', 'postgres'], { env })).toMatchObject({

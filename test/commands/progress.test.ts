@@ -5,7 +5,7 @@ import { provideCli } from '../support/built.ts';
 import { runCommand } from '../support/process.ts';
 import { toEnvironment } from './run-cli.ts';
 
-/** Returns what is written to a terminal of 20 columns, or to an output that is not a terminal. */
+/** Returns the output to a terminal of 20 columns, or to a file. */
 function draw(terminal: { isTTY?: boolean }, env: Readonly<Record<string, string>>, ...texts: (string | undefined)[]) {
   let written = '';
   const progress = createProgress({ ...terminal, columns: 20, write: (text) => (written += text) }, env);
@@ -14,7 +14,7 @@ function draw(terminal: { isTTY?: boolean }, env: Readonly<Record<string, string
 }
 
 describe('commands/progress', () => {
-  it('replaces one line, and removes the line at the end', () => {
+  it('removes its line at the end', () => {
     const drawn = draw(
       { isTTY: true },
       {},
@@ -35,7 +35,7 @@ describe('commands/progress', () => {
     expect(draw(terminal, env, 'prod: 1 of 2, ping')).toBe('');
   });
 
-  it('shows the requests of check on a terminal, and only the report elsewhere', async () => {
+  it('shows the requests of check on a terminal only', async () => {
     const simulator = await startSimulator();
     onTestFinished(() => simulator.stop());
     const variables = Object.entries(toEnvironment(simulator)).map(([name, value]) => `${name}=${value}`);

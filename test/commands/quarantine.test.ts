@@ -15,7 +15,7 @@ type Given = {
   readonly isOn?: boolean;
   readonly isEnabled?: boolean;
   readonly listed?: boolean;
-  /** True if events of the journal of changes are added, which are sent as log records and belong to no execution. */
+  /** True to add changes of the journal, which belong to no execution. */
   readonly hasChanges?: boolean;
   readonly elsewhere?: readonly Elsewhere[];
 };
@@ -51,7 +51,7 @@ async function startOther(listener: RequestListener): Promise<string> {
 }
 
 describe('commands/quarantine', () => {
-  it('lists quarantined traces, from the configured address', async () => {
+  it('lists quarantined traces', async () => {
     const { port } = await startRoutes();
     const files = {
       'config.yaml': `web: { listen_address: '127.0.0.1:${port}', route_prefix: /here, timezone: Europe/Berlin }\nstate: { memory: true }\n`,
@@ -59,7 +59,6 @@ describe('commands/quarantine', () => {
     onTestFinished(() => setTimeZone('UTC'));
     const { code, stdout, stderr } = await runHere(['quarantine', 'list', '--config.file=config.yaml'], { files });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    // The test of tables checks the widths of columns.
     expect(stdout.replaceAll(/\d+ d ago/g, 'long ago').replaceAll(/ {2,}/g, ' | ')).toBe(
       `SERVER | EXECUTION | SPANS | SIZE | QUARANTINED | REASON
 prod | 4711 | 12 | 3.3 KiB | 2024-05-20 05:07 CEST, long ago | HTTP 400: bad span
@@ -69,7 +68,7 @@ another | 5 | 999 | 68 KiB | 2024-05-20 05:07 CEST, long ago | too old
     );
   });
 
-  it('lists, retries and drops changes, which belong to no execution', async () => {
+  it('lists, retries and drops changes', async () => {
     const { url, done } = await startRoutes({ hasChanges: true });
     const { code, stdout } = await runHere(['quarantine', 'list', `--url=${url}`]);
     expect({ code, line: stdout.split('\n')[3]?.split(/ {2,}/).toSpliced(4, 1) }).toEqual({
@@ -86,7 +85,7 @@ another | 5 | 999 | 68 KiB | 2024-05-20 05:07 CEST, long ago | too old
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'No trace is quarantined\n' });
   });
 
-  it('names the exporters that have the traces of other servers, even if it lists no trace', async () => {
+  it('names the exporters that have the traces of other servers', async () => {
     const watcher = { is: 'other', address: 'http://mon-b:9720', page: undefined } as const;
     const elsewhere = [
       ...['shop', 'pay'].map((server) => ({ server, watcher })),
@@ -102,7 +101,7 @@ another | 5 | 999 | 68 KiB | 2024-05-20 05:07 CEST, long ago | too old
     expect((await runHere(['quarantine', 'drop', 'another/5', `--url=${url}`])).stdout).toBe('1 trace is dropped\n');
   });
 
-  it('with --json, prints the response of the daemon', async () => {
+  it('prints the response of the daemon with --json', async () => {
     const { url } = await startRoutes();
     const { stdout } = await runHere(['quarantine', 'list', '--json', `--url=${url}`]);
     expect(JSON.parse(stdout)).toMatchObject({
@@ -165,7 +164,7 @@ another | 5 | 999 | 68 KiB | 2024-05-20 05:07 CEST, long ago | too old
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: complaint });
   });
 
-  it('reports that no daemon responds, and how to give its address', async () => {
+  it('says how to set the address if no daemon responds', async () => {
     const { code, stderr } = await runHere(['quarantine', 'list', '--url=http://127.0.0.1:1']);
     expect(code).toBe(1);
     expect(stderr).toMatch(/^http:\/\/127\.0\.0\.1:1: bad port\nIf it listens elsewhere, set --url\n$/);
@@ -215,7 +214,7 @@ another | 5 | 999 | 68 KiB | 2024-05-20 05:07 CEST, long ago | too old
 });
 
 describe('commands/table', () => {
-  it('makes columns as wide as needed, without blanks at the end', () => {
+  it('makes columns as wide as needed', () => {
     const rows = [
       ['SERVER', 'SPANS', 'REASON'],
       ['a', '12', 'HTTP 400: bad span'],

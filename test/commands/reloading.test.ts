@@ -29,7 +29,7 @@ const hasty = {
   },
 };
 
-/** Starts a daemon whose configuration the test sets; the daemon applies the configuration when the test allows it. */
+/** Starts a daemon; the test sets its configuration and the time of each reload. */
 async function start(apply: (config: Config) => Promise<void>, clock: Pick<Clock, 'ticks' | 'after'> = hasty) {
   const world = { level: 'info', loads: 0 };
   const loaded = await load(world.level);
@@ -57,7 +57,7 @@ async function start(apply: (config: Config) => Promise<void>, clock: Pick<Clock
 }
 
 describe('commands/reloading', () => {
-  it('applies the new configuration, and logs this', async () => {
+  it('applies a new configuration', async () => {
     const applied: string[] = [];
     const { world, reload, lines, outcomes } = await start(async ({ log }) => void applied.push(log.level));
     world.level = 'warn';
@@ -70,7 +70,7 @@ describe('commands/reloading', () => {
     });
   });
 
-  it('keeps the old configuration if the new configuration is wrong, with one line for each complaint', async () => {
+  it('keeps the old configuration if the new one is wrong', async () => {
     const applied: string[] = [];
     const { world, reload, lines, outcomes } = await start(async ({ log }) => void applied.push(log.level));
     world.level = 'loud';
@@ -86,14 +86,14 @@ describe('commands/reloading', () => {
     });
   });
 
-  it('keeps the old configuration if the daemon cannot apply the new configuration', async () => {
+  it('keeps the old configuration if the daemon cannot apply the new one', async () => {
     const { reload, outcomes } = await start(() => Promise.reject(new Error('the port is gone')));
 
     expect(await reload()).toEqual({ ok: false, complaints: ['reload: the port is gone'] });
     expect(outcomes).toEqual([false]);
   });
 
-  it('never runs two reloads at once, and reads the files again for later requests', async () => {
+  it('never runs two reloads at once', async () => {
     const begun = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     let underWay = 0;
@@ -131,7 +131,7 @@ describe('commands/reloading', () => {
     expect(await reload()).toEqual({ ok: true, warnings: [] });
   });
 
-  it('starts at most one reload a second, however often it is called', async () => {
+  it('starts at most one reload a second', async () => {
     const waitsMs: number[] = [];
     let ticks = 5000;
     const clock = {

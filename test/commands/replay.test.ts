@@ -47,7 +47,7 @@ two.json: cannot be replayed: it is not JSON with the keys execution and, if kno
   });
 });
 
-/** Starts a service in which one run of a job has ended, and returns the names of both. */
+/** Starts a service with one ended run of a job. */
 async function start(options: SimulatorOptions = {}) {
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free', ...options });
   onTestFinished(() => simulator.stop());
@@ -61,7 +61,7 @@ async function start(options: SimulatorOptions = {}) {
 
 type Run = Omit<CliRun, 'left'>;
 
-/** Runs the command in this process, with one server of the environment, or with the servers of a file. */
+/** Runs the command in this process, with a server from the environment or servers of a file. */
 async function replay(
   { url, token }: Simulator,
   words: readonly string[],
@@ -90,7 +90,7 @@ describe('commands/replay-from-server', () => {
     expect(below.filter((line) => /^ {4}web01 \(1@web01\) .* success .*- succeeded$/.test(line))).toHaveLength(1);
   });
 
-  it('accepts an id alone if one server is configured, and prints the request with --json', async () => {
+  it('accepts an id alone if one server is configured', async () => {
     const { simulator, id } = await start();
     const { code, stdout } = await replay(simulator, ['--json', id]);
     expect(code).toBe(0);
@@ -113,7 +113,7 @@ describe('commands/replay-from-server', () => {
     });
   });
 
-  it('uses the configured namespace for ids, or the given namespace', async () => {
+  it('uses the configured or the given namespace', async () => {
     const { simulator, id } = await start();
     const env = { AUTOMATION_EXPORTER_NAMESPACE: 'https://automation.example.org' };
     const titleOf = async (...words: string[]) => (await replay(simulator, words, env)).stdout.split(',')[0];
@@ -122,7 +122,7 @@ describe('commands/replay-from-server', () => {
     expect(await titleOf(id, `--namespace=${second}`)).toBe(`prod/${id}: trace ${toTraceId(second, id)}`);
   });
 
-  it('shows the configured details, and sends no requests for other details', async () => {
+  it('requests only the configured details', async () => {
     const { simulator, id } = await start();
     const { stdout } = await replay(simulator, [id], { AUTOMATION_EXPORTER_TRACES_DETAIL: 'root' });
     expect(stdout.trimEnd().split('\n')).toEqual([
@@ -133,7 +133,7 @@ describe('commands/replay-from-server', () => {
     expect(asked.filter((path) => path.includes('/state') || path.includes('/workflow'))).toEqual([]);
   });
 
-  it('reads an argument as a file if a file with this name exists', async () => {
+  it('prefers a file with the name of the argument', async () => {
     const { code, stderr } = await runHere(['replay', '4711'], { files: { '4711': '{' } });
     expect(code).toBe(2);
     expect(stderr).toMatch(/^4711: cannot be replayed: .*JSON/);
@@ -159,7 +159,7 @@ describe('commands/replay-from-server', () => {
     });
   });
 
-  it('reports unfinished executions and missing traces, and continues', async () => {
+  it('reports unfinished executions and missing traces', async () => {
     const { simulator, job, id } = await start();
     simulator.control.runJob(job);
     const runningId = String(simulator.truth().executions.at(-1)?.id);
@@ -191,7 +191,7 @@ describe('commands/replay-from-server', () => {
     expect(stderr).toMatch(/^prod\/\d+: .*the connection was refused/);
   });
 
-  it('reports missing steps, and shows the trace that is sent without steps', async () => {
+  it('reports missing steps', async () => {
     const { simulator, id } = await start();
     simulator.control.addFault({ kind: 'status', status: 404, path: '/state$' });
     const { code, stdout, stderr } = await replay(simulator, [id]);

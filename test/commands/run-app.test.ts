@@ -39,7 +39,7 @@ describe.concurrent('commands/run-app', () => {
     expect(ended).toEqual({ code: 2, stdout: '', stderr, left: [] });
   });
 
-  it('faults/row-25: does not use a state directory of another daemon until that daemon ends', async () => {
+  it('faults/row-25: does not use the state directory of another daemon', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-run-app-'));
     const args = ['serve', `--state.dir=${directory}/state`, '--web.listen-address=127.0.0.1:0'];
     const first = startCli(args, { env });
@@ -73,7 +73,7 @@ describe.concurrent('commands/run-app', () => {
     ['comes twice at once', /msg=serving/, ['SIGTERM', 'SIGTERM']],
     ['comes with another one', /msg=serving/, ['SIGINT', 'SIGTERM']],
     ['comes twice while it starts', undefined, ['SIGTERM', 'SIGTERM']],
-  ])('stops cleanly if a signal %s, or arrives once more during the stop', async (_title, stage, signals) => {
+  ])('stops cleanly if a signal %s', async (_title, stage, signals) => {
     const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-run-app-'));
     const state = join(directory, 'state');
     const daemon = startCli(['serve', `--state.dir=${state}`, '--web.listen-address=127.0.0.1:0'], { env });
@@ -92,7 +92,7 @@ describe.concurrent('commands/run-app', () => {
     }
   });
 
-  it('applies another configuration on request, and reports the result', async () => {
+  it('applies another configuration on request', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-run-app-'));
     const write = (name: string, rest: string): void => {
       const server = `{ name: ${name}, url: 'http://127.0.0.1:9', token_file: token }`;
@@ -105,7 +105,7 @@ describe.concurrent('commands/run-app', () => {
     try {
       const [, url] = await daemon.waitFor(/msg=serving url=(\S+)/);
       const read = async (path: string) => (await fetch(`${url}${path}`)).text();
-      // The exporter updates its own metrics at most once a second, however often it is scraped.
+      // The exporter updates its own metrics at most once a second.
       const shows = (value: string) =>
         eventually(async () => {
           expect(await read('/metrics')).toContain(`\nautomation_exporter_config_last_reload_successful ${value}\n`);
@@ -140,7 +140,7 @@ describe.concurrent('commands/run-app', () => {
       expect(await reload()).toEqual({ status: 200, text: 'reloaded\n' });
       expect(await read('/config')).toContain('name: three\n');
       await shows('1');
-      // At this log level, the last of these messages is not logged.
+      // The log level excludes the last message.
       expect(daemon.output().match(/configuration reloaded/g)).toHaveLength(1);
     } finally {
       await daemon.stop();
@@ -160,7 +160,7 @@ describe.concurrent('commands/run-app', () => {
     });
     onTestFinished(() => daemon.stop());
     await eventually(async () => {
-      // The lowest bit of this mask stands for the signal.
+      // The lowest bit of the mask is SIGHUP.
       expect(readFileSync(`/proc/${daemon.pid}/status`, 'utf8')).toMatch(/SigCgt:\t.*[13579bdf]$/m);
     });
     daemon.kill('SIGHUP');
@@ -170,7 +170,7 @@ describe.concurrent('commands/run-app', () => {
     await daemon.waitFor(/msg="configuration reloaded"/);
   });
 
-  it('faults/row-27: keeps its configuration if the file has errors when a hang-up signal arrives', async () => {
+  it('faults/row-27: keeps its configuration if the new file has errors', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-run-app-'));
     const file = join(directory, 'config.yaml');
     writeFileSync(file, 'log: { level: info }\n');
@@ -225,7 +225,7 @@ describe.concurrent('commands/run-app', () => {
     });
   });
 
-  it('warns that log records are not sent or metrics are not pushed although configured, also after a reload', async () => {
+  it('warns that configured log records or metrics are not sent', async () => {
     const logs = {
       OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: 'http://127.0.0.1:9/v1/logs',
       OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://127.0.0.1:9/v1/metrics',
@@ -255,7 +255,7 @@ describe.concurrent('commands/run-app', () => {
     ['0.0.0.0:0', /msg=serving url=http:\/\/localhost:\d+ /],
     [':0', /msg=serving url=http:\/\/localhost:\d+ /],
     ['[::1]:0', hasIpv6 ? /msg=serving url=http:\/\/\[::1\]:\d+ / : /none of this machine's/],
-  ])('listens on %s, and prints an address that works in a browser', async (address, line) => {
+  ])('prints an address for browsers if it listens on %s', async (address, line) => {
     const daemon = startCli(['serve', '--state.memory', `--web.listen-address=${address}`], { env });
     try {
       expect(await daemon.waitFor(line)).not.toBeNull();
@@ -282,7 +282,7 @@ beforeEach(() => {
 });
 
 describe('commands/line-writer', () => {
-  it('stores at most 256 KB for a reader that has stopped reading, and reports dropped lines when it reads again', () => {
+  it('stores at most 256 KB for a reader that has stopped reading', () => {
     const stream = new Stream();
     const write = createLineWriter(stream, (dropped) => told.push(dropped));
     for (let line = 0; line < 1000; line++) write('x'.repeat(1024));

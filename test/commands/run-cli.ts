@@ -21,7 +21,7 @@ export type CliOptions = {
   readonly files?: Readonly<Record<string, string>>;
 };
 
-/** The variables of a server with a large budget; with the default budget, each check would take seconds. */
+/** The variables of a server with a large budget, which makes checks fast. */
 export function toEnvironment({ url, token }: { readonly url: string; readonly token: string }) {
   return {
     AUTOMATION_EXPORTER_URL: url,
@@ -35,7 +35,7 @@ export async function runCli(args: readonly string[], { env = {}, files = {} }: 
   return withFiles(files, (directory) => run(directory, args, env));
 }
 
-/** Runs the command line in this process, one run at a time: for commands that end by themselves and whose start is not tested. */
+/** Runs the command line in this process, one run at a time. */
 export async function runHere(args: readonly string[], { env = {}, files = {} }: CliOptions = {}): Promise<CliRun> {
   const ran = before.then(() => withFiles(files, (directory) => runIn(directory, args, env)));
   before = ran.catch(() => undefined);

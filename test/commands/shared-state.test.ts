@@ -8,9 +8,7 @@ import { freePort } from '../support/listen.ts';
 import { runCli } from './run-cli.ts';
 
 describe('commands/shared-state', () => {
-  it('ends with a message, and with an exit code that requests a restart, if the database does not respond', {
-    timeout: 30_000,
-  }, async () => {
+  it('ends with an exit code for a restart if the database does not respond', { timeout: 30_000 }, async () => {
     const port = await freePort();
     const { code, stderr, left } = await runCli(['serve', '--web.listen-address=127.0.0.1:0'], {
       env: {
@@ -26,7 +24,7 @@ describe('commands/shared-state', () => {
     expect({ code, left }).toEqual({ code: 1, left: [] });
   });
 
-  it('reads the URL of the database again for each connection, and adds other options', async () => {
+  it('reads the URL of the database again for each connection', async () => {
     const folder = makeFolder();
     const urlFile = join(folder, 'url');
     const passwordFile = join(folder, 'password');
@@ -68,7 +66,7 @@ state: { postgres: { url_file: ${urlFile}, password_file: ${passwordFile}, port:
   });
 
   it.each(['', 'secret', 'mysql://u:secret@h/d', 'postgresql:///d', 'postgresql://u:sec%ret@h/d'])(
-    'refuses %j as the URL of a database, and does not show this URL',
+    'refuses %j as the URL of a database without showing it',
     (text) => {
       expect(() => parseDatabaseUrl(text)).toThrow(
         /^state\.postgres\.url_file does not contain a URL of the form postgresql:\/\/USER:PASSWORD@HOST:PORT\/DATABASE$/,

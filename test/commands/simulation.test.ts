@@ -35,7 +35,7 @@ describe.concurrent('commands/simulation', () => {
     expect(stderr).toBe('--speed: takes a number above 0, found "0"\n');
   });
 
-  it.each([1, 2])('ignores the servers of a file with %i, and uses the other options of the file', async (count) => {
+  it.each([1, 2])('ignores the servers of a file with %i', async (count) => {
     const servers = Array.from({ length: count }, (_, index) => `{ name: s${index}, token_file: ./none }`);
     const files = { 'config.yaml': `servers: [${servers.join(', ')}]\nlog: { level: loud }\n` };
     const { stderr } = await runHere(['demo', '--config.file=config.yaml'], { files });
@@ -66,7 +66,7 @@ describe.concurrent('commands/simulation', () => {
 
   it('starts the simulated service if no command and no server is given', async () => {
     const holder = createServer();
-    // Any process may use the port, so the test checks only what would start.
+    // The port may be in use, so only the decision is tested.
     const isHeld = await new Promise<boolean>((resolve) => {
       holder.once('error', () => resolve(false));
       holder.listen(9721, '127.0.0.1', () => resolve(true));

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { awaitStopSignal } from '../../src/commands/stop-signals.ts';
 
-/** Sends a signal at each of these times (ms), and returns the logged lines with their times, and whether the process ended. */
+/** Sends signals at these times (ms); returns the log and whether the process ended. */
 async function play(times: readonly number[]) {
   let nowMs = 0;
   const source = new EventEmitter() as NodeJS.Process;
@@ -28,7 +28,7 @@ describe('commands/stop-signals', () => {
     ['one more within ten seconds', [0, 600], ['warns at 600']],
     ['a third', [0, 1, 600, 700], ['warns at 600', 'says at 700', 'leaves at 700']],
     ['one more after ten seconds', [0, 10_000], ['says at 10000', 'leaves at 10000']],
-  ])('ends after the right signal: %s', async (_title, times, seen) => {
+  ])('ends after signals as promised: %s', async (_title, times, seen) => {
     expect(await play(times)).toEqual({ first: 'SIGTERM', seen });
   });
 });

@@ -12,7 +12,7 @@ beforeAll(() => {
 });
 afterAll(() => certificates?.remove());
 
-/** Configures two servers: the key of one belongs to another certificate, and the other has an invalid authority. */
+/** Configures a server with a wrong key, and a server with an invalid authority. */
 function toYaml(tokenFile: string, folder: string): string {
   return `servers:
   - { name: a, url: https://127.0.0.1:9, token_file: ${tokenFile}, tls: { cert_file: ${folder}/one.pem, key_file: ${folder}/two.key } }

@@ -26,7 +26,7 @@ function start() {
     lines,
     stop,
     isWaiting: () => next !== undefined,
-    /** Runs the next check this much later than it is due. */
+    /** Runs the next check too late by this time. */
     look: (lateMs = 0) => {
       if (next === undefined) throw new Error('nothing waits');
       ticks = next.atTicks + lateMs;
@@ -48,7 +48,7 @@ describe('commands/watchdog', () => {
     expect(lines).toEqual(['warn held up: nothing was polled or served {"seconds":3.2}']);
   });
 
-  it('reports once that few descriptors are left, and once that there are enough again', () => {
+  it('reports once that few descriptors are left', () => {
     const { look, lines, open } = start();
     for (const count of [50, 89, 90, 99, 80, 75, 74, 50]) {
       open(count);
@@ -60,7 +60,7 @@ describe('commands/watchdog', () => {
     ]);
   });
 
-  it('runs no check after it was stopped', () => {
+  it('runs no check after a stop', () => {
     const { look, stop, isWaiting } = start();
     look();
     stop();
