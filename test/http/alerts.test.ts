@@ -17,7 +17,7 @@ async function start(more: Partial<AlertRoutes> = {}) {
 }
 
 describe('http/routes/alerts', () => {
-  it('links to the URL at which the rules were requested, and names this URL', async () => {
+  it('links to the URL at which the rules were requested', async () => {
     const { ask } = await start();
     const { body } = await ask('/alerts/rules.yaml', { headers: { host: 'exporter.monitoring.svc:9720' } });
     expect(body.split('\n').slice(0, 2)).toEqual([
@@ -28,7 +28,7 @@ describe('http/routes/alerts', () => {
     expect(body).not.toMatch(/localhost|dashboard_url: /);
   });
 
-  it('warns at the top if the exporter would refuse browsers that follow the links', async () => {
+  it('warns if the exporter would refuse browsers that follow the links', async () => {
     const { ask } = await start();
     const { body } = await ask('/alerts/rules.yaml', { headers: { host: 'monitor01.corp.example:9720' } });
     expect(body.split('\n').slice(0, 4)).toEqual([

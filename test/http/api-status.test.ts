@@ -4,7 +4,7 @@ import { serve } from './serve.ts';
 import { atMs, collector, ended, executions, running, server, status, stuckTraces } from './some-status.ts';
 
 describe('http/api-status', () => {
-  it('has the content of the page as JSON, in which every key is always present', async () => {
+  it('has the content of the page as JSON', async () => {
     const broken = collector('log-storage', {
       result: 'failed',
       reason: 'timeout',
@@ -214,7 +214,7 @@ describe('http/api-status', () => {
   });
 
   it.each(['unknown', 'denied'] as const)(
-    'contains no number of running executions while this number is %s',
+    'has no number of running executions while it is %s',
     async (runningSight) => {
       const prod = server('prod', { executions: executions({ runningSight }) });
       const { ask } = await serve([apiStatusRoute(async () => status(prod))]);
@@ -240,7 +240,7 @@ describe('http/api-status', () => {
     expect(JSON.parse(body)).toMatchObject({ well: true, problems: [], servers: [{ executions: null }] });
   });
 
-  it('reports that no traces are made, and which traces are still in the state', async () => {
+  it('reports that traces are off, and the traces in the state', async () => {
     const { ask } = await serve([apiStatusRoute(async () => status(server('prod')))]);
     expect(JSON.parse((await ask('/api/status')).body)).toMatchObject({
       traces: { enabled: false, collector: null, pending_count: null, waiting_count: 0, failing: false },

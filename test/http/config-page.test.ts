@@ -4,7 +4,7 @@ import { toText } from './page-text.ts';
 import { serve } from './serve.ts';
 
 describe('http/config-page', () => {
-  it('sends the current configuration to tools as text that no browser treats as a page', async () => {
+  it('sends the configuration to tools as text', async () => {
     let text = 'servers: []\n';
     const { ask } = await serve([configPageRoute(async () => text)]);
     expect((await ask('/config')).body).toBe('servers: []\n');

@@ -7,7 +7,7 @@ import { serve } from './serve.ts';
 const content = readContent();
 const address = { externalUrl: () => undefined, ownUrl: () => 'http://localhost:9720' };
 const folders = ['/dashboards/', '/runbooks/', '/alerts/'];
-/** The paths lead to package.json, which is beside the served folders. */
+/** These paths lead to package.json outside of the served folders. */
 const ways = [
   '../package.json',
   '../../package.json',
@@ -25,7 +25,7 @@ const ways = [
 ];
 
 describe('http/server/content', () => {
-  it('serves only files that were read at the start, however the path is written', async () => {
+  it('serves only files that were read at the start', async () => {
     const { ask } = await serve([
       dashboardRoutes(content, address),
       runbookRoutes(content),

@@ -99,7 +99,7 @@ Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
     ]);
   });
 
-  it('shows the end of an execution whose steps are not stored, and how to store them', async () => {
+  it('says how to store the steps of executions', async () => {
     const kept = [ended({ id: 4711, ending: 'failed', startedAtMs: startMs, endedAtMs: startMs + 65_000 })];
     const text = toText(await readPage({ ended: kept, isOn: false }));
     expect(text).toMatch(/^✗nightly\/settle #4711: failed\nServer: prod\nProject: pay\n/);
@@ -107,7 +107,7 @@ Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
     expect((await read({ ended: kept, path: '/executions/test/4711' })).status).toBe(404);
   });
 
-  it('shows the stored cause of an execution whose steps are not stored, with links to its trace and the server', async () => {
+  it('shows the stored cause of an execution without its steps', async () => {
     const kept = [ended({ id: 4711, ending: 'failed', startedAtMs: startMs, endedAtMs: startMs + 65_000 })];
     const cause = {
       why: 'Step 2 (Settle) failed on db02: NonZeroResultCode.',
@@ -124,7 +124,7 @@ Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
     expect(page).toContain(`<a href="${cause.permalink}"`);
   });
 
-  it('shows the stored cause of a failure after more executions than are stored have ended, unless its id is used again', async () => {
+  it('shows the stored cause of an old failure', async () => {
     const older = ended({ id: 4711, ending: 'failed', startedAtMs: startMs, endedAtMs: startMs + 65_000 });
     const cause = { why: 'Step 2 failed.', facts: [] };
     expect(toText(await readPage({ older, cause }))).toMatch(/^✗nightly\/settle #4711: failed\nStep 2 failed\.\n/);
@@ -140,7 +140,7 @@ Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
     );
   });
 
-  it('draws the duration of an execution among the durations of the other runs of its job', async () => {
+  it('draws the duration of an execution among the other runs of its job', async () => {
     const kept = Array.from({ length: 5 }, (_, index) =>
       ended({ id: 4713 - index, startedAtMs: startMs, endedAtMs: startMs + (index + 1) * 10_000 }),
     );
@@ -165,7 +165,7 @@ Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
     expect(page).toMatch(/#4711: succeeded after 30 s<\/title><rect class="place marked" x="50.00"/);
   });
 
-  it('draws the duration of an older execution among the durations of the runs before and after it', async () => {
+  it('draws the duration of an older execution among the runs before and after it', async () => {
     const kept = Array.from({ length: 200 }, (_, index) =>
       ended({ id: 4811 - index, startedAtMs: startMs, endedAtMs: startMs + 10_000 }),
     );
@@ -178,7 +178,7 @@ Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
     expect(await readPage({ execution: pastExecution({ spans: [root] }) })).toContain('--from:0.00%;--for:0.00%');
   });
 
-  it('marks adjusted times, and reports the missing parts of a trace', async () => {
+  it('marks adjusted times and missing parts of a trace', async () => {
     const root = span('RUN', { depth: 0 });
     const execution = pastExecution({
       spans: [root, span('a', { isFitted: true })],
@@ -224,7 +224,7 @@ web899 1@web899 |  | +1 min 29 s | 5 s | ✗ failed (failed, NonZeroResultCode)
     expect(toText(page)).toContain('\n… 2751 more, of which 2751 failed');
   });
 
-  it('links to the trace, and to the service only if its address is safe', async () => {
+  it('links to the service only if its address is safe', async () => {
     const link = 'https://traces.example.org/trace/{trace_id}?again={trace_id}';
     const page = await readPage({ execution: pastExecution({ traceId: '$&ab' }), link });
     expect(page).toContain('<a href="https://traces.example.org/trace/$&#38;ab?again=$&#38;ab" rel="noreferrer">');
@@ -239,7 +239,7 @@ web899 1@web899 |  | +1 min 29 s | 5 s | ✗ failed (failed, NonZeroResultCode)
     }
   });
 
-  it('links to the attempts before and after an execution, and marks attempts without a page', async () => {
+  it('links to the attempts before and after an execution', async () => {
     const execution = pastExecution({
       server: 'a/b',
       attempts: [
@@ -271,14 +271,14 @@ web899 1@web899 |  | +1 min 29 s | 5 s | ✗ failed (failed, NonZeroResultCode)
       'Execution x&#60;i&#62; of prod not found',
       'This is not an execution id: ids are whole numbers.',
     ],
-  ])('explains for %s which data are stored, and why they may not be shown', async (path, title, reason) => {
+  ])('explains why details are not shown for %s', async (path, title, reason) => {
     const { status, body } = await read({ path });
     const [first, second] = toText(body).split('\n');
     expect({ status, first, second }).toEqual({ status: 404, first: title, second: reason });
     expect(toText(body)).toContain('The steps of the last 1,000 are kept in memory');
   });
 
-  it('names every reason why an execution of a watched server may be missing', async () => {
+  it('names every reason why an execution may be missing', async () => {
     const text = toText((await read({})).body);
     expect(text).toBe(`Execution 4711 of prod not found
 Possible reasons:
@@ -289,7 +289,7 @@ Its project or job is not watched, or the server has no such execution.
 Running executions, the last 1,000 finished ones, and the last 500 unsuccessful ones of jobs have a page, for each server. The steps of the last 1,000 are kept in memory, fewer if they are very large; of others, only the causes are known.`);
   });
 
-  it('shows that an execution still runs, instead of guessing its end', async () => {
+  it('shows that an execution still runs', async () => {
     const running = {
       server: 'prod',
       id: 4711,
@@ -329,13 +329,13 @@ Overdue: ✗ yes`);
         span('web01', { path: '1@web01', depth: 2, ...failure }),
       ],
     ],
-  ])('names the first failed step, and the reason: %s', async (said, below) => {
+  ])('names the first failed step: %s', async (said, below) => {
     const root = span('RUN', { ...failure, depth: 0, why: 'the execution failed; nothing gives a reason' });
     const page = await readPage({ execution: pastExecution({ spans: [root, ...below] }) });
     expect(toText(page)).toContain(`\n${said}.\n`);
   });
 
-  it('names who stopped an execution, even if steps of the execution failed', async () => {
+  it('names who stopped an execution with failed steps', async () => {
     const root = span('RUN', { depth: 0, result: 'cancellation', why: 'ana aborted it' });
     const step = span('Build', { path: '1', ...failure });
     const page = toText(await readPage({ execution: pastExecution({ spans: [root, step] }) }));

@@ -37,7 +37,7 @@ describe('http/hosts', () => {
     expect((await ask('/config', { headers: { host } })).status).toBe(200);
   });
 
-  it('admits programs that use `fetch` of Node, such as the commands of the exporter', async () => {
+  it('admits programs that use `fetch` of Node', async () => {
     let sent: IncomingHttpHeaders = {};
     const echo = createRoutes();
     echo.get('/echo', ({ headers }, response) => {
@@ -47,7 +47,7 @@ describe('http/hosts', () => {
     const { ask, url } = await serve([config(), echo], { externalUrl });
     await fetch(`${url}/echo`);
     const { connection: _own, ...headers } = sent;
-    // The code may send only strings.
+    // The child sends only strings.
     const told = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
     expect(told['accept-language']).toBe('*');
     expect((await ask('/config', { headers: { ...told, host: 'rebound.example.com' } })).status).toBe(200);
@@ -65,7 +65,7 @@ describe('http/hosts', () => {
     expect(body).toContain('--web.external-url=http://monitor01.corp.example:9720/here/\n');
   });
 
-  it.each(['a<b.example.org', 'x"y.example.org'])('writes no part of the Host %s into that page', async (host) => {
+  it.each(['a<b.example.org', 'x"y.example.org'])('writes no part of the Host %s into the page', async (host) => {
     const { ask } = await serve([config()]);
     const { status, body } = await ask('/config', { headers: { ...browser, host } });
     expect({ status, isShown: body.includes(host) }).toEqual({ status: 403, isShown: false });

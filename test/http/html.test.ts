@@ -7,7 +7,7 @@ describe('http/html', () => {
     expect(html`<b title="${`"'`}">${'<i>&`'}</b>`.text).toBe('<b title="&#34;&#39;">&#60;i&#62;&#38;&#96;</b>');
   });
 
-  it('keeps html unchanged, joins lists, and accepts numbers and undefined', () => {
+  it('keeps HTML unchanged', () => {
     const items = ['a<', 'b'].map((item) => html`<li>${item}</li>`);
     expect(html`<ul>${items}</ul>${html`<hr>`}${3}${undefined}`.text).toBe('<ul><li>a&#60;</li><li>b</li></ul><hr>3');
   });

@@ -23,7 +23,7 @@ import { failure, largeExecution, pastExecution, span } from './some-execution.t
 import { silence, someJobPages } from './some-jobs.ts';
 import { atMs, collector, ended, executions, running, server, status } from './some-status.ts';
 
-// Colours do not change the layout, and the width does not change colours.
+// Colours are independent of the width.
 const views = [
   { name: 'light', width: 1280, isDark: false, background: 'rgb(255, 255, 255)' },
   { name: 'dark phone', width: 390, isDark: true, background: 'rgb(18, 23, 30)' },
@@ -211,7 +211,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     const onError = (error: unknown): never => {
       throw error;
     };
-    // The pages are below a prefix, so a link to a path outside of the prefix fails.
+    // A link outside the prefix fails.
     httpServer = createHttpServer({ host: '127.0.0.1', port: 0, routePrefix: '/here/too', routes, onError });
     url = `http://127.0.0.1:${await httpServer.listen()}/here/too`;
     browser = await startBrowser(chromium);
@@ -239,7 +239,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     });
   }
 
-  it('does not break the short words of a change beside a long name', async () => {
+  it('does not break short words beside a long name', async () => {
     const body = await (await fetch(`${url}/changes`)).text();
     expect(body).toContain('<td data-is="Kind" class="brief">definition</td>');
     expect(body).toContain('<td class="change"><bdi>steps changed</bdi>');
@@ -293,7 +293,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     },
   );
 
-  it('moves with the keyboard past the navigation to the content', async () => {
+  it('lets the keyboard skip the navigation', async () => {
     current = status(server('prod'));
     expect(await browser.listStops(`${url}/`, 4)).toEqual([
       'Skip to content',

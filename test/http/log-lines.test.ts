@@ -19,7 +19,7 @@ const linesOf = (...lines: readonly LogLine[]) =>
     .split('\n');
 
 describe('http/log-lines', () => {
-  it('marks where lines of the step are not shown, or were not read', () => {
+  it('marks where lines are missing', () => {
     const lines = [
       line('ERROR rejected', { gap: { lines: 1, isRead: true } }),
       line('removed 1', { gap: { lines: 4953, isRead: true } }),
@@ -40,7 +40,7 @@ describe('http/log-lines', () => {
     expect(linesOf(line('a'), line('b'))).toEqual(['The last lines of the failed step', '02:04:00 a', '02:04:00 b']);
   });
 
-  it('does not call the lines of a whole log the lines of the failed step', () => {
+  it('distinguishes the lines of a log from lines of the failed step', () => {
     const [title] = linesOf(line('cleaned up', { context: '3' })) ?? [];
     expect(title).toBe('The last lines of the log');
   });

@@ -12,7 +12,6 @@ import { serve } from './serve.ts';
 
 const names = { servers: ['prod', 'test'], collectors: ['jobs', 'projects', 'exporter'] };
 
-/** A metrics page that returns the requested values, or the result of `scrape`. */
 async function serveMetrics(given: Partial<MetricsOptions> = {}) {
   const wishes: ScrapeWish[] = [];
   const busy: string[] = [];
@@ -34,7 +33,7 @@ async function serveMetrics(given: Partial<MetricsOptions> = {}) {
 }
 
 describe('http/metrics', () => {
-  it('sends the length of the response, and names the headers that change the response', async () => {
+  it('sends the length of the response', async () => {
     const { ask } = await serveMetrics();
 
     const { status, headers, body } = await ask('/metrics');
@@ -105,7 +104,7 @@ describe('http/metrics', () => {
     ['?server[]=__proto__&collect[]=x', 'There is no server "__proto__".\nThere is no collector "x".\n'],
     ['?collect[]=a%0ab', 'There is no collector "a\\nb".\n'],
     ['?collect[]=jobs&exclude[]=jobs', 'A scrape takes either collect[] or exclude[], not both.\n'],
-  ])('refuses %j, and lists the known names', async (query, complaint) => {
+  ])('refuses the unknown name %j', async (query, complaint) => {
     const { ask, wishes } = await serveMetrics();
 
     const { status, headers, body } = await ask(`/metrics${query}`);
@@ -115,7 +114,7 @@ describe('http/metrics', () => {
     expect(wishes).toEqual([]);
   });
 
-  it.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('refuses %s, and names the allowed values', async (method) => {
+  it.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('refuses the wrong value %s', async (method) => {
     const { ask } = await serveMetrics();
 
     const { status, headers } = await ask('/metrics', { method });
@@ -123,7 +122,7 @@ describe('http/metrics', () => {
     expect({ status, allow: headers.allow }).toEqual({ status: 405, allow: 'GET, HEAD' });
   });
 
-  it('limits concurrent scrapes, reports once that the limit is reached, and admits the next scrape when a scrape ends', async () => {
+  it('limits concurrent scrapes', async () => {
     const waiting: (() => void)[] = [];
     let entered = (): void => {};
     const isFull = new Promise<void>((resolve) => {
@@ -172,7 +171,7 @@ describe('http/metrics', () => {
     expect((await ask('/metrics')).body).toBe('one 1\n');
   });
 
-  it('refuses the former selection of all servers, which would contain only the values of one replica', async () => {
+  it('refuses the former selection of all servers', async () => {
     const { ask } = await serveMetrics();
     expect(await ask('/metrics?view=all')).toMatchObject({
       status: 400,
@@ -206,7 +205,7 @@ function scrape(port: number, format: keyof typeof types, encoding: string): Pro
 }
 
 describe('http/metrics, at once', () => {
-  it('mixes no formats in two hundred scrapes of each format while snapshots change', async () => {
+  it('mixes no formats in many scrapes while snapshots change', async () => {
     const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
     const { registry } = createSelf({ version: 'test', nodeVersion: 'test' });
     const exposition = createExposition({ snapshots, registry, labelsOf: () => [], ticks: () => performance.now() });
@@ -246,7 +245,7 @@ describe('http/metrics, at once', () => {
         end: body.endsWith('\n# EOF\n'),
         header: /^# TYPE demo_stored(_total)? counter$/m.exec(body)?.[0],
         info: /^# TYPE automation_exporter_build(_info)? \w+$/m.exec(body)?.[0],
-        // A body contains all values of one snapshot, and no value of another snapshot.
+        // Each body is of one snapshot.
         values: new Set(body.match(/(?<=^demo_stored_total\{.*\} )\d+$/gm)).size,
         samples: body.match(/^demo_stored_total\{/gm)?.length,
       };

@@ -30,7 +30,7 @@ const ofProd = [
 ];
 
 describe('http/owner-page', () => {
-  it('reports that a server does not respond only if this exporter watches the server', () => {
+  it('reports silence only of servers that this exporter watches', () => {
     const silence = { server: 'prod', state: 'down', sinceMs: 0, nowMs: 1 } as const;
     const find = (watcher: Watcher) =>
       joinSilence(
@@ -40,7 +40,7 @@ describe('http/owner-page', () => {
     expect([find({ is: 'us' }), find(other)]).toEqual([silence, { server: 'prod', watcher: other }]);
   });
 
-  it('is called before every page about one server', () => {
+  it('is used by every page about one server', () => {
     const folder = join(import.meta.dirname, '../../src/http');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
     const read = (file: string): string => readFileSync(join(folder, file), 'utf8');
@@ -90,20 +90,20 @@ describe('http/owner-page', () => {
     },
   );
 
-  it('serves the front page here, even if it is about the only server', async () => {
+  it('serves the front page here', async () => {
     const { ask } = await start(other, ['prod']);
     expect((await ask('/here/')).body).toBe('here');
   });
 
   it.each<Watcher>([{ is: 'nobody' }, { is: 'other', address: 'http://localhost:9720', page: undefined }])(
-    'serves the front page here with the name of the other exporter if a browser cannot be redirected (%s)',
+    'names the other exporter on the front page if no redirect is possible (%s)',
     async (watcher) => {
       const { ask } = await start(watcher);
       expect(await ask('/here/?server=prod')).toMatchObject({ status: 200, body: 'here' });
     },
   );
 
-  it('names the other exporter if a browser cannot be redirected', async () => {
+  it('names the other exporter if no redirect is possible', async () => {
     const { ask } = await start({ is: 'other', address: 'http://localhost:9720', page: undefined });
     const page = await ask('/here/jobs/prod/pay/settle');
     expect(page.status).toBe(404);
@@ -114,7 +114,7 @@ describe('http/owner-page', () => {
     expect(body).toContain('set web.external_url of each exporter');
   });
 
-  it('reports that no exporter watches the server, and reloads the page', async () => {
+  it('reports that no exporter watches the server', async () => {
     const { ask } = await start({ is: 'nobody' });
     const { status, headers, body } = await ask('/here/schedule/prod');
     expect({ status, wait: headers['retry-after'] }).toEqual({ status: 503, wait: '5' });

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { fc } from '../support/property.ts';
 
-/** The visible text of a page: one line for each block, with bars between the cells of a table. */
+/** The visible text of a page, one line per block; bars separate cells. */
 export function toText(page: string): string {
   const [, main = ''] = /<main[^>]*>(.*)<\/main>/s.exec(page) ?? [];
   return main

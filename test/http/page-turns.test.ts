@@ -49,7 +49,7 @@ function createTurns() {
 }
 
 describe('http/page-turns', () => {
-  it('makes at most 100 pages at once, and refuses further requests until one page is done', async () => {
+  it('makes at most 100 pages at once', async () => {
     const { gate, crowded } = createTurns();
     const made = Promise.withResolvers<void>();
     const slow = createRoutes().get('/slow', async (_request, response) => {
@@ -77,7 +77,7 @@ describe('http/page-turns', () => {
     expect((await ask('/slow')).status).toBe(200);
   });
 
-  it('does not count clients that do not read their page or have disconnected', async () => {
+  it('does not count clients that do not read their page', async () => {
     const { gate, turns } = createTurns();
     // The body is larger than all buffers between two local sockets.
     const body = Buffer.alloc(20_000_000);
@@ -97,11 +97,11 @@ describe('http/page-turns', () => {
     for (let count = 0; count < 101; count += 1) await begin('/large');
     for (let count = 0; count < 101; count += 1) (await begin('/never')).destroy();
     await eventually(async () => expect((await ask('/small')).status).toBe(200));
-    // Each page began in its own turn.
+    // Each page began in a different turn.
     expect(turns()).toBe(203);
   });
 
-  it('does not count clients that disconnected before their page began, or that send their body slowly', async () => {
+  it('does not count clients that disconnected before their page', async () => {
     const { gate } = createTurns();
     const checking = createRoutes().get('/checked', async (_request, response, next) => {
       await once(response, 'close');
@@ -131,7 +131,7 @@ describe('http/page-turns', () => {
     expect((await ask('/page')).status).toBe(200);
   });
 
-  it('makes an expensive list once for all clients, and again after a reload or after twenty times the duration', async () => {
+  it('makes an expensive list once for all clients', async () => {
     const { share, pass, reload } = createTurns();
     let made = 0;
     let costMs = 30;
@@ -156,7 +156,7 @@ describe('http/page-turns', () => {
     expect(await read()).toBe(5);
   });
 
-  it('gives other tasks a turn of the event loop after each piece of work, and before each caller continues', async () => {
+  it('gives other tasks a turn of the event loop after each piece of work', async () => {
     const { share, pass, turns } = createTurns();
     const read = share(async (pause: Pause) => {
       for (let piece = 0; piece < 10; piece += 1) {
@@ -165,11 +165,11 @@ describe('http/page-turns', () => {
       }
     });
     await Promise.all([read(), read(), read()]);
-    // There is a turn after every second piece, and after each of the three readers.
+    // A turn comes after every second piece, and after each reader.
     expect(turns()).toBe(5 + 3);
   });
 
-  it('tries again after an error in making a list', async () => {
+  it('makes a list again after an error', async () => {
     const { share } = createTurns();
     let tries = 0;
     const read = share(async () => {

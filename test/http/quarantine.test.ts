@@ -85,7 +85,7 @@ describe('http/quarantine', () => {
     expect(done).toEqual(['retry ["prod/4711"]', 'drop "all"']);
   });
 
-  it('accepts forms too, and redirects back to the page', async () => {
+  it('redirects a form back to the page', async () => {
     const { done, post } = await start();
     const back = { status: 303, location: '../../traces' };
     expect(await post('retry', 'key=a%2F1')).toMatchObject(back);
@@ -114,7 +114,7 @@ describe('http/quarantine', () => {
     expect(done).toEqual([]);
   });
 
-  it('changes nothing if the body is endless or broken, or is neither JSON nor a form', async () => {
+  it('changes nothing if the body is endless, broken or of another kind', async () => {
     const { done, post } = await start();
     const statuses = [
       await post('drop', { all: true }, { 'content-type': 'text/plain' }),
@@ -124,7 +124,7 @@ describe('http/quarantine', () => {
     expect({ statuses, done }).toEqual({ statuses: [400, 400, 413], done: [] });
   });
 
-  it('names traces that are not quarantined, but at most a thousand traces', async () => {
+  it('names at most a thousand traces that are not quarantined', async () => {
     const unknown = Array.from({ length: 1000 }, (_, index) => `prod/${index}`);
     const { post } = await start({ unknown });
     expect(await post('retry', { keys: unknown })).toEqual({
@@ -149,7 +149,7 @@ describe('http/quarantine', () => {
     expect(done).toEqual([]);
   });
 
-  it('changes nothing for a page of another site, and does not read the body of its request', async () => {
+  it('changes nothing for a page of another site', async () => {
     const { done, post } = await start();
     const answer = await post('drop', '{"all":', {
       'sec-fetch-site': 'cross-site',

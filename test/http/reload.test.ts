@@ -24,7 +24,7 @@ function post({ ask }: Pick<Served, 'ask'>, headers: Readonly<Record<string, str
 }
 
 describe('http/reload', () => {
-  it('reloads, and reports which options need a restart', async () => {
+  it('reports which options need a restart', async () => {
     const warnings = ['web.listen_address: takes effect only after a restart'];
     const served = await start({ outcome: { ok: true, warnings } });
 
@@ -51,7 +51,7 @@ describe('http/reload', () => {
     });
   });
 
-  it('is off by default, and says how to enable reloads', async () => {
+  it('says how to enable reloads', async () => {
     const served = await start({ isEnabled: false });
 
     expect(await post(served)).toMatchObject({
@@ -79,7 +79,7 @@ describe('http/reload', () => {
     { origin: 'null' },
     { origin: 'http://127.0.0.1:1' },
     { 'sec-fetch-site': 'cross-site', origin: 'https://exporter.example.org' },
-    // This host name belonged to another page a moment ago, and now leads to the exporter.
+    // DNS rebinding: the name of another page now leads to the exporter.
     { 'sec-fetch-site': 'same-origin', host: 'rebound.example.org:9720', origin: 'http://rebound.example.org:9720' },
   ])('refuses a request from a page of another site: %o', async (headers) => {
     const served = await start();
@@ -92,7 +92,7 @@ describe('http/reload', () => {
     expect(served.reloads()).toBe(0);
   });
 
-  it('admits tools without an Origin header, a person who types the address, and the pages of the exporter', async () => {
+  it('admits tools without an Origin header', async () => {
     const served = await start();
     const own = [
       {},

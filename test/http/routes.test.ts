@@ -23,7 +23,7 @@ describe('http/routes', () => {
     return (await fetch(`${daemon.url}${path}`, { redirect: 'manual' })).status;
   }
 
-  it.each(paths)('responds at %s, and at no other spelling of this path', async (path) => {
+  it.each(paths)('responds only at the exact path %s', async (path) => {
     const others = [path.toUpperCase(), `${path}/`, `/${path}`, `${path}%2f`, path.replace(/\w/, toEncoded)];
     const changed = others.filter((other) => other !== path);
     expect([await ask(path), ...(await Promise.all(changed.map(ask)))]).toEqual([200, ...changed.map(() => 404)]);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { chooseRows } from '../../src/http/pages/execution/waterfall.ts';
 import { span } from './some-execution.ts';
 
-/** Reads a tree of indented lines, with `!` before failed rows; returns the chosen rows in the same form. */
+/** Reads indented lines, with `!` for failed rows; returns the chosen rows. */
 function choose(tree: string, limits: { readonly first: number; readonly failed: number }) {
   const spans = tree.split('\n').map((line) => {
     const [, indent = '', failed = '', name = ''] = /^( *)(!?)(.*)$/.exec(line) ?? [];
@@ -34,7 +34,7 @@ describe('http/row-choice', () => {
     expect(choose(tree, { first: 12, failed: 0 })).toEqual({ text: tree, left: { skipped: 0, failed: 0 } });
   });
 
-  it('shows the first rows, and failed rows below their ancestors', () => {
+  it('shows the first rows, and failed rows with their ancestors', () => {
     const { text, left } = choose(tree, { first: 2, failed: 10 });
     expect(text).toBe(`!run
   one

@@ -5,7 +5,7 @@ import { toText } from './page-text.ts';
 import { serve } from './serve.ts';
 
 describe('http/routes/runbooks', () => {
-  it('lists every runbook once by its severity, with one sentence for each', async () => {
+  it('lists every runbook once, by severity', async () => {
     const content = readContent();
     const { ask } = await serve([runbookRoutes(content)]);
     const lines = toText((await ask('/runbooks/')).body).split('\n');
@@ -29,7 +29,7 @@ describe('http/routes/runbooks', () => {
     ['AutomationJobFailingRepeatedly', '../jobs?state=failed">'],
     ['AutomationJobDisabledTooLong', '../jobs?state=off">'],
     ['AutomationExporterTracesNotDelivered', '../traces">'],
-  ])('links from %s to the page that shows its cause', async (alert, link) => {
+  ])('links %s to the page with the cause', async (alert, link) => {
     const { ask } = await serve([runbookRoutes(readContent())]);
     expect((await ask(`/runbooks/${alert}`)).body).toContain(`shows the problem on <a href="${link}`);
   });

@@ -23,7 +23,7 @@ async function read(path: string, schedules: Schedules, silent: Readonly<Record<
 }
 
 describe('http/schedule', () => {
-  it('shows expected and actual runs, and which jobs start together', async () => {
+  it('shows expected and actual runs', async () => {
     const { body } = await read('/schedule', { prod: someSchedule() });
     const lines = toText(body).split('\n');
     expect(lines.slice(0, 31)).toEqual([
@@ -62,7 +62,7 @@ describe('http/schedule', () => {
     expect(lines).toContain(
       '07:00 UTC | ✗ 14 | 07:00 UTC | pay/nightly/settle, search/index, pay (ad hoc) and 11 more',
     );
-    // The zeros of the coming hours are not all known.
+    // Some coming hours are unknown.
     expect(lines).toContain(
       'Computed at 03:19 UTC, with the usual duration of each job. Not included: manual runs, and starts of 2 jobs whose scheduled times are not all known.',
     );
@@ -72,7 +72,7 @@ describe('http/schedule', () => {
     ]);
   });
 
-  it('links from several servers to the timetable of each server', async () => {
+  it('links to the timetable of each server', async () => {
     const schedules = { prod: someSchedule(), 'a/b': undefined };
     const { body } = await read('/schedule', schedules);
     expect(toText(body).split('\n').slice(2)).toEqual([
@@ -82,7 +82,7 @@ describe('http/schedule', () => {
     expect(body).toContain('<a href="./schedule/a%2Fb">');
     expect(toText((await read('/schedule/a%2Fb', schedules)).body)).toContain('Its schedules are not watched');
     expect((await read('/schedule/other', schedules)).status).toBe(404);
-    // Missed runs of a silent server are unknown; runs of a server that was added a moment ago are unknown too.
+    // Missed runs of a silent or new server are unknown.
     const idle = { ...someSchedule(), hours: someSchedule().hours.slice(-2, -1), ahead: undefined };
     const fresh = { ...idle, hours: [], next: [] };
     const silent = { prod: { server: 'prod', state: 'down', sinceMs: atMs, nowMs: atMs } } as const;

@@ -19,15 +19,12 @@ export async function serve(routes: readonly Router[], options: Partial<HttpOpti
   return {
     port,
     url: `http://127.0.0.1:${port}`,
-    /** Sends the path as written, because most clients normalise it. */
+    /** Sends the path as written; most clients normalise it. */
     ask: async (path: string, asking?: Asking) => checkTables(await ask(port, path, asking)),
   };
 }
 
-/**
- * Checks the column names in cells, which narrow screens show in place of the heading: each name must be a heading of the
- * table.
- */
+/** Checks the column names in cells, which narrow screens show instead of the heading. */
 function checkTables(answer: Answer): Answer {
   for (const [table] of answer.body.matchAll(/<table.*?<\/table>/gs)) {
     const find = (pattern: RegExp) => [...table.matchAll(pattern)].map(([, found]) => found);

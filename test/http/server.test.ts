@@ -76,7 +76,7 @@ describe('http/server', () => {
     expect(errors).toEqual([new Error('a secret place')]);
   });
 
-  it('faults/row-35: is not affected by fifty scrapers that stop reading', async () => {
+  it('faults/row-35: works while fifty scrapers do not read', async () => {
     const { port, ask } = await serve([toMetrics(() => [much]), ...routes()]);
     const before = process.memoryUsage().arrayBuffers;
     const readers = Array.from({ length: 50 }, () => say(port, `GET /exposition HTTP/1.1\r\n${head}`.repeat(8)));
@@ -84,7 +84,7 @@ describe('http/server', () => {
 
     for (let scrape = 0; scrape < 50; scrape++) expect((await ask('/metrics')).body).toBe('up 1\n');
     expect(readers.filter(({ destroyed }) => destroyed)).toEqual([]);
-    // Copies of one response for each connection would need 1000 MB.
+    // A copy of the response for each connection would need 1000 MB.
     expect((process.memoryUsage().arrayBuffers - before) / 1e6).toBeLessThan(100);
   });
 
@@ -117,7 +117,7 @@ describe('http/server', () => {
     expect(await cut).toEqual({ wasTaken: false });
   });
 
-  it('closes the connection that has waited longest if the unread pages together are too large', async () => {
+  it('closes the connection that has waited longest if unread pages need too much memory', async () => {
     const cuts: string[] = [];
     const pages = Router();
     pages.get('/:name', (request, response) => {
@@ -161,7 +161,6 @@ describe('http/server', () => {
     for (let count = 0; count < 10; count += 1) await ask('/taken');
     await eventually(async () => {
       runInNewContext('gc()');
-      // The last page may still be in use.
       expect(pages.filter((page) => page.deref() !== undefined).length).toBeLessThan(2);
     });
   });
@@ -213,7 +212,7 @@ describe('http/server', () => {
     const { port } = await serve(routes(), { limits: { ...usualLimits, connections: 40 } });
     const kept: Socket[] = [];
     for (let count = 0; count < 25; count += 1) kept.push(await keep(port));
-    // Scrapers take turns: the next scraper is the one that has been idle longest.
+    // The next scraper is the one that was idle longest.
     for (let round = 0; round < 4; round += 1) {
       for (const socket of kept) await askOn(socket);
     }
@@ -224,13 +223,13 @@ describe('http/server', () => {
     expect(kept.filter(({ destroyed }) => destroyed)).toEqual([]);
   });
 
-  it('closes no new connection whose first request may still arrive', async () => {
+  it('closes no new connection before its first request', async () => {
     const { port } = await serve(routes(), { limits: { ...usualLimits, connections: 8 } });
     const kept: Socket[] = [];
     for (let count = 0; count < 6; count += 1) kept.push(await keep(port));
     const news = [say(port, '').resume(), say(port, '').resume()];
     await Promise.all(news.map((socket) => once(socket, 'connect')));
-    // A response to a later connection shows that the server has accepted the earlier connections.
+    // After this response, all earlier connections are accepted.
     await keep(port);
     for (const socket of news) await askOn(socket);
     expect(news.filter(({ destroyed }) => destroyed)).toEqual([]);
@@ -251,7 +250,7 @@ describe('http/server', () => {
     expect(crowded).toBe(1);
   });
 
-  it('leaves descriptors for other files and sockets if the system allows few descriptors', () => {
+  it('leaves descriptors for other files if the system allows few', () => {
     expect([undefined, 1_048_576, 1024, 256].map((most) => toLimits(most).connections)).toEqual([2000, 2000, 768, 32]);
   });
 });

@@ -72,7 +72,7 @@ const sentence =
   '6 scheduled runs skipped from 06:00 UTC to 18:00 UTC: 2 still to run by hand, 1 followed by a run in progress; 2 could not be decided; 1,051 still being checked.';
 
 describe('http/skipped', () => {
-  it('shows skipped runs, their causes, and the runs that a person must start on the server', async () => {
+  it('shows skipped runs, and which of them to start by hand', async () => {
     const { ask, asked } = await serveSkipped();
     const { body } = await ask('/skipped/prod?since=2d&until=2026-11-22T17:00:00Z');
     expect(asked).toEqual([{ since: { agoMs: 48 * hourMs }, until: { atMs: nowMs - hourMs } }]);
@@ -117,7 +117,7 @@ describe('http/skipped', () => {
     expect((await (await serveSkipped()).ask(path)).status).toBe(status);
   });
 
-  it('has a command that exits with 1 if a person must start runs, 0 if not, and 2 if this is unknown', async () => {
+  it('has a command whose exit code shows whether to start runs by hand', async () => {
     const well = { ...found, left: 0, missed: 0, undecided: 0, open: 0, runs: [] };
     const young = { ...well, watchedMs: nowMs - hourMs };
     const unread = { ...well, untimed: 283 };

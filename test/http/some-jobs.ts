@@ -67,7 +67,7 @@ export function someJobPages(longWord: string) {
   ];
 }
 
-/** The page data of a job that a schedule starts every hour, and that is running now. */
+/** The page of a job with an hourly schedule that is running. */
 function someJob(server: string, path: string, { job, why }: Pick<ScheduleOfJob, 'job' | 'why'>): ShownJob {
   return {
     server,

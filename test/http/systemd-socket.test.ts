@@ -14,14 +14,14 @@ describe('http/server/systemd-socket', () => {
     expect(() => readSystemdSocket({ LISTEN_PID: '7', LISTEN_FDS: '2' }, 7)).toThrow('systemd passed 2 sockets');
   });
 
-  it('is used by the daemon instead of the configured address', async () => {
+  it('is used instead of the configured address', async () => {
     const held = createServer();
     held.listen(0, '127.0.0.1');
     await once(held, 'listening');
     // These casts are safe: a TCP server has such an address, and its handle has a descriptor.
     const { port } = held.address() as AddressInfo;
     const { fd } = (held as unknown as { readonly _handle: { readonly fd: number } })._handle;
-    // Like systemd, this script sets the pid of the process that becomes the daemon.
+    // Like systemd, the script passes the pid of the daemon.
     const script = 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" "$@"';
     const flags = ['serve', '--web.systemd-socket', '--web.listen-address=127.0.0.1:1', '--state.memory'];
     const env = { ...process.env, AUTOMATION_EXPORTER_URL: 'http://127.0.0.1:9', AUTOMATION_EXPORTER_TOKEN: 'a-token' };

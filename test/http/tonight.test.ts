@@ -13,7 +13,7 @@ import { silence } from './some-jobs.ts';
 
 const passive = new Map([[sourceKeys.mode(), [{ value: 'passive', fromMs: nowMs - hourMs, throughMs: nowMs }]]]);
 
-/** Serves a server with trouble, a server without trouble, and a server that is not watched. */
+/** Serves servers with and without trouble, and an unwatched server. */
 async function serveTonight(
   servers: readonly string[] = ['prod', 'test', 'dark'],
   turns?: Pick<PageTurns, 'shareByName'>,
@@ -60,7 +60,7 @@ async function serveTonight(
 const troubled = ['The server is passive since 17:00 UTC: 4 runs, first pay/beat at 18:01 UTC', 'pay/beat'];
 
 describe('http/tonight', () => {
-  it('shows each risk as a heading, each run once, and the runs that were not checked', async () => {
+  it('shows each risk as a heading', async () => {
     const { ask } = await serveTonight();
     const lines = toText((await ask('/tonight')).body).split('\n');
     expect(lines).toEqual([
@@ -84,7 +84,7 @@ describe('http/tonight', () => {
     ]);
   });
 
-  it('begins each heading with a capital letter, but never changes the name of a job', async () => {
+  it('never changes the name of a job in a heading', async () => {
     const failing = { consecutiveFailures: 3, failedMs: [3, 2, 1], lastFailedId: 4711, lastFailedMs: 3 };
     const risks = await risksOf([job('settle', [60])], { factsOf: () => failing });
     const { ask } = await serve([
@@ -101,7 +101,7 @@ describe('http/tonight', () => {
     });
   });
 
-  it('prints words without underscores in the command too', async () => {
+  it('prints words without underscores in the command', async () => {
     const failing = { consecutiveFailures: 3, failedMs: [3, 2, 1], lastFailedId: 4711, lastFailedMs: 3 };
     const risks = await risksOf([job('settle', [60])], { sources: passive, factsOf: () => failing });
     const { url } = await serve([
@@ -111,7 +111,7 @@ describe('http/tonight', () => {
     expect(stdout).toContain('pay/settle (also job failing)\n');
   });
 
-  it('shows how many risks and runs it does not list', async () => {
+  it('shows how many risks and runs are not listed', async () => {
     const jobs = Array.from({ length: 510 }, (_, index) => job(`j${index}`, [1], { nodes: {} }));
     const { troubles, ...risks } = await risksOf(jobs, { sources: passive });
     const many = {
@@ -130,7 +130,7 @@ describe('http/tonight', () => {
     expect((await runHere(['tonight', `--url=${url}`])).stdout).toContain(cut);
   });
 
-  it('reports skipped runs as unknown, not as none, for the time before the schedules were watched', async () => {
+  it('reports skipped runs as unknown while schedules were not watched', async () => {
     const [sinceMs, rest] = [nowMs - 12 * hourMs, { missed: 0, left: 0, undecided: 0, open: 0, runs: [] }];
     const skipped = { ...rest, sinceMs, untilMs: nowMs, watchedMs: nowMs - hourMs, untimed: 0 };
     const found = toServerTonight('prod', { risks: await risksOf([job('a', [1])]), skipped }, undefined);
@@ -140,7 +140,7 @@ describe('http/tonight', () => {
   it.each([
     ['no time of a run is', '0 of 0 runs', []],
     ['the times of a job are not', '0 of 1 run', [job('a', [1])]],
-  ])('does not report that no run is at risk if %s known', async (_what, none, jobs) => {
+  ])('reports unknown risks if %s known', async (_what, none, jobs) => {
     const risks = { ...(await risksOf(jobs)), jobCount: 1, untimed: { count: 1, switchedOff: 0 } };
     const { ask, url } = await serve([
       tonightRoutes({ servers: () => ['prod'], risks: async () => risks, skipped: async () => undefined, silence }),
@@ -162,7 +162,7 @@ describe('http/tonight', () => {
     expect(new Set(asked)).toEqual(new Set([6, 24]));
   });
 
-  it('returns the same content as JSON, with ISO times in UTC', async () => {
+  it('returns the content as JSON', async () => {
     const { ask, asked } = await serveTonight();
     const { hours, servers } = JSON.parse((await ask('/api/tonight?server=prod&hours=6')).body) as Tonight;
     expect([hours, asked]).toEqual([6, [6]]);
@@ -185,7 +185,7 @@ describe('http/tonight', () => {
     ]);
   });
 
-  it('reports that the other shards have all servers, if this shard has no server', async () => {
+  it('reports that other shards have all servers', async () => {
     const { ask } = await serveTonight([]);
     const { status, body } = await ask('/tonight');
     expect([status, toText(body).split('\n')[0]]).toEqual([
@@ -211,7 +211,7 @@ describe('http/tonight', () => {
     expect((await ask('/tonight')).status).toBe(200);
   });
 
-  it('has a command that exits with 1 if a run is at risk, 0 if no run is, and 2 if this is unknown', async () => {
+  it('has a command whose exit code shows whether a run is at risk', async () => {
     const { url } = await serveTonight();
     const known = toServerTonight('prod', { risks: await risksOf([job('a', [1])]), skipped: undefined }, undefined);
     const ask = (...words: readonly string[]) => runHere(['tonight', ...words, `--url=${url}`]);

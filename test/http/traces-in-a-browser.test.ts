@@ -8,7 +8,7 @@ import { type Browser, startBrowser } from '../support/browser.ts';
 import { describeWithTools } from '../support/tools.ts';
 import { quarantine, server, status, stuckTraces, traces } from './some-status.ts';
 
-// Colours do not change the layout, and the width does not change colours.
+// Colours are independent of the width.
 const views = [
   { name: 'light', width: 1280, isDark: false, background: 'rgb(255, 255, 255)' },
   { name: 'dark phone', width: 390, isDark: true, background: 'rgb(18, 23, 30)' },
@@ -48,7 +48,7 @@ describeWithTools('http/traces-page, in a browser', ['chromium'], ({ chromium })
       return { traces: names.length };
     };
     const quarantined = { list: async () => refused, retry: act('retry'), drop: act('drop') };
-    // The proxy has its own name.
+    // The proxy has another name than the exporter.
     const lifecycle = { isEnabled: () => isEnabled, externalUrl: () => 'https://exporter.example.org' };
     const hasPage = (): boolean => false;
     const routes = [
@@ -104,7 +104,7 @@ describeWithTools('http/traces-page, in a browser', ['chromium'], ({ chromium })
     );
   }
 
-  it('retries one trace when its button is pressed, and shows the remaining traces', async () => {
+  it('retries one trace when its button is pressed', async () => {
     const press = ['button[value="prod/4712"]'];
     const { text, complaints } = await browser.open(`${url}/traces`, { width: 390, press });
     expect({ done, complaints }).toEqual({ done: ['retry prod/4712'], complaints: [] });
@@ -120,13 +120,13 @@ describeWithTools('http/traces-page, in a browser', ['chromium'], ({ chromium })
     expect(opened.text).not.toContain('#4711');
   });
 
-  it('retries all traces, and returns to the page', async () => {
+  it('retries all traces', async () => {
     const { text } = await browser.open(`${url}/traces`, { press: ['button[name="all"]'] });
     expect(done).toEqual(['retry all']);
     expect(text).not.toContain('Send all again');
   });
 
-  it('is linked from the front page', async () => {
+  it('has a link on the front page', async () => {
     const { links, text } = await browser.open(`${url}/`);
     expect(text).toContain('✗ 2 quarantined');
     expect(links).toContain(`${url}/traces`);

@@ -48,7 +48,7 @@ Quarantined: nothing`);
     expect(body).toContain('<a href="./traces">reload</a>');
   });
 
-  it('names the exporters that send other traces, with links', async () => {
+  it('links to the exporters that send other traces', async () => {
     const watcher = { is: 'other', address: 'http://b:9720/', page: 'http://b:9720' } as const;
     const { text, body } = await readPage({ elsewhere: [{ server: 'prod', watcher }] });
     expect(text).toMatch(/^→ "prod" is watched by another exporter: http:\/\/b:9720\/ \(open\)\./);
@@ -56,7 +56,7 @@ Quarantined: nothing`);
     expect(body).toContain('<a href="http://b:9720/">open</a>');
   });
 
-  it('reports why no trace is delivered, since when, and which traces wait', async () => {
+  it('reports why no trace is delivered', async () => {
     const { text } = await readPage({ shown: stuckTraces() });
     expect(text).toBe(`✗Traces cannot be delivered (since 03:09 UTC, 10 min ago)
 Why: collector.example.org:4318: the connection was refused; is the trace backend running? (ECONNREFUSED).
@@ -71,7 +71,7 @@ Quarantined: 2 traces, 6.6 KiB
 Room in the quarantine: 10,000 traces, 64 MiB`);
   });
 
-  it('does not report that traces cannot be delivered if only log records cannot be delivered', async () => {
+  it('distinguishes undelivered log records from undelivered traces', async () => {
     const { text } = await readPage({ shown: stuckLogs() });
     expect(text).toContain(
       '✗Log records cannot be delivered (since 03:09 UTC, 10 min ago)\nWhy: log records: logs.example.org: HTTP 503.\n',
@@ -134,7 +134,7 @@ Sending again and dropping require --web.enable-lifecycle, or web: { enable_life
     expect(text).toContain('\nand 1,184 more traces\n');
   });
 
-  it('says how to switch traces on, and which traces are stored until then', async () => {
+  it('says how to switch traces on', async () => {
     const { text, body } = await readPage({ shown: traces({ delivery: undefined, waiting: 3, quarantine: 1 }) });
     expect(text).toBe(`…Traces are off
 As of 2024-05-20 03:19:40 UTC; reload.
@@ -148,14 +148,14 @@ or write into the configuration, to send them to http://localhost:4318:
     expect((await readPage({ shown: undefined })).text).toBe('✗The state cannot be read');
   });
 
-  it('lets no name and no reason open a tag', async () => {
+  it('lets no text open a tag', async () => {
     const areEscaped = await isEscaped(async (text) => {
       const delivery = stuckTraces().delivery && {
         ...stuckTraces().delivery,
         collector: text,
         failing: { sinceMs: 0, reason: text },
       };
-      // This cast is safe: only texts have changed.
+      // This cast is safe: only texts change.
       const shown = { ...refused, delivery: delivery as TracesStatus['delivery'] };
       const quarantined = [quarantine({ server: text, reason: text, name: text })];
       return (await readPage({ shown, quarantined, isEnabled: true })).body;

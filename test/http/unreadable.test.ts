@@ -17,7 +17,7 @@ function readExecutions(given: Partial<ExecutionsOfServer>): Promise<string> {
 }
 
 describe('http/unreadable', () => {
-  it('lists by project which executions are not shown, and how to fix this', async () => {
+  it('lists by project the executions that are not shown', async () => {
     const text = await readExecutions({
       runningDenied: ['warehouse', 'fresh'],
       hidden: [
@@ -51,7 +51,7 @@ Give this access policy to an administrator of the server. Replace automation-ex
     expect(text).toContain(`\nRuns now: ${words}\n`);
   });
 
-  it('shows missing rights even if no poll was refused, and rights that are not needed', async () => {
+  it('shows missing and unnecessary rights', async () => {
     const rights = [
       { collector: 'nodes', may: false, missing: ['node read in pay'] },
       { collector: 'tokens', may: false, missing: ['apitoken read'] },
@@ -70,7 +70,7 @@ Give this access policy to an administrator of the server. Replace automation-ex
     expect(await read({ rights: fine })).not.toContain('Permissions');
   });
 
-  it('reports that no project can be read, not that no execution runs', async () => {
+  it('reports that no project can be read', async () => {
     const denied = executions({ runningSight: 'denied' });
     const text = await read({ visibleProjects: 0, executions: denied, missingPolicy: 'for: {}\n' });
     expect(text).toMatch(
@@ -82,7 +82,7 @@ Give this access policy to an administrator of the server. Replace automation-ex
     );
   });
 
-  it('does not report a round as ok if it has hidden executions', async () => {
+  it('reports no success if executions are hidden', async () => {
     const shown = executions({ hidden: [{ project: 'pay', counted: 9, readable: 4 }] });
     const text = await read({ executions: shown, collectors: [collector('executions')] });
     expect(text).toContain(

@@ -50,7 +50,7 @@ async function serveWindows(answers: Readonly<Record<string, WindowsAhead | unde
 }
 
 describe('http/windows', () => {
-  it('shows the windows that affect the fewest runs, the runs they affect, and the jobs that start afterwards', async () => {
+  it('shows the windows that affect the fewest runs', async () => {
     const { ask, asked } = await serveWindows({ prod: found });
     const lines = toText((await ask('/windows/prod?for=1h&within=90m&count=2')).body).split('\n');
     expect(asked).toEqual([{ forMs: hourMs, withinMs: 90 * minuteMs, count: 2 }]);
@@ -66,7 +66,7 @@ describe('http/windows', () => {
     ]);
   });
 
-  it('does not report a window as free of runs if the times of some jobs are unknown', async () => {
+  it('reports no window without runs if times of jobs are unknown', async () => {
     const [best] = found.windows;
     const free = best === undefined ? [] : [{ ...best, runs: 0, critical: 0, touched: [] }];
     const windows = free.map((window) => ({ ...window, unknown: 25, unmeasured: 2 }));
@@ -86,7 +86,7 @@ describe('http/windows', () => {
     );
   });
 
-  it('reports no free window and no idle server if running executions are unknown', async () => {
+  it('reports no window without runs if running executions are unknown', async () => {
     const free = found.windows.map((window) => ({ ...window, runs: 0, critical: 0, touched: [] }));
     const { ask } = await serveWindows({ prod: { ...found, running: [], overdue: 0, unread: ['pay'], windows: free } });
     const lines = toText((await ask('/windows/prod')).body).split('\n');
@@ -94,7 +94,7 @@ describe('http/windows', () => {
     expect(lines.slice(1, 3)).toEqual(['Now nothing is known to run.', '– the running executions of pay are unknown.']);
   });
 
-  it('shows how many affected jobs it does not list', async () => {
+  it('shows how many affected jobs are not listed', async () => {
     const [best] = found.windows;
     const touched = Array.from({ length: 52 }, () => ({ job: settle, isCritical: false, count: 1 }));
     const { ask } = await serveWindows({
@@ -105,7 +105,7 @@ describe('http/windows', () => {
     expect(lines).toContain('and 2 more jobs.');
   });
 
-  it('reports that no job starts on a passive server, and how long runs in progress take', async () => {
+  it('reports that no job starts on a passive server', async () => {
     const fact = { fact: 'the server is passive', atMs: nowMs - hourMs, source: 'execution-mode' };
     const running = found.running.slice(0, 1);
     const passive = {
@@ -123,7 +123,7 @@ describe('http/windows', () => {
     expect(since).toBe('2026-11-22T17:00:00.000Z');
   });
 
-  it('does not report that runs have ended after the last response of the server', () => {
+  it('does not report the end of runs after the last response', () => {
     const lost = { server: 'prod', state: 'down', sinceMs: nowMs - hourMs, nowMs } as const;
     const wish = { forMs: hourMs, withinMs: hourMs, count: 1 };
     expect(toWindows('prod', wish, { found, silence: lost }).sentence).toBe('When last seen: 2 runs in progress.');
@@ -141,7 +141,7 @@ describe('http/windows', () => {
     expect((await (await serveWindows({ prod: found })).ask(path)).status).toBe(status);
   });
 
-  it('has a command that exits with 0 for a window without runs, 1 if every window affects runs, and 2 if this is unknown', async () => {
+  it('has a command whose exit code shows whether a window is without runs', async () => {
     const [best] = found.windows;
     const withRuns = (runs: number) => ({
       ...found,

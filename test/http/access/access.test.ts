@@ -33,7 +33,7 @@ describe('http/access/rate-limit', () => {
     expect(ask(4)).toEqual([true, true, true, false]);
   });
 
-  it('does not slow down a known client while other clients send many requests', () => {
+  it('serves a known client at once while other clients send many requests', () => {
     const isAllowed = createRateLimit(() => 0);
     const ask = (client?: string): boolean[] => Array.from({ length: 4 }, () => isAllowed(limit, client));
 
@@ -125,7 +125,7 @@ describe('http/access/client-certificate', () => {
       shown: foreign,
       reason: unknown,
     },
-  ])('decides about $client if $where', ({ clientAuth, allowedSans = [], shown, reason }) => {
+  ])('answers $client if $where', ({ clientAuth, allowedSans = [], shown, reason }) => {
     expect(refuseCertificate({ clientAuth, allowedSans }, shown)).toBe(reason);
   });
 });

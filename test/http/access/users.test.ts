@@ -4,7 +4,7 @@ import { type Admission, createUsers } from '../../../src/http/access/users.ts';
 
 type Compared = { readonly password: string; readonly cost: number; readonly minCost: number };
 
-/** Users, whose hashes are the passwords themselves in this test, and the hashes that were computed. */
+/** Users whose hashes are their passwords, and the computed hashes. */
 function setUp(given: Readonly<Record<string, { readonly password: string; readonly cost: number }>>) {
   const compared: Compared[] = [];
   const waiting: (() => void)[] = [];
@@ -15,7 +15,7 @@ function setUp(given: Readonly<Record<string, { readonly password: string; reado
       return Buffer.from(digest).toString() === password;
     },
   }));
-  /** Completes all computations one after the other. */
+  /** Completes the computations one by one. */
   const settle = async (judged: Admission | Promise<Admission>): Promise<Admission> => {
     const state = { isDone: false };
     const done = Promise.resolve(judged).finally(() => {
@@ -78,24 +78,24 @@ describe('http/access/users', () => {
     expect(setUp({}).users.admit(undefined)).toBe('admitted');
   });
 
-  it('computes one hash for many simultaneous scrapes, with a right or a wrong password', async () => {
+  it('computes one hash for many simultaneous scrapes', async () => {
     const { users, compared, settle } = setUp(two);
     const both = [users.admit(basic('prometheus:right')), users.admit(basic('prometheus:right'))];
     for (const each of both) expect(await settle(each)).toBe('admitted');
     await settle(users.admit(basic('nobody:wrong')));
 
     for (let scrape = 0; scrape < 10; scrape += 1) {
-      // This response comes at once, without a computation.
+      // A known wrong password needs no computation.
       expect(users.admit(basic('prometheus:right'))).toBe('admitted');
       expect(users.admit(basic('nobody:wrong'))).toBe('refused');
     }
     expect(compared).toHaveLength(2);
   });
 
-  it('needs the same time for an unknown and a known name, at any cost factor', async () => {
+  it('needs the same time for an unknown and a known name', async () => {
     const { users, compared, settle } = setUp(two);
     for (const name of ['prometheus', 'old', 'nobody']) await settle(users.admit(basic(`${name}:wrong`)));
-    // After a hash of a lower cost, a hash for the rest of the highest cost is computed too.
+    // A cheap hash is followed by another hash, up to the highest cost.
     expect(compared).toEqual([
       { password: 'wrong', cost: 10, minCost: 10 },
       { password: 'wrong', cost: 5, minCost: 10 },
@@ -103,7 +103,7 @@ describe('http/access/users', () => {
     ]);
   });
 
-  it('responds "busy" to a client that guesses passwords, but not to a known client', async () => {
+  it('responds "busy" to a client that guesses passwords', async () => {
     const { users, settle } = setUp(two);
     await settle(users.admit(basic('prometheus:right')));
     const guesses = Array.from({ length: 20 }, (_, index) =>
@@ -115,7 +115,7 @@ describe('http/access/users', () => {
     for (const guess of guesses.slice(0, 16)) expect(await settle(guess)).toBe('refused');
   });
 
-  it('still admits known users at once while other clients guess passwords', async () => {
+  it('admits known users at once while other clients guess passwords', async () => {
     const { users, compared, settle } = setUp(two);
     await settle(users.admit(basic('prometheus:right')));
     for (let guess = 0; guess < 1100; guess += 1) await settle(users.admit(basic(`prometheus:${guess}`)));
@@ -135,7 +135,7 @@ describe('http/access/users', () => {
     expect(await settle(users.admit(basic('prometheus:another'), '10.0.0.1'))).toBe('refused');
   });
 
-  it('admits users at once after a reload that does not change their hashes, while other clients guess passwords', async () => {
+  it('admits users with unchanged hashes at once after a reload', async () => {
     const { users, compared, settle } = setUp(two);
     await settle(users.admit(basic('prometheus:right')));
     await settle(users.admit(basic('nobody:guess')));
