@@ -3,7 +3,7 @@ import { startSimulator } from '../../simulator/simulator.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 
-it('serves rules with the thresholds of a site, names them in runbooks, and shows problems of disabled alerts as notes', async () => {
+it('serves rules and runbooks with the thresholds of a site', async () => {
   const simulator = await startSimulator({ scenario: 'empty' });
   onTestFinished(() => simulator.stop());
   simulator.control.createProject('pay');
@@ -39,7 +39,7 @@ alerts: { thresholds: { service_down_for: 10m }, ${off} }
   expect(await read('/')).toContain('Its alert is off.');
 });
 
-it('shows it as a problem that the limit of a collector drops series, as the alert does', async () => {
+it('shows dropped series as a problem, like the alert', async () => {
   const simulator = await startSimulator({ scenario: 'empty' });
   onTestFinished(() => simulator.stop());
   simulator.control.createProject('pay');

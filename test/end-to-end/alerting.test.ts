@@ -29,7 +29,7 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
   const endings: (() => Promise<unknown>)[] = [];
 
   beforeAll(async () => {
-    // There are enough threads to run every started job at once, even at this speed.
+    // There are enough threads for all jobs at once.
     simulator = await startSimulator({ speed: 60, threadPoolSize: 500 });
     endings.push(() => simulator.stop());
     daemon = startDaemon(dir, simulator);
@@ -65,7 +65,7 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
   });
 
   it.each(dashboardNames)(
-    'has an answer from a real Prometheus for every query of the dashboard %s',
+    'has data in a real Prometheus for every query of the dashboard %s',
     async (name) => {
       const queries = panelQueries(dashboardJson(name));
       expect(queries.length).toBeGreaterThan(10);
@@ -83,7 +83,7 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
     30_000,
   );
 
-  it('evaluates every rule without an error, and has no alert about the exporter', async () => {
+  it('evaluates every rule without an error', async () => {
     const readRules = async (): Promise<readonly EvaluatedRule[]> => {
       // The cast contains only the used fields of the API of Prometheus.
       const { groups } = (await prometheus.get('/api/v1/rules')) as {
@@ -100,7 +100,7 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
     expect(rules.filter(({ health }) => health !== 'ok').map(({ name, lastError }) => `${name}: ${lastError}`)).toEqual(
       [],
     );
-    // A busy machine may cause a short problem at the start; its alert is pending for ten minutes and then ends.
+    // A busy machine may cause a short problem at the start, whose alert stays pending.
     const isFiring = ({ state }: { readonly state: string }): boolean => state === 'firing';
     const loud = rules.filter(
       ({ name, alerts = [] }) => name.startsWith('AutomationExporter') && alerts.some(isFiring),
@@ -108,7 +108,7 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
     expect(loud.map(({ name }) => name)).toEqual([]);
   });
 
-  it('notifies that the server is passive and that this has ended, with a runbook that opens', async () => {
+  it('notifies that the server is passive', async () => {
     await postAsPerson(simulator, 'disable');
 
     const alert = await delivered('AutomationExecutionModePassive', 'firing');
@@ -122,7 +122,7 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
     await delivered('AutomationExecutionModePassive', 'resolved');
   }, 120_000);
 
-  it('notifies that a new job keeps failing and that this has ended, with a runbook that opens', async () => {
+  it('notifies that a new job keeps failing', async () => {
     const job = simulator.control.createJob('sandbox', { name: 'export', group: 'nightly', work: toWork(1) });
     for (let failures = 1; failures <= 3; failures += 1) await runToItsEnd(simulator, job);
 
@@ -141,7 +141,7 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
     expect(page).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/executions\/prod\/\d+$/);
     expect(alert.annotations['runbook_url']).toBe(`${url}/runbooks/AutomationJobFailingRepeatedly`);
     expect((await fetch(alert.annotations['runbook_url'] ?? '')).status).toBe(200);
-    // The counter must be seen at 0 first, so that the first failures are an increase.
+    // The counter must be scraped at 0 before the first failure.
     await eventually(async () =>
       expect(
         await prometheus.query('increase(automation_executions_total{job_name="export",status="failed"}[1m]) > 0'),
@@ -153,7 +153,7 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
     await delivered('AutomationJobFailingRepeatedly', 'resolved', { job_name: 'export' });
   }, 120_000);
 
-  it('notifies when log storage fails, and again when it works', async () => {
+  it('notifies when log storage fails and when it works again', async () => {
     simulator.control.failLogStorage(true);
     const alert = await delivered('AutomationLogStorageFailing', 'firing');
     expect(alert.labels).toMatchObject({ server: 'prod', severity: 'critical' });

@@ -55,7 +55,7 @@ async function pack() {
 }
 
 function serve(): Child {
-  // Self-tracing is on, because it loads modules that nothing else loads.
+  // Self-tracing loads further modules.
   const variables = {
     OTEL_TRACES_EXPORTER: 'otlp',
     HOME: join(directory, 'home'),
@@ -103,7 +103,7 @@ const inside = [
 ];
 
 describe('end-to-end, bundle', () => {
-  it('serves and traces like the sources, with all files that ship with it', async () => {
+  it('serves and traces like the sources', async () => {
     await whileServing(async (url, { pid }) => {
       // The exporter sets these variables by itself.
       expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).toContain('MALLOC_TRIM_THRESHOLD_=131072');
@@ -131,7 +131,7 @@ describe('end-to-end, bundle', () => {
     expect(await whileServing(async () => undefined)).toMatch(/level=error msg="state damaged: last backup restored/);
   }, 120_000);
 
-  it('runs no package from the folder around it', async () => {
+  it('runs no package from its parent folders', async () => {
     const marker = join(directory, 'was-executed');
     const planted = `require('node:fs').writeFileSync(${JSON.stringify(marker)}, __filename);\n`;
     for (const name of ['supports-color', 'pino-pretty', 'bufferutil', 'undici', 'express']) {
@@ -143,7 +143,7 @@ describe('end-to-end, bundle', () => {
     expect(output).toContain('node_modules/supports-color/index.js is not loaded: it does not belong to the exporter');
   }, 120_000);
 
-  it('has no character outside ASCII, except in the simulation, because it could double the memory of the code', () => {
+  it('has only ASCII characters, which save memory', () => {
     const files = globSync('**/*.js', { cwd: home() });
     expect(files.length).toBeGreaterThan(20);
     const isWide = (file: string) => /[^\0-\x7f]/.test(readFileSync(join(home(), file), 'utf8'));
@@ -173,7 +173,7 @@ describe('end-to-end, bundle', () => {
   it.each(isAll ? ['npx'] : [])(
     'runs with %s from its archive',
     async () => {
-      // The PATH has no Node and the cache is empty, because the package needs neither.
+      // The package needs neither Node in the PATH nor a cache.
       const env = {
         npm_config_cache: join(directory, 'npm-cache'),
         npm_config_offline: 'true',

@@ -16,7 +16,7 @@ const pages =
     ' ',
   );
 
-it('does not show or store secrets from logs, options, arguments and definitions', async () => {
+it('neither shows nor stores secrets of logs, options and definitions', async () => {
   const stateDirectory = makeFolder();
   const every = ['projects', 'schedule', 'changes', 'system-info', 'project-nodes', 'stored-keys', 'project-modes'];
   const { simulator, sink, daemon } = await watchExecutions('db03', {
@@ -47,7 +47,7 @@ it('does not show or store secrets from logs, options, arguments and definitions
   for (const id of jobs) run(id);
   simulator.advance(60_000);
   await eventually(async () => expect(await daemon.metrics()).toMatch(/status="succeeded"\} [1-9]/));
-  // The first reading shows no change; only a later reading that differs shows one.
+  // Only a second reading can show a change.
   const isRead = (id: string): boolean => simulator.requests().some(({ path }) => path.endsWith(`/job/${id}`));
   await eventually(async () => expect(jobs.filter((id) => !isRead(id))).toEqual([]));
   const ids = jobs.map((id, at) => {

@@ -14,7 +14,7 @@ describe('end-to-end/catalogue', () => {
       env: {
         AUTOMATION_EXPORTER_URL: simulator.url,
         AUTOMATION_EXPORTER_TOKEN: simulator.token,
-        // Executions request steps and logs, not collectors, so traces are off.
+        // Traces are off, because they also request steps and logs.
         AUTOMATION_EXPORTER_TRACES_ENABLED: 'off',
         AUTOMATION_EXPORTER_DIAGNOSIS_ENABLED: 'false',
         ...Object.fromEntries(
@@ -51,7 +51,7 @@ describe('end-to-end/catalogue', () => {
     );
     const posting = files.filter((file) => readFileSync(join(src, file), 'utf8').includes('.postForm('));
 
-    // The requester counts requests, self-tracing adds spans, and only the session sends POST.
+    // Only the session sends POST; the requester and self-tracing wrap requests.
     expect(posting.toSorted()).toEqual(['api/auth/session.ts', 'api/requester.ts', 'daemon/self-tracing.ts']);
   });
 });

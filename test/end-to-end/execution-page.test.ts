@@ -28,7 +28,7 @@ async function readPage(address: string): Promise<string> {
 }
 
 describe('end-to-end/execution-page', () => {
-  it('links from the front page to the steps of an execution, without a request to the service', async () => {
+  it('links from the front page to the steps of an execution', async () => {
     const { simulator, daemon, id } = await setUp(true);
     const address = await eventually(async () => {
       const [link = ''] = /\.\/executions\/prod\/\d+/.exec(await readPage(`${daemon.url}/`)) ?? [];
@@ -41,7 +41,7 @@ describe('end-to-end/execution-page', () => {
     const page = await readPage(address);
 
     expect(toText(page)).toMatch(new RegExp(`^✓nightly/settle #${id}: succeeded\\nServer: `));
-    // The end is by the clock of the server, which is months behind.
+    // The clock of the server is months behind.
     expect(toText(page)).toMatch(/\nEnded: 2026-01-15 .* \((?:just now|\d+ (?:s|min) ago)\)\n/);
     expect(toText(page)).toMatch(
       /\nRUN pay\/nightly\/settle \| {2}\| 0 \| .* \| ✓ succeeded \(the execution succeeded\)\n/,
@@ -52,7 +52,7 @@ describe('end-to-end/execution-page', () => {
     expect(countAsked()).toBe(before);
   });
 
-  it('shows the steps of an execution without a trace backend, and sends nothing', async () => {
+  it('shows the steps of an execution without a trace backend', async () => {
     const { daemon, id } = await setUp(false);
     const address = `${daemon.url}/executions/prod/${id}`;
     const text = await eventually(async () => {
@@ -66,7 +66,7 @@ describe('end-to-end/execution-page', () => {
     expect(toText(await readPage(`${daemon.url}/traces`))).toMatch(/^…Traces are off\n/);
   });
 
-  it('explains how to get the steps of an execution that has no steps', async () => {
+  it('says how to store the steps of executions', async () => {
     const { daemon, id, yaml } = await setUp(false, 'enabled: off');
     expect(yaml).toContain('enabled: off');
     const page = toText(await readPage(`${daemon.url}/executions/prod/${id}`));
@@ -74,7 +74,7 @@ describe('end-to-end/execution-page', () => {
     expect(page).toContain('The steps are unknown, because traces.enabled is off.');
   });
 
-  it('keeps the cause of a failure, and the link to the server, across restarts', async () => {
+  it('keeps the cause of a failure across restarts', async () => {
     const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
     onTestFinished(() => simulator.stop());
     simulator.control.createProject('pay', ['web01']);
@@ -117,7 +117,7 @@ executions: { max_delay: 1s }
     }
   });
 
-  it('keeps its page across a reload, unless the reload forbids its content', async () => {
+  it('keeps the page of an execution across a reload', async () => {
     const { daemon, id, yaml } = await setUp(true);
     const hasSteps = async (): Promise<boolean> =>
       (await readPage(`${daemon.url}/executions/prod/${id}`)).includes('<h2>Steps</h2>');

@@ -37,7 +37,7 @@ type Answer = {
 };
 type Asking = { readonly method?: string; readonly headers?: Readonly<Record<string, string>> };
 
-/** Sends the path as written and returns the body as received; most clients would normalise both. */
+/** Sends the path as written and returns the body as received, without normalising. */
 function get(path: string, { method = 'GET', headers = {} }: Asking = {}): Promise<Answer> {
   const { hostname, port } = new URL(demo.url);
   return new Promise((resolve, reject) => {
@@ -101,7 +101,7 @@ describe('end-to-end/exposition', () => {
   });
 
   it.each(['/', '/metrics', '/dashboards/', '/runbooks/', '/nothing-here'])(
-    'sends protective headers with %s, and names no framework',
+    'sends protective headers with %s',
     async (path) => {
       const { headers } = await get(path);
 
@@ -124,7 +124,7 @@ describe('end-to-end/exposition', () => {
         status: 200,
         type: 'text/html; charset=utf-8',
       });
-      // The empty icon keeps browsers from requesting an icon.
+      // With an empty icon, browsers request no icon.
       const rest = body.replace('<link rel="icon" href="data:,">', '');
       expect(rest).not.toMatch(/<script|<link|<img|<iframe|\son\w+=/i);
     }
@@ -210,7 +210,7 @@ describe('end-to-end/exposition', () => {
     expect({ status, allow: headers.allow }).toEqual({ status: 405, allow: 'GET, HEAD' });
   });
 
-  it('returns only the collectors and the server that a scrape selects', async () => {
+  it('returns only what a scrape selects', async () => {
     const { body } = await get('/metrics?collect[]=system-info&server[]=demo');
     expect(body).toContain('\nautomation_server_info{server="demo",');
     expect(body).not.toMatch(/^(automation_exporter|automation_execution_mode|process|nodejs)_/m);
@@ -220,7 +220,7 @@ describe('end-to-end/exposition', () => {
     expect(own).not.toMatch(/^automation_server_/m);
   });
 
-  it('refuses unknown names in a scrape, and lists the known names', async () => {
+  it('refuses unknown names in a scrape', async () => {
     const { status, headers, body } = await get('/metrics?collect[]=system-inf');
 
     expect({ status, type: headers['content-type'] }).toEqual({ status: 400, type: 'text/plain; charset=utf-8' });
@@ -229,7 +229,7 @@ describe('end-to-end/exposition', () => {
     );
   });
 
-  it('serves other clients while fifty clients do not read their responses', async () => {
+  it('serves scrapes while fifty clients do not read', async () => {
     const readers = Array.from({ length: 50 }, () => ask('/dashboards/overview.json', 5));
     try {
       for (let scrape = 0; scrape < 10; scrape++) expect((await get('/metrics')).status).toBe(200);
@@ -256,7 +256,7 @@ function ask(path: string, times: number): Socket {
   return socket;
 }
 
-/** Parses samples to [name, sorted labels, value]. Samples of the runtime are omitted, because they change between two scrapes. */
+/** Parses samples to [name, sorted labels, value]. Samples of the runtime change between two scrapes. */
 const parserProgram = `
 import json, sys
 from prometheus_client.parser import text_string_to_metric_families as parse_text
@@ -296,7 +296,7 @@ describeWithTools('end-to-end/exposition, read by others', ['promtool', 'prometh
       const before = await get('/metrics');
       const between = await get('/metrics', { headers: { accept: likePrometheus } });
       const after = await get('/metrics');
-      // A poll between the two scrapes would change values.
+      // A poll between two scrapes would change values.
       expect(toOwnLines(after.body)).toEqual(toOwnLines(before.body));
       return { text: before.body, openMetrics: between.body };
     });

@@ -19,7 +19,7 @@ const toLogs =
   () => ({ OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json', OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: url.replace('traces', 'logs') });
 
 describe('end-to-end/failed-job', { timeout: 60_000 }, () => {
-  it('explains a failure by its first cause, and states whether the job failed in this way before', async () => {
+  it('explains a failure by its first cause', async () => {
     const { simulator, daemon } = await watchExecutions('db03', {
       simulated,
       yaml: "jobs: { overrides: [{ match: 'pay/nightly/job 0', owner: payments }] }\n",
@@ -63,7 +63,7 @@ describe('end-to-end/failed-job', { timeout: 60_000 }, () => {
     expect(toText(await read('/jobs/prod/pay/nightly/job%200'))).toContain('payments');
   });
 
-  it('lists on the trace what changed before the failure, because definition and keys are read at once', async () => {
+  it('lists on the trace what changed before the failure', async () => {
     const logs = await startSink((response) => accept(response));
     onTestFinished(() => logs.stop());
     const { simulator, sink, daemon } = await watchExecutions('db03', {
@@ -110,7 +110,7 @@ describe('end-to-end/failed-job', { timeout: 60_000 }, () => {
     expect(page).toContain('definition pay/nightly/settle: steps');
   });
 
-  it('sends the last lines of the failed step as log records until they are accepted, and shows the lines on its page', async () => {
+  it('sends the last lines of the failed step as log records', async () => {
     const logs = await startSink((response, _request, index) => {
       if (index >= 3) accept(response);
       else if (index === 0) response.destroy();
@@ -135,7 +135,7 @@ describe('end-to-end/failed-job', { timeout: 60_000 }, () => {
       return text;
     });
     expect(metrics).toContain('automation_exporter_log_redactions_total{server="prod"} 1');
-    // The traces were sent without waiting for log records.
+    // Traces did not wait for log records.
     expect(sink.requests).toHaveLength(1);
     const bodies = logs.requests.map(({ body }) => body.toString('utf8'));
     expect(bodies).toHaveLength(4);
@@ -184,7 +184,7 @@ type SentAttribute = {
   };
 };
 
-/** Reads the log records of a request with their resource; each request has one resource. */
+/** Reads the log records and the resource of a request. */
 function readRecords(body: string) {
   const { resourceLogs } = JSON.parse(body) as {
     resourceLogs: { resource: { attributes: SentAttribute[] }; scopeLogs: { logRecords: SentRecord[] }[] }[];

@@ -31,7 +31,7 @@ describeWithTools('end-to-end/failing-night', ['prometheus'], (tools) => {
       retained: Infinity,
     });
     endings.push(() => simulator.stop());
-    // The server is passive until Prometheus scrapes, so that every execution is counted from 0.
+    // The server is passive until Prometheus has scraped each 0.
     simulator.control.setExecutionMode('passive');
     daemon = startDaemon(directory, simulator, '127.0.0.1:0');
     endings.push(() => daemon.stop());
@@ -44,13 +44,13 @@ describeWithTools('end-to-end/failing-night', ['prometheus'], (tools) => {
     for (const end of endings.reverse()) await end();
   });
 
-  it('leaves the true totals in Prometheus although the daemon is killed during the night', async () => {
+  it('leaves the true totals in Prometheus despite kills', async () => {
     const [, address = ''] = await daemon.waitFor(/url=http:\/\/(\S+)/);
     await eventually(async () =>
       expect(await prometheus.query('automation_exporter_execution_lag_seconds < 60')).toHaveLength(1),
     );
 
-    // The speed of the night shortens no runs, so the conditions of the runs do.
+    // The speed of the clock does not shorten runs, so conditions do.
     simulator.control.setConditions({ failureFactor: 6, durationFactor: 0.02 });
     simulator.control.setExecutionMode('active');
     await eventually(async () => expect(readTruth(simulator).size).toBeGreaterThan(15));
@@ -70,7 +70,7 @@ describeWithTools('end-to-end/failing-night', ['prometheus'], (tools) => {
       if (endedAtMs === undefined) simulator.control.abort(id);
 
     const truth = readTruth(simulator);
-    // The increase would be too small without a scrape that contained the 0.
+    // Without a scrape of the 0, the increase would be too small.
     expect((await readStored('automation_executions_total')).filter(beginsAboveZero)).toEqual([]);
     for (const name of ['automation_executions_total', 'automation_execution_duration_seconds_count'])
       await eventually(async () => expect(rise(await readStored(name))).toEqual(truth), { limitMs: 60_000 });
@@ -94,7 +94,7 @@ const names = [
   'automation_node_failures_total',
 ];
 
-/** The true number of ended executions by job and status, without combinations that have no executions. */
+/** The true number of ended executions by job and status. */
 function readTruth(simulator: Simulator): Map<string, number> {
   const ends = new Map<string, number>();
   for (const { project, jobGroup = '', jobName = '', status, endedAtMs } of simulator.truth().executions) {

@@ -20,9 +20,9 @@ export type Watch = {
   readonly simulator: Simulator;
   readonly upstream: FaultyUpstream;
   readonly directory: string;
-  /** The amounts that are added to the daemon's clocks. */
+  /** The time that is added to the daemon's clocks. */
   readonly clockShift: { nowMs: number; ticks: number };
-  /** Scrapes, checks the series of the healthy server, and returns those of the faulty one. */
+  /** Scrapes, and checks the healthy server; returns the series of the faulty one. */
   readonly scrape: () => Promise<Series>;
   /** Waits until both servers have new values of all their series. */
   readonly isWell: () => Promise<void>;
@@ -34,7 +34,7 @@ export type Watch = {
 type WatchOptions = {
   /** More options of the faulty server, as one line of YAML. */
   readonly faulty?: string;
-  /** A shorter timeout, for faults in which responses are late. */
+  /** A shorter timeout, for late responses. */
   readonly timeout?: string;
   readonly url?: (upstream: FaultyUpstream) => string;
   readonly simulated?: SimulatorOptions;
@@ -44,7 +44,10 @@ type WatchOptions = {
 
 const watched = ['system-info', 'execution-mode', 'healthcheck', 'log-storage'] as const;
 
-/** Runs a daemon with a faulty and a healthy server until the test ends. No hook is used, because concurrent tests may repeat. */
+/**
+ * Runs a daemon with a faulty and a healthy server until the test ends. Hooks do not work with repeated concurrent
+ * tests.
+ */
 export async function watchFaults(options: WatchOptions, test: (watch: Watch) => Promise<void>): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-'));
   const simulator = await startSimulator({ scenario: 'empty', apiVersion: 47, ...options.simulated });
@@ -101,15 +104,15 @@ export async function watchFaults(options: WatchOptions, test: (watch: Watch) =>
 export type PlayedFault = {
   readonly begin: () => unknown;
   readonly end: () => unknown;
-  /** The expected series of the faulty server during the fault; undefined stands for a series that must be missing. */
+  /** The expected series of the faulty server during the fault; undefined for missing series. */
   readonly shows: Series;
-  /** The maximum number of attempted requests during the fault: a first number, and more for each second. */
+  /** The maximum number of requests during the fault, and more for each second. */
   readonly atMost: { readonly first: number; readonly perSecond: number };
-  /** Whether the server works before the fault; true by default. */
+  /** Whether the server works before the fault (default). */
   readonly wellBefore?: boolean;
 };
 
-/** Plays a fault and checks its series, its requests and the recovery. Returns the kinds of errors that were counted meanwhile. */
+/** Plays a fault and checks its series, its requests and the recovery. Returns the kinds of the counted errors. */
 export async function playFault(watch: Watch, fault: PlayedFault): Promise<readonly string[]> {
   const { upstream, scrape, logged } = watch;
   if (fault.wellBefore !== false) await watch.isWell();
@@ -123,7 +126,7 @@ export async function playFault(watch: Watch, fault: PlayedFault): Promise<reado
     return series;
   };
   await soon(look);
-  // After two rounds of the healthy server, the series must be the same, and memory and connections must not have grown.
+  // After two more polls, series are the same, and memory and connections have not grown.
   const rounds = watch.healthyRounds();
   await soon(async () => expect(watch.healthyRounds()).toBeGreaterThanOrEqual(rounds + 2));
   const after = await look();
@@ -132,7 +135,7 @@ export async function playFault(watch: Watch, fault: PlayedFault): Promise<reado
   expect(complaints.length).toBeLessThanOrEqual(12);
   const seconds = (performance.now() - beganTicks) / 1000;
   const { first, perSecond } = fault.atMost;
-  // The exporter's own metrics may be a second old, so requests that had arrived by then are not compared.
+  // The exporter's own metrics may be a second old.
   const triedBefore = Math.max(requests, sumOf(before, requested));
   const tries = sumOf(after, requested) - triedBefore;
   expect(Math.max(tries, upstream.requests.length - requests)).toBeLessThanOrEqual(first + perSecond * seconds);
@@ -143,7 +146,7 @@ export async function playFault(watch: Watch, fault: PlayedFault): Promise<reado
   return newKinds(before, after);
 }
 
-/** Retries for the time of a few poll rounds, which suffices on a busy machine. */
+/** Retries for a few rounds, even on a busy machine. */
 export function soon<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   return eventually(ask, { limitMs: 20_000 });
 }
@@ -157,7 +160,7 @@ export function sumOf(series: Series, name: RegExp): number {
   return sum;
 }
 
-/** Makes a test file fail if it leaves a socket, server or timer open; its tests run concurrently. */
+/** Makes a test file fail if it leaves a socket, server or timer open. */
 export function watchResources(): void {
   let before: readonly string[] = [];
   vi.setConfig({ maxConcurrency: 14 });
@@ -170,7 +173,7 @@ export function watchResources(): void {
   });
 }
 
-/** The test runner's own pipes come and go. */
+/** Pipes of the test runner are not counted. */
 const openedByTests = ['TCPSocketWrap', 'TCPServerWrap', 'TLSWrap', 'Timeout', 'Immediate', 'GetAddrInfoReqWrap'];
 
 function count(resources: readonly string[], name: string): number {

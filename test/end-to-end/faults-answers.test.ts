@@ -6,10 +6,10 @@ import { say } from './faulty-upstream.ts';
 
 watchResources();
 
-/** Four polls a second and one request for the version come first. */
+/** There are four polls a second, and one request for the version. */
 const allPolls = { first: 10, perSecond: 6 };
 
-/** The server returns unexpected content. This is not an outage, so the circuit stays closed. */
+/** The server returns unexpected content. Such answers are no outage, so the circuit stays closed. */
 const answersNonsense: Series = {
   automation_up: 0,
   automation_credentials_accepted: 1,
@@ -63,11 +63,10 @@ describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
       say(200, '{"system": [], "executionMode": {}, "enabled": {"a": 1}}'),
       'decode',
     ],
-  ])('%s: is not accepted as a response, and recovers', async (_row, handler, kind) => {
+  ])('%s: is not accepted as a response', async (_row, handler, kind) => {
     await watchFaults({}, async (watch) => {
       const { upstream } = watch;
-      // Only the endpoints that decide whether the server is up are broken, because a wrong shape means something else for each
-      // endpoint.
+      // Only the vital endpoints are broken.
       const paths = kind === 'decode' ? /system\/(info|executions)/ : /^/;
       const others = kind === 'decode' ? 1 : 0;
       const kinds = await playFault(watch, {
@@ -104,7 +103,7 @@ describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
         atMost: allPolls,
       });
       expect(kinds).toEqual(['too_large']);
-      // The client reads 16 MiB; bytes that were already in the sockets are discarded.
+      // The client reads 16 MiB; more bytes may be in the sockets.
       expect((upstream.sentBytes() - before) / asked).toBeLessThan(24 * MiB);
     });
   });
@@ -157,7 +156,7 @@ describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
         },
         end: () => {
           const asked = watch.upstream.requests.filter((path) => path.endsWith('metrics/healthcheck'));
-          // Endpoints that are off are requested again after five minutes, and the clock skips this time.
+          // The clock skips the five minutes until the next request.
           expect(asked.length).toBeLessThanOrEqual(askedBefore + 2);
           watch.simulator.control.switchMetrics(true);
           watch.clockShift.ticks += 300_000;
@@ -177,7 +176,7 @@ describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
     });
   });
 
-  it('faults/row-14: unsupported version (400): reports that the exporter and the server support no common version', async () => {
+  it('faults/row-14: unsupported version (400): reports that there is no common version', async () => {
     const body = '{"error":true,"apiversion":13,"errorCode":"api.error.api-version.unsupported","message":"no"}';
     await watchFaults({}, async (watch) => {
       const { upstream } = watch;
@@ -191,7 +190,7 @@ describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
     });
   });
 
-  it('faults/row-14: unsupported version (400): uses the version of an older server that replaced the server', async () => {
+  it('faults/row-14: unsupported version (400): uses the version of an older server', async () => {
     const older = await startSimulator({ scenario: 'empty', apiVersion: 36 });
     await watchFaults({}, async (watch) => {
       const { upstream, simulator } = watch;

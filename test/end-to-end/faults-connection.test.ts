@@ -30,7 +30,7 @@ afterAll(() => {
 
 watchResources();
 
-/** The circuit opens after five faults; then each of the two vital polls sends one request and one retry. */
+/** The circuit opens after five faults; then two vital polls each send two requests. */
 const whileOpen = { first: 20, perSecond: 5 };
 
 const down: Series = {
@@ -53,7 +53,7 @@ function ofSimulator({ simulator }: Watch, fault: Parameters<Watch['simulator'][
 }
 
 describe.concurrent('end-to-end/faults of the connection', { timeout: 45_000 }, () => {
-  it('faults/row-1: refuses connections at the start: is shown as down until it responds', async () => {
+  it('faults/row-1: refuses connections at the start: is down until it responds', async () => {
     await watchFaults({ before: (upstream) => upstream.die() }, async (watch) => {
       const kinds = await playFault(watch, {
         wellBefore: false,
@@ -70,7 +70,7 @@ describe.concurrent('end-to-end/faults of the connection', { timeout: 45_000 }, 
     });
   });
 
-  it('faults/row-2: dies mid-run: keeps known values, and notices when the server returns', async () => {
+  it('faults/row-2: dies mid-run: keeps known values until the server returns', async () => {
     await watchFaults({}, async (watch) => {
       const { die, live } = watch.upstream;
       expect(await playFault(watch, { begin: die, end: live, shows: down, atMost: whileOpen })).toEqual(['network']);
@@ -94,7 +94,7 @@ describe.concurrent('end-to-end/faults of the connection', { timeout: 45_000 }, 
     });
   });
 
-  it('faults/row-4: drips a byte at a time: the whole response has a single deadline', async () => {
+  it('faults/row-4: drips a byte at a time: one deadline covers the response', async () => {
     await watchFaults({ timeout: '1s' }, async (watch) => {
       const fault = ofSimulator(watch, { kind: 'drip', ms: 50 });
       expect(await playFault(watch, { ...fault, shows: down, atMost: whileOpen })).toEqual(['timeout']);
@@ -126,7 +126,7 @@ describe.concurrent('end-to-end/faults of the connection', { timeout: 45_000 }, 
     ['breaks', { kind: 'refuse', everyNth: 2 }, 'network'],
     ['is a 503', { kind: 'status', status: 503, everyNth: 2 }, 'server'],
   ] as const)(
-    'faults/row-16: half of the answers fail: every second answer %s, and every poll succeeds',
+    'faults/row-16: half of the answers fail (every second %s): every poll succeeds',
     async (_how, fault, kind) => {
       await watchFaults({}, async (watch) => {
         await watch.isWell();
@@ -154,23 +154,20 @@ describe.concurrent('end-to-end/faults of the connection', { timeout: 45_000 }, 
   it.skipIf(!hasOpenssl).each([
     ['expired', 'out of date'],
     ['alone', 'signed by nobody who is trusted'],
-  ])(
-    `faults/row-21: certificate faults (%s): refuses a certificate that is %s, until it is renewed${withoutOpenssl}`,
-    async (name) => {
-      const faulty = `tls: { ca_file: '${join(certificates.folder, 'ca.pem')}' }`;
-      await watchFaults({ certificate: pair('good'), faulty }, async (watch) => {
-        const kinds = await playFault(watch, {
-          begin: () => watch.upstream.present(pair(name)),
-          end: () => watch.upstream.present(pair('good')),
-          shows: down,
-          atMost: whileOpen,
-        });
-        expect(kinds).toEqual(['tls']);
+  ])(`faults/row-21: certificate faults (%s): refuses a certificate that is %s${withoutOpenssl}`, async (name) => {
+    const faulty = `tls: { ca_file: '${join(certificates.folder, 'ca.pem')}' }`;
+    await watchFaults({ certificate: pair('good'), faulty }, async (watch) => {
+      const kinds = await playFault(watch, {
+        begin: () => watch.upstream.present(pair(name)),
+        end: () => watch.upstream.present(pair('good')),
+        shows: down,
+        atMost: whileOpen,
       });
-    },
-  );
+      expect(kinds).toEqual(['tls']);
+    });
+  });
 
-  it('faults/row-21: DNS faults: the name cannot be resolved at first, and can be resolved later', async () => {
+  it('faults/row-21: DNS faults: recovers when the name resolves', async () => {
     const names = watchName('automation.invalid');
     await watchFaults({ url: ({ url }) => url.replace('127.0.0.1', 'automation.invalid') }, async (watch) => {
       const kinds = await playFault(watch, {
@@ -189,7 +186,7 @@ describe.concurrent('end-to-end/faults of the connection', { timeout: 45_000 }, 
   });
 });
 
-/** A local name that can stop resolving; all other names are resolved as usual. */
+/** A local name that can stop resolving. */
 function watchName(name: string): { isKnown: boolean } {
   const state = { isKnown: true };
   const lookUp = dns.lookup;

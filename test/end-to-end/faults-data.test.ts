@@ -6,7 +6,7 @@ import { type Daemon, startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 
 const patience = { limitMs: 60_000 };
-/** The number of executions in a flood; an idle machine can play the realistic number of 100,000. */
+/** The number of executions in a flood; 100,000 need an idle machine. */
 const size = Number(process.env['FAULTS_SIZE'] ?? 10_000);
 
 type Given = {
@@ -96,11 +96,11 @@ const hostile = [
 ];
 
 describe('end-to-end/faults of data', { timeout: 240_000 }, () => {
-  it('faults/row-38: names with special characters are unchanged, each with its own counters', async () => {
+  it('faults/row-38: names with special characters are unchanged', async () => {
     const { daemon } = await setUp(({ control }) => {
       control.createProject('pay');
       const nowMs = Date.now();
-      // These sets of labels are equal when joined.
+      // Joined, these labels are equal.
       const pairs = [
         ...hostile.map((name) => ['group', name]),
         ['x', 'y,z'],
@@ -128,13 +128,13 @@ describe('end-to-end/faults of data', { timeout: 240_000 }, () => {
     expect(page).not.toContain('<script>');
   });
 
-  it('faults/row-37: counts every run of more jobs with names of 10 kB than have series, in a scrape below 20 MB', async () => {
+  it('faults/row-37: counts every run of many jobs with names of 10 kB', async () => {
     const longNames = 1000;
     const runs = size / 5 + longNames;
     const fill = ({ control }: Simulator): void => {
       control.createProject('pay');
       const nowMs = Date.now();
-      // The oldest end is first, because the simulated server lists jobs in the order of their ends.
+      // The oldest end is first.
       for (let job = runs - 1; job >= 0; job -= 1) {
         const name = job < longNames ? `${String(job)} ${'x'.repeat(10_000)}` : `job ${job}`;
         const jobId = control.createJob('pay', { name, group: '' });
@@ -153,7 +153,7 @@ describe('end-to-end/faults of data', { timeout: 240_000 }, () => {
     expect(longest).toBeLessThanOrEqual(1024);
   });
 
-  it('faults/row-39: an execution of 100 steps on 200 nodes is counted, and its trace arrives within its limit of spans', async () => {
+  it('faults/row-39: the trace of 100 steps on 200 nodes stays within its limit', async () => {
     const nodes = Array.from({ length: 200 }, (_, index) => `node-${index}`);
     const step = { kind: 'exec', text: 'do it', nodeStep: true, seconds: 1, failureChance: 0 } as const;
     const steps = Array.from({ length: 100 }, () => step);
@@ -182,7 +182,7 @@ describe('end-to-end/faults of data', { timeout: 240_000 }, () => {
     expect((await fetch(`${daemon.url}/${id}`)).status).toBe(200);
   });
 
-  it('faults/row-40: counts each execution once if one job has a flood of them in an hour', async () => {
+  it('faults/row-40: counts each execution of a flood once', async () => {
     const runs = size;
     const { daemon } = await setUp(({ control }) => {
       control.createProject('pay');
@@ -196,7 +196,7 @@ describe('end-to-end/faults of data', { timeout: 240_000 }, () => {
     await eventually(async () => expect(sum((await read(daemon, 'automation_executions_total')).values())).toBe(runs), {
       limitMs: 200_000,
     });
-    // The round that counts these executions ends a moment later.
+    // The round ends a moment later.
     await eventually(async () => {
       const [lag] = (await read(daemon, 'automation_exporter_execution_lag_seconds')).values();
       expect(lag).toBeLessThan(60);

@@ -33,7 +33,7 @@ describe.concurrent('end-to-end/faults of limits, credentials and time', { timeo
           clockShift.ticks += 300_000;
         },
         shows: { ...refused, automation_credentials_accepted: 1 },
-        // The limit is the number of requests that were in progress at once.
+        // The limit is the number of simultaneous requests.
         atMost: { first: 4, perSecond: 0 },
       });
       expect(kinds).toEqual(['busy']);
@@ -63,7 +63,7 @@ describe.concurrent('end-to-end/faults of limits, credentials and time', { timeo
     });
   });
 
-  it('faults/row-11: token revoked (403): reports the refusal, and recovers when it is restored', async () => {
+  it('faults/row-11: token revoked (403): reports the refusal until it is restored', async () => {
     await watchFaults({}, async (watch) => {
       const { control, token } = watch.simulator;
       const kinds = await playFault(watch, {
@@ -76,7 +76,7 @@ describe.concurrent('end-to-end/faults of limits, credentials and time', { timeo
     });
   });
 
-  it('faults/row-11: token revoked, another token written to its file later: uses the new token', async () => {
+  it('faults/row-11: token revoked: uses a new token in its file', async () => {
     await watchFaults({}, async (watch) => {
       const { control, token } = watch.simulator;
       const kinds = await playFault(watch, {
@@ -106,7 +106,7 @@ describe.concurrent('end-to-end/faults of limits, credentials and time', { timeo
   });
 
   it.each(['grow', 'shrink'])(
-    'faults/row-17: pages shift while they are read: the pages %s, and every row is read',
+    'faults/row-17: pages shift while they are read (they %s): every row is read',
     async (how) => {
       const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
       const { api, seen, close } = createTestClient({ url: simulator.url, token: fixedSecret(simulator.token) });
@@ -127,36 +127,33 @@ describe.concurrent('end-to-end/faults of limits, credentials and time', { timeo
       );
       for await (const { items } of pages) {
         for (const { id } of items) found.add(id);
-        // Rows that were read are deleted, so all older rows move to an earlier page.
+        // Rows are deleted, so older rows move to an earlier page.
         if (how === 'shrink') simulator.control.deleteExecutions(items.slice(0, 3).map(({ id }) => id));
       }
 
       expect(ids.filter((id) => !found.has(id))).toEqual([]);
-      // The window is read again when its total changes, but not without end.
+      // A window whose total changes is read again, not without end.
       expect(seen.filter((line) => line === 'project-executions 200').length).toBeLessThanOrEqual(60);
       await close();
       await simulator.stop();
     },
   );
 
-  it.each([600, -600])(
-    'faults/row-19: clocks ±10 minutes apart: %i s are noticed, and change no result',
-    async (skewSeconds) => {
-      await watchFaults({}, async (watch) => {
-        const { control } = watch.simulator;
-        await watch.isWell();
-        expect(Math.abs(skewOf(await watch.scrape()))).toBeLessThan(5);
-        control.setClockSkew(skewSeconds * 1000);
-        await soon(async () => expect(Math.abs(skewOf(await watch.scrape()) - skewSeconds)).toBeLessThan(5));
-        await watch.isWell();
-        control.setClockSkew(0);
-        await soon(async () => expect(Math.abs(skewOf(await watch.scrape()))).toBeLessThan(5));
-        await watch.isWell();
-      });
-    },
-  );
+  it.each([600, -600])('faults/row-19: clocks ±10 minutes apart: %i s change no result', async (skewSeconds) => {
+    await watchFaults({}, async (watch) => {
+      const { control } = watch.simulator;
+      await watch.isWell();
+      expect(Math.abs(skewOf(await watch.scrape()))).toBeLessThan(5);
+      control.setClockSkew(skewSeconds * 1000);
+      await soon(async () => expect(Math.abs(skewOf(await watch.scrape()) - skewSeconds)).toBeLessThan(5));
+      await watch.isWell();
+      control.setClockSkew(0);
+      await soon(async () => expect(Math.abs(skewOf(await watch.scrape()))).toBeLessThan(5));
+      await watch.isWell();
+    });
+  });
 
-  it('faults/row-19: clock steps back: polls continue, and no value counts as too old or too new', async () => {
+  it('faults/row-19: clock steps back: polls and values continue', async () => {
     await watchFaults({}, async (watch) => {
       await watch.isWell();
       const rounds = watch.healthyRounds();

@@ -1,12 +1,12 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type SecureContextOptions, type Server as TlsServer } from 'node:tls';
 
-/** Responds in place of the server; the handler may also stay silent or close the connection. */
+/** Responds instead of the server, stays silent or closes the connection. */
 type CannedHandler = (socket: Socket, path: string) => void;
 
 export type FaultyUpstream = Awaited<ReturnType<typeof startFaultyUpstream>>;
 
-/** A proxy before a server: it forwards and counts requests, and can be made to fail. */
+/** A proxy that counts requests and can fail. */
 export async function startFaultyUpstream(serverUrl: string, certificate?: SecureContextOptions) {
   const requests: string[] = [];
   const sockets = new Set<Socket>();
@@ -40,7 +40,7 @@ export async function startFaultyUpstream(serverUrl: string, certificate?: Secur
 
   const server: Server = certificate === undefined ? createServer(serve) : createTlsServer(certificate, serve);
   server.on('tlsClientError', () => {});
-  // Plain and TLS servers both report a connection before its first bytes arrive.
+  // Servers report a connection before its first bytes.
   server.on('connection', (socket: Socket) => {
     socket.on('error', () => {});
     sockets.add(socket);
@@ -67,7 +67,7 @@ export async function startFaultyUpstream(serverUrl: string, certificate?: Secur
     maxOpen: () => most,
     /** The bytes that have left this process. */
     sentBytes: () => [...sockets].reduce((sum, socket) => sum + socket.bytesWritten, sentByEnded),
-    /** Sets the handler for the given paths; without a handler, the server responds again. */
+    /** Sets the handler for some paths; without a handler, the server responds. */
     answer: (next: CannedHandler | undefined, paths = /^/) => {
       handler = next;
       handled = paths;
@@ -84,7 +84,7 @@ export async function startFaultyUpstream(serverUrl: string, certificate?: Secur
       hangUp();
     },
     hangUp,
-    /** Closes all connections and refuses new ones, until it listens again on the same port. */
+    /** Closes all connections and refuses new ones for a while. */
     die: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
       hangUp();

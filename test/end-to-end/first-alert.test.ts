@@ -19,7 +19,7 @@ describeWithTools('end-to-end/first-alert', ['prometheus', 'promtool', 'alertman
   });
   afterEach(() => newcomer?.stop());
 
-  it('leads from the commands of the guide, as typed, to an alert in Alertmanager', async () => {
+  it('has commands that lead to an alert in Alertmanager', async () => {
     const ports: Readonly<Record<string, number>> = {
       9720: await freePort(),
       9721: await freePort(),
@@ -53,7 +53,7 @@ done
   }, 120_000);
 });
 
-/** The same commands with shorter intervals, and with shorter durations in rules. */
+/** The commands with shorter intervals and durations. */
 function hasten(block: string): string {
   const short = block.replaceAll(/\b(?:15|30)s\b/g, '1s');
   return short.replace(

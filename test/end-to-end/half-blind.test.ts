@@ -8,7 +8,7 @@ import { describeWithTools } from '../support/tools.ts';
 
 const token = 'a-token-that-sees-half';
 
-/** Plays 100 runs of the warehouse and 14 runs of the shop, some of them ad hoc, and some runs of the readable project. */
+/** Plays 100 runs of the warehouse, 14 of the shop, and some of the readable project. */
 function play({ control }: Simulator): void {
   const endedAtMs = Date.now() - 60_000;
   for (const [project, runs] of Object.entries({ pay: 5, warehouse: 100, 'web-shop': 14 })) {
@@ -21,7 +21,7 @@ function play({ control }: Simulator): void {
 }
 
 describeWithTools('end-to-end/half-blind', ['chromium'], ({ chromium }) => {
-  it('reports hidden executions first, with the policy that makes them visible', async () => {
+  it('reports hidden executions first, with the missing policy', async () => {
     const simulator = await startSimulator({ scenario: 'empty' });
     onTestFinished(() => simulator.stop());
     for (const project of ['pay', 'warehouse', 'web-shop']) simulator.control.createProject(project, ['web01']);
@@ -59,7 +59,7 @@ metrics: { hold_new_series: 0s }
     expect(await read()).not.toContain('does not show all executions');
     await eventually(async () => expect(await counted(daemon)).toEqual({ pay: 5, warehouse: 100, 'web-shop': 14 }));
 
-    // The policy changes again: the next hidden run is a problem on the page before its alert fires.
+    // After another change of the policy, the page shows hidden runs before their alert.
     simulator.control.addToken({ token, policy: { jobs: seen, adhoc: seen } });
     const endedAtMs = Date.now();
     simulator.control.addFinished('warehouse', { startedAtMs: endedAtMs - 1000, endedAtMs });
@@ -75,10 +75,7 @@ metrics: { hold_new_series: 0s }
   }, 120_000);
 });
 
-/**
- * The problems of `/api/status`, each as its kind and text, without the clock problem, because the test moves only the
- * monotonic clock.
- */
+/** The problems of `/api/status` without the clock problem that the test causes. */
 async function problems({ url }: Daemon): Promise<readonly string[]> {
   const status = (await (await fetch(`${url}/api/status`)).json()) as {
     readonly problems: readonly { readonly kind: string; readonly text: string }[];

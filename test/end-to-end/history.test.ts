@@ -92,7 +92,7 @@ metrics: { hold_new_series: 6s }
     );
     server = await startPrometheus({ prometheus, target, job: 'automation', data });
     await settled(async () => (await valueOf('up')) === 1);
-    // From here on, the daemon counts the executions that end.
+    // The daemon counts all later executions.
     add(0, Date.now());
     add(1, Date.now(), 'failed');
     add(2, Date.now());
@@ -134,7 +134,7 @@ metrics: { hold_new_series: 6s }
     }
   });
 
-  it('joins imported history and the counters of the daemon without a gap or an overlap', async () => {
+  it('joins the imported history and the counters without a gap', async () => {
     const truth = simulator.truth().executions.length;
     expect(truth).toBe(203);
     for (const family of [

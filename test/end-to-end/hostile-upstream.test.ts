@@ -44,7 +44,7 @@ function readMemory(pid: number, field: 'VmHWM' | 'VmRSS'): number {
   return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(text)?.[1]) / 1024;
 }
 
-it('end-to-end/hostile upstream: uses less than 256 MB for any response, and continues with other servers', async () => {
+it('end-to-end/hostile upstream: uses less than 256 MB for any response', async () => {
   let asked = 0;
   const hostile = await startServer((request, response) => {
     response.setHeader('content-type', 'application/json');

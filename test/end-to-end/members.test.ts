@@ -88,7 +88,7 @@ function familiesOf(series: ReadonlyMap<string, number>, isMember: (name: string
 }
 
 describe('end-to-end/members', () => {
-  it('reads the values of each member from that member, and reads common values once', async () => {
+  it('reads the values of each member from the member', async () => {
     const { series } = await watchCluster({ frozen: true, memberAddresses: true }, listMembers);
 
     await eventually(async () => {
@@ -102,7 +102,7 @@ describe('end-to-end/members', () => {
         expect(common).toContain(family);
       for (const family of ['automation_executions_running', 'automation_job_info', 'automation_executions_recent'])
         expect(common).toContain(family);
-      // Executions are read from the whole cluster, and their collector is vital, so these two families are common.
+      // Executions are read from the whole cluster, so two families are common.
       const both = ['automation_credentials_accepted', 'automation_up'];
       expect(common.filter((name) => ofMembers.includes(`\n${name}\n`))).toEqual(both);
     });
@@ -144,7 +144,7 @@ describe('end-to-end/members', () => {
     });
   });
 
-  it('notices several members at one address, and hides values that would jump between members', async () => {
+  it('hides values that would jump between members at one address', async () => {
     const { simulator, daemon, series } = await watchCluster({ speed: 30 }, ({ control }) => {
       control.restart({ memberIndex: 1 });
       control.setExecutionMode('passive');
@@ -154,7 +154,7 @@ describe('end-to-end/members', () => {
       `automation_exporter_series_dropped_total{server="prod",collector="${collector}",reason="several_members"}`;
 
     await eventually(async () => {
-      // A request of another client changes the turn of the load balancer, so that not every poll reaches the same member.
+      // A further request changes which member a poll reaches.
       await fetch(`${simulator.url}/api/47/system/info`);
       const all = await series();
       expect(all.get(dropped('log-storage'))).toBeGreaterThanOrEqual(2);
@@ -172,12 +172,12 @@ describe('end-to-end/members', () => {
     const readStatus = async () => (await (await fetch(`${daemon.url}/api/status`)).json()) as Status;
     const status = await readStatus();
     expect(status.servers.map(({ hides_members }) => hides_members)).toEqual([true]);
-    // Starts and failures differ between members, and all of them are passive.
+    // Members differ in starts and failures; all are passive.
     expect(seriesWith(all, 'automation_server_start_time_seconds')).toEqual([]);
     expect(all.get('automation_execution_mode{server="prod",mode="passive"}')).toBe(1);
     const kinds = new Set<string>();
 
-    // The log has one line, although the problem is seen many times.
+    // The log has one line about the problem.
     const said = (): number => daemon.logged.filter((line) => line.includes('several members answer')).length;
     const seen = all.get(dropped('log-storage')) ?? 0;
     await eventually(async () => {
@@ -194,9 +194,9 @@ type Status = {
   readonly servers: readonly { readonly hides_members: boolean }[];
 };
 
-/** Reports whether the series of this name appear and disappear with the runs of a cluster. */
+/** Reports whether series with this name come and go with runs. */
 function isVolatile(name: string): boolean {
-  // Our clock is ahead, so the frozen clock of the server looks set back: executions that have just ended are counted only later.
+  // The server's clock looks set back, so the newest executions are counted later.
   const counted =
     /^automation_(executions_total|execution_|job_(last|consecutive|average)_|project_executions_|node_failures_)/;
   return counted.test(name) || /^automation_(executions_running|executions_queued|app_value|app_threads)/.test(name);

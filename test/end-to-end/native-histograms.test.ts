@@ -41,7 +41,7 @@ const counted: Readonly<Record<string, StoredHistogram>> = {
   all: observeAll(durations),
   grown: observeAll(durations.slice(1000), older),
   older,
-  // There are more distinct durations than buckets; the durations are from a millisecond to years.
+  // More distinct durations than buckets, from a millisecond to years.
   wide: observeAll([0, ...Array.from({ length: 400 }, (_, index) => Math.round(1.06 ** index) / 1000)]),
 };
 
@@ -135,7 +135,7 @@ describeWithTools('end-to-end/native-histograms', ['prometheus'], ({ prometheus 
     expect(await valueOf(`histogram_sum(${seriesOf('grown')})`)).toBeCloseTo(sum, 3);
   });
 
-  it.each([0.1, 0.5, 0.9, 0.99])('have the quantile %d with an error of at most 5 %%', async (quantile) => {
+  it.each([0.1, 0.5, 0.9, 0.99])('have quantile %d with an error of at most 5 %%', async (quantile) => {
     const sorted = [...durations].sort((one, other) => one - other);
     const truth = sorted[Math.ceil(quantile * sorted.length) - 1] ?? Number.NaN;
     const found = await valueOf(`histogram_quantile(${quantile}, ${seriesOf('all')})`);
@@ -183,7 +183,7 @@ describeWithTools('end-to-end/native-histograms', ['prometheus'], ({ prometheus 
 const job = { project: 'pay', job_group: '', job_name: 'all' };
 const ofHistograms = /(automation_execution_duration|automation_schedule_delay|api_request_duration)_seconds/;
 
-/** Lists the queries of histograms, without heatmaps, because their buckets differ between the two forms. */
+/** Lists the queries of histograms, without heatmaps. */
 function listQueries(): readonly string[] {
   const { errors, total, count } = punctuality;
   const panels = readdirSync('dashboards').flatMap((file) =>
@@ -216,7 +216,7 @@ function seriesOf(name: string): string {
   return `automation_execution_duration_seconds{job_name="${name}"}`;
 }
 
-/** The value as the state stores it and as a restart reads it. */
+/** The value after it was stored and read. */
 function toCell(name: string, stored: StoredHistogram): Cell {
   const labels = ['pay', '', name, 'succeeded'];
   return JSON.parse(

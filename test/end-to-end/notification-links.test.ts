@@ -23,7 +23,7 @@ type Delivery = {
   }[];
 };
 
-/** A way in which people reach the exporter, with its name, its path, and a proxy. */
+/** A way to reach the exporter: name, path and proxy. */
 type Way = {
   readonly way: string;
   readonly host: string;
@@ -66,7 +66,7 @@ afterAll(async () => {
 describeWithTools('end-to-end/notification-links', ['prometheus', 'alertmanager'], (tools) => {
   // The tests run concurrently, because they mostly wait.
   it.concurrent.each(pickPart(ways, 3))(
-    'sends only links that open, if people reach the exporter $way',
+    'sends only working links if people reach the exporter $way',
     async (way) => {
       const simulator = await startSimulator({ scenario: 'empty' });
       endings.push(() => simulator.stop());
@@ -134,9 +134,9 @@ describeWithTools('end-to-end/notification-links', ['prometheus', 'alertmanager'
   );
 });
 
-/** Makes a job fail three times with logs that cannot be stored; then makes the server passive. */
+/** Makes a job fail three times without logs, then makes the server passive. */
 async function causeTroubles(simulator: Simulator, seen: () => Promise<number>): Promise<void> {
-  // A counter must be scraped before it rises, otherwise Prometheus computes no increase.
+  // A counter must be scraped before it rises.
   await eventually(async () => expect(await seen()).toBe(1));
   const { control } = simulator;
   control.failLogStorage(true);
@@ -201,7 +201,7 @@ function toSoon(served: string): string {
   });
 }
 
-/** Starts a stand-in for Grafana that opens known dashboards with their own variables. */
+/** Starts a stand-in for Grafana with the known dashboards. */
 async function startGrafana(): Promise<string> {
   const dashboards = new Map(
     dashboardNames.map((name) => {
@@ -252,7 +252,7 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Opens a link like a browser for which all host names lead to this machine. */
+/** Opens a link like a browser; all host names lead to this machine. */
 async function open(link: string): Promise<{ readonly status: number; readonly text: string }> {
   const { host, port, pathname, search } = new URL(link);
   const headers = { host, accept: 'text/html', 'accept-language': 'en', 'sec-fetch-site': 'none' };

@@ -6,7 +6,7 @@ import type { Prometheus } from '../support/prometheus.ts';
 
 type Row = { readonly metric: Readonly<Record<string, string>>; readonly value: readonly [number, string] };
 
-/** Compares the numbers of the dashboard `overview` with the truth of a passive server that runs no executions. */
+/** Compares the dashboard `overview` with the truth of a passive server. */
 export async function compareOverview(prometheus: Prometheus, simulator: Simulator): Promise<void> {
   const ask = async (panel: string, part = 0): Promise<readonly Row[]> => {
     const { expr } = panelQueries(dashboardJson('overview')).filter((query) => query.panel === panel)[part] ?? {};
@@ -48,7 +48,7 @@ export async function compareOverview(prometheus: Prometheus, simulator: Simulat
 
 type JobTruth = { readonly inARow: number; readonly status: string; readonly lastFailedId: number };
 
-/** For each job: its failures since its last success, without failures that were retried later, and its last run. */
+/** For each job, its last run and its failures in a row. */
 function readJobs(ended: readonly TrueExecution[]): Map<string, JobTruth> {
   const jobs = new Map<string, JobTruth>();
   const inOrder = ended.toSorted((one, other) => (one.endedAtMs ?? 0) - (other.endedAtMs ?? 0));

@@ -51,7 +51,7 @@ async function watch(policy: Policy): Promise<Watching> {
 const enabled = (collector: string, reason: string): string =>
   `automation_exporter_collector_enabled{server="prod",collector="${collector}",reason="${reason}"}`;
 
-/** The families with series of a project, without application metrics, which the server keeps. */
+/** The families with series of a project. */
 function familiesOf(all: ReadonlyMap<string, number>, project: string): string[] {
   const names = seriesWith(all, `project="${project}"`).map((name) => name.slice(0, name.indexOf('{')));
   return [...new Set(names)].filter((name) => !name.startsWith('automation_app_')).toSorted();
@@ -112,7 +112,7 @@ async function settled({ series }: Watching): Promise<void> {
 }
 
 describe('end-to-end/permissions', () => {
-  it('reports denied requests and how to allow them, and continues once they are allowed', async () => {
+  it('reports denied requests and how to allow them', async () => {
     const { simulator, daemon, series, forward, asked } = await watch({ systemRead: false });
     const path = '/api/47/system/logstorage';
 
@@ -127,7 +127,7 @@ describe('end-to-end/permissions', () => {
     expect(status.servers[0]?.missing_policy).toContain('resource:');
     expect(await (await fetch(`${daemon.url}/`)).text()).toContain('kind: system');
 
-    // The request is rare until a change is known.
+    // Denied requests are rare.
     const polls = asked('/api/47/system/info');
     await eventually(async () => {
       await series();
@@ -145,14 +145,14 @@ describe('end-to-end/permissions', () => {
     });
   });
 
-  it('keeps the counters of a project that the token can no longer read, and no other series of the project', async () => {
+  it('keeps only the counters of a project that cannot be read', async () => {
     const watching = await watch({});
     await settled(watching);
 
     watching.simulator.control.addToken({ token, policy: { projects: ['pay'], events: ['pay'], nodes: ['pay'] } });
-    // By default the list is cached for longer than a minute, but executions need a newer list.
+    // The list is cached for longer than executions allow.
     watching.forward(61_000);
-    // The project may be visible again later, so its counters stay.
+    // A hidden project may return, so its counters stay.
     const left = { pay: namesOf(ofProject), hr: namesOf(counted) };
     await eventually(async () => expect(await leftOf(watching)).toEqual(left));
   });
@@ -179,7 +179,7 @@ describe('end-to-end/permissions', () => {
   });
 });
 
-/** The remaining families of each project, after one of them has left the list. */
+/** The remaining families of each project. */
 async function leftOf({ series }: Watching): Promise<Readonly<Record<'pay' | 'hr', string[]>>> {
   const all = await series();
   expect(all.get('automation_projects{server="prod"}')).toBe(1);

@@ -72,7 +72,7 @@ async function playOnce(): Promise<string> {
 }
 
 describe('end-to-end, planted files', () => {
-  it('executes no file from the working directory or the directories of configuration, state and user', async () => {
+  it('executes no file from its directories', async () => {
     plant('.env', 'NODE_OPTIONS=--require=./planted.cjs\nAUTOMATION_EXPORTER_URL=http://127.0.0.1:9\n');
     plant('planted.cjs');
     plant('node.config.json', '{"nodeOptions":{"import":["./planted.cjs"]}}');
@@ -109,7 +109,7 @@ describe('end-to-end, planted files', () => {
     expect(executed()).toEqual([]);
   }, 180_000);
 
-  it('runs no SQL that another program has put into the state, and reports the damage', async () => {
+  it('runs no SQL that another program put into the state', async () => {
     await playOnce();
     const database = new DatabaseSync(join(directory, 'state/state.sqlite'));
     database.exec('CREATE TRIGGER planted AFTER INSERT ON ledger_entry BEGIN DELETE FROM ledger_document; END');

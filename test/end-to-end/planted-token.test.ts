@@ -81,7 +81,7 @@ describe('end-to-end/planted-token', { timeout: 180_000 }, () => {
     const forms = [...toSecretForms(token)];
     const places = [...shown].filter(([, text]) => forms.some((form) => text.includes(form))).map(([place]) => place);
     expect(places).toEqual([]);
-    // Before the token was replaced, the metrics contained it.
+    // Metrics contained the token before it was replaced.
     expect(shown.get('/metrics')).toContain('settle <secret>');
     expect([...shown.keys()]).toEqual(expect.arrayContaining(['state.sqlite', 'spans 0', 'log']));
   });

@@ -12,7 +12,7 @@ import { startDemo } from './start-demo.ts';
 
 const noDatabase = 'the state is a file';
 
-/** Families that are on by default but may have no series in the demo. */
+/** Default families without series in the demo. */
 const reasons: Readonly<Record<string, string>> = {
   automation_schedule_critical: 'no job is configured as critical',
   automation_job_next_run_at_risk: 'nothing awaits the next runs',
@@ -122,7 +122,7 @@ describeWithTools('end-to-end/prometheus-scrape', ['prometheus'], ({ prometheus 
     const scraped = 'scrape_samples_scraped - scrape_samples_post_metric_relabeling';
     expect(await valueOf(server, `max_over_time((${scraped})[5m:1s])`)).toBe(0);
     expect(await valueOf(server, 'min_over_time(scrape_samples_scraped[5m])')).toBeGreaterThan(100);
-    // Prometheus stores a duplicate series once, but counts two scraped samples.
+    // Prometheus counts duplicate samples, but stores one.
     const kept = 'scalar(count({job="demo", __name__!~"up|scrape_.+"})) - scrape_samples_scraped';
     expect(await valueOf(server, `max_over_time((${kept})[5m:1s])`)).toBe(0);
     expect(await valueOf(server, `min_over_time((${kept})[5m:1s])`)).toBe(0);
@@ -133,7 +133,7 @@ describeWithTools('end-to-end/prometheus-scrape', ['prometheus'], ({ prometheus 
   });
 });
 
-/** Forwards scrapes as a Prometheus would that accepts only the text format; not every release has a setting for this. */
+/** Forwards scrapes as from a Prometheus that accepts only the text format. */
 async function forwardAsText(url: string, onAnswer: (contentType: string) => void): Promise<Server> {
   const server = createServer((request, response) => {
     void fetch(new URL(request.url ?? '/', url), { headers: { accept: 'text/plain;version=0.0.4' } }).then(
@@ -149,7 +149,7 @@ async function forwardAsText(url: string, onAnswer: (contentType: string) => voi
   return server;
 }
 
-/** Families that are on by default, each with the name of a sample that it always has. */
+/** Default families, each with the name of one sample. */
 function defaultNames(): { readonly family: string; readonly sample: string }[] {
   const own = toOwnFamilies(createSelf({ version: '', nodeVersion: '' }).registry);
   const families = [...collectors.filter(({ on }) => on).flatMap(({ metrics }) => Object.values(metrics)), ...own];

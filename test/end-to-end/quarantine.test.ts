@@ -7,17 +7,14 @@ import { watchExecutions } from './watch-executions.ts';
 
 const secret = 'planted-where-nobody-may-see-it';
 
-/**
- * Starts a daemon whose collector rejects the traces of one of two jobs until the collector is repaired, and accepts the traces
- * of the other job.
- */
+/** Starts a daemon whose collector at first rejects the traces of one of two jobs. */
 async function setUp() {
   let isMended = false;
   const { simulator, jobs, sink, daemon } = await watchExecutions('web01', {
     jobs: ['settle', 'poisoned'],
     answer: (response, request, index) => {
       const isRefused = !isMended && request.body.includes('nightly/poisoned');
-      // The collector returns the secrets of the request in its response.
+      // The response of the collector contains the secrets.
       const says = `attribute too\nlong, ${request.headers.authorization}`;
       (isRefused ? say(400, says) : accept)(response, request, index);
     },
@@ -63,7 +60,7 @@ async function ask(url: string, path: string): Promise<string> {
 
 // Each test starts several processes, possibly on a busy machine.
 describe('end-to-end/quarantine', { timeout: 60_000 }, () => {
-  it('faults/row-32: reports a trace that the backend always rejects, and delivers the trace when the backend is fixed', async () => {
+  it('faults/row-32: delivers a quarantined trace when the backend accepts it', async () => {
     const { daemon, sink, run, trace, mend } = await setUp();
     const [, id] = trace.key.split('/');
     const { stdout } = await run('list');
@@ -103,7 +100,7 @@ describe('end-to-end/quarantine', { timeout: 60_000 }, () => {
     expect((await readStatus(daemon.url)).problems).toEqual([]);
   });
 
-  it('removes dropped traces, and counts their spans', async () => {
+  it('counts the spans of dropped traces', async () => {
     const { daemon, sink, run, trace, mend } = await setUp();
     expect(await run('drop', trace.key)).toMatchObject({ code: 0, stdout: '1 trace is dropped\n' });
     await eventually(async () => {
@@ -131,7 +128,7 @@ describe('end-to-end/quarantine', { timeout: 60_000 }, () => {
     expect(await ask(daemon.url, '/traces')).toContain(
       '1 trace from an earlier run is kept until traces are on again.',
     );
-    // While traces are switched off, they cause no alert.
+    // Traces that are switched off cause no alert.
     await eventually(async () => expect(await daemon.metrics()).not.toMatch(/\nautomation_exporter_(spool|traces)_/));
 
     await daemon.app.reload(await daemon.load('web: { enable_lifecycle: false }\n'));
@@ -145,7 +142,7 @@ describe('end-to-end/quarantine', { timeout: 60_000 }, () => {
     });
   });
 
-  it('reports that traces cannot be delivered, and since when, and reports the end', async () => {
+  it('reports since when traces cannot be delivered', async () => {
     const { daemon, sink, rerun } = await setUp();
     await sink.stop();
     rerun();

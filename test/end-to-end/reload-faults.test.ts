@@ -11,7 +11,7 @@ async function start(): Promise<Simulator> {
 }
 
 describe('end-to-end, a reload whose old parts do not end in time', () => {
-  it('continues with the new parts, and logs the delay', async () => {
+  it('continues with the new parts', async () => {
     const { url } = await start();
     const yaml = (every: string) =>
       `servers: [{ name: prod, url: '${url}', token_file: TOKEN }]\ncollectors: { execution-mode: { every: ${every} } }\n`;
@@ -32,7 +32,7 @@ describe('end-to-end, a reload whose old parts do not end in time', () => {
 });
 
 describe('end-to-end, a stop during a reload', () => {
-  it('closes the state only after the polls of the old configuration have ended, because these polls may still write', async () => {
+  it('closes the state after the old polls have ended', async () => {
     const { url } = await start();
     const yaml = (every: string) =>
       `servers: [{ name: prod, url: '${url}', token_file: TOKEN }]\ncollectors: { execution-mode: { every: ${every} } }\n`;
@@ -58,7 +58,7 @@ describe('end-to-end, a stop during a reload', () => {
 });
 
 describe('end-to-end, what pages show about a reload', () => {
-  it('lists at /config the changes that wait for a restart, and reports a failed reload', async () => {
+  it('lists at /config the changes that wait for a restart', async () => {
     const simulator = await start();
     const yaml = `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN }]\n`;
     const daemon = await startDaemon({ yaml, token: 'a-token' });
@@ -83,7 +83,7 @@ describe('end-to-end, what pages show about a reload', () => {
 });
 
 describe('end-to-end, reloads in a row', () => {
-  it('keep to the budget of the server in total, even if the server gets another name', async () => {
+  it('keep to the budget of the server in total', async () => {
     const simulator = await start();
     const yaml = (name: string) =>
       `servers: [{ name: ${name}, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 5 } }]\n`;
@@ -95,7 +95,7 @@ describe('end-to-end, reloads in a row', () => {
       await daemon.metrics();
     }
     await eventually(async () => expect(simulator.requests().length).toBeGreaterThan(5));
-    // A request may be late but never early, so no more requests than these can have arrived.
+    // Requests are never early, so this is their maximum.
     const allowed = (atMs: number): number => 5 * (Math.floor((atMs - startedAtMs) / 1000) + 1);
     expect(simulator.requests().filter(({ atMs }, before) => before + 1 > allowed(atMs))).toEqual([]);
   });
@@ -111,11 +111,11 @@ describe('end-to-end, reloads in a row', () => {
     simulator.control.clearFaults();
     simulator.control.addFault({ kind: 'hang', path: '.*' });
     await daemon.app.reload(await daemon.load(yaml));
-    // The reload ended the probe that was in progress.
+    // The reload stopped the probe.
     const reloadedAtMs = Date.now();
     const probes = () => simulator.requests().filter(({ atMs }) => atMs >= reloadedAtMs);
     await eventually(async () => expect(probes().length).toBeGreaterThan(1));
-    // While the circuit is open, only one request is sent at a time; this one times out after at least 3 s.
+    // With an open circuit, one request is sent at a time; each times out after at least 3 s.
     const [first, second] = probes();
     expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThan(1500);
     expect(await isOpen()).toBe('1');
@@ -139,7 +139,7 @@ collectors: { execution-mode: { enabled: true, every: 1s }, ping: { enabled: ${S
       ofPoll: (key, poll) => {
         if (key.server !== 'second' || (steps.broken !== 'poll' && steps.broken !== 'start')) return poll;
         if (steps.broken === 'poll') breakDown();
-        // The step fails only once, so the old configuration can start again.
+        // The step fails once, so the old configuration can start.
         delete steps.broken;
         return { ...poll, run: breakDown };
       },

@@ -59,7 +59,7 @@ log: { level: error }
       const early = await measured(20);
       const late = await measured(reloads);
       expect(late.heap / early.heap).toBeLessThan(1.05);
-      // A measurement may include a request in progress; a leak of one timer in each reload would add at least 60.
+      // A request may be in progress; a leak of one timer per reload would add 60.
       expect(late.timers - early.timers).toBeLessThan(10);
       expect(late.descriptors - early.descriptors).toBeLessThan(10);
     },

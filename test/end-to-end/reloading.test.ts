@@ -81,7 +81,7 @@ const isOff = (server: string, collector: string) =>
   `automation_exporter_collector_enabled{server="${server}",collector="${collector}",reason="config",site="eu"}`;
 
 describe('end-to-end/reloading', () => {
-  it('removes the series of deleted things at once, and no other series', async () => {
+  it('removes only the series of deleted things', async () => {
     const [stays, goes, comes] = [await startService(), await startService(), await startService()];
     const watching = await watch({ servers: { stays, goes } });
     await settled(watching, 'stays');
@@ -128,7 +128,7 @@ describe('end-to-end/reloading', () => {
     }
   });
 
-  it('publishes the average of a job once, although several collectors may read it', async () => {
+  it('publishes the average of a job once', async () => {
     const simulator = await startService();
     for (const project of projects) simulator.control.runJob(`job-of-${project}`);
     const servers = { prod: simulator };
@@ -141,11 +141,11 @@ describe('end-to-end/reloading', () => {
     await watching.reload({ servers, collectors: without });
     await eventually(async () => expect(await averages()).toBe(20));
 
-    // Values stay visible while they cannot be read again. `series` throws if there is a duplicate series.
+    // Values stay visible during failed reads. `series` throws if there is a duplicate series.
     simulator.control.addFault({ kind: 'hang', path: '/jobs$' });
     const work = async (): Promise<void> => {
       await watching.reload({ servers, collectors: withExecutions });
-      // A request that hangs occupies its slot for ten seconds.
+      // A request that hangs takes ten seconds.
       await eventually(
         async () => expect(seriesWith(await watching.series(), 'automation_executions_running{').length).toBe(20),
         { limitMs: 40_000 },

@@ -13,7 +13,7 @@ afterAll(async () => {
   for (const end of endings.reverse()) await end();
 });
 
-it('leads from the earlier name of a job to its page', async () => {
+it('leads from the former name of a job to its page', async () => {
   const simulator = await startSimulator({ scenario: 'empty' });
   endings.push(() => simulator.stop());
   const { control } = simulator;

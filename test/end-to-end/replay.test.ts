@@ -22,7 +22,7 @@ traces: { detail: steps, user_names: true, options_allow: [region], upstream: { 
 `;
 }
 
-/** Starts a daemon that traces both attempts of a job, which fails, is retried and fails again. */
+/** Starts a daemon that traces two failed attempts of a job. */
 async function setUp() {
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
   onTestFinished(() => simulator.stop());
@@ -71,8 +71,8 @@ async function replayJson(simulator: Simulator, id: number): Promise<string> {
 type Sent = { readonly resourceSpans: readonly object[] };
 
 function readSent(bodies: readonly string[]): readonly object[] {
-  // This cast is safe: the body is a request of OTLP in JSON. Fingerprints are removed, because `replay` cannot compute them
-  // without the secret in the state of the daemon.
+  // This cast is safe: the body is a request of OTLP in JSON. `replay` has no fingerprints, because it lacks the key of
+  // the daemon.
   const ofState = /\{"key":"automation\.failure\.(?:fingerprint|first_seen)","value":\{[^}]*\}\},?/g;
   return bodies.flatMap(
     (body) => (JSON.parse(body.replaceAll(ofState, '').replaceAll(',]', ']')) as Sent).resourceSpans,
@@ -80,7 +80,7 @@ function readSent(bodies: readonly string[]): readonly object[] {
 }
 
 describe('end-to-end/replay', () => {
-  it('prints what the daemon sent, and links the attempts on pages', async () => {
+  it('prints what the daemon sent', async () => {
     const { simulator, daemon, sink } = await setUp();
     const [first, second] = simulator.truth().executions.map(({ id }) => id);
     if (first === undefined || second === undefined) throw new Error('there are two attempts');

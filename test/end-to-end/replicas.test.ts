@@ -14,7 +14,7 @@ const counter =
 
 type Replica = { readonly child: Child; readonly url: string };
 
-/** The longest time until a fault is over: the database releases the rows of a stopped process, and leases expire. */
+/** The longest time until leases have expired after a fault. */
 const takeoverMs = 30_000;
 
 describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], ({ postgresql }) => {
@@ -61,7 +61,7 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
     finished += runs;
   }
 
-  /** Returns the replica that shows the counter, with its value; exactly one replica must show it. */
+  /** Returns the only replica with the counter, and its value. */
   async function readShown(): Promise<readonly { readonly replica: Replica; readonly value: number }[]> {
     const shown = await Promise.all(
       replicas.map(async (replica) => {
@@ -76,7 +76,7 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
     return shown.flat();
   }
 
-  /** Waits until one replica shows that every ended execution was counted, and counted once. */
+  /** Waits until one replica shows that every execution was counted once. */
   async function readOwner(): Promise<Replica> {
     return eventually(
       async () => {
@@ -89,7 +89,7 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
     );
   }
 
-  /** Requests pages of the server from another replica: each page leads to the owner, and no page reports that all is well. */
+  /** Checks that pages of another replica lead to the owner. */
   async function leadsToOwner({ url }: Replica): Promise<void> {
     for (const other of replicas.filter((replica) => replica.url !== url)) {
       for (const path of [
@@ -109,7 +109,7 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
     }
   }
 
-  /** Waits until the lost database is shown as the worst problem; after that no server has "not answered yet". */
+  /** Waits until the lost database is the worst problem. */
   async function showsLostDatabase({ url }: Replica): Promise<void> {
     const problems = await eventually(
       async () => {
@@ -128,7 +128,7 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
     );
   }
 
-  it('counts every execution once although owners are killed and stopped, and the database is killed', async () => {
+  it('counts every execution once although owners and database are killed', async () => {
     await startReplica();
     await Promise.all([startReplica(), startReplica()]);
     finish(5);
@@ -157,7 +157,7 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
     ]);
   }, 240_000);
 
-  it('releases its servers when it stops, so other replicas need not wait until the leases expire', async () => {
+  it('releases its servers when it stops', async () => {
     const owner = await readOwner();
     const readLease = () =>
       server.query(
@@ -167,7 +167,7 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
     await startReplica();
     owner.child.kill('SIGTERM');
     await owner.child.ended;
-    // A lease that the owner does not release lasts some seconds longer.
+    // A lease without a release lasts seconds longer.
     expect(await readLease()).toEqual([]);
     finish(6);
     expect(await readOwner()).not.toBe(owner);

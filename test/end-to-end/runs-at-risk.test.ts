@@ -26,7 +26,7 @@ describeWithTools('end-to-end/runs-at-risk', ['prometheus', 'alertmanager'], (to
     for (const end of endings.reverse()) await end();
   });
 
-  it('notifies about the runs that wait for a dead node, names the job and the node, and resolves when the node is back', async () => {
+  it('notifies about coming runs on a dead node', async () => {
     const simulator = await startSimulator({ scenario: 'empty', threadPoolSize: 500 });
     endings.push(() => simulator.stop());
     const { control } = simulator;
@@ -72,7 +72,7 @@ state: { dir: ${join(dir, 'state')} }
       });
     };
 
-    // The nodes of runs are unknown until the job is listed.
+    // Nodes of runs are known after the job is listed.
     await eventually(async () => expect((await risks())?.expected).toBe(3), { limitMs: 45_000 });
     await runAll();
     control.setConditions({ downNodes: ['db03'] });

@@ -11,7 +11,7 @@ export function toSeries(text: string): ReadonlyMap<string, number> {
   return series;
 }
 
-/** The series whose text contains all of these. */
+/** The series that contain all these texts. */
 export function seriesWith(series: ReadonlyMap<string, number>, ...texts: readonly string[]): string[] {
   return [...series.keys()].filter((name) => texts.every((text) => name.includes(text)));
 }

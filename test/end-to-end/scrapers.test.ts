@@ -11,7 +11,7 @@ import { fakeClock } from '../support/fake-clock.ts';
 /** All collectors are on, but poll only after a reload. */
 const everything = collectors.map(({ name }) => `  ${name}: { enabled: true, every: 6h }`).join('\n');
 
-/** Counts the requests to the service, from its start to the third poll of every collector, with this number of scrapers. */
+/** Counts the requests to the service up to the third poll of every collector. */
 async function asked(scrapers: number) {
   const simulator = await startSimulator({ scenario: 'failing-night', frozen: true });
   onTestFinished(() => simulator.stop());
@@ -36,7 +36,7 @@ async function asked(scrapers: number) {
     while (!over.signal.aborted) {
       const answer = await fetch(`${daemon.url}/metrics`, { headers });
       expect(answer.status).toBe(200);
-      // One of the two formats ends with this mark; the other format must not contain it.
+      // Only OpenMetrics ends with this mark.
       expect((await answer.text()).endsWith('# EOF\n')).toBe(index % 2 === 1);
       scrapes += 1;
     }
@@ -54,13 +54,13 @@ async function asked(scrapers: number) {
   await Promise.all(crowd);
   const requests = (): readonly string[] => {
     const all = simulator.requests().map(({ method, path, query }) => `${method} ${path}?${toPlain(query)}`);
-    // Definitions are read in the remaining time of a poll, so their number depends on the machine and is not compared.
+    // The number of read definitions depends on the machine.
     return all.filter((request) => !request.endsWith('?format=json')).toSorted();
   };
   return { requests, scrapes };
 }
 
-/** Replaces times since the start of counting, which begins up to a second before the frozen time of the server. */
+/** Replaces times since the start of counting, which vary by a second. */
 function toPlain(query: string): string {
   return query.replace(/begin=17684783\d{5}\b/, 'begin=START').replace(/time=\d+n/, 'time=SPAN');
 }
@@ -70,7 +70,7 @@ function readRssMb(pid: number): number {
 }
 
 describe('end-to-end/scrapers', () => {
-  it('faults/row-35: polls and serves within its memory limit while fifty scrapers stop reading', async () => {
+  it('faults/row-35: stays within its memory limit while fifty scrapers stop reading', async () => {
     const simulator = await startSimulator({ scenario: 'quiet-day' });
     onTestFinished(() => simulator.stop());
     const daemon = startCli(['serve', '--state.memory', '--web.listen-address=127.0.0.1:0'], {
@@ -85,7 +85,7 @@ describe('end-to-end/scrapers', () => {
     const before = readRssMb(daemon.pid);
     const readers = Array.from({ length: 50 }, () => {
       const socket = connect({ host: '127.0.0.1', port: Number(port) }).on('error', () => undefined);
-      // The client sends as many requests as are allowed and reads no response; each response has some hundred kB.
+      // The client sends requests and reads no response of some hundred kB.
       socket.write('GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(8));
       return socket.pause();
     });
@@ -97,7 +97,7 @@ describe('end-to-end/scrapers', () => {
     expect(readRssMb(daemon.pid) - before).toBeLessThan(60);
   }, 180_000);
 
-  it('faults/row-36: sends as many requests with fifty scrapers of both formats as without scrapers, and mixes no formats', async () => {
+  it('faults/row-36: sends as many requests with fifty scrapers as without', async () => {
     const alone = await asked(0);
     const crowded = await asked(50);
     expect(crowded.scrapes).toBeGreaterThan(500);

@@ -11,7 +11,7 @@ import { answer, echoes } from './echoes.ts';
 
 /** A secret whose characters are encoded differently in URLs, JSON, HTML and base64. */
 const canary = 'kP7/vX+q9"Zt&4=wLm<8>J';
-/** The secret of a session, which has the value of a password while the session lasts. */
+/** The secret of a session. */
 const sessionCanary = 'node0s3ss10nQxZ7vK';
 /** Real servers return the beginning of a token in their refusals. */
 const beginning = canary.slice(0, 6);
@@ -23,8 +23,7 @@ const forms: readonly string[] = [canary, beginning, sessionCanary].flatMap((sec
   JSON.stringify(secret).slice(1, -1),
   secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;'),
   Buffer.from(secret).toString('hex'),
-  // Text before the secret shifts its base64 form by one or two characters; its first and last characters depend on the text
-  // around it.
+  // The base64 form of a secret depends on the text around it.
   ...['', 'a', 'ab'].map((before) =>
     Buffer.from(before + secret)
       .toString('base64')
@@ -71,7 +70,7 @@ function writeConfig(kind: string, url: string, names: readonly string[], creden
 
 type Search = { readonly daemon: Child; readonly stateDirectory: string; readonly servers: readonly string[] };
 
-/** Waits until every server was polled, ends the daemon, and returns every place that contains the secret. */
+/** Ends the daemon after all polls; returns every place that contains the secret. */
 async function searchEverywhere({ daemon, stateDirectory, servers }: Search): Promise<readonly string[]> {
   const places: [place: string, text: string][] = [];
   try {
@@ -107,7 +106,7 @@ async function read(url: string): Promise<string> {
   return (await fetch(url)).text();
 }
 
-/** Accepts a login with a session that contains the secret, then returns the secret in the way that the path selects. */
+/** Accepts a login, then returns the session's secret in the way that the path selects. */
 function echoSession(socket: Socket, head: string, turn: number): void {
   const [, method = '', name = '', path = ''] = /^(GET|POST) \/([^/]+)(\S*)/.exec(head) ?? [];
   const loggedIn = `Location: /${name}/menu/home\r\nSet-Cookie: JSESSIONID=${sessionCanary}; Path=/`;
@@ -119,14 +118,14 @@ function echoSession(socket: Socket, head: string, turn: number): void {
 }
 
 describe.concurrent('end-to-end/secrets', { timeout: 60_000 }, () => {
-  it('finds a secret that is shown, which proves that the search works', () => {
+  it('finds a secret that is shown', () => {
     expect(findCanary(`a ${canary} b`)).not.toEqual([]);
     expect(findCanary(Buffer.from(`any ${canary} text`).toString('base64'))).not.toEqual([]);
     expect(findCanary(encodeURIComponent(`x=${beginning}…`))).not.toEqual([]);
     expect(findCanary('nothing of the kind')).toEqual([]);
   });
 
-  it.each(pickPart(['json', 'logfmt'], 2))('shows no secret of a file in %s when servers return it', async (format) => {
+  it.each(pickPart(['json', 'logfmt'], 2))('shows no secret of a file in %s', async (format) => {
     const stateDirectory = join(directory, `state-${format}`);
     const flags = [`--config.file=config.yaml`, `--log.format=${format}`, `--state.dir=${stateDirectory}`];
     const daemon = startCli(['serve', ...flags], { cwd: directory });
@@ -146,7 +145,7 @@ describe.concurrent('end-to-end/secrets', { timeout: 60_000 }, () => {
     expect(daemon.output()).toMatch(/poll failed|server is down|server rejects the credentials/);
   });
 
-  it('shows no bearer token when servers return it', async () => {
+  it('shows no bearer token that servers return', async () => {
     const config = writeConfig('bearer', upstream.url, Object.keys(echoes), 'bearer_token_file: ./token');
     const stateDirectory = join(directory, 'state-bearer');
     const daemon = startCli(['serve', `--config.file=${config}`, `--state.dir=${stateDirectory}`], { cwd: directory });
@@ -156,7 +155,7 @@ describe.concurrent('end-to-end/secrets', { timeout: 60_000 }, () => {
     expect(daemon.output()).toMatch(/poll failed|server is down|server rejects the credentials/);
   });
 
-  it('shows no password and no session when servers return them', async () => {
+  it('shows no password and no session that servers return', async () => {
     let turn = 0;
     const server = await startRawServer((socket, head) => echoSession(socket, head, (turn += 1)));
     const names = [...Object.keys(echoes).filter((name) => name !== 'headers'), 'outside'];
@@ -180,7 +179,7 @@ describe.concurrent('end-to-end/secrets', { timeout: 60_000 }, () => {
     expect(findCanary(child.output())).toEqual([]);
   });
 
-  it('shows no secret that is written in a wrong place of the configuration', async () => {
+  it('shows no secret in a wrong place of the configuration', async () => {
     writeFileSync(
       join(directory, 'misplaced.yaml'),
       `servers: [{ name: prod, url: 'http://${encodeURIComponent(canary)}@127.0.0.1:9', token: '${canary}', token_file: '${canary}' }]\n`,

@@ -78,7 +78,7 @@ describe('end-to-end/several-servers', () => {
       expect((await scrape(url, 'slow')).get('automation_up')).toBe(0);
     });
 
-    // The first poll of this server is still in progress, so no state is known.
+    // The first poll of the server is in progress, so its state is unknown.
     expect(
       [...(await scrape(url, 'hanging')).keys()].filter((sample) => !sample.startsWith('automation_exporter_')),
     ).toEqual([]);
@@ -118,7 +118,7 @@ describe('end-to-end/several-servers', () => {
     });
   });
 
-  it('keeps the time of the last change of the mode when the daemon is killed', async () => {
+  it('keeps the time of the last mode change when the daemon is killed', async () => {
     const sample = 'automation_execution_mode_change_timestamp_seconds';
     const server = `name: prod, url: '${simulator.url}'`;
     const first = await start(server);

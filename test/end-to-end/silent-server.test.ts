@@ -18,13 +18,13 @@ const often = ['system-info', 'execution-mode', 'executions', 'schedule', 'proje
   .map((name) => `${name}: { every: 1s }`)
   .join(', ');
 
-/** Starts a server with a job that runs every ten minutes and a job that runs long, and a daemon whose clock the test moves. */
+/** Starts a server with a frequent and a long job, and a daemon whose clock the test moves. */
 async function watch() {
   const simulator = await startSimulator({ scenario: 'empty', token: 'a-token' });
   endings.push(() => simulator.stop());
   const { control } = simulator;
   control.createProject('shop');
-  // The next run starts five minutes from now, so that no run starts earlier.
+  // The next run starts in five minutes.
   const schedule = { everyMs: 10 * minute, offsetMs: (Date.now() + 5 * minute) % (10 * minute) };
   control.createJob('shop', { name: 'settle', group: 'nightly', schedule }, 's');
   control.createJob('shop', { name: 'long' }, 'l');
@@ -79,14 +79,14 @@ async function isSeen({ url }: Daemon, state: string): Promise<void> {
 }
 
 describe('end-to-end, pages of a server that does not answer', () => {
-  it('show that the server does not respond, with current ages, also after a restart of the exporter', async () => {
+  it('show that the server does not respond', async () => {
     const { simulator, daemon, hands, start, pages, runningId } = await watch();
     expect(await read(daemon, 'schedule/prod')).not.toContain('No answer');
     await simulator.stop();
     await isSeen(daemon, 'down');
     hands.aheadMs = 25 * minute;
 
-    // The text shows 25 minutes of the clock plus the real time of a slow machine.
+    // The clock moved by 25 minutes; a slow machine adds real time.
     const silent = /^✗ No answer from "prod" since .* \(2[5-9] min ago\)\./;
     for (const page of pages) expect(await read(daemon, page)).toMatch(silent);
     expect(await why(daemon)).toMatch(
@@ -121,14 +121,14 @@ describe('end-to-end, pages of a server that does not answer', () => {
   it.each<[string, (control: Awaited<ReturnType<typeof watch>>['control']) => void]>([
     ['refused the credentials', (control) => control.expireToken('a-token')],
     ['shown no project', (control) => control.addToken({ token: 'a-token', policy: { projects: [] } })],
-  ])('show this for a server that has %s', async (what, act) => {
+  ])('show the silence of a server that has %s', async (what, act) => {
     const { control, daemon, hands, pages } = await watch();
     act(control);
     hands.aheadMs = minute / 2;
     await eventually(async () => expect(await read(daemon, 'tonight')).toContain(what));
     hands.aheadMs += 25 * minute;
     const line = new RegExp(`^✗ "prod" has ${what} since .* \\(2[5-9] min ago\\)\\.`);
-    // The page of a project that is not shown lists no running executions.
+    // A hidden project has no running executions.
     const lasting = pages.filter((page) => !/\/(1|long)$/.test(page));
     for (const page of what === 'shown no project' ? lasting : pages) expect(await read(daemon, page)).toMatch(line);
   });

@@ -4,10 +4,7 @@ import { eventually } from '../support/eventually.ts';
 import { accept, type Sink } from '../tracing/deliver/sink.ts';
 import { watchExecutions } from './watch-executions.ts';
 
-/**
- * Starts a service with a job, and a daemon that sends traces to a collector; the test sets the first responses of the
- * collector.
- */
+/** Starts a service and a daemon that sends traces; the test sets the collector's first responses. */
 async function setUp(firstStatuses: readonly number[] = []) {
   const scene = await watchExecutions('web01', {
     jobs: ['settle'],
@@ -40,7 +37,7 @@ function toSpans(bodies: readonly string[]): SentSpan[] {
 }
 
 describe('end-to-end/traces', () => {
-  it('sends one trace of a counted execution, with ids that other programs can compute', async () => {
+  it('sends one trace of a counted execution', async () => {
     const { simulator, job, sink, daemon } = await setUp();
     simulator.control.runJob(job);
     simulator.advance(3_600_000);
@@ -70,7 +67,7 @@ describe('end-to-end/traces', () => {
     expect(new Set(bodies(sink)).size).toBe(1);
   });
 
-  it('counts executions even if traces can be neither created nor delivered', async () => {
+  it('counts executions even without their traces', async () => {
     const { simulator, job, sink, daemon } = await setUp();
     await sink.stop();
     simulator.control.configure({ statePending: 'all' });

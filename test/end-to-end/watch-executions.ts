@@ -16,7 +16,7 @@ type Given = Pick<DaemonOptions, 'stateDirectory'> & {
   readonly isTracing?: boolean;
 };
 
-/** Starts a server with the project `pay` and its node, and a daemon that traces each execution as soon as it ends. */
+/** Starts a server with the project `pay`, and a daemon that traces each execution. */
 export async function watchExecutions(node: string, given: Given = {}) {
   const {
     jobs: names = [],

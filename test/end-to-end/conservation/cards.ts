@@ -9,7 +9,6 @@ export async function settle(world: World): Promise<void> {
   for (let count = 0; count < roundsToSettle; count += 1) await world.round({ isCalm: true, advanceMs: 15_000 });
 }
 
-/** Plays rounds. A daemon may be killed in each of them. */
 export async function playRounds(world: World, count: number, mayFail = false): Promise<void> {
   for (let left = count; left > 0; left -= 1) await world.round({ mayFail });
 }
@@ -31,8 +30,5 @@ export function toPlace({ estate: { places } }: World, turn: number): Place {
   return places[turn % places.length] ?? places[0];
 }
 
-/**
- * The number of rounds: they take longer than the longest delay of an idle project, and than the delay until ends become
- * visible.
- */
+/** So many rounds take longer than any delay of the server or of an idle project. */
 const roundsToSettle = 14;

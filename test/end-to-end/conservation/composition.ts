@@ -32,7 +32,7 @@ export type Trace = (joined: Joined) => CommitHook;
 export type WatchRules = Pick<ExecutionSettings, 'backfillMs' | 'holdNewSeriesMs'>;
 
 export type Watch = {
-  /** Plays one round at a virtual time; returns the error, or undefined on success. */
+  /** Plays one round at a virtual time; returns its error. */
   readonly round: (nowMs: number) => Promise<string | undefined>;
   readonly close: () => Promise<void>;
 };
@@ -49,7 +49,7 @@ export function createWatch(options: WatchOptions): Watch {
     dialect: 'rundeck',
     apiVersion: 47,
     timeoutMs: 10_000,
-    // The clock stands still during a round, so a real budget would never refill.
+    // A round takes no time, so a real budget would never refill.
     budget: { requestsPerSecond: 1_000_000, concurrency: 10 },
     clock,
     observe: { request: ignore, error: ignore, waited: ignore, inFlight: ignore, circuit: ignore },
@@ -119,7 +119,7 @@ function renderSamplesOf(rows: readonly Row[]): string {
     .join('');
 }
 
-/** Reads a token from a file; the file is read again after the server refused the token. */
+/** Reads a token from a file, again after each refusal. */
 function readTokenFile(path: string): SecretSource {
   const value = readFileSync(path, 'utf8').trim();
   return { reveal: () => value, reread: async () => readTokenFile(path) };

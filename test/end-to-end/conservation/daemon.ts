@@ -7,7 +7,7 @@ import { startWatched, type WatchedProcess } from './watched-process.ts';
 import type { Order, Word } from './watcher.ts';
 
 export type Daemon = {
-  /** Plays one round, the last of this process if `isLast`; returns its error if the process survived. */
+  /** Plays one round, the last of the process if `isLast`; returns its error. */
   readonly round: (nowMs: number, isLast: boolean) => Promise<string | undefined>;
   readonly noteRequest: () => void;
   /** Called when a request arrives at the collector, and after the response is sent. */
@@ -92,7 +92,7 @@ export function startDaemon({ order, random, sightings, hear }: DaemonOptions): 
     return { by: 'delivery', moment: random.pick(['arrived', 'answered']), after: random.between(1, 2) };
   }
 
-  /** Traces are created and sent during the rounds and after them, so the round may have ended before the process dies. */
+  /** Traces are also sent after a round, so the process may be killed after its end. */
   async function waitForDeath(process: WatchedProcess, death: Death): Promise<void> {
     const isBeside = death.by === 'delivery' || (death.by === 'point' && /spooling|answered/.test(death.point.at));
     if (isBeside) await process.hearNext(['stopped'], maxWaitMs);
@@ -137,7 +137,7 @@ export function startDaemon({ order, random, sightings, hear }: DaemonOptions): 
       const word: Word | undefined = await told;
       if (death === undefined && word === undefined) throw new Error('the daemon ended by itself');
       if (death !== undefined && word?.says === 'done') await waitForDeath(process, death);
-      // A process that did not reach its stop point is killed between two rounds.
+      // If the stop point is not reached, the process is killed between two rounds.
       if (death !== undefined) await bury(process);
       return word?.says === 'done' ? word.fault : undefined;
     },
@@ -167,5 +167,5 @@ const sights: Readonly<Record<StopPoint['at'], string>> = {
   answered: 'kills between an answer and what follows',
 };
 
-/** While the collector is away, no delivery reaches the stop point, so the wait has a limit. */
+/** Without a collector, no delivery reaches the stop point, so the wait has a limit. */
 const maxWaitMs = 500;

@@ -6,14 +6,14 @@ export type Place = { readonly project: string; readonly jobs: readonly [string,
 
 export type Estate = {
   readonly places: readonly [Place, ...Place[]];
-  /** The id of a job whose executions are in totals but never visible. */
+  /** The id of a job whose executions are only in totals. */
   readonly hiddenJob: string;
 };
 
 /** A project in which thousands of runs end within one second. */
 export const floodProject = 'flood';
 
-/** Names that look like code, names that become equal when joined, and unusual names. */
+/** Unusual names, some of them equal when joined. */
 const names: readonly [project: string, group: string, job: string][] = [
   ['pay', 'nightly', 'settle'],
   ['stock', 'a/b', 'c'],
@@ -65,7 +65,7 @@ function createJobs(control: Control, { project, group, job, nodes, index }: Job
     retry: { attempts: 2, delayMs: 4000 },
     schedule: { everyMs: 130_000, offsetMs: index * 3000 },
   });
-  // This job has the group and the name of the first job, so its labels are the same.
+  // The second job has the same labels as the first.
   const twin = control.createJob(project, { name: job, group }, `00000000-0000-4000-8000-00000000000${index}`);
   return [plain, long, unsteady, twin];
 }

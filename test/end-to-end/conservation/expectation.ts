@@ -7,13 +7,13 @@ type Contract = {
   readonly hiddenJobs: readonly string[];
   /** Projects that are deleted at the end. */
   readonly gone: ReadonlySet<string>;
-  /** For each restart of the ids, the number of executions that had ended before it. */
+  /** The number of executions that had ended at each restart of the ids. */
   readonly newDatabasesAt: readonly number[];
 };
 
 export type Expectation = ReturnType<typeof expect>;
 
-/** Computes the expected counters from the truth and the contract alone. */
+/** Computes the expected counters from the truth. */
 export function expect(truth: readonly TrueExecution[], contract: Contract) {
   const finished = truth.filter(({ visibleAtMs }) => visibleAtMs !== undefined);
   const epochs = toEpochs(finished, contract.newDatabasesAt);
@@ -36,16 +36,16 @@ export function expect(truth: readonly TrueExecution[], contract: Contract) {
     /** Values by series, as in the text format. */
     series: toSeries(counted),
     counted,
-    /** How often ids had started from 1 when an execution got its id; at first once. */
+    /** The epoch of an execution's id. */
     epochOf: (execution: TrueExecution) => 1 + epochs.findIndex((epoch) => epoch.includes(execution)),
     unreadable: finished.length - readable.length,
     imported: inInterval.length - counted.length,
-    /** The number of ids that a second database assigned again. */
+    /** The number of ids that were assigned twice. */
     idsAgain,
   };
 }
 
-/** Nothing runs before counting begins, but a clock that was set back may date an end shortly before it. */
+/** A clock that was set back may date an end before the start of counting. */
 const maxStepMs = 3_600_000;
 
 function toEpochs(finished: readonly TrueExecution[], cuts: readonly number[]): TrueExecution[][] {
@@ -53,7 +53,7 @@ function toEpochs(finished: readonly TrueExecution[], cuts: readonly number[]): 
   return ends.map((end, index) => finished.slice(ends[index - 1] ?? 0, end));
 }
 
-/** Executions that ended more than a day before the start of an execution with a lower id. */
+/** Executions that ended more than a day before the start of one with a lower id. */
 function toImports(epoch: readonly TrueExecution[]): TrueExecution[] {
   const dayMs = 86_400_000;
   let latestStartMs = Number.NEGATIVE_INFINITY;
@@ -80,7 +80,7 @@ function toSeries(counted: readonly TrueExecution[]): Map<string, number> {
     for (const each of statuses) add('automation_executions_total', { ...job, status: each }, Number(each === status));
     if (endedAtMs >= startedAtMs) {
       add('automation_execution_duration_seconds_count', { ...job, status }, 1);
-      // Sums stay in milliseconds until the end, because a sum of fractions depends on its order.
+      // Sums are in milliseconds, because a sum of fractions depends on its order.
       add('automation_execution_duration_seconds_sum', { ...job, status }, endedAtMs - startedAtMs);
     }
     const succeeded = nodes.succeededNodes.length;
@@ -101,7 +101,7 @@ function isSum(key: string): boolean {
   return key.startsWith('automation_execution_duration_seconds_sum');
 }
 
-/** Returns each series whose values differ, and each series that only one side has. */
+/** Returns the series that differ or that only one side has. */
 export function compare(expected: ReadonlyMap<string, number>, seen: ReadonlyMap<string, number>): string[] {
   const keys = [...new Set([...expected.keys(), ...seen.keys()])].sort();
   return keys.flatMap((key) => {

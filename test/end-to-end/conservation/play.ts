@@ -4,7 +4,7 @@ import { compare, type Expectation, expect } from './expectation.ts';
 import type { Sightings } from './sightings.ts';
 import { startWorld, type World, type WorldOptions } from './world.ts';
 
-/** Problems, with the number of times that each is played. */
+/** Problems, and how often each is played. */
 export type Deck = readonly (readonly [Card, number])[];
 
 export type PlayOptions = Omit<WorldOptions, 'roundsPerKill'> & {
@@ -21,11 +21,11 @@ export type PlayOptions = Omit<WorldOptions, 'roundsPerKill'> & {
 
 export type Report = {
   readonly sightings: Sightings;
-  /** Everything that differs from the expectation. */
+  /** Every difference from the expectation. */
   readonly faults: readonly string[];
 };
 
-/** Plays problems in random order, waits for the rest at the end, and compares the counters with the truth. */
+/** Plays problems in random order, waits, and compares the counters with the truth. */
 export async function play({
   deck,
   roundsOfDeck,
@@ -46,7 +46,7 @@ export async function play({
     await comeToRest(world, restHours);
     return await report(world, atRest);
   } catch (error) {
-    // The other worlds are still played to their end.
+    // The other worlds end too.
     return {
       sightings: world.sightings,
       faults: [error instanceof Error ? (error.stack ?? error.message) : String(error)],

@@ -1,9 +1,6 @@
 import type { Ledger, LedgerChange } from '../../../src/state/ledger.ts';
 
-/**
- * A point at which a process stops until it is killed: before, in or after a transaction, after writing a trace, or before it
- * handles a response of the collector.
- */
+/** A point at which a process stops until it is killed. */
 export type StopPoint = {
   readonly at: 'before-commit' | 'in-commit' | 'in-spooling' | 'after-commit' | 'published' | 'answered';
   readonly commits: number;
@@ -29,7 +26,7 @@ export function createPoints(tell: (point: StopPoint) => void): Points {
     if (isInTime && (at !== 'in-commit' || writes >= armed.writes)) {
       tell(armed);
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 30_000);
-      // The test process has ended, because it did not kill this process.
+      // Without the kill, the test process has ended.
       process.exit(1);
     }
   }
@@ -46,7 +43,7 @@ export function createPoints(tell: (point: StopPoint) => void): Points {
     return Object.assign([...items], { [Symbol.iterator]: () => stepByStep([...items], at) as ArrayIterator<Item> });
   }
 
-  /** Applies the same change row by row, so that the process can stop between two writes. */
+  /** Applies a change row by row, with stops between. */
   function slowly({ entries = [], documents = [], spooled = [], ...rest }: LedgerChange): LedgerChange {
     writes = 0;
     return {

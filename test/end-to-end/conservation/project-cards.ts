@@ -31,7 +31,7 @@ export const oneTime: Card = async (world, turn) => {
   for (const [index, atMs] of [30_000, 50_000, 70_000].entries()) {
     const id = control.runJob(jobs[0], { atMs: world.nowMs() + atMs });
     await world.round();
-    // This run is aborted before its scheduled time, so its end is before its start.
+    // Aborted before its scheduled time, the run ends before it starts.
     if (index === 2 && id !== undefined) control.abort(id);
   }
   await playRounds(world, 5);
@@ -52,7 +52,7 @@ export const importOld: Card = async (world, turn) => {
   await playRounds(world, 3);
 };
 
-/** Executions that become visible later than the overlap reaches back are found only by comparisons of the past. */
+/** Only a recount finds executions that become visible after the overlap. */
 export const veryLate: Card = async (world, turn) => {
   const { project } = toPlace(world, turn);
   const endedAtMs = world.nowMs();

@@ -1,6 +1,6 @@
 export type Published = ReturnType<typeof createPublished>;
 
-/** Records the values that all processes published: counters may be absent or rise, but never fall. */
+/** Records the published values of all processes: counters never fall. */
 export function createPublished() {
   const highest = new Map<string, number>();
   const falls: string[] = [];

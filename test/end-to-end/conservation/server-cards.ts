@@ -10,13 +10,13 @@ export const outage: Card = async (world, turn) => {
   await playRounds(world, 2);
 };
 
-/** The daemon is stopped for longer than the overlap, so it has to catch up. */
+/** The daemon stops for longer than the overlap. */
 export const absence: Card = async (world) => {
   await world.daemon.kill();
   await world.round({ advanceMs: 200_000 });
 };
 
-/** The ids start again. Unread executions would then be lost, so everything is read before. */
+/** The ids start again. Everything is read first, because unread executions would be lost. */
 export const newDatabase: Card = async (world) => {
   const { control } = world.simulator;
   control.setExecutionMode('passive');

@@ -1,7 +1,7 @@
-/** The events that were seen, each with its count. */
+/** The events with their counts. */
 export type Sightings = ReturnType<typeof createSightings>;
 
-/** The minimum number of each event, because otherwise equal counters prove nothing. */
+/** The minimum number of each event: without events, equal counters prove nothing. */
 type Wanted = Readonly<Record<string, number>>;
 
 export function createSightings() {
@@ -12,7 +12,7 @@ export function createSightings() {
   };
 }
 
-/** Renders the events of some worlds as a table: first the interesting events, then the required events. */
+/** Renders the events of worlds as a table, interesting events first. */
 export function toTable(
   all: readonly Sightings[],
   { remarks, wanted }: { readonly remarks: readonly string[]; readonly wanted: Wanted },

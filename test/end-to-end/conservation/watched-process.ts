@@ -35,7 +35,7 @@ export function startWatched(hear: (word: Word) => void) {
   const gone = once(child, 'close');
   let waiting: { readonly until: readonly Word['says'][]; readonly tell: (word: Word | undefined) => void } | undefined;
   let isGone = false;
-  // The end of the process is reported elsewhere, so a failed write is ignored.
+  // A failed write is ignored: the end of the process is noticed anyway.
   child.stdin.on('error', () => {});
   createInterface({ input: child.stdout }).on('line', (line) => {
     // This cast is safe: the process writes these lines.
@@ -62,13 +62,13 @@ export function startWatched(hear: (word: Word) => void) {
   }
 
   return {
-    /** Resolves with the next of these words; undefined if the process ended, or after the limit. */
+    /** Waits for one of these words; undefined at the end of the process, or after the limit. */
     hearNext: (until: readonly Word['says'][], limitMs: number) => {
       const limit = setTimeout(() => settle(undefined), limitMs);
       return waitFor(until).finally(() => clearTimeout(limit));
     },
     ready: waitFor(['ready']),
-    /** Sends an order, and resolves with the next of these words; `hear` gets all words before it. */
+    /** Sends an order, and waits for one of these words; `hear` gets all earlier words. */
     order: (order: Order, until: readonly Word['says'][]) => {
       const word = waitFor(until);
       child.stdin.write(`${JSON.stringify(order)}\n`);

@@ -68,7 +68,7 @@ async function follow(order: Order): Promise<void> {
 
 function weigh(): number {
   setFlagsFromString('--expose-gc');
-  // One garbage collection may free objects that refer to others, which only the next garbage collection can free.
+  // A second garbage collection frees what objects of the first referred to.
   for (let passes = 0; passes < 3; passes += 1) runInNewContext('gc()');
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
@@ -84,7 +84,7 @@ function tell(says: 'undelivered' | 'wrong', what: string): void {
   say({ says, what });
 }
 
-/** Writes a word synchronously, because the process may be killed before the next turn of the event loop. */
+/** The write is synchronous, because the process may be killed at once. */
 function say(word: Word): void {
   const bytes = Buffer.from(`${JSON.stringify(word)}\n`);
   try {

@@ -38,9 +38,9 @@ export type World = {
   /** Errors of rounds without trouble. */
   readonly complaints: readonly string[];
   readonly contract: { readonly countedFromMs: number; readonly gone: Set<string>; readonly newDatabasesAt: number[] };
-  /** Advances the time and ends work; then plays a round of the daemon, or kills the daemon during the round. */
+  /** Advances the time, ends work, and plays a round, with or without a kill. */
   readonly round: (how?: RoundOptions) => Promise<void>;
-  /** Called with each request before its response, until another listener replaces this one. */
+  /** Called with each request before its response. */
   readonly onRequest: (listener: (request: SimulatorRequest) => void) => void;
   readonly permit: (policy: Partial<Policy>) => void;
   readonly stop: () => Promise<void>;
@@ -48,7 +48,7 @@ export type World = {
 
 type RoundOptions = {
   readonly advanceMs?: number;
-  /** True for a round without a kill and without additional work. */
+  /** True for a round without kills and new work. */
   readonly isCalm?: boolean;
   readonly mayFail?: boolean;
 };

@@ -14,7 +14,7 @@ export const sightOf: Readonly<Record<Trouble, string>> = {
   untrusted: 'certificates that were not trusted',
 };
 
-/** Lists every kind of collector problem; work continues and the daemon is killed meanwhile. */
+/** Every kind of collector problem. */
 export function toDeck(collector: Collector, troubles: readonly Trouble[], times: number): Deck {
   return troubles.map((trouble) => [toCard(collector, trouble), times]);
 }
@@ -26,7 +26,7 @@ function toCard(collector: Collector, trouble: Trouble): Card {
     const wanted = sightings.count(sight) + minTimes;
     await collector.begin(trouble);
     await playRounds(world, 4);
-    // The trouble must last until a running daemon with traces has seen it.
+    // The problem must last until a daemon with traces has seen it.
     for (let left = maxRounds; sightings.count(sight) < wanted; left -= 1) {
       if (left === 0) throw new Error(`seen too seldom: ${sight}`);
       finishSome(world, floodProject, 1);
@@ -38,5 +38,5 @@ function toCard(collector: Collector, trouble: Trouble): Card {
 }
 
 const minTimes = 3;
-/** Deliveries run beside the rounds, so a delivery may fail only after many rounds. */
+/** A delivery may fail only after many rounds. */
 const maxRounds = 1000;

@@ -11,9 +11,9 @@ import { type ReadTrace, readTraces } from './otlp-reader.ts';
 export type Trouble = keyof typeof answers | 'down' | 'nameless' | 'untrusted';
 
 export type Arrival = Omit<ReadTrace, 'bytes'> & {
-  /** The hashes of the trace: a single hash if all repetitions are equal. */
+  /** The hashes of the trace, one if all copies are equal. */
   readonly hashes: Set<string>;
-  /** Whether the collector accepted the trace, and did not only receive it. */
+  /** Whether the collector accepted the trace. */
   isTaken: boolean;
 };
 
@@ -58,7 +58,7 @@ export async function startCollector(options: CollectorOptions) {
     arrivals.set(trace.traceId, arrival);
   }
 
-  /** Opens the port, and tries again, because another program may use the port for a moment. */
+  /** Retries, because another program may use the port for a moment. */
   async function open(certificate: 'right' | 'wrong'): Promise<Sink> {
     const given = tls === undefined ? {} : { tls: tls[certificate] };
     const opened = await eventually(() => startSink(serve, { ...given, port }));
@@ -106,7 +106,7 @@ const poisoned: Behaviour = {
   isTaken: false,
 };
 
-/** Problems that show in responses; the other problems prevent a connection. */
+/** Problems of responses; the other problems prevent a connection. */
 const answers = {
   hanging: { sight: 'requests that hung', answer: () => {}, isTaken: false },
   overloaded: {

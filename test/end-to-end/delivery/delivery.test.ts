@@ -35,7 +35,7 @@ const certificates = hasOpenssl ? createCertificates() : undefined;
 const troubles: readonly Trouble[] = ['hanging', 'overloaded', 'partial', 'forgetful', 'down', 'nameless'];
 const allTroubles: readonly Trouble[] = hasOpenssl ? [...troubles, 'untrusted'] : troubles;
 
-/** Ids that start again and wrong clocks need separate worlds. */
+/** Restarted ids and wrong clocks have separate worlds. */
 const renewed: Deck = [
   [disable, 1],
   [hide, 2],
@@ -70,7 +70,7 @@ const wanted = {
   'imports of old rows': 2 * ofCrooked,
   'one-time runs': ofCrooked,
   kills,
-  // The points that the kills hit are random.
+  // Kills hit random points.
   'kills inside a transaction': Math.floor(kills / 50),
   'kills inside one that spools a trace': Math.floor(kills / 50),
   'kills after a transaction': Math.floor(kills / 50),
@@ -137,7 +137,7 @@ async function playWorld(deck: Deck, worldSeed: number): Promise<Report> {
   }
 }
 
-/** Waits until every trace is delivered or quarantined, then compares the delivered traces with the expected ones. */
+/** Waits until every trace is delivered or quarantined, then compares all traces. */
 async function compareAtRest(world: World, { counted, epochOf }: Expectation, collector: Collector): Promise<string[]> {
   const { daemon, sightings, simulator, stateDir } = world;
   const { metrics } = await eventually(async () => {

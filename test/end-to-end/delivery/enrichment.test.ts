@@ -6,7 +6,7 @@ import { runTraced, type TracedRun } from './traced-world.ts';
 type Trouble = (control: Simulator['control']) => void;
 
 const denial = JSON.stringify({ error: true, apiversion: 47, errorCode: 'api.error.item.unauthorized', message: 'no' });
-/** The wait for steps begins with the first response; before that, traces far back in the queue reach the backlog age. */
+/** Traces far back in the queue reach the backlog age before their first response. */
 const inLine = ['seal_timeout', 'backlog'];
 const many = Number.POSITIVE_INFINITY;
 const ofExecution = '/execution/\\d+';
@@ -16,7 +16,7 @@ const troubles: readonly [string, Trouble, readonly string[], number][] = [
   ['denied', fault({ kind: 'status', status: 403, body: denial, path: ofExecution }), [], many],
   ['pending for ever', (control) => control.configure({ statePending: 'all' }), inLine, many],
   ['broken', fault({ kind: 'status', status: 500, path: ofState }), inLine, many],
-  // Unanswered requests for steps must not delay rounds: every round ends before more than a few of these requests time out.
+  // Unanswered requests for steps must not delay rounds.
   ['never answered', fault({ kind: 'hang', path: ofExecution }), ['backlog'], 20],
   ['dripping', fault({ kind: 'drip', ms: 400, path: ofState }), ['backlog'], 20],
 ];
@@ -30,33 +30,30 @@ beforeAll(async () => {
 }, 60_000);
 
 describe('end-to-end/delivery/enrichment', () => {
-  it('counts all executions without traces, for comparison with the next cases', () => {
+  it('counts all executions without traces', () => {
     expect(untraced.faults).toEqual([]);
     expect(untraced.expected.counted.length).toBeGreaterThan(150);
     expect(untraced.traces).toEqual([]);
   });
 
-  it('has the same counters while it makes traces with steps', async () => {
+  it('counts the same executions with steps in traces', async () => {
     const run = await expectSameCounters(() => {});
     expect(run.traces.filter(({ spans }) => spans > 1).length).toBeGreaterThan(run.traces.length / 2);
     expect(degraded(run)).toEqual({});
   });
 
-  it.each(pickPart(troubles, 3))(
-    'counts the same executions in the same rounds while the steps are %s, and sends only root spans',
-    async (...given) => {
-      const [, trouble, reasons, mostAsked] = given;
-      const run = await expectSameCounters(trouble);
-      expect(run.traces.filter(({ spans }) => spans > 1)).toEqual([]);
-      const found = Object.entries(degraded(run));
-      expect(found.filter(([reason]) => !reasons.includes(reason))).toEqual([]);
-      const all = found.reduce((sum, [, count]) => sum + count, 0);
-      expect(all).toBe(reasons.length === 0 ? 0 : run.traces.length);
-      expect(run.asked).toBeLessThan(mostAsked);
-    },
-  );
+  it.each(pickPart(troubles, 3))('counts the same executions in time while the steps are %s', async (...given) => {
+    const [, trouble, reasons, mostAsked] = given;
+    const run = await expectSameCounters(trouble);
+    expect(run.traces.filter(({ spans }) => spans > 1)).toEqual([]);
+    const found = Object.entries(degraded(run));
+    expect(found.filter(([reason]) => !reasons.includes(reason))).toEqual([]);
+    const all = found.reduce((sum, [, count]) => sum + count, 0);
+    expect(all).toBe(reasons.length === 0 ? 0 : run.traces.length);
+    expect(run.asked).toBeLessThan(mostAsked);
+  });
 
-  it('has the same counters in the same rounds while the steps are slow', async () => {
+  it('counts the same executions in time while the steps are slow', async () => {
     const run = await expectSameCounters(fault({ kind: 'slow', ms: 15, path: ofState }));
     expect(run.traces.some(({ spans }) => spans > 1)).toBe(true);
   });
@@ -75,7 +72,7 @@ function inOrder(shown: TracedRun['shown']): readonly string[] {
   return shown.map((text) => text.split('\n').toSorted().join('\n'));
 }
 
-/** The number of degraded traces by reason; the daemon's own metrics must agree. */
+/** The number of degraded traces by reason. */
 function degraded({ traces, metrics }: TracedRun): Record<string, number> {
   const marked: Record<string, number> = {};
   for (const { degraded: reason } of traces) if (reason !== undefined) marked[reason] = (marked[reason] ?? 0) + 1;

@@ -3,7 +3,7 @@ import type { QuarantinedTrace } from '../../../src/state/spool.ts';
 import { toNamespace, toTraceId } from '../../../src/tracing/plan/ids.ts';
 import type { Arrival } from './collector.ts';
 
-/** Computes the traces, with their ids, of every execution that is counted and has a start. */
+/** Computes the trace of every counted execution with a start. */
 export function expectTraces(
   counted: readonly TrueExecution[],
   url: string,

@@ -1,7 +1,7 @@
 import dns, { type LookupAddress } from 'node:dns';
 import { readFileSync } from 'node:fs';
 
-/** The name of the collector; only this resolver resolves it. */
+/** The name of the collector. */
 export const collectorName = 'collector.example.org';
 
 type Lookup = (
@@ -10,10 +10,7 @@ type Lookup = (
   done: (error: Error | null, address?: string | LookupAddress[], family?: number) => void,
 ) => void;
 
-/**
- * Replaces the resolver of this process: the file contains the address of the collector; without the file, the name does not
- * resolve.
- */
+/** Resolves the name of the collector with a file, if the file exists. */
 export function followNames(addressFile: string): void {
   const lookup: Lookup = (name, { all }, done) => {
     const address = read(addressFile);

@@ -11,7 +11,7 @@ export type ReadTrace = {
 
 type Field = { readonly number: number; readonly bytes: Buffer };
 
-/** Reads the traces of a protobuf request, one for each ResourceSpans; throws if a ResourceSpans has several traces. */
+/** Reads the traces of a protobuf request, one for each ResourceSpans. */
 export function readTraces(request: Buffer): ReadTrace[] {
   return pick(readFields(request), resourceSpans).map((bytes) => {
     const fields = readFields(bytes);

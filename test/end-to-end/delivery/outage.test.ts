@@ -13,7 +13,7 @@ const perRound = 120;
 const tooOld = 7;
 
 describe('end-to-end/delivery/outage', () => {
-  it('faults/row-29: keeps memory and disk constant without a trace backend, and reports executions without a trace', async () => {
+  it('faults/row-29: uses constant memory and disk without a trace backend', async () => {
     const undelivered: string[] = [];
     const world = await start((what) => undelivered.push(what));
     const weights: number[][] = [];
@@ -51,7 +51,7 @@ describe('end-to-end/delivery/outage', () => {
     const [, second = [], , last = []] = weights;
     process.stdout.write(`memory: ${weights.map((each) => each.map(toMib).join(' ')).join(' | ')} MiB\n`);
     expect(Math.max(...last)).toBeLessThanOrEqual(1.1 * Math.max(...second));
-    // A leak of a few hundred bytes for each execution would exceed this limit.
+    // A leak of some hundred bytes per execution would exceed this limit.
     expect((last.at(-1) ?? 0) / (last[0] ?? 0)).toBeLessThan(1.025);
   }, 300_000);
 });
@@ -81,7 +81,7 @@ async function start(onUndelivered: (what: string) => void): Promise<World> {
   return world;
 }
 
-/** Plays work in a quarter of the test, and measures the memory of the daemon five times. */
+/** Plays a quarter of the work, and measures memory five times. */
 async function playQuarter(world: World): Promise<number[]> {
   const weights: number[] = [];
   for (let count = 1; count <= roundsOfQuarter; count += 1) {
@@ -93,7 +93,7 @@ async function playQuarter(world: World): Promise<number[]> {
   return weights;
 }
 
-/** Makes some runs readable only after the maximum age for traces. */
+/** Shows some runs only after the maximum age of traces. */
 async function findSomeTooLate(world: World): Promise<void> {
   const { control } = world.simulator;
   control.setExecutionMode('passive');

@@ -23,26 +23,23 @@ export type TracedRun = {
   readonly shown: readonly string[];
   readonly faults: readonly string[];
   readonly expected: Expectation;
-  /** The expected trace ids that did not arrive. The other list contains the unexpected trace ids. */
+  /** The expected trace ids that did not arrive. */
   readonly missing: readonly string[];
   readonly traces: readonly ReadTrace[];
   readonly metrics: Readonly<Record<string, number>>;
-  /** The number of requests for single executions while there was work. */
+  /** The number of requests for single executions during the work. */
   readonly asked: number;
 };
 
 type Given = {
-  /** Adds a problem to requests for single executions; without it, no traces are created. */
+  /** Adds a problem to requests for single executions; if absent, there are no traces. */
   readonly trouble?: (control: Simulator['control']) => void;
 };
 
 const rounds = 40;
 const requestTimeoutMs = 1000;
 
-/**
- * Plays a service with work and a daemon, in the same way each time; then plays hours without work, until every trace is
- * complete.
- */
+/** Plays the same work with a daemon, then hours without work until every trace is complete. */
 export async function runTraced({ trouble }: Given): Promise<TracedRun> {
   let asked = 0;
   const simulator = await startSimulator({
@@ -120,7 +117,7 @@ export async function runTraced({ trouble }: Given): Promise<TracedRun> {
         if (pending + spooled === 0) return;
         const now = `${pending} pending, ${spooled} spooled`;
         unchanged = now === before ? unchanged + 1 : 0;
-        // Waiting traces that no longer change need a later time to become complete.
+        // Waiting traces need a later time to become complete.
         if (unchanged >= 20) await round(sealTimeoutMs + 60_000);
         before = now;
         throw new Error(now);

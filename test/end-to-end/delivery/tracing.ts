@@ -19,7 +19,7 @@ export type TracingOrder = {
   /** The settings of traces and of the server. */
   readonly traces: Config['traces'];
   readonly server: Pick<ServerConfig, 'name' | 'url' | 'namespace' | 'timeoutMs'>;
-  /** A file with the only address of the collector's name. */
+  /** A file with the address of the collector. */
   readonly addressFile?: string;
 };
 
@@ -44,7 +44,7 @@ type TracingOptions = {
   readonly tell: (says: 'undelivered' | 'wrong', what: string) => void;
 };
 
-/** Creates traces of counted executions and delivers them as the daemon does, but waits a millisecond instead of a second. */
+/** Creates and delivers traces like the daemon, with short waits. */
 export function createTracing({ order, state, clock, answered, tell }: TracingOptions): Tracing {
   if (order.addressFile !== undefined) followNames(order.addressFile);
   const otlp = readOtlpSettings(order.env);
@@ -68,7 +68,7 @@ export function createTracing({ order, state, clock, answered, tell }: TracingOp
     state,
     self,
     log: { debug: ignore, info: ignore, warn: ignore, error: tellUnlessRefused },
-    // Waits need randomness: without it, a retry would have no delay.
+    // Without randomness, a retry would have no delay.
     clock: { ...clock, random: Math.random },
     version: 'test',
     selfTracing: { ofPost: post.of },
@@ -86,7 +86,7 @@ export function createTracing({ order, state, clock, answered, tell }: TracingOp
   traces.start();
   return {
     trace: (joined) => {
-      // This cast is safe: the parts under test read nothing else of a server.
+      // This cast is safe: only these fields of a server are read.
       const { commitHook, loop } = traces.ofServer(order.server as ServerConfig, joined);
       loop.start();
       stops.unshift(loop.stop);
@@ -120,7 +120,7 @@ type Watching = {
 
 type WatchedPost = { readonly of: (post: Post) => Post; readonly noteWait: (forMs: number) => void };
 
-/** Reports each request without a response, and each request that was sent before the Retry-After of the collector was over. */
+/** Reports requests without a response, and requests before the end of a Retry-After. */
 function watchPost({ answered, tell }: Watching): WatchedPost {
   /** The Retry-After of the collector. */
   let askedMs: number | undefined;
@@ -141,7 +141,6 @@ function watchPost({ answered, tell }: Watching): WatchedPost {
       },
     }),
     noteWait: (forMs) => {
-      // This wait is longer than all other waits of the sender.
       if (askedMs !== undefined && forMs >= askedMs) askedMs = undefined;
     },
   };
