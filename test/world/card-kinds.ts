@@ -59,7 +59,7 @@ export function denseMs({ plan }: Pick<Scene, 'plan'>): number {
   return plan.maxDelayMs + 8 * minuteMs;
 }
 
-/** The number of rows, which is more than a page; the number is smaller if the steps of runs are read one after the other. */
+/** The number of rows: more than a page, fewer if steps are read one by one. */
 export function toFloodRows({ size, traces }: Scene['plan']): number {
   if (size === 'flood') return 4000;
   return size === 'small' && traces !== 'off' ? 120 : 700;
@@ -69,7 +69,7 @@ export function setDisabled({ service: { world, control } }: Scene, place: Place
   if (world.projects.has(place.name)) control.changeProject(place.name, { disabled });
 }
 
-/** Lets the credentials read everything that is not hidden. */
+/** Restores all permissions. */
 export function permit({ service, estate, truth }: Scene): void {
   const { hiddenProjects } = truth;
   const shown = estate.places.flatMap(({ name }) => (hiddenProjects.includes(name) ? [] : [name]));
@@ -89,7 +89,7 @@ function listOpen({ excluded }: Scene['truth'], by: LeftOut['by']): LeftOut[] {
 
 /** Excludes a project or job for a while, by configuration or by permissions. */
 export function leaveOut(of: LeftOut['of'], by: LeftOut['by'], name: string): Card {
-  // If a job is excluded, the other jobs of its project are read as usual.
+  // Other jobs of the project are read as usual.
   return lasting('definition' in of ? 'slow' : 'sight', (scene) => {
     const { truth, time, operator } = scene;
     const change = (): void => {
@@ -113,7 +113,7 @@ export function serverClock(byMs: number): Card {
   return (scene, played) => setClocks(scene, played, scene.service.world.members, byMs);
 }
 
-/** Sets the clock of all members, or of one member, by a second to a month, and later sets it back. */
+/** Sets the clock of one or all members, by a second to a month, and later back. */
 export function anyClock(which: 'all' | 'one'): Card {
   return (scene, played) => {
     const dice = scene.dice.of(`clock ${played.atMs}`);

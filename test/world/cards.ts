@@ -19,7 +19,7 @@ import type { Dice } from './dice.ts';
 import { type PlayedCard, toPaceMs } from './plan.ts';
 import { addJobTo, addPlace, deleteEnded, finishOne, type Scene } from './scene.ts';
 
-/** Every card by its name in a plan; each card is one thing that can go wrong. */
+/** Every card by its name; each card is one problem. */
 const cards = {
   kill: (scene, { forMs }) => scene.operator.kill(Math.min(forMs, 30_000)),
   stop: (scene, { forMs }) => scene.operator.stop(Math.min(forMs, 45_000)),
@@ -45,7 +45,7 @@ const cards = {
     })(scene, played);
     weather('slow', { minMs: 1500, spread: 0.5, tailShare: 0 })(scene, { ...played, forMs: denseMs(scene) });
   },
-  // The absence is longer than the catch-up limit; afterwards, totals of long windows take longer than their deadline.
+  // The absence is longer than the catch-up limit; then totals of long windows are too slow.
   'long absence': (scene, played) => {
     const awayMs = scene.plan.catchUpLimitMs + 3 * minuteMs;
     if (awayMs > 60 * minuteMs) return;
@@ -59,23 +59,23 @@ const cards = {
     for (let made = 0; made < 3; made += 1)
       scene.time.after(dice.next() * 60_000, () => addBusyPlace(scene, dice, true));
   },
-  // These runs are never listed as running: only the next list of projects shows the project.
+  // Nobody lists the runs as running: only the next list shows the project.
   newcomer: (scene, { atMs }) => addBusyPlace(scene, scene.dice.of(`newcomer ${atMs}`), false),
   'delete project': ofPlace((scene, place) => {
-    // Thousands of rows test nothing if they are deleted before they are read.
+    // Rows that are deleted before they are read test nothing.
     if (scene.estate.places.length < 2 || (place.denseUntilMs ?? 0) > scene.time.nowMs()) return;
     leave(scene, place);
     scene.service.control.deleteProject(place.name);
     scene.truth.gone.set(place.name, scene.time.nowMs());
   }),
   'rename project': ofPlace((scene, place) => {
-    // An execution that ended a while ago may still be unread.
+    // Old executions may still be unread.
     finishOne(scene, place, scene.dice.of(`rename ${place.name}`));
     scene.time.after(80_000, () => {
       const before = place.name;
       if (!scene.service.world.projects.has(before)) return;
       place.name = `${before}r`;
-      // A pattern with the old name no longer excludes anything.
+      // A pattern with the old name excludes nothing.
       for (const left of scene.truth.excluded)
         if (left.by === 'configuration' && `${left.name}/`.startsWith(`${before}/`))
           left.toMs = Math.min(left.toMs, scene.time.nowMs());
@@ -101,7 +101,7 @@ const cards = {
       hiddenProjects.length = 0;
       permit(scene);
       trouble.toMs = scene.time.nowMs();
-      // Credentials that could not read a renamed project see a new project: its past may belong to another project.
+      // To credentials without the old project, a renamed project is new.
       for (const { name, namedAtMs } of scene.estate.places)
         if (namedAtMs > trouble.fromMs - 3 * minuteMs - toPaceMs(scene.plan))
           scene.truth.listedFrom.set(name, trouble.toMs);
@@ -131,7 +131,7 @@ const cards = {
     for (const place of scene.estate.places) finishOne(scene, place, scene.dice.of(`busy ${place.name}`));
   },
   import: ofPlace((scene, place) => {
-    // A run looks imported if its clock is more than a day behind.
+    // With a clock more than a day behind, a run looks imported.
     if (scene.service.world.members.some(({ skewMs }) => skewMs < -1440 * minuteMs)) return;
     const dice = scene.dice.of(`import ${scene.time.nowMs()}`);
     for (let count = 0; count < 20; count += 1) {
@@ -142,7 +142,7 @@ const cards = {
     }
   }),
   retention: (scene, { forMs }) => {
-    // In most cases, an execution is deleted only after it was readable for long enough.
+    // Mostly, executions are deleted after they were readable for long enough.
     const minMs = scene.dice.of(`retention ${scene.time.nowMs()}`).chance(0.25) ? forMs : scene.plan.maxDelayMs;
     deleteEnded(scene, scene.time.nowMs() - Math.max(forMs, minMs));
   },
@@ -192,7 +192,7 @@ const cards = {
     const { group = '', name } = job.definition;
     leaveOut(job, 'configuration', [job.project.name, ...(group === '' ? [] : [group]), name].join('/'))(scene, played);
   }),
-  // The limit is enough for the series of runs without a job, or not even for these series.
+  // The limit is at most enough for the series of runs without a job.
   'fewer series': lasting('sight', ({ operator, estate, truth, time, dice }) => {
     truth.fewerSinceMs ??= time.nowMs();
     operator.reload({ maxSeries: dice.of(`series ${time.nowMs()}`).pick([40, 100 * estate.places.length]) });
@@ -227,7 +227,7 @@ const cards = {
   'collector is silent': mood('silent'),
   'collector is busy': mood('busy'),
   'collector loses answers': mood('takes and loses the answer'),
-  // From then on, the gateway accepts no large bodies, so waiting traces must be sent in smaller requests.
+  // From then on, the gateway refuses large bodies.
   'collector resets large bodies': ({ collector }) => {
     collector.mood.way = 'resets large bodies';
   },
@@ -240,7 +240,7 @@ const cards = {
   'starts to come': ofPlace((scene, place) => {
     const dice = scene.dice.of(`starts to come ${scene.time.nowMs()}`);
     const endedAtMs = Math.floor(scene.time.nowMs());
-    // A one-time run was aborted before its start, on a server that does not report that the run is a one-time run.
+    // A one-time run is aborted before its start, on a server that does not mark such runs.
     const run = { startedAtMs: endedAtMs + dice.between(1, 40) * 86_400_000, endedAtMs, status: 'aborted' } as const;
     scene.service.control.addFinished(place.name, { ...run, skewMs: scene.service.world.members[0]?.skewMs ?? 0 });
   }),
@@ -255,7 +255,7 @@ export type CardName = keyof typeof cards;
 /** Cards that are used only in arranged worlds and in worlds of days. */
 const arranged: readonly CardName[] = ['busy everywhere', 'newcomer', 'passive'];
 
-/** Cards with wrong times; some worlds have one of these cards in addition. */
+/** Cards with wrong times; some worlds also have one of them. */
 const timeCards: readonly CardName[] = ['any server clock', 'any member clock', 'starts to come', 'starts in 1970'];
 
 // This cast is safe: the list contains the keys of `cards`.
@@ -263,7 +263,7 @@ export const allCards = (Object.keys(cards) as CardName[]).filter(
   (card) => ![...arranged, ...timeCards].includes(card),
 );
 
-/** A project in which a run is always in progress, from its first moment until another card deletes the project. */
+/** A project in which a run is always in progress. */
 function addBusyPlace(scene: Scene, dice: Dice, hasJobs: boolean): void {
   const place = addPlace(scene.service, scene.estate, scene.plan, hasJobs);
   for (let count = 0; count < 8; count += 1)

@@ -25,10 +25,7 @@ type CollectorOptions = {
   readonly time: VirtualTime;
   readonly dice: Dice;
   readonly timeoutMs: number;
-  /**
-   * Schedules work for the current sender: the work waits while the process is stopped, and never runs after the end of the
-   * process.
-   */
+  /** Schedules work for the current sender, while its process runs. */
   readonly toWake?: () => (work: () => void) => void;
 };
 
@@ -94,7 +91,7 @@ export function createCollector({
             time.after(mood.minMs * dice.next(), () =>
               wake(() => {
                 signal.removeEventListener('abort', stop);
-                // After a reset, the request may have arrived; after a refusal, it cannot have arrived.
+                // A request may arrive before a reset, but not before a refusal.
                 const isLost = answer === 'reset';
                 if (typeof answer === 'object') resolve(answer);
                 else reject(new PostFault(`collector: ${answer}`, { kind: 'network', isLost }));

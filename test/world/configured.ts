@@ -7,7 +7,7 @@ import { formatComplaint } from '../../src/domain/complaint.ts';
 import { checkInterval } from '../../src/domain/interval.ts';
 import type { Plan } from './plan.ts';
 
-/** Loads the configuration from this text, and reads no file. */
+/** Loads the configuration from a text. */
 export async function configure(text: string): Promise<Config> {
   const loaded = await loadConfig({
     arguments: parseArguments(['--config.file=world.yaml'], { collectors }),
@@ -91,7 +91,7 @@ export function toYaml(plan: Plan, change: Change = {}): string {
     `  catch_up_limit: ${plan.catchUpLimitMs / 1000}s`,
     'metrics:',
     `  hold_new_series: ${plan.holdMs / 1000}s`,
-    // There are only a few buckets, because each of them is a line of every scrape.
+    // Each bucket is a line of every scrape, so there are few.
     '  automation_execution_duration_seconds: { buckets: [5, 60] }',
     'traces:',
     `  enabled: ${plan.traces === 'off' ? 'off' : 'on'}`,

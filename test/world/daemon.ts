@@ -20,7 +20,7 @@ type DaemonOptions = {
   readonly state: State;
   readonly toDispatcher: ToDispatcher;
   readonly post: Post;
-  /** The time between two polls that are played; other polls are omitted. */
+  /** The time between two played polls; other polls are omitted. */
   readonly apartMs: number | undefined;
   readonly onLine: (level: string, message: string, fields: LogFields) => void;
 };
@@ -43,7 +43,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
   const self = createSelf({ version: 'world', nodeVersion: 'none', measuresProcess: false });
   const snapshots = createSnapshots(clock, toPlainBlock);
   const say = (level: string) => (fields: LogFields, message: string) => {
-    // In this world, an incomplete shutdown is a fault.
+    // An incomplete shutdown is a fault here.
     if (message === 'shutdown incomplete') throw new Error(message, { cause: fields });
     onLine(level, message, fields);
   };
@@ -96,7 +96,7 @@ function toOtlp() {
   return settings;
 }
 
-/** Renders text without compression, which would run in another thread, and whose result no test reads. */
+/** Renders text without compression, which would run in another thread. */
 export async function toPlainBlock(bytes: Buffer): Promise<Block> {
   return { ...emptyBlock, text: [bytes], length: bytes.length };
 }

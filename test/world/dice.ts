@@ -1,4 +1,4 @@
-/** Random numbers from a seed. Each name has its own sequence, so that one part does not change the numbers of another part. */
+/** Random numbers from a seed. Each name has its own sequence of numbers. */
 export type Dice = {
   /** Returns a number from 0 to below 1. */
   readonly next: () => number;

@@ -78,7 +78,7 @@ function countLost(final: Final, onFault: OnFault): Map<Execution, string> {
     }
     if (isOfExcludedProject(scene, execution)) onFault('what is left out is not counted', `${tell(execution)} is`);
     if (isOfExcludedJob(scene, execution) === true) continue;
-    // Runs of two databases may have the same id and nearly the same start; then only the run nearer to the entry counts.
+    // Runs of two databases may have the same id and nearly the same start; the run nearer to the entry counts.
     const key = `${entry.id} ${entry.startedAtMs}`;
     const other = owners.get(key);
     const isNearer = other === undefined || toDistance(entry, execution) < toDistance(entry, other);
@@ -109,7 +109,7 @@ function compareTraces(
       traceIds.set(execution, findTraceId(scene, execution));
   const wanted = new Map([...traceIds].map(([execution, traceId]) => [traceId, execution]));
   const previous = new Map([...traceIds.keys()].map((execution) => [execution.retriedBy, execution]));
-  // A trace is sent once more if the response was lost, or if the process ended before it stored the response.
+  // A trace is sent again after a lost response or a crash.
   const mayRepeat = (atMs: number): boolean => truth.troubles.some((trouble) => mayBeSentAgain(trouble, atMs));
   for (const [execution, traceId] of traceIds) {
     const arrival = collector.arrivals.get(traceId);
@@ -134,8 +134,7 @@ function compareTraces(
     if (differs !== undefined) onFault('a trace tells what happened', `of ${tell(execution)}: ${differs}`);
     const repeats = previous.get(execution);
     const linked = trace.links.get('retry_of');
-    // If only a later id shows that ids started again, an attempt before that id has an old trace id, and no link joins the
-    // attempts.
+    // An attempt may have a trace id of the previous epoch, without a link.
     const isCut =
       linked === undefined && repeats !== undefined && findEpoch(scene, repeats) < findEpoch(scene, execution);
     if (repeats !== undefined && linked !== traceIds.get(repeats) && !isCut)
@@ -144,7 +143,7 @@ function compareTraces(
       onFault('a retry leads to what it repeats', `of ${tell(execution)}, which is none: ${linked}`);
     if (plan.traces === 'nodes' && trace.degraded === undefined && trace.spans.some(({ isInferred }) => isInferred))
       onFault('a trace is final', `of ${tell(execution)}: ends are inferred`);
-    // For a run that a restart interrupted, the server reports a running state forever.
+    // The server reports interrupted runs as running forever.
     const visibleMs = execution.end?.visibleAtMs ?? 0;
     const isOfStates = truth.troubles.some(
       ({ what, fromMs, toMs }) => what === 'states' && fromMs < atMs && toMs > visibleMs,
@@ -162,7 +161,7 @@ function findTraceId(scene: Scene, execution: Execution): string {
   return toIdOf(execution, findEpoch(scene, execution));
 }
 
-/** Finds how often ids had started again: from the first repeated id on, later traces have new trace ids. */
+/** Finds the epoch of each run: repeated ids have new trace ids. */
 function findEpoch({ truth, collector, service }: Scene, execution: Execution): number {
   const place = truth.newDatabases.length === 0 ? 0 : service.world.history.indexOf(execution);
   const last = truth.newDatabases.filter(({ ended }) => ended <= place).length;

@@ -4,8 +4,8 @@ import { createDice } from './dice.ts';
 import type { Plan, PlayedCard } from './plan.ts';
 
 /**
- * Adds a release, a cleaner, limits of requests and several problems. Earlier seeds keep their worlds, because this is
- * separate.
+ * Adds a release, a cleaner, limits of requests and several problems. This is separate, so that earlier seeds keep
+ * their worlds.
  */
 export function withFurther(plan: Plan): Plan {
   const dice = createDice(`further ${plan.seed}`);
@@ -15,7 +15,7 @@ export function withFurther(plan: Plan): Plan {
     ...plan,
     release: releases[plan.seed % releases.length] ?? releases[0],
     keptMs,
-    // With fewer requests at once, a hundred projects on a slow server would take longer than the world lasts.
+    // Fewer simultaneous requests would take too long.
     concurrency: plan.projects > 100 ? 4 : own.pick([4, 4, 1, 2, 10]),
     traces: plan.requestsPerSecond < 1 && plan.traces === 'off' ? own.pick(['off', 'root'] as const) : plan.traces,
   };
@@ -28,7 +28,7 @@ export function withFurther(plan: Plan): Plan {
   });
   const forMs = dice.pick([45_000, 2 * minuteMs, 6 * minuteMs]);
   const soonMs = dice.next() * 20_000;
-  // The clock is set while the daemon is away; it is set back while the daemon is away or running.
+  // The clock is set while the daemon is away.
   const stepAway = (card: PlayedCard['card']) => [
     at('absence', 0, dice.pick([20_000, minuteMs, 2 * minuteMs])),
     at(card, soonMs, forMs),

@@ -8,14 +8,14 @@ const ofSuccess = 'automation_job_last_success_timestamp_seconds';
 const ofEnd = 'automation_job_last_end_timestamp_seconds';
 const ofId = 'automation_job_last_execution_id';
 
-/** Checks the last values of each job, which come from its newest runs; a deleted job has none. */
+/** Checks the last values of each job. */
 export function judgeJobs(
   { service, estate, truth }: Scene,
   shown: Shown,
   counted: ReadonlyMap<Execution, string>,
   onFault: (oracle: string, says: string) => void,
 ): void {
-  // A run whose end is minutes ahead of a clock that was set back ended at the time when it was read.
+  // A run that ends ahead of the clock counts as ended when it was read.
   const isStepped = truth.troubles.some(({ byMs = 0 }) => Math.abs(byMs) > 300_000);
   const newest = new Map<string, Newest>();
   for (const [execution, project] of counted) {

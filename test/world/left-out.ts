@@ -4,7 +4,7 @@ import { mayCountLeftOut, reloadedWithinMs, type Truth } from './pardons.ts';
 import { isUnknownToCopy } from './restored-copies.ts';
 import type { TruthBook } from './scene.ts';
 
-/** Reports whether the project of a run was excluded from long before its end until long after it. */
+/** Reports whether the project of a run was excluded around its end. */
 export function isOfExcludedProject(scene: Truth, execution: Execution): boolean {
   const { truth } = scene;
   const endedMs = execution.end?.atMs ?? 0;
@@ -20,7 +20,7 @@ export function isOfExcludedProject(scene: Truth, execution: Execution): boolean
   );
 }
 
-/** Reports whether the disk had space for a change at any time; a change that was never stored has no effect. */
+/** Reports whether a change could be stored at any time. */
 function canBeStored({ troubles }: TruthBook, { fromMs, toMs }: TruthBook['excluded'][number]): boolean {
   return troubles.every(
     (disk) => disk.what !== 'disk' || disk.fromMs > fromMs + minuteMs || disk.toMs < toMs - minuteMs,
@@ -45,7 +45,7 @@ export function isOfExcludedJob({ truth }: Truth, execution: Execution): boolean
   return isExcluded;
 }
 
-/** Reports whether a run was read after the limit of series fell; earlier runs may count for their job or for `__other__`. */
+/** Reports whether a run was read after the limit of series fell. */
 export function isShownSurely({ truth }: Truth, execution: Execution): boolean {
   const firstMs = truth.readAt.get(execution)?.[0] ?? 0;
   return truth.fewerSinceMs === undefined || firstMs > truth.fewerSinceMs + reloadedWithinMs;

@@ -7,15 +7,15 @@ type Aside = { readonly reason: string; readonly atMs: number };
 type Spooled = { readonly trace: SpooledTrace; aside: Aside | undefined };
 
 type OfServer = {
-  /** The entries by id, because other functions look them up by id. */
+  /** The entries by id. */
   readonly entries: Map<number, LedgerEntry[]>;
   readonly byProject: Map<string, Set<LedgerEntry>>;
-  /** Entries that were removed because their executions ended long ago. */
+  /** Entries that were removed because they were old. */
   readonly pruned: Map<number, LedgerEntry[]>;
   readonly documents: Map<string, { readonly kind: string; readonly key: string; readonly body: string }>;
 };
 
-/** The content of a disk, which survives the processes that write it. */
+/** The content of a disk. */
 export type Disk = {
   servers: Map<string, OfServer>;
   spool: Map<string, Spooled>;
@@ -27,7 +27,7 @@ export function createDisk(): Disk {
   return { servers: new Map(), spool: new Map(), memories: new Map(), isFull: false };
 }
 
-/** Returns a copy that does not change with the original. */
+/** Returns an independent copy. */
 export function copyDisk({ servers, spool, memories, isFull }: Disk): Disk {
   return structuredClone({ servers, spool, memories, isFull });
 }
@@ -40,7 +40,7 @@ export function findEver({ servers }: Disk, server: string, id: number): readonl
 
 type Held = { readonly wait: () => Promise<void>; readonly origin?: StateOrigin };
 
-/** A state in memory: it keeps confirmed writes, may lose other writes, and refuses writes while the disk is full. */
+/** A state in memory that keeps confirmed writes and may lose other writes. */
 export function openMemoryState(disk: Disk, { wait, origin = { kind: 'usual' } }: Held): State {
   const ofServer = (server: string): OfServer => {
     let found = disk.servers.get(server);

@@ -9,10 +9,7 @@ import type { VirtualTime } from './virtual-time.ts';
 /** The condition of the network and of the service at the moment. */
 export type Weather = {
   way: 'open' | 'refused' | 'silent' | 'unavailable';
-  /**
-   * The duration of a response: at least `minMs`, plus up to the share `spread`, and much more for the share `tailShare` of
-   * responses.
-   */
+  /** The duration of a response: `minMs`, up to the share `spread` more, and much more for the share `tailShare`. */
   minMs: number;
   spread: number;
   tailShare: number;
@@ -22,12 +19,12 @@ export type Weather = {
   proxyAheadMs: number;
   /** The total of all executions that the server reports. */
   totals: 'true' | 'any' | 'none' | 'more';
-  /** The share of responses that fail, and the way in which they fail. */
+  /** The share of responses that fail, and how. */
   failShare: number;
   failStatus: number;
   /** A path whose requests always fail. */
   brokenPath: RegExp | undefined;
-  /** A path whose requests take this long. */
+  /** A path with slow requests, and their duration. */
   slowPath: RegExp | undefined;
   slowMs: number;
   /** The seconds in the Retry-After header of failed responses. */
@@ -36,7 +33,7 @@ export type Weather = {
   staleStates: boolean;
 };
 
-/** The usual weather, and temporary changes; the newest change has priority. */
+/** The usual conditions, and temporary changes; the newest change has priority. */
 export type Climate = { readonly usual: Weather; readonly fronts: Partial<Weather>[] };
 
 export function toWeather({ usual, fronts }: Climate): Weather {
@@ -76,10 +73,7 @@ type NetworkOptions = {
   readonly dice: Dice;
   readonly onSent: (path: string) => void;
   readonly onEnd: (seen: Seen) => void;
-  /**
-   * Schedules work for the current sender: the work waits while the process is stopped, and never runs after the end of the
-   * process.
-   */
+  /** Schedules work for the current sender, while its process runs. */
   readonly toWake?: () => (work: () => void) => void;
   /** Called with the body of each response that the daemon has received. */
   readonly onRead?: (path: string, body: string) => void;
@@ -107,7 +101,7 @@ export function createNetwork(options: NetworkOptions): ToDispatcher {
   function answer(path: string, headers: Readonly<Record<string, string>>): DirectAnswer {
     const weather = toWeather(climate);
     const isBroken = weather.brokenPath?.test(path) === true;
-    // A request that began before the network stopped responding continues.
+    // Earlier requests continue.
     const isUnavailable = climate.fronts.some(({ way }) => way === 'unavailable');
     if (isUnavailable) return { status: 503, headers: {}, body: 'no server is available' };
     if (isBroken || (weather.failShare > 0 && dice.chance(weather.failShare)))
@@ -196,7 +190,7 @@ function toFlat(headers: unknown): Record<string, string> {
 
 type StaleState = { executionState?: string; completed?: boolean; endTime?: string | null; steps?: StaleState[] };
 
-/** Returns a stale state, as another cluster member may report it: the last step is still running. */
+/** Returns an old state, in which the last step is running. */
 function toStale(said: DirectAnswer): DirectAnswer {
   if (said.status !== 200) return said;
   // This cast is safe: only these fields are changed, and only if they exist.

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { isSoundDocument } from '../../src/executions/ledger/document-shapes.ts';
 import type { Disk } from './memory-state.ts';
 
-/** The fields that the first releases stored in documents of each kind. The times also had fractions of milliseconds. */
+/** The fields of the first releases, for documents of each kind. The times also had fractions of milliseconds. */
 const fields: Readonly<Record<string, readonly string[]>> = {
   server: ['epoch', 'epochStartedAtMs', 'oneTimeIds', 'listedAtMs', 'gapUntilMs', 'leap', 'skewMs', 'buckets'],
   project: ['project', 'countedFromMs', 'scannedThroughMs', 'rereadThroughMs', 'hold', 'heldSinceMs'],
@@ -40,14 +40,14 @@ function toOlder(kind: string, body: string): string {
   return JSON.stringify(older);
 }
 
-/** Replaces the content of a disk with the content that the previous release would have stored. */
+/** Replaces the content of a disk with that of the previous release. */
 export function ageDisk({ servers }: Disk): void {
   for (const { documents } of servers.values())
     for (const [at, document] of documents)
       documents.set(at, { ...document, body: toOlder(document.kind, document.body) });
 }
 
-/** Replaces the content of a state file in the same way; the older schema has no checksums and no identity. */
+/** Replaces the content of a state file; the older schema has neither checksums nor identity. */
 export function ageFile(dir: string): void {
   const database = new DatabaseSync(join(dir, 'state.sqlite'));
   database.function('to_older', (kind, body) => toOlder(String(kind), String(body)));

@@ -80,7 +80,7 @@ export async function createOperations(options: OperatorOptions): Promise<Operat
     time.after(ms, () => {
       trouble.toMs = time.nowMs();
       const awayMs = trouble.toMs - trouble.fromMs;
-      // The limit starts with the first read, and a small budget may delay that read by some rounds.
+      // A small budget may delay the first read by some rounds.
       const firstReadMs = time.nowMs() + (plan.requestsPerSecond < 1 ? 180_000 : 60_000);
       if (awayMs > plan.catchUpLimitMs)
         truth.skipped.push({ fromMs: trouble.fromMs, beforeMs: firstReadMs - plan.catchUpLimitMs });
@@ -102,7 +102,7 @@ export async function createOperations(options: OperatorOptions): Promise<Operat
     backAfter(backAfterMs);
   }
 
-  /** Reloads a configuration: a stopped daemon reads it at its start, and a suspended daemon when it resumes. */
+  /** Reloads a configuration, if necessary at the next start or resume. */
   function reload(next: Config): void {
     config = next;
     if (isStopping) return;
@@ -110,7 +110,7 @@ export async function createOperations(options: OperatorOptions): Promise<Operat
   }
 
   function keepCopy(): void {
-    // If ids are unknown, runs before the start of counting look like later runs that have the time of a wrong clock.
+    // Runs before the start of counting look like later runs of a wrong clock.
     const hasIds = [...disk.servers.values()].some(({ entries }) => entries.size > 0);
     const isUsable = running !== undefined && !disk.isFull && hasIds;
     if (isUsable) copy = { disk: copyDisk(disk), atMs: time.nowMs() };

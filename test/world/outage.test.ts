@@ -11,7 +11,7 @@ import { planWorld } from './plan.ts';
 import { playWorld } from './play.ts';
 
 const minuteMs = 60_000;
-/** The first minute of the outage. A full hour passes during the outage, when collectors of every interval are due. */
+/** The first minute of the outage. At a full hour of the outage, all collectors are due. */
 const fromMinute = 50;
 const toMinute = 70;
 
@@ -37,7 +37,7 @@ const plan = {
 
 describeWithTools('world/outage', ['promtool'], ({ promtool }) => {
   it.each(pickPart(['refused', 'silent'] as const, 2))(
-    'fires one alert while a server is %s for 20 minutes, and no alert once it is back',
+    'fires one alert while a server is %s for 20 minutes',
     async (way) => {
       const scrapes: string[] = [];
       let shown = '';
@@ -55,10 +55,10 @@ describeWithTools('world/outage', ['promtool'], ({ promtool }) => {
           shown = text ?? '';
         },
         onLook: async (self) => {
-          // The world reads no configuration file, so the metrics about the file are omitted.
+          // Metrics about the configuration file are omitted.
           const own = (await self.registry.metrics()).replaceAll(/^automation_exporter_config.*\n/gm, '');
           scrapes.push(`${shown}${own}`);
-          // The limit is a minute, plus the time until a vital poll notices the recovery.
+          // The limit is a minute after a vital poll notices the recovery.
           if (scrapes.length * 0.5 <= toMinute + 2) return;
           failing.push(...own.split('\n').filter((line) => /^automation_exporter_collector_success.* 0$/.test(line)));
         },
@@ -91,7 +91,7 @@ function toInput(scrapes: readonly string[]): { series: string; values: string }
 
 const down = [{ labels: '{alertname="AutomationServiceDown"}', value: 1 }];
 
-/** Tests that this alert, and no other, fires from the minute in which the outage is noticed until the end of the outage. */
+/** Tests that only this alert fires during the outage. */
 function testRules(promtool: string, input: readonly { series: string; values: string }[]): string {
   const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-outage-'));
   try {

@@ -5,7 +5,7 @@ import { copiedEveryMs, countedWithinMs, never, toReadableMs } from './restored-
 import type { Scene, Trouble } from './scene.ts';
 import { isOfUnseenPast, isOfUnseenStep, toCommonMs } from './unseen-clocks.ts';
 
-/** All exceptions of the checks. Everything else must be correct once every problem is over. */
+/** All exceptions of the checks. Everything else must be correct in the end. */
 
 export type Truth = Pick<Scene, 'truth' | 'plan' | 'time'>;
 
@@ -13,12 +13,9 @@ type Pardon = {
   readonly name: string;
   readonly why: string;
   readonly holds: (scene: Truth, execution: Execution) => boolean;
-  /** True if the exception ends after the daemon has read the row and has had time to count it. */
+  /** True if the exception ends once the daemon could read and count the row. */
   readonly endsOnceRead?: true;
-  /**
-   * True if the exception ends after a day in which everything was readable, because comparisons of the past count the
-   * execution.
-   */
+  /** True if the exception ends after a readable day, because of recounts. */
   readonly endsInDay?: true;
 };
 
@@ -101,7 +98,7 @@ const pardonsOfCounted: readonly Pardon[] = [
       const endedMs = execution.end?.atMs ?? 0;
       return truth.troubles.some(
         ({ fromMs, toMs, byMs = 0 }) =>
-          // The clock was set back now, or at the end of a time in which the clock was ahead.
+          // The clock was set back.
           (fromMs >= endedMs && fromMs + Math.min(byMs, 0) <= endedMs - minuteMs) ||
           (byMs > 0 && toMs >= endedMs && toMs <= endedAt(execution) - minuteMs),
       );
@@ -148,19 +145,19 @@ function toGoneMs({ truth }: Truth, { project, end, deletedAtMs, lostAtMs = neve
   return Math.min(
     deletedAtMs ?? never,
     project.deleted ? (truth.gone.get(project.name) ?? never) : never,
-    // A run that a restart interrupted ends later; the next database does not contain it.
+    // An interrupted run ends later; the next database lacks it.
     (end?.atMs ?? 0) <= lostAtMs
       ? lostAtMs
       : Math.min(...truth.newDatabases.flatMap(({ atMs }) => (atMs > lostAtMs ? [atMs] : []))),
   );
 }
 
-/** Reports whether the daemon ran for a day; comparisons of the past may be two hours late. */
+/** Reports whether the daemon ran for a day; recounts may be two hours late. */
 function wasThereForDay(scene: Truth, execution: Execution): boolean {
   return wasReadable(scene, execution, Math.min(scene.time.nowMs(), toGoneMs(scene, execution)), 26 * 60 * minuteMs);
 }
 
-/** Reports whether anything was readable; times in which nothing was readable do not count. */
+/** Reports whether anything was readable. */
 function wasReadable({ truth, plan }: Truth, { end }: Execution, untilMs: number, forMs = plan.maxDelayMs): boolean {
   const visibleMs = end?.visibleAtMs ?? 0;
   let readableMs = untilMs - visibleMs;
@@ -200,7 +197,7 @@ function wasSkipped(scene: Truth, execution: Execution): boolean {
 
 function wasLeftOut(scene: Truth, execution: Execution, which: Project | Job | undefined): boolean {
   const { job, end } = execution;
-  // The restored copy may be older than the count.
+  // The copy may be older than the count.
   const isForgotten = scene.truth.troubles.some(
     ({ what, fromMs }) => what === 'restored' && (end?.visibleAtMs ?? 0) > fromMs - copiedEveryMs,
   );
@@ -210,25 +207,22 @@ function wasLeftOut(scene: Truth, execution: Execution, which: Project | Job | u
       (of !== job || by === 'permission') &&
       (end?.atMs ?? 0) < (by === 'permission' ? toMs : toEffectMs(scene, toMs)) + reloadedWithinMs &&
       (isForgotten || !wasReadable(scene, execution, fromMs)) &&
-      // Counting of a project starts anew when the project is included again, so executions that are read later may be uncounted.
+      // Counting of a project that is included again starts anew.
       !wasRead(scene, execution, of === job ? never : fromMs),
   );
 }
 
-/** Returns the time at which a configuration takes effect: a daemon must have run with it until the daemon stored it. */
+/** Returns the time at which a configuration has taken effect and is stored. */
 function toEffectMs({ truth }: Truth, changedMs: number): number {
   const isAway = ({ what, fromMs, toMs }: (typeof truth.troubles)[number]): boolean =>
     what === 'daemon' && fromMs <= changedMs + reloadedWithinMs && toMs > changedMs;
   return truth.troubles.find(isAway)?.toMs ?? changedMs;
 }
 
-/** The time after which a reload has ended polls that wait for a response. */
+/** The time after which a reload stops waiting polls. */
 export const reloadedWithinMs = 30_000;
 
-/**
- * Finds ids that a later database assigned to runs with an earlier start, because a clock was set back. The runs of both
- * databases look the same.
- */
+/** Finds ids of a later database with an earlier start. The runs of both databases look the same. */
 export function findUnordered({ truth, service }: Scene): Set<number> {
   const unordered = new Set<number>();
   const latest = new Map<number, number>();
@@ -241,9 +235,9 @@ export function findUnordered({ truth, service }: Scene): Set<number> {
   return unordered;
 }
 
-/** Reports whether a trace may arrive twice, because the record of its delivery may be lost. */
+/** Reports whether a trace may arrive twice. */
 export function mayBeSentAgain({ what, fromMs, toMs }: Scene['truth']['troubles'][number], atMs: number): boolean {
-  // A request that was in progress when the process ended may arrive afterwards.
+  // A request may arrive after the end of its process.
   const isAfter = fromMs > atMs - 1000;
   if (what === 'daemon') return isAfter && fromMs < atMs + 15_000;
   // The restored copy may be ten minutes old.
@@ -251,7 +245,7 @@ export function mayBeSentAgain({ what, fromMs, toMs }: Scene['truth']['troubles'
   return (what === 'collector' || what === 'disk') && fromMs < atMs + 60_000 && toMs > atMs - 60_000;
 }
 
-/** Reports whether steps may have been unreadable, so that the trace may have only its root. */
+/** Reports whether a trace may lack its steps. */
 export function mayLackSteps({ plan, truth }: Scene, execution: Execution, atMs: number): boolean {
   const { project, deletedAtMs, lostAtMs, end } = execution;
   if (plan.traces === 'root') return true;

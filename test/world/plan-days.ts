@@ -45,14 +45,14 @@ const deck: readonly [CardName, ...CardName[]] = [
   'own clock behind',
 ];
 
-/** Plans days of a small installation with one poll an hour, to test comparisons of the last day and week, nights, and pruning. */
+/** Plans days of a small installation with one poll an hour, for recounts and pruning. */
 export function planDays(seed: number, days: number, isCalm = false): Plan {
   const dice = createDice(`days ${seed}`);
   const lengthMs = days * dayMs;
   const cards = Array.from({ length: isCalm ? 0 : dice.between(2, 8) }, () => {
     const card = dice.pick(deck);
     const atMs = Math.floor(3 * hourMs + dice.next() * (lengthMs - 33 * hourMs));
-    // Problems end early enough to find, within a day, executions that a problem hid.
+    // Problems end a day before the world, because recounts need a day.
     const mostMs = lengthMs - 28 * hourMs - atMs;
     return { card, atMs, forMs: Math.min(mostMs, dice.pick([5, 40, 3 * 60, 11 * 60, 30 * 60, 70 * 60]) * minuteMs) };
   });

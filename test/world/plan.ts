@@ -38,7 +38,7 @@ export type Plan = {
   /** The total of all executions that the server reports. */
   readonly totals?: 'true' | 'any' | 'none' | 'more';
   readonly skewMs: number;
-  /** The release of the server in the simulator's notation; if absent, the simulator's own release. */
+  /** The release of the server; if absent, the simulator's default. */
   readonly release?: string;
   /** The age at which a cleaner of the server deletes executions; absent without a cleaner. */
   readonly keptMs?: number;
@@ -53,16 +53,16 @@ export type Plan = {
   readonly apartMs?: number;
   /** The age after which executions get no trace; absent for the default. */
   readonly maxTraceAgeMs?: number;
-  /** The interval of the lists of projects and jobs, if not the default. Schedules that people write are then watched too. */
+  /** The interval of the lists of projects and jobs, if not the default. True to watch schedules too. */
   readonly listsEveryMs?: number;
-  /** True if all collectors poll at their usual times, including those that are off by default. */
+  /** True if all collectors poll at their usual times. */
   readonly isComplete?: boolean;
 };
 
 const releases = ['3.4.0', '4.14.0', '5.3.0', '5.20.0', '6.0.0'] as const;
 
 export function planWorld(seed: number, deck: readonly CardName[], size: DrawnSize = toSize(seed)): Plan {
-  // Each property has its own random numbers, so that a new property leaves the others as they were.
+  // Each property has its own random numbers, so that new properties do not change others.
   const of = (name: string): Dice => createDice(`plan ${seed} ${name}`);
   const isLarge = size !== 'small' && size !== 'long';
   const lengthMs = {
@@ -99,7 +99,7 @@ export function planWorld(seed: number, deck: readonly CardName[], size: DrawnSi
     holdMs: of('hold').pick([60_000, 60_000, 0, 120_000]),
     backfillMs,
     maxDelayMs,
-    // The limit is longer than a project may wait for its turn, and than the configured backfill.
+    // The limit exceeds the wait of any project, and the backfill.
     catchUpLimitMs:
       of('catch-up').pick(size === 'small' && backfillMs === 0 ? [168, 0.25, 0.25] : [168, 168, 2]) * hourMs,
     traces: size === 'hours' ? 'root' : isLarge ? 'off' : of('traces').pick(['off', 'root', 'nodes', 'nodes']),
@@ -118,13 +118,13 @@ export function planWorld(seed: number, deck: readonly CardName[], size: DrawnSi
     cards: [...(size === 'flood' ? [floodCard] : []), ...drawCards(of, deck, lengthMs, size)],
   };
   const arranged = withTimes(size === 'small' && deck.length > 0 ? arrange(plan, of) : plan, of, deck);
-  // With slow responses, traces with one request after the other would take too long.
+  // With slow responses, traces would take too long.
   const has = (name: CardName): boolean => arranged.cards.some(({ card }) => card === name);
   const isSlow = arranged.requestsPerSecond < 1 || (arranged.minMs > 500 && has('flood'));
   return isSlow || has('dense and slow') ? { ...arranged, traces: 'off' } : arranged;
 }
 
-/** Arranges combinations that are too rare by chance: some of the small worlds have one, with its own problem. */
+/** Gives some small worlds a rare combination with its own problem. */
 function arrange(plan: Plan, of: (name: string) => Dice): Plan {
   const dice = of('special');
   if (!dice.chance(0.15)) return plan;
@@ -142,7 +142,7 @@ function arrange(plan: Plan, of: (name: string) => Dice): Plan {
     gapMs: 150_000,
     requestsPerSecond: 10,
     lengthMs: 8 * minuteMs,
-    // The cards come right after each list, because only a few of them matter.
+    // The cards come right after each list.
     cards: [
       ...own,
       ...[7, 8, 9, 10, 11, 12, 13].map((half): PlayedCard => {
@@ -192,7 +192,7 @@ function withTimes(plan: Plan, of: (name: string) => Dice, deck: readonly CardNa
   return { ...plan, members: card === 'any member clock' ? 2 : plan.members, cards };
 }
 
-/** Most worlds are small, so that many are played in a minute; slow effects need larger worlds. */
+/** Most worlds are small and fast; slow effects need larger ones. */
 function toSize(seed: number): DrawnSize {
   const dice = createDice(`size ${seed}`);
   if (dice.chance(0.88)) return 'small';
@@ -201,7 +201,7 @@ function toSize(seed: number): DrawnSize {
 
 const floodCard: PlayedCard = { card: 'flood', atMs: 7 * minuteMs, forMs: minuteMs };
 
-/** Draws a few problems: the first after counting has begun, the last so early that it can end. */
+/** Draws a few problems that begin and end within the world. */
 function drawCards(
   of: (name: string) => Dice,
   deck: readonly CardName[],
@@ -228,7 +228,7 @@ function drawCards(
 
 const longer = [10_000, 45_000, 3 * minuteMs, 10 * minuteMs, 20 * minuteMs] as const;
 
-/** Picks a card so that a new card in the deck changes few of the plans that were drawn before. */
+/** Picks a card so that a new card changes few existing plans. */
 function pickCard(draw: (card: CardName) => number, deck: readonly CardName[]): CardName {
   const drawn = deck.map((card) => ({ card, value: draw(card) })).sort((one, other) => other.value - one.value);
   const [first] = drawn;
@@ -236,7 +236,7 @@ function pickCard(draw: (card: CardName) => number, deck: readonly CardName[]): 
   return first.card;
 }
 
-/** Reads complete plans, one on each line; these stay the same even if seeds give other plans. */
+/** Reads complete plans, one per line. */
 export function readPlans(file: string): Plan[] {
   const lines = readFileSync(file, 'utf8').split('\n');
   // This cast is safe: the lines are printed plans.

@@ -1,6 +1,6 @@
 import type { Plant } from './plants.ts';
 
-/** Faults that show only with a reload, with hidden rows, with small pages, or with a stopped process. */
+/** Faults that need a reload, hidden rows, small pages or a stopped process. */
 export const conditionPlants: readonly Plant[] = [
   {
     name: 'what was left out of the configuration counts',

@@ -7,7 +7,7 @@ import { readOptions } from './options.ts';
 import { plants } from './plants.ts';
 import { playWorld } from './play.ts';
 
-/** Plays a world with a planted fault in a new process, because a fault stays in the loaded modules. */
+/** Plays a world with a planted fault in a new process. */
 function play(
   name: string,
   shownBy: string,
@@ -27,7 +27,7 @@ function play(
 }
 
 describe('world/plants', () => {
-  it('prints the command that replays a faulty world, reduced to the part that shows the fault', async () => {
+  it('prints the command that replays a faulty world', async () => {
     const shownBy = '--seed=1 --cards=poison@100000+1000 --length=168000 --projects=1 --traces=off';
     const { output } = await play('no overlap', shownBy, []);
     expect(output).toContain('FAILED seed 1 small');

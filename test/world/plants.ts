@@ -1,6 +1,6 @@
 import { conditionPlants } from './plants-of-conditions.ts';
 
-/** A fault that a test inserts into the daemon: it replaces texts of source files. */
+/** A fault for the daemon: a change of the text of source files. */
 export type Plant = {
   readonly name: string;
   readonly patches: readonly Patch[];

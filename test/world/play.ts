@@ -34,7 +34,7 @@ export type Report = {
   readonly requests: number;
   readonly executions: number;
   readonly ended: number;
-  /** The reason why each uncounted execution may be uncounted. */
+  /** The reason for each uncounted execution. */
   readonly leftOut: readonly string[];
   readonly traces: number;
   readonly events: number;
@@ -55,7 +55,7 @@ type PlayOptions = {
 
 const maxFaults = 3;
 
-/** Plays a plan to its end, and returns what was wrong. */
+/** Plays a plan; returns what was wrong. */
 export async function playWorld(
   plan: Plan,
   { onEvent, onScrape, onLook, begin, calmMs }: PlayOptions = {},
@@ -81,7 +81,7 @@ export async function playWorld(
     ...fairWeather,
     minMs: plan.minMs,
     tailShare: plan.tailShare,
-    // Responses that take longer than the deadline are a separate problem, so they do not occur here.
+    // A separate card has responses that are slower than the deadline.
     tailMs: Math.min(plan.minMs * 40 + 300, plan.timeoutMs * 0.7),
     date: plan.date,
     proxyAheadMs: 300,
@@ -205,11 +205,11 @@ export async function playWorld(
   const restMs = calmMs ?? plan.maxDelayMs + 8 * minuteMs + toPaceMs(plan);
   // Waiting traces may need some time; after an hour they are sent without steps.
   const restUntilMs = time.nowMs() + restMs + (plan.traces === 'off' || calmMs !== undefined ? 0 : hourMs);
-  // A small world ends as soon as everything is correct; a larger world must stay correct for some time.
+  // A small world ends once everything is correct; a larger one stays correct for a while.
   const minRestMs = plan.size === 'small' && calmMs === undefined ? 2 * minuteMs + plan.holdMs : restMs;
   await time.run(Math.min(restUntilMs, time.nowMs() + minRestMs));
   let last = await judgeNow();
-  // Executions that end in the future count when the clock of the server reaches their end.
+  // Executions with a future end count when the server's clock reaches it.
   const latestMs = Math.max(...service.world.history.map(endedAt));
   const untilMs = Math.max(restUntilMs, Math.min(latestMs, time.nowMs() + hourMs) + 4 * plan.executionsEveryMs);
   while (last.length > 0 && time.nowMs() < untilMs) {
@@ -247,7 +247,7 @@ function toLastsMs(plan: Plan, { card, forMs }: PlayedCard): number {
 
 type Gentleness = { readonly sent: (atMs: number, daemonSinceMs: number) => void; readonly ended: () => void };
 
-/** Checks that no second has more requests than the budget allows. */
+/** Checks that requests keep to the budget. */
 function createGentleness({ requestsPerSecond }: Plan, onFault: (oracle: string, says: string) => void): Gentleness {
   const starts = Math.max(1, Math.floor(requestsPerSecond));
   const windowMs = (starts / requestsPerSecond) * 1000;
@@ -260,7 +260,7 @@ function createGentleness({ requestsPerSecond }: Plan, onFault: (oracle: string,
       recent.push(atMs);
       if (recent.length <= starts) return;
       const first = recent.shift() ?? 0;
-      // The seconds of the daemon differ a little from true seconds.
+      // The clock of the daemon runs a little too fast or too slow.
       if (atMs - first < windowMs * 0.999 - 1)
         onFault('requests within the budget', `${starts + 1} within ${(atMs - first).toFixed(1)} ms`);
     },

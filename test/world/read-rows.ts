@@ -7,7 +7,7 @@ type Row = {
   readonly 'date-ended'?: { readonly unixtime: number };
 };
 
-/** Records which finished executions a response contains; a row that comes only with a total is ignored. */
+/** Records the finished executions of a response. */
 export function noteRead({ truth, service, time }: Scene, path: string, body: string): void {
   if (!/\/project\/[^*/]+\/executions\?/.test(path) || /[?&]max=1(&|$)/.test(path)) return;
   // This cast is safe: the simulator wrote the text.
@@ -24,10 +24,7 @@ export function noteRead({ truth, service, time }: Scene, path: string, body: st
   }
 }
 
-/**
- * Reports whether a row counts as read: the oldest second of a full page is read again, because rows of this second may be
- * missing.
- */
+/** Reports whether a row counts as read: the oldest second of a full page does not. */
 function isTaken(path: string, rows: readonly Row[]): (row: Row) => boolean {
   const toSecond = (row: Row): number => Math.floor((row['date-ended']?.unixtime ?? Infinity) / 1000);
   const isFull = rows.length >= Number(/[?&]max=(\d+)/.exec(path)?.[1]);
@@ -39,7 +36,7 @@ type Index = { read: number; readonly byId: Map<number, Execution[]> };
 
 const indexes = new WeakMap<readonly Execution[], Index>();
 
-/** Finds an execution in a history. Histories only grow, so the index is extended and not built again. */
+/** Finds an execution in a history. Histories only grow, so the index is extended. */
 function indexOf(history: readonly Execution[]): ReadonlyMap<number, readonly Execution[]> {
   const index: Index = indexes.get(history) ?? { read: 0, byId: new Map<number, Execution[]>() };
   indexes.set(history, index);

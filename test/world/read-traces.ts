@@ -45,7 +45,7 @@ type Spans = {
 
 /** Reads the traces of a JSON request, one for each ResourceSpans. */
 export function readJsonTraces(bytes: Uint8Array): ReadTrace[] {
-  // This cast is safe: our own encoder wrote the text, and missing parts are handled.
+  // This cast is safe: our encoder wrote the text.
   const { resourceSpans } = JSON.parse(Buffer.from(bytes).toString('utf8')) as { resourceSpans: readonly Spans[] };
   return resourceSpans.map((one) => {
     const spans = one.scopeSpans.flatMap((scope) => scope.spans);

@@ -28,7 +28,7 @@ describeWithTools('world/restored-copies', ['prometheus'], (tools) => {
   });
 
   it(
-    'shows a real Prometheus no lower counter, whenever a backup is restored',
+    'shows Prometheus no lower counter after a restore',
     async () => {
       const recorded = new Map<string, Scrapes>();
       const faults: string[] = [];
@@ -63,10 +63,10 @@ describeWithTools('world/restored-copies', ['prometheus'], (tools) => {
   );
 });
 
-/** Cards after which executions since the copy are gone or renamed, so that no exporter could count them again. */
+/** Cards that remove or rename executions after the copy. */
 const unknowable: readonly string[] = ['rename job', 'delete job', 'retention', 'new database'];
 
-/** Plans a small world in which a copy is restored among other problems. */
+/** Plans a small world with a restore among other problems. */
 function planRestore(seed: number): Plan {
   const plan = planWorld(seed * 10 + 1, allCards);
   const dice = createDice(`restore ${seed}`);
@@ -89,7 +89,7 @@ function planRestore(seed: number): Plan {
   };
 }
 
-/** Serves the recorded scrapes of each path in their order; there is no response after the last scrape. */
+/** Serves the recorded scrapes of each path in their order. */
 async function serveInTurn(recorded: ReadonlyMap<string, Scrapes>) {
   const places = new Map<string, number>();
   const server: Server = createServer((request, response) => {

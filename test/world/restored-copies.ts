@@ -4,7 +4,7 @@ import type { Truth } from './pardons.ts';
 import type { Scene } from './scene.ts';
 import { labelOf } from './shown.ts';
 
-/** Reports whether counters of a project may fall: it is gone, or executions since the copy was made are unreadable. */
+/** Reports whether counters of a project may fall: executions after the copy cannot be read. */
 export function mayFall(scene: Pick<Scene, 'truth' | 'plan' | 'time'>, project: string): boolean {
   const { truth, time } = scene;
   if (truth.gone.has(project)) return true;
@@ -25,7 +25,7 @@ export function mayFall(scene: Pick<Scene, 'truth' | 'plan' | 'time'>, project: 
   });
 }
 
-/** Returns the time at which the server responds again if it does not respond, or not completely, at this time. */
+/** Returns the end of an outage that includes this time. */
 export function toReadableMs({ truth }: Pick<Truth, 'truth'>, atMs: number): number {
   const ends = truth.troubles.flatMap(({ what, fromMs, toMs }) =>
     (what === 'down' || what === 'server') && fromMs < atMs ? [toMs] : [],
@@ -33,10 +33,6 @@ export function toReadableMs({ truth }: Pick<Truth, 'truth'>, atMs: number): num
   return Math.max(atMs, ...ends);
 }
 
-/**
- * Reports whether runs may have moved to `__other__`: the limit of series fell after the copy was made and before its runs were
- * read again. Then the restored state does not show that these runs counted for their job.
- */
 export function mayBeOfOthers({ truth }: Pick<Truth, 'truth'>, key: string): boolean {
   const { fewerSinceMs = never, troubles } = truth;
   const owner = labelOf(key, 'job_name') ?? labelOf(key, 'node') ?? '__other__';
@@ -47,10 +43,7 @@ export function mayBeOfOthers({ truth }: Pick<Truth, 'truth'>, key: string): boo
   );
 }
 
-/**
- * Reports whether classes of failures may have changed: the copy lacks them, and before their steps were read again, the job
- * was hidden, or its project was hidden or disabled.
- */
+/** Reports whether classes of failures may have changed, because steps could not be read again. */
 export function mayLackClasses({ truth }: Pick<Truth, 'truth'>, key: string): boolean {
   if (!key.startsWith('automation_execution_failures_total')) return false;
   const sights = truth.troubles.filter(({ what }) => what === 'sight');
@@ -61,10 +54,6 @@ export function mayLackClasses({ truth }: Pick<Truth, 'truth'>, key: string): bo
   return isUnseen || isOfHiddenJob({ truth }, labelOf(key, 'project'));
 }
 
-/**
- * Reports whether permissions hid a job of the project after a restore. The daemon cannot read the runs that the copy lacks, as
- * if the job had always been hidden. Then it has to show the other series of the project.
- */
 function isOfHiddenJob({ truth }: Pick<Truth, 'truth'>, project: string | undefined): boolean {
   const jobs = truth.excluded.filter(
     ({ of, by }) => by === 'permission' && 'definition' in of && of.project.name === project,
@@ -75,7 +64,7 @@ function isOfHiddenJob({ truth }: Pick<Truth, 'truth'>, project: string | undefi
   );
 }
 
-/** Reports whether the configuration excludes a job that has runs which the restored copy lacks; these runs are unknown now. */
+/** Reports whether an excluded job has runs that the copy lacks. */
 export function isUnknownToCopy({ truth }: Pick<Truth, 'truth'>, job: Job | Project | undefined): boolean {
   return truth.troubles.some(({ what, fromMs, toMs, copiedAtMs = 0 }) => {
     const isLeftOut = truth.excluded.some(
@@ -92,8 +81,8 @@ export function isUnknownToCopy({ truth }: Pick<Truth, 'truth'>, job: Job | Proj
 const shownAgainMs = 300_000;
 
 /**
- * Reports whether a copy was restored after an early clock step. A clock that was set back to before the start of counting
- * dates some executions there that count, and others that do not; an older copy does not distinguish them.
+ * Reports whether a copy was restored after an early clock step. A clock that was set back may date executions before
+ * the start of counting.
  */
 function isRestoredAfterEarlyStep({ truth, plan }: Truth): boolean {
   const steps = truth.troubles.filter(
@@ -102,7 +91,7 @@ function isRestoredAfterEarlyStep({ truth, plan }: Truth): boolean {
   return truth.troubles.some(({ what, fromMs }) => what === 'restored' && steps.some((step) => step.fromMs < fromMs));
 }
 
-/** Finds runs that are gone although their traces were sent; after a restore the daemon does not know them. */
+/** Finds runs that are gone although their traces were sent. */
 export function findForgotten(scene: Scene): Set<string> {
   const { truth, plan, service } = scene;
   if (truth.troubles.every(({ what }) => what !== 'restored')) return new Set();
@@ -114,7 +103,7 @@ export function findForgotten(scene: Scene): Set<string> {
   return new Set(gone.map(({ id }) => String(id)));
 }
 
-/** Reports whether a run of a new database has the trace id of an earlier run, because the restored copy lacks that run. */
+/** Reports whether runs of two databases have the same trace id. */
 export function isOfForgottenId({ truth, service }: Scene, { id, lostAtMs }: Execution): boolean {
   return truth.troubles.some(
     ({ what, copiedAtMs = 0 }) =>

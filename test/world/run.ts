@@ -3,11 +3,11 @@ import { readOptions } from './options.ts';
 import { plant } from './planting.ts';
 import type { Report } from './play.ts';
 
-/** Plays one world by its seed, or many; with a progress file, the command continues after the last played world. */
+/** Plays worlds by their seeds; with a progress file, continues after the last world. */
 const options = readOptions(process.argv.slice(2));
 const plantName = options.get('plant')?.replaceAll('_', ' ');
 if (plantName !== undefined) plant(plantName);
-// The modules are imported only now, because planted faults affect only modules that are loaded later.
+// The imports are late, because planted faults affect only modules that are loaded later.
 const { change, drawPlan } = await import('./draw-plan.ts');
 const { readPlans } = await import('./plan.ts');
 const { playWorld } = await import('./play.ts');

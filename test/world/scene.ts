@@ -9,7 +9,7 @@ import type { Climate } from './network.ts';
 import type { Plan } from './plan.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** Everything that cards can change, and the truth, which only the test knows. */
+/** Everything that cards can change, and the truth. */
 export type Scene = {
   readonly plan: Plan;
   readonly time: VirtualTime;
@@ -37,22 +37,19 @@ export type Operator = {
   readonly isUp: () => boolean;
 };
 
-/** What may be missing according to the contracts. */
+/** What may be missing. */
 export type TruthBook = {
-  /** Imported executions by id and start. */
+  /** Imported executions, by id and start. */
   readonly imports: Set<string>;
   /** The projects whose series have ended, each with the time. */
   readonly gone: Map<string, number>;
-  /** Absences that were longer than the catch-up limit: their start, and the time before which executions are skipped. */
+  /** Absences beyond the catch-up limit: their start, and the time before which executions are skipped. */
   readonly skipped: { readonly fromMs: number; readonly beforeMs: number }[];
   /** The start of the first daemon by the clock of the service. */
   beganMs: number;
-  /**
-   * The times at which projects became visible that had been created unseen. Counting begins with the last list without the
-   * project.
-   */
+  /** The times at which hidden projects became visible. Counting begins at the last list without the project. */
   readonly listedFrom: Map<string, number>;
-  /** The times at which executions were deleted that a restored copy cannot read again. */
+  /** The times at which executions were deleted. */
   readonly lostAt: number[];
   /** Earlier names of jobs, each with the time of its end. */
   readonly renamed: { readonly jobId: string; readonly name: string; readonly atMs: number }[];
@@ -70,7 +67,7 @@ export type TruthBook = {
   fewerSinceMs: number | undefined;
   /** Projects that the credentials cannot see now. */
   readonly hiddenProjects: string[];
-  /** The times at which ids started again, each with the number of executions that had ended. */
+  /** The times at which ids started again, with the number of ended executions. */
   readonly newDatabases: { readonly atMs: number; readonly ended: number }[];
   /** The problems of the service, the network or the daemon, each with its start and end. */
   readonly troubles: {
@@ -104,13 +101,13 @@ export type Place = {
   /** The time at which the project or its database was created; no run is older. */
   sinceMs: number;
   readonly jobs: string[];
-  /** The time until which the dense seconds of the project are read. */
+  /** The time up to which the dense seconds are read. */
   denseUntilMs?: number;
 };
 
 type Estate = { readonly places: Place[]; madeProjects: number; madeJobs: number };
 
-/** The start of true time, which has a fraction of a millisecond on purpose. */
+/** The start of true time, with a fraction of a millisecond. */
 export const birthMs = Date.UTC(2026, 0, 15, 12, 3, 7) + 0.625;
 
 export function createTruth(): TruthBook {
@@ -191,7 +188,7 @@ const crons = ['20 9-17/2 * * 1-5', '30 2 * * *', '5 4 * * 0,6', '15 */6 * * *',
 
 const endings = ['succeeded', 'succeeded', 'succeeded', 'failed', 'aborted', 'timedout', 'odd word'] as const;
 
-/** Starts short runs that end between two rounds; some become visible up to 50 s later. */
+/** Starts short runs; some become visible 50 s late. */
 export function startTraffic(scene: Scene, untilMs: number): void {
   const dice = scene.dice.of('traffic');
   const { time, plan, service } = scene;
@@ -237,7 +234,7 @@ export function finishOne(
 export function deleteEnded({ service: { world, control }, truth, time }: Scene, beforeMs: number): void {
   const old = world.history.filter(
     ({ end, ended, deletedAtMs, lostAtMs }) =>
-      // Runs whose id a new database has given to another run are not deleted.
+      // Runs with an id that was assigned twice are not deleted.
       ended && deletedAtMs === undefined && lostAtMs === undefined && (end?.atMs ?? 0) < beforeMs,
   );
   if (old.length > 0) truth.lostAt.push(time.nowMs());
@@ -252,7 +249,7 @@ export function startCleaner(scene: Scene, keptMs: number): void {
   });
 }
 
-/** Ends one successful and then one failed run of each job; the success becomes visible after the failure. */
+/** Ends a success and then a failure of each job; the success is visible later. */
 export function finishLast({ service, time, estate }: Scene): void {
   const nowMs = Math.floor(time.nowMs());
   const skewMs = service.world.members[0]?.skewMs ?? 0;

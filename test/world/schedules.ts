@@ -5,7 +5,7 @@ import { toPaceMs } from './plan.ts';
 import { birthMs, type Scene } from './scene.ts';
 import { labelOf, type Shown } from './shown.ts';
 
-/** Cards of worlds in which each scheduled time is decided exactly once. */
+/** Cards that leave each scheduled time decided exactly once. */
 const plainCards: readonly CardName[] = [
   'kill',
   'stop',
@@ -30,7 +30,7 @@ const plainCards: readonly CardName[] = [
   'long runs',
 ];
 
-/** The maximum delay of a run that still counts as the expected run. */
+/** The maximum delay of an expected run. */
 const marginMs = 600_000;
 
 /** Checks that no run counts as missed, and that each scheduled time is decided once. */

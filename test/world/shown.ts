@@ -2,7 +2,7 @@ export type Shown = ReadonlyMap<string, number>;
 
 const read = new WeakMap<Buffer, readonly (readonly [string, number])[]>();
 
-/** Reads a scrape; blocks that have not changed are not parsed again. */
+/** Reads a scrape; unchanged blocks are not parsed again. */
 export function readShown(text: readonly Buffer[]): Map<string, number> {
   const shown = new Map<string, number>();
   for (const piece of text) {
@@ -39,7 +39,7 @@ export function labelOf(key: string, label: string): string | undefined {
   return key.slice(from, key.indexOf('"', from));
 }
 
-/** Returns the number of counted runs by project and status; for the family by trigger, triggers replace statuses. */
+/** Returns the number of counted runs by project and status, or by trigger. */
 export function countRuns(shown: Shown, runs = 'automation_executions_total{'): Map<string, Map<string, number>> {
   const projects = new Map<string, Map<string, number>>();
   for (const [key, value] of shown) {

@@ -1,7 +1,7 @@
 import type { Plan } from './plan.ts';
 import { playWorld, type Report } from './play.ts';
 
-/** Returns a smaller plan that fails in the same way: with fewer problems, in a shorter time, and with less of everything. */
+/** Returns a smaller plan that fails in the same way. */
 export async function shrink(report: Report, maxPlays = 24): Promise<Report> {
   let smallest = report;
   let plays = 0;
@@ -32,7 +32,7 @@ export async function shrink(report: Report, maxPlays = 24): Promise<Report> {
   return smallest;
 }
 
-/** Writes the command that plays exactly this plan again. */
+/** Writes the command that plays a plan. */
 export function toCommand({ seed }: Plan, plan: Plan, plant?: string): string {
   const { cards, lengthMs, projects, traces, members, release, keptMs } = plan;
   const parts = [`npm run world -- --seed=${seed}`];

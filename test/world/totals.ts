@@ -3,7 +3,7 @@ import { isOfExcludedJob, isShownSurely } from './left-out.ts';
 import type { Scene } from './scene.ts';
 import { labelOf, type Shown } from './shown.ts';
 
-/** The expected total: usually one number; a range if the job of a run depends on the time at which the run was counted. */
+/** The expected total: a number, or a range. */
 type Range = { least: number; most: number };
 
 type JobLabels = { readonly group: string; readonly name: string };
@@ -18,7 +18,7 @@ export function toJobLabels(
   const earlier = truth.renamed.filter(({ jobId, atMs }) => jobId === job.id && atMs >= (end?.visibleAtMs ?? 0));
   const names = new Set([...earlier.map((each) => each.name), name]);
   const labels = [...names].map((each) => ({ group, name: each }));
-  // Without a mark for deleted jobs, such a run looks ad hoc, unless it is a retry or a one-time run.
+  // Without a mark, a run of a deleted job looks ad hoc.
   const { jobDeletedFlag, asDocumented } = service.world.release;
   const isRepeated = !asDocumented && (attempt > 0 || retriedBy !== undefined);
   const isOfJob = type === 'user-scheduled' || isRepeated;
@@ -26,12 +26,12 @@ export function toJobLabels(
   return jobDeleted ? [...labels, { group: '', name: deleted }] : labels;
 }
 
-/** The start that counts: if the start is older than any server, the end replaces it. */
+/** The start, or the end if the start is impossibly old. */
 export function toStart(execution: Execution): number {
   return startedAt(execution) < Date.UTC(2010, 0, 1) ? endedAt(execution) : startedAt(execution);
 }
 
-/** Compares every total with the runs: executions by job, trigger, status and node, nodes of executions, and durations. */
+/** Compares every total with the runs. */
 export function compareTotals(
   scene: Scene,
   shown: Shown,
@@ -66,7 +66,7 @@ function addRun(scene: Scene, execution: Execution, project: string, expected: M
   const seconds = (endedAt(execution) - startedAt(execution)) / 1000;
   const labels = toJobLabels(scene, execution);
   const isSure = isOfExcludedJob(scene, execution) !== undefined;
-  // Servers mark ad hoc runs as scheduled, and without another mark, runs of deleted jobs look the same.
+  // Servers mark ad hoc runs as scheduled.
   const maySeemAdHoc = execution.jobDeleted && trigger === 'scheduled';
   for (const each of maySeemAdHoc ? (['scheduled', 'user'] as const) : [trigger])
     addTo(expected, ['project', project, each, status], 1, isSure && !maySeemAdHoc);
@@ -83,7 +83,7 @@ function addRun(scene: Scene, execution: Execution, project: string, expected: M
     addOfJob(1, 'runs', status);
     if (succeededNodes.length > 0) addOfJob(succeededNodes.length, 'nodes', 'succeeded');
     if (failedNodes.length > 0) addOfJob(failedNodes.length, 'nodes', 'failed');
-    // The run has no duration: a clock was set back during the run, or its start was reset.
+    // A clock was set back during the run, so it has no duration.
     if (seconds < 0 || toStart(execution) !== startedAt(execution)) continue;
     addOfJob(1, 'durations', status);
     addOfJob(seconds, 'seconds', status);
@@ -138,7 +138,7 @@ function foldOthers(expected: Map<string, Range>, totals: ReadonlyMap<string, nu
   }
 }
 
-/** After a time with too few series, the earlier counts of a job or node are shown again only after its next run. */
+/** After a time with too few series, a job or node is shown again after its next run. */
 function foldAll(expected: Map<string, Range>, totals: Map<string, number>): void {
   const toOther = (key: string): string => {
     const [kind = '', project = '', ...more] = key.split('|');
@@ -156,7 +156,7 @@ function foldAll(expected: Map<string, Range>, totals: Map<string, number>): voi
   for (const [key, value] of values) totals.set(toOther(key), (totals.get(toOther(key)) ?? 0) + value);
 }
 
-/** Returns the job that needs the series; a job has separate slots for runs and for durations. */
+/** Returns the job that needs the series. */
 function toOwner([kind = '', project = '', group = '', name = '']: readonly string[]): string {
   return [kind === 'runs' || kind === 'nodes' ? 'runs' : 'durations', project, group, name].join('|');
 }

@@ -13,7 +13,7 @@ type Expected = {
   readonly lengthMs: number;
 };
 
-/** Compares a trace with the execution on the server; returns undefined if they agree. */
+/** Compares a trace with the execution; returns undefined if they agree. */
 export function findDifference(
   scene: Scene,
   execution: Execution,
@@ -25,7 +25,7 @@ export function findDifference(
   if (trace.result !== result) return `its result is ${trace.result} instead of ${result}`;
   const names = toRootNames(scene, execution, project);
   if (!names.includes(trace.rootName)) return `its name is ${trace.rootName} instead of ${names.join(' or ')}`;
-  // The trace was sent before all of its steps were known.
+  // The trace was sent before all steps were known.
   if (trace.degraded !== undefined) return undefined;
   const spans = trace.spans.filter(({ name }) => name !== 'start wait');
   const isBare = mayLackSteps(scene, execution, arrival.atMs);
@@ -67,7 +67,7 @@ function listExpected(execution: Execution, isBare: boolean): Expected[] {
     const moment = momentOf(run, progress);
     if (moment.startMs === undefined) return [];
     const path = String(run.number);
-    // Only the job has the names of steps, while the job exists.
+    // Names of steps come from the job.
     const isNameless = execution.job === undefined || execution.jobDeleted || isBare;
     const names = ['command', ...(isNameless ? [`step ${path}`] : [])];
     const nodes = [...run.nodes.keys()].flatMap((node): Expected[] => {
@@ -105,11 +105,11 @@ function compareSpans(expected: readonly Expected[], spans: readonly ReadSpan[])
   return undefined;
 }
 
-/** Checks the wait: if the first step begins more than two seconds after the run, a span must cover the time between the two. */
+/** Checks that a span covers a wait before the first step. */
 function compareWait(execution: Execution, expected: readonly Expected[], trace: ReadTrace): string | undefined {
   if (expected.length === 0) return undefined;
   const progress = progressOf(execution, Number.MAX_SAFE_INTEGER);
-  // If the clock is set back during the run, a later step may have the earliest start.
+  // With a clock that is set back, a later step may start first.
   const starts = planOf(execution).steps.flatMap((run) => momentOf(run, progress).startMs ?? []);
   // Servers cut the starts of steps to whole seconds.
   const waitsMs = Math.floor(Math.min(...starts.map(progress.toShown)) / 1000) * 1000 - startedAt(execution);

@@ -14,7 +14,7 @@ export function createVirtualTime(startMs: number) {
   let events = 0;
 
   function at(atMs: number, run: () => void): Cancel {
-    // Such an event would always be due, and would block later events.
+    // An event at NaN would block later events.
     if (Number.isNaN(atMs)) throw new RangeError('a time has to be a number');
     order += 1;
     const entry: Entry = { atMs: Math.max(nowMs, atMs), order, run };
@@ -34,10 +34,10 @@ export function createVirtualTime(startMs: number) {
 
   return {
     nowMs: () => nowMs,
-    /** Schedules an event for this time, or for the present if the time has passed. */
+    /** Schedules an event for this time, at the earliest now. */
     at,
     after: (ms: number, run: () => void) => at(nowMs + ms, run),
-    /** Plays all events up to a time in their order; the immediate consequences of an event come before the next event. */
+    /** Plays all events up to a time, in their order. */
     run: async (untilMs: number) => {
       await settle();
       for (let first = heap[0]; first !== undefined && first.atMs <= untilMs; first = heap[0]) {
@@ -52,7 +52,7 @@ export function createVirtualTime(startMs: number) {
       nowMs = untilMs;
     },
     events: () => events,
-    /** Delays the next event until work outside of virtual time is done. */
+    /** Delays the next event until other work is done. */
     hold: (work: Promise<unknown>) => {
       held.add(work);
       const over = (): void => void held.delete(work);
@@ -64,11 +64,11 @@ export function createVirtualTime(startMs: number) {
 export type Hands = {
   /** The difference between the wall clock and true time. */
   wallOffsetMs: number;
-  /** The fraction by which this clock is faster than true time. */
+  /** The fraction by which the clock is too fast. */
   readonly drift: number;
 };
 
-/** The clock of a daemon that starts now; its timers never fire after a kill. */
+/** The clock of a daemon that starts now. */
 export function createDaemonClock(time: VirtualTime, hands: Hands, dice: Dice) {
   const bootMs = time.nowMs() - dice.next() * 1_000_000;
   const rate = 1 + hands.drift;
@@ -76,7 +76,7 @@ export function createDaemonClock(time: VirtualTime, hands: Hands, dice: Dice) {
   let stoppedUntilMs = Number.NEGATIVE_INFINITY;
   let stoppedMs = 0;
 
-  /** Runs work of the process: later while the process is stopped, and never after its end. */
+  /** Runs work of the process while it runs. */
   function run(work: () => void): void {
     if (isKilled) return;
     if (time.nowMs() < stoppedUntilMs) time.at(stoppedUntilMs, () => run(work));
@@ -128,7 +128,7 @@ export function createDaemonClock(time: VirtualTime, hands: Hands, dice: Dice) {
 
 export type DaemonClock = ReturnType<typeof createDaemonClock>;
 
-/** Resolves in the next turn of the event loop, after all settled promises have been handled. */
+/** Resolves in the next turn of the event loop. */
 function nextLoopTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);

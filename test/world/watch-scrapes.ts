@@ -51,7 +51,7 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
   }
 
   function noFall(shown: Shown): void {
-    // A series that was removed starts again with its next run.
+    // A removed series starts again with its next run.
     for (const key of highest.keys())
       if (!shown.has(key) && mayFall(scene, labelOf(key, 'project') ?? '')) highest.delete(key);
     for (const [key, value] of shown) {
@@ -65,7 +65,7 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
         beganAgain(key);
       const isForgiven = hasFallen && isPardoned;
       if (hasFallen && !isForgiven) onFault('no counter falls', `${key}: ${value} after ${before}`);
-      // The series of a removed project may have been shown before, and may stay until the removal is noticed.
+      // The series of a removed project stay until the removal is noticed.
       const isNew = before === undefined && !truth.gone.has(labelOf(key, 'project') ?? '');
       if (isNew && value !== 0 && plan.holdMs > 0 && key.startsWith('automation_executions_total'))
         if (!isTroubled(['restored'], 3_600_000)) onFault('born at 0', `${key}: ${value}`);
@@ -73,7 +73,7 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
     }
   }
 
-  /** Reports whether a counter starts at 0 again because changes since the copy are lost. */
+  /** Reports whether a counter starts at 0 again after a restore. */
   function beganAgain(key: string): boolean {
     return key.startsWith('automation_changes_total') && truth.troubles.some(({ what }) => what === 'restored');
   }
@@ -101,7 +101,7 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
 
   function lagTellsTheTruth(lagSeconds: number | undefined, isKnown: Sight['isKnown']): void {
     if (isTroubled(['server', 'slow', 'disk', 'restored'], 5 * minuteMs)) return;
-    // A hidden project does not count for the lag until it is read again.
+    // Hidden projects have no lag.
     if (isTroubled(['sight'], 5 * minuteMs + plan.maxDelayMs)) return;
     if (time.nowMs() - sinceMs < 5 * minuteMs + paceMs) return;
     const nowMs = time.nowMs();
@@ -111,10 +111,10 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
         open.delete(execution);
         continue;
       }
-      // A run that ends after a clock change has times of the old clock; the new clock must first reach them.
+      // Runs may have times of the old clock, which the new clock must reach.
       if (runsOverStep(execution)) continue;
       const visibleMs = execution.end?.visibleAtMs ?? nowMs;
-      // When a clock is set back, projects count as read up to the new time of this clock.
+      // After a clock is set back, projects are read up to its new time.
       const waitsMs = nowMs - Math.max(visibleMs, ...setBackAt());
       if (waitsMs > (lagSeconds ?? 0) * 1000 + slackMs && waitsMs > slackMs) {
         open.delete(execution);
@@ -130,7 +130,7 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
     });
   }
 
-  /** Checks that executions are counted in time if responses arrive in time, however slow the server is. */
+  /** Checks that executions are counted in time. */
   function countsInTime(isKnown: Sight['isKnown']): void {
     const maxMs = plan.maxDelayMs + 6 * minuteMs + paceMs;
     if (isTroubled(['server', 'sight', 'disk', 'daemon', 'restored', 'step'], maxMs)) return;

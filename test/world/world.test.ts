@@ -11,7 +11,7 @@ import { playWorld } from './play.ts';
 import { shrink, toCommand } from './shrink.ts';
 import { createDaemonClock, createVirtualTime } from './virtual-time.ts';
 
-/** Plans that once showed a fault, one plan on each line. */
+/** Plans that once showed a fault. */
 const corpus = readPlans(join(import.meta.dirname, 'corpus.jsonl'));
 
 const seeds = Array.from({ length: Number(process.env['WORLD_SEEDS'] ?? 60) }, (_, index) => 1001 + index);
@@ -53,7 +53,7 @@ describe('world', () => {
   });
 
   it.each([-1_200_000, 1_200_000])(
-    'makes a trace of every execution that ended a while ago if the server clock is %i ms ahead of the exporter',
+    'makes a trace of every execution if the server clock is %i ms ahead',
     async (serverAheadMs) => {
       const plan = { ...planWorld(2, []), traces: 'root', serverAheadMs, maxTraceAgeMs: 600_000 } as const;
       const report = await playWorld(plan);
@@ -75,7 +75,7 @@ describe('world', () => {
       if (faults.length > 2) break;
     }
     expect(faults).toEqual([]);
-    // Most of these executions ended during absences that were longer than the catch-up limit.
+    // Most of these executions ended during absences beyond the catch-up limit.
     expect(leftOut / ended).toBeLessThan(isAll ? 0.03 : 0.2);
   }, 600_000);
 

@@ -23,7 +23,7 @@ export type ReplicaCard = {
   readonly card: (typeof cardNames)[number];
   readonly atMs: number;
   readonly forMs: number;
-  /** The daemon that the card affects: the owner, or the daemon with this number. */
+  /** The daemon that the card affects: the owner, or one by its number. */
   readonly whom: number | 'owner';
 };
 
@@ -49,7 +49,7 @@ export function drawCards(seed: number, lengthMs: number): ReplicaCard[] {
 
 type Slots = ReturnType<typeof createSlots>;
 
-/** The places of daemons; in each place, one process runs after the other. */
+/** The daemons; each is one process after the other. */
 export function createSlots(count: number, start: (slot: number, generation: number) => Process) {
   const processes: (Process | undefined)[] = Array.from({ length: count }, () => undefined);
   const generations: number[] = Array.from({ length: count }, () => 0);
@@ -108,11 +108,11 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
     engine.copy();
     time.after(200 + 10_000 * dice.next() * dice.next(), () => {
       note('the tail is lost');
-      // The records of deliveries and of the times at which runs were read are lost too.
+      // Records of deliveries and reads are lost too.
       truth.troubles.push({ ...trouble, what: 'restored', fromMs: time.nowMs() });
       const before = engine.unit(unitName).lease;
       engine.loseTail();
-      // The lease is lost, or so many renewals are lost that the lease expires.
+      // The lease is lost, or expires because renewals are lost.
       const { lease } = engine.unit(unitName);
       const leftMs = (lease?.expiresMs ?? 0) - time.nowMs() - engine.skewMs;
       if (lease?.epoch !== before?.epoch || leftMs < renewEveryMs) noteLost();
@@ -134,7 +134,7 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
     const cut = (): void => {
       process.link.onCommitted = undefined;
       process.link.onWrite = undefined;
-      // The response is lost after the card was played, and the owner continues to send until its lease expires.
+      // The owner continues to send until its lease expires.
       noteSpan(time.nowMs(), 10 * secondMs);
       process.link.isCut = true;
       watch.noteUnreached(forMs + givesUpMs);
@@ -148,13 +148,13 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
   } else if (card === 'pause' || card === 'pause inside') {
     const pause = (): void => {
       process.link.onWrite = undefined;
-      // A process that resumes sends its pending requests, although the next owner has sent the same requests.
+      // A process that resumes repeats requests of the next owner.
       noteSpan(time.nowMs(), forMs);
       process.pause();
       watch.noteUnreached(forMs + secondMs);
       time.after(forMs, () => {
         process.resume();
-        // A scrape that waited gets its response before any timer runs.
+        // A waiting scrape gets its response before any timer runs.
         if (slots.at(slot) === process) watch.look(slots.alive());
       });
     };

@@ -9,7 +9,10 @@ import type { VirtualTime } from '../virtual-time.ts';
 type KeptLease = Pick<Lease, 'owner' | 'address' | 'epoch'> & { expiresMs: number };
 type Unit = { lease: KeptLease | undefined; lastEpoch: number; commits: number; readonly disk: Disk };
 
-/** A database that several daemons share, with its own clock. It keeps all confirmed changes until the newest changes are lost. */
+/**
+ * A database that several daemons share, with its own clock. It keeps confirmed changes, unless a card drops the
+ * newest.
+ */
 export type Engine = {
   /** Connects one process to the state; the connection can be cut. */
   readonly connect: (replica: Replica, link: Link) => SharedState;
@@ -17,7 +20,7 @@ export type Engine = {
   /** If true, the database does not respond. */
   isAway: boolean;
   readonly copy: () => void;
-  /** Restores the stored copy, as after a failover to a standby that was behind. */
+  /** Restores the stored copy, as after a failover to an old standby. */
   readonly loseTail: () => void;
   /** The difference between the clock of the database and true time. */
   skewMs: number;
@@ -54,7 +57,7 @@ export function createEngine(time: VirtualTime, dice: Dice): Engine {
 
   const wait = (ms: number): Promise<void> => new Promise((resolve) => void time.after(ms, resolve));
 
-  /** Sends a request and waits for its response; the database does the work at one moment between the two. */
+  /** Sends a request and waits for its response; the database works at one moment in between. */
   async function ask<Answer>(link: Link, work: () => Answer, isWrite: boolean): Promise<Answer> {
     const isLost = (): boolean => link.isCut || engine.isAway;
     await wait(0.2 + dice.next() * dice.next() * 20);
@@ -138,7 +141,7 @@ export function createEngine(time: VirtualTime, dice: Dice): Engine {
         throw new FencedError('another epoch owns the unit', 'taken');
       if (found.commits !== expected) throw new FencedError('the database has lost commits', 'behind');
     }
-    /** A state that keeps nothing in the process: each request reads the current content of the database. */
+    /** A state without a cache: each request reads the database. */
     const now = (): State => openMemoryState(unit(name).disk, { wait: () => Promise.resolve() });
     const read = <Answer>(work: (state: State) => Promise<Answer>): Promise<Answer> =>
       ask(link, () => work(now()), false).then((answer) => answer);
@@ -220,7 +223,7 @@ function copyUnits(units: ReadonlyMap<string, Unit>): Map<string, Unit> {
   );
 }
 
-/** Does some work now, and returns its result or its error later. */
+/** Does some work now; returns its result or error later. */
 function attempt<Answer>(work: () => Answer): () => Answer {
   try {
     const answer = work();

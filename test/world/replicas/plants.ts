@@ -2,10 +2,10 @@ import type { Plant } from '../plants.ts';
 
 const engine = 'test/world/replicas/engine.ts';
 
-/** Faults of leases and fences that worlds with several daemons must find; each fault has a seed that shows it. */
+/** Faults of leases and fences, each with a seed that shows it. */
 export const replicaPlants: readonly Plant[] = [
   {
-    // Lost changes stay unnoticed only if both checks are missing.
+    // Two checks notice lost changes, so both are removed.
     name: 'no fence, and nobody compares commits',
     patches: [
       { file: engine, find: '            fence();\n', replace: '            void fence;\n' },
@@ -38,7 +38,7 @@ export const replicaPlants: readonly Plant[] = [
     shownBy: '--seed=3 --cards=kill_owner@200000+300000',
   },
   {
-    // The loss of the lease stays unnoticed only if both checks are missing.
+    // Two checks notice a lost lease, so both are removed.
     name: 'a renewal that renewed nothing counts, and nobody looks for the own lease',
     patches: [
       {

@@ -160,7 +160,7 @@ export async function playReplicas(seed: number, options: ReplicaPlayOptions = {
   }
 }
 
-/** The plan that all these worlds share: only the daemons and the database have problems. */
+/** The plan of all these worlds: only daemons and database have problems. */
 const steady = {
   size: 'small',
   lengthMs: 6 * minuteMs,

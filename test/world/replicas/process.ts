@@ -27,7 +27,7 @@ type ProcessOptions = {
   readonly onLine: (text: string) => void;
 };
 
-/** One of several daemons. Tests can kill it, stop it for a while, and cut its connection to the database. */
+/** One of several daemons. Tests can kill, stop and disconnect the process. */
 export type Process = ReturnType<typeof startReplicaProcess>;
 
 export function startReplicaProcess(options: ProcessOptions) {

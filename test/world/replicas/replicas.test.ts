@@ -23,7 +23,7 @@ describe('world/replicas', () => {
     expect(one.executions).toBeGreaterThan(20);
   }, 120_000);
 
-  it('counts each execution once, and shows no falling counter when the owner of the server changes', async () => {
+  it('counts each execution once when owners change', async () => {
     const found: string[] = [];
     for (const seed of pickPart(seeds, 4)) {
       const { faults } = await playReplicas(seed);
@@ -38,7 +38,7 @@ describe('world/replicas', () => {
   });
 
   it.each(pickPart(replicaPlants, 3))(
-    'finds $name if this fault is planted, and only then',
+    'finds the planted fault: $name',
     async ({ name, shownBy }) => {
       const planted = await run([...shownBy.split(' '), `--plant=${name.replaceAll(' ', '_')}`]);
       const sound = await run(shownBy.split(' '));

@@ -12,7 +12,7 @@ const options = new Map(
 );
 const plantName = options.get('plant')?.replaceAll('_', ' ');
 if (plantName !== undefined) plant(plantName, replicaPlants);
-// The module is imported only now, because planted faults affect only modules that are loaded later.
+// The import is late, because planted faults affect only modules that are loaded later.
 const { playReplicas } = await import('./play.ts');
 const first = Number(options.get('seed') ?? options.get('from') ?? 1);
 const seeds = Number(options.get('seeds') ?? 1);
@@ -47,7 +47,7 @@ function sum(played: number): string {
   return `${failed} of ${played} failed, ${((performance.now() - startedMs) / 1000).toFixed(1)} s`;
 }
 
-/** Reads a card in the form in which it is printed: name, daemon, time and duration. */
+/** Reads a printed card: name, daemon, time and duration. */
 function toCard(text: string): ReplicaCard {
   const [, name = '', whom = 'owner', atMs = '0', forMs = '0'] = /^(.+)_(\w+?)@(\d+)\+(\d+)$/.exec(text) ?? [];
   // This cast is safe: this command printed the card.

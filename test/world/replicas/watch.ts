@@ -4,16 +4,14 @@ import { countRuns, isCounter, readShown, type Shown } from '../shown.ts';
 import type { Process } from './process.ts';
 
 const minuteMs = 60_000;
-/** The time until an owner with a connection notices that its lease is lost or belongs to another daemon. */
+/** The time until a connected owner notices that its lease is lost. */
 export const learnsMs = 1000;
 /** The time after which an owner without a connection stops by itself. */
 const stopsMs = 7000;
 
 export type Watch = ReturnType<typeof createWatch>;
 
-/**
- * Checks the conditions that must be true at every scrape of all daemons, because a scraper may reach another daemon each time.
- */
+/** Checks the conditions that must be true at every scrape. */
 export function createWatch({
   onFault,
   nowMs,
@@ -40,7 +38,7 @@ export function createWatch({
 
   function noFall(name: string, shown: Shown): void {
     for (const [key, value] of shown) {
-      // The daemon cannot find changes that were made after the copy, so their counters start at 0 again.
+      // Changes after the copy are lost, so their counters start at 0 again.
       if (!isCounter(key) || key.startsWith('automation_changes_total')) continue;
       const least = highest.get(key) ?? 0;
       if (value < least - 1e-6) onFault('no counter falls', `${name}: ${key}: ${value} after ${least}`);
@@ -67,15 +65,15 @@ export function createWatch({
 
   return {
     gapsMs: () => gaps,
-    /** Records that a lease was lost: until its owner notices, two daemons may show the server, each with its own values. */
+    /** Records that a lease was lost; for a moment, two daemons may show the server. */
     noteLost: (): void => {
       lostMs = scene.time.nowMs();
     },
-    /** Records that a lease was acquired. An earlier lease then expired because its renewals were lost. */
+    /** Records that a lease was acquired. An earlier lease has expired. */
     noteAcquired: (): void => {
       acquiredMs = scene.time.nowMs();
     },
-    /** Records that a daemon may have no connection to the database for this long. */
+    /** Records how long a daemon may have no connection to the database. */
     noteUnreached: (forMs: number): void => {
       const fromMs = Math.max(unreachedUntilMs, scene.time.nowMs());
       unreachedUntilMs = Math.max(unreachedUntilMs, scene.time.nowMs() + forMs);
@@ -102,7 +100,7 @@ export function createWatch({
   };
 }
 
-/** The longest gap: leases expire and are acquired in far less time. The time without a connection to the database is added. */
+/** The longest gap without an owner. Time without a connection is added. */
 const maxGapMs = 45_000;
 
 /** Checks that each minute has at most 1.1 times the requests of one daemon. */
