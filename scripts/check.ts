@@ -8,7 +8,7 @@ type StepResult = { readonly name: string; readonly passed: boolean };
 /** Flags that skip files which have not changed since the last run. */
 const incremental: readonly string[] = ['--incremental', '--tsBuildInfoFile', 'node_modules/.cache/types.tsbuildinfo'];
 
-/** The checks that do not run the program. The rules of the architecture are checked by `npm test`. */
+/** The static checks. The rules of the architecture are checked by `npm test`. */
 export const staticSteps: readonly Step[] = [
   { name: 'types', script: 'typescript/bin/tsc', args: ['-p', 'tsconfig.json', '--noEmit', ...incremental] },
   { name: 'lint', script: 'oxlint/bin/oxlint', args: ['--type-aware', '--deny-warnings'] },
@@ -40,12 +40,12 @@ async function runStep(step: Step): Promise<StepResult> {
   return { name: step.name, passed };
 }
 
-// The scripts run with this Node: their first line would use the first `node` on the PATH.
+// The scripts run with this Node, not with the first `node` on the PATH.
 function runScript(step: Step): Promise<{ code: number | null; output: string }> {
   const script = join(import.meta.dirname, '..', 'node_modules', step.script);
   const child = spawn(process.execPath, [script, ...step.args], {
     cwd: join(import.meta.dirname, '..'),
-    // Two of the steps are Go programs, which spend a third of their time on garbage collection by default.
+    // Two steps are Go programs, which would spend a third of their time on garbage collection.
     env: { GOGC: '400', ...process.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -2,7 +2,10 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The faults that must do no lasting harm, each with the exporter's reaction; a fault's number is its place in the list. */
+/**
+ * The faults that must do no lasting harm, with the exporter's reactions. The number of a fault is its place in the
+ * list.
+ */
 export const faults: readonly (readonly [fault: string, outcome: string])[] = [
   ['The server refuses connections at the start', 'Reports it as down, and polls it once it responds'],
   ['The server stops while it is watched', 'Keeps the counters, and continues when the server is back'],
@@ -30,24 +33,24 @@ export const faults: readonly (readonly [fault: string, outcome: string])[] = [
   ['A certificate or name resolution fails', 'Names the error, and recovers after the repair'],
   ['The process is killed repeatedly', 'Loses nothing and counts nothing twice'],
   ['The process is stopped during a scrape and a delivery', 'Finishes in time and loses nothing'],
-  ['The disk is full', 'Counting stops, scrapes continue; counts everything once there is room'],
+  ['The disk is full', 'Scrapes continue; counts every execution once there is space'],
   [
     'The state is truncated, damaged, newer, removed or in use',
     'Restores the backup, or refuses to start; counts nothing twice',
   ],
-  ['The process is suspended', 'Continues, reports for how long, and reports no server as down'],
+  ['The process is suspended', 'Continues, reports the pause, and reports no server as down'],
   ['A reload finds an invalid configuration', 'Keeps the previous one'],
-  ['A certificate file is replaced', 'Uses a valid one without a failed scrape; keeps the old one otherwise'],
+  ['A certificate file is replaced', 'Uses a valid certificate without a failed scrape; otherwise keeps the old certificate'],
   [
     'The trace backend is away for hours',
-    'Counts everything; memory and disk stay bounded; skipped traces are counted',
+    'Counts every execution and every skipped trace, with limited memory and disk',
   ],
   ['The trace backend accepts a request and never responds', 'Delivers every trace later'],
   ['The trace backend answers 503 with Retry-After', 'Delivers every trace later'],
-  ['The trace backend rejects one trace', 'Quarantines and reports it; a retry delivers it after the repair'],
+  ['The trace backend rejects one trace', 'Quarantines and reports the trace; a retry delivers it after the repair'],
   ['The trace backend accepts part of a request', 'Delivers every trace'],
   ['The response of the trace backend is lost', 'Delivers every trace, perhaps twice with the same ids'],
-  ['Fifty scrapers stop reading', 'Disconnects slow clients; memory stays bounded, and polls continue'],
+  ['Fifty scrapers stop reading', 'Disconnects slow clients; memory stays limited, and polls continue'],
   ['Fifty scrapers use both formats at once', 'The server gets no extra request, and formats do not mix'],
   ['There are too many job names, or very long ones', 'A scrape stays below 20 MB; every execution is counted'],
   ['Names contain special characters', 'Labels contain them unchanged'],

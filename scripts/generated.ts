@@ -4,7 +4,7 @@ import { renderMetricReference, renderOptionReference } from '../src/daemon/cata
 import { chartFiles } from './chart/files.ts';
 import { renderFaults } from './faults.ts';
 
-/** Returns every generated file by path; a test compares them with the committed files. */
+/** Returns every generated file by path. */
 export function generated(): Readonly<Record<string, string>> {
   return {
     'docs/configuration.md': renderOptionReference(),

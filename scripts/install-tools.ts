@@ -40,13 +40,13 @@ function installPackages(packages: readonly string[]): void {
   const flags = ['-y', '-q', '-o', 'DPkg::Lock::Timeout=120', '--no-install-recommends'];
   const install = ['install', ...flags, ...packages];
   withServicesAtRest(() => {
-    // A fresh image has no lists or old lists; on a machine in use the lists mostly suffice.
+    // A fresh image has no package lists, or old ones.
     if (isDone('apt-get', install)) return;
     if (isDone('apt-get', ['update', '-q'])) isDone('apt-get', install);
   });
 }
 
-/** Installs services without starting them, by Debian's policy file; an existing policy file stays. */
+/** Installs services without starting them, by a policy file of Debian. */
 function withServicesAtRest(install: () => void): void {
   if (existsSync(policyFile)) {
     install();
@@ -66,7 +66,7 @@ function installPython(python: string, requirement: string): void {
   const done =
     isDone('/usr/bin/python3', ['-m', 'venv', '--clear', directory]) &&
     isDone(python, ['-m', 'pip', 'install', '--quiet', '--no-input', requirement]);
-  // The next run would take an incomplete environment for a complete one.
+  // The next run would use an incomplete environment.
   if (!done) rmSync(directory, { recursive: true, force: true });
 }
 

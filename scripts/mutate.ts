@@ -27,10 +27,10 @@ const { values } = parseArgs({
   },
 });
 
-// Only the nearest tests are run: a fault must be noticed there.
+// Only the nearest tests run: they must notice a fault.
 const maxTests = Number(values.tests);
 
-// A run takes long, so the other programs of this machine have priority; sessions inherit it.
+// A run takes long, so other programs of the machine have priority.
 setPriority(19);
 
 const sources = readSources(['src', 'test']);
@@ -39,7 +39,7 @@ const equivalents = JSON.parse(
   readFileSync(join(top, 'scripts', 'mutate', 'equivalent.json'), 'utf8'),
 ) as readonly Equivalent[];
 
-/** Tests that fail without any fault, which are left out. */
+/** Tests that also fail without a fault are left out. */
 const failing = new Set<string>();
 const reports: string[] = [];
 for (const room of values.room) {

@@ -3,8 +3,8 @@ import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 /**
- * Makes the pictures of `docs/images` from the demo: `npm exec -c 'node scripts/pictures.ts'`. With a folder, it makes
- * each page there in the light, in the dark and as on a phone. Needs Chromium.
+ * Makes the pictures of `docs/images` from the demo: `npm exec -c 'node scripts/pictures.ts'`. With a folder as
+ * argument: pictures of all pages, in light and dark colours and on a phone. Needs Chromium.
  */
 const top = join(import.meta.dirname, '..');
 const [, , folder] = process.argv;

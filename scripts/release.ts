@@ -10,8 +10,8 @@ import { readVersions } from './release/versions.ts';
 const top = join(import.meta.dirname, '..');
 
 /**
- * `npm run release`: every file of a release in `dist-release/`. `npm run release -- --dry-run [--arch=amd64] [--quick]` builds
- * each twice, compares the bytes, and leaves nothing behind.
+ * `npm run release`: every file of a release in `dist-release/`. `npm run release -- --dry-run [--arch=amd64]
+ * [--quick]` builds each file twice and compares the bytes.
  */
 const { values } = parseArgs({
   options: {
@@ -75,7 +75,7 @@ function digest(file: string): string {
   return createHash('sha256').update(readFileSync(file)).digest('hex');
 }
 
-/** Checks that each package of the bill has its licence in the list, and the reverse. Node.js has its own licence file. */
+/** Checks that bill and licences list the same packages. Node.js has its own licence file. */
 function checkBill(): void {
   const [bill = ''] = globSync('sbom.cdx.json', { cwd: folder });
   // This cast is safe: `renderBill` wrote the file.
@@ -93,7 +93,7 @@ function checkBill(): void {
   console.log(`SBOM: Node.js and ${billed.length} packages; licences: ${counts.join(', ')}`);
 }
 
-/** Audits the packages. A registry without this endpoint does not answer, which does not affect the release. */
+/** Audits the packages. Some registries lack this endpoint; the release does not need it. */
 function audit(): string {
   const { stdout } = spawnSync('npm', ['audit', '--omit=dev', '--json'], {
     cwd: top,

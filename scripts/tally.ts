@@ -13,7 +13,7 @@ export function createTally(): Tally {
   return { passed: 0, failed: [], skipped: [], retried: [] };
 }
 
-/** Counts the tests of a run. A file that does not load, and an error outside of any test, count as a failed test. */
+/** Counts the tests of a run. A file that does not load and an error outside of tests count as failed tests. */
 export function createTallyReporter(tally: Tally): Reporter {
   return {
     onTestRunEnd(modules, unhandledErrors) {
@@ -24,7 +24,7 @@ export function createTallyReporter(tally: Tally): Reporter {
   };
 }
 
-/** Renders the end of the output: the names of tests that did not simply pass, then one line of numbers. */
+/** Renders the end of the output: tests that did not pass at once, then numbers. */
 export function toSummary(tally: Tally): string {
   return [
     ...toList('Skipped:', tally.skipped),
@@ -36,7 +36,7 @@ export function toSummary(tally: Tally): string {
 
 const budgetSeconds = { push: 480, all: 2700 };
 
-/** Compares the duration of a whole run with its limit on two idle cores; a busy machine does not make a run fail. */
+/** Compares the duration of a run with its limit on two idle cores. */
 export function toTimes({ isAll, seconds, load }: TimesOfRun): string {
   const budget = isAll ? budgetSeconds.all : budgetSeconds.push;
   const verdict = seconds > budget ? `${(seconds - budget).toFixed(0)} s over` : 'within';
@@ -45,7 +45,7 @@ export function toTimes({ isAll, seconds, load }: TimesOfRun): string {
 
 type TimesOfRun = { readonly isAll: boolean; readonly seconds: number; readonly load: number };
 
-/** Reports whether a run has succeeded. In CI, which has every tool, a skipped test is a failure. */
+/** Reports whether a run has succeeded. CI has every tool, so a skipped test is a failure there. */
 export function hasSucceeded({ failed, skipped }: Tally, inCi: boolean): boolean {
   return failed.length === 0 && (skipped.length === 0 || !inCi);
 }

@@ -36,7 +36,7 @@ if (filters.length === 0) console.log(toTimes({ isAll, seconds: process.uptime()
 // The process exits even if a test left a handle open.
 process.exit(hasSucceeded(tally, inCi) ? 0 : 1);
 
-/** Installs tools while other tests run; returns a port whose connections end when the installation ends. */
+/** Installs tools while tests run; connections to the returned port end with the installation. */
 async function installTools(): Promise<number> {
   const waiting = new Set<Socket>();
   const server = createServer((socket) => {
@@ -52,6 +52,6 @@ async function installTools(): Promise<number> {
     for (const socket of waiting) socket.destroy();
   });
   const address = server.address();
-  // This cast is safe: a TCP server has such an address.
+  // This cast is safe: the address of a TCP server has a port.
   return (address as AddressInfo).port;
 }

@@ -8,12 +8,12 @@ export type Tool = {
   readonly commands: readonly [string, ...string[]];
   /** The Debian packages that contain it. */
   readonly packages: readonly string[];
-  /** A Python package, which gets its own virtual environment. */
+  /** A Python package, for a virtual environment. */
   readonly python?: string;
-  /** A Go program with its version; if Go is installed, it is built once in some minutes. */
+  /** A Go program with its version; the build takes minutes. */
   readonly go?: string;
   readonly usedBy: string;
-  /** Only tests of `npm test -- --all` use it. */
+  /** True if only `npm test -- --all` uses the tool. */
   readonly isForAll?: true;
 };
 
@@ -78,7 +78,7 @@ export const tools = [
     commands: [join(cacheDirectory(), 'kubernetes-validate-1.37.0', 'bin', 'python')],
     packages: ['python3', 'python3-venv'],
     python: 'kubernetes-validate==1.37.0',
-    usedBy: 'the tests that hold the chart against the schemas of Kubernetes',
+    usedBy: 'the tests of the chart with the schemas of Kubernetes',
     isForAll: true,
   },
   {
@@ -120,21 +120,21 @@ export const tools = [
 
 export type ToolName = (typeof tools)[number]['name'];
 
-/** Returns the path of a tool; undefined if it, or a command that it needs, is not installed. */
+/** Returns the path of a tool; undefined if one of its commands is missing. */
 export function findTool(name: ToolName): string | undefined {
   const tool: Tool | undefined = tools.find((row) => row.name === name);
   const paths = tool?.commands.map(findCommand) ?? [];
   return paths.includes(undefined) ? undefined : paths[0];
 }
 
-/** Returns the folder for things that are slow to make; it is outside of the checkout, so that new clones use it. */
+/** Returns the folder for things that are slow to make, for all clones. */
 export function cacheDirectory(): string {
   return join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'automation-exporter');
 }
 
 function findCommand(command: string): string | undefined {
   if (isAbsolute(command)) return isExecutable(command) ? command : undefined;
-  // Debian installs debootstrap in sbin, which is not on an ordinary user's PATH.
+  // Debian installs debootstrap in sbin, outside of the usual PATH.
   const directories = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin'];
   return directories.map((directory) => join(directory, command)).find(isExecutable);
 }

@@ -3,17 +3,17 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
 
 type Bundled = {
-  /** The files whose code is in the bundle: those of this repository, and those of packages. */
+  /** The files whose code is in the bundle, of this repository and of packages. */
   readonly modules: readonly string[];
 };
 
-/** Joins the sources and their packages into a few files that Node runs unchanged; a command loads only the files it needs. */
+/** Joins sources and packages into a few files; a command loads only the files it needs. */
 export async function bundle({ top, folder }: { readonly top: string; readonly folder: string }): Promise<Bundled> {
   const build = await rolldown({
     cwd: top,
     input: {
       cli: 'src/cli.ts',
-      // A thread has this entry point, so it needs a file of its own.
+      // A thread starts with this file.
       'sqlite-health': 'src/state/sqlite-health.ts',
       healthcheck: 'src/healthcheck.ts',
     },
@@ -33,7 +33,7 @@ export async function bundle({ top, folder }: { readonly top: string; readonly f
       // Errors and reports show the original names of functions.
       keepNames: true,
       comments: false,
-      // A single character beyond Latin-1 would make V8 keep two bytes for each character of the file.
+      // With a single character beyond Latin-1, V8 would keep two bytes for each character of the file.
       charset: 'ascii',
       sourcemap: 'hidden',
       sourcemapExcludeSources: true,
@@ -49,12 +49,15 @@ export async function bundle({ top, folder }: { readonly top: string; readonly f
   }
 }
 
-/** Reports whether a module is escaped. The simulated server is not: it shows its templates as written, and no daemon loads it. */
+/**
+ * Reports whether the non-ASCII characters of a module are escaped. The simulated server is not escaped, because no
+ * daemon loads it.
+ */
 function isEscaped(top: string, id: string): boolean {
   return id.startsWith(join(top, 'src'));
 }
 
-/** Escapes non-ASCII characters before the build, because templates with a tag keep their text; no line moves. */
+/** Escapes non-ASCII characters before the build, without moving lines. */
 function toAscii(code: string): string {
   return code.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -3,12 +3,12 @@ import { commandFlags, commandWords } from '../../src/commands/command-table.ts'
 import { toHelp } from '../../src/config/show/help.ts';
 import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 
-/** A flag in the form in which a shell completes it: `--config.file=`, or without `=` for a switch. */
+/** A flag as a shell completes it: `--config.file=`, or without `=` for a switch. */
 type Flag = {
   readonly name: string;
   readonly help: string;
   readonly commands: readonly string[] | undefined;
-  /** All possible values, if these are known. */
+  /** All possible values, if known. */
   readonly words: readonly string[];
 };
 
@@ -35,7 +35,7 @@ const closedSets: Readonly<Record<string, readonly string[]>> = {
   dialect: ['rundeck', 'service'],
 };
 
-/** All words that may follow a command, if these are known. */
+/** All words that may follow a command, if known. */
 const followers = commandWords.flatMap(({ name, usage }) => {
   const words = toWords(usage?.split(' ')[0]);
   return words.length === 0 ? [] : [{ name, words: words.join(' ') }];
@@ -45,7 +45,7 @@ function toWords(value = ''): readonly string[] {
   return /^[\w-]+(\|[\w-]+)+$/.test(value) ? value.split('|') : [];
 }
 
-/** Renders the completion for bash: commands, the flags of a command, and as values known words or files. */
+/** Renders the completion for bash: commands, flags, known words and files. */
 export function renderBashCompletion(): string {
   const flags = listFlags();
   const general = flags.filter(({ commands }) => commands === undefined).map(({ name }) => name);

@@ -23,7 +23,7 @@ const name = 'automation-exporter';
 const home = `usr/lib/${name}`;
 type Choice = {
   readonly compression?: 'xz' | 'none';
-  /** A small program that replaces Node in tests of everything else. */
+  /** A small program that replaces Node in tests. */
   readonly node?: string;
   readonly architecture?: Architecture;
 };
@@ -63,10 +63,10 @@ if (import.meta.main) {
   console.log(await buildDebianPackage(positionals[0] ?? join(top, 'dist-deb'), { architecture }));
 }
 
-/** A version, and the date of its sources in seconds, which makes the same sources give the same bytes. */
+/** A version, and the date of its sources in seconds. */
 type Release = { readonly version: string; readonly date: number };
 
-/** Returns the date that the environment sets, or the date of the last commit, or the present time outside of a repository. */
+/** Returns the date of the environment, of the last commit, or the present time. */
 function readSourceDate(): number {
   const named = process.env['SOURCE_DATE_EPOCH'];
   if (named !== undefined) return Number(named);
@@ -82,13 +82,13 @@ function readVersion(folder: string): string {
 function addNode(root: string, { binary, licence }: ShippedNode): void {
   cpSync(binary, join(root, home, 'node'), { dereference: true });
   cpSync(licence, join(root, home, 'NODE-LICENSE'));
-  // The script below starts this file. Its first line stays, because source maps count lines.
+  // The script below starts this file. The first line stays, because source maps count lines.
   const cli = join(root, home, 'cli.js');
   writeFileSync(cli, readFileSync(cli, 'utf8').replace(/^#!.*/, ''));
   write(root, `usr/bin/${name}`, renderStart());
 }
 
-/** Renders the script that starts Node with its settings, so that it need not restart; the environment takes precedence. */
+/** Renders the script that starts Node with its settings; the environment takes precedence. */
 export function renderStart(): string {
   const settings = Object.entries(allocatorSettings).map(([key, value]) => `${key}="\${${key}-${value}}"`);
   return `#!/bin/sh
@@ -97,7 +97,7 @@ exec /${home}/node ${nodeFlags.join(' ')} /${home}/cli.js "$@"
 `;
 }
 
-/** Moves the manual, the completion and the texts to the places that Debian uses; files for npm alone are removed. */
+/** Moves the manual, the completion and the texts to Debian's places; removes files of npm. */
 function moveDocuments(root: string, release: Release): void {
   const from = join(root, home);
   const take = (path: string): string => readFileSync(join(from, path), 'utf8');

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Architecture, findArchitecture, provideNode } from './node.ts';
 
-/** The libraries that Node is linked with, by Debian package; the loader is part of the first package. */
+/** The libraries of Node, by Debian package; the first package has the loader. */
 const libraries = {
   libc6: ['libc.so.6', 'libm.so.6', 'libdl.so.2', 'libpthread.so.0'],
   'libgcc-s1': ['libgcc_s.so.1'],
@@ -12,9 +12,8 @@ const libraries = {
 } as const;
 
 /**
- * `node image.ts FOLDER [ARCHITECTURE]`, inside the image that builds: puts Node, its libraries and the licences of both into a
- * folder. Libraries of this architecture are copied from this system; those of another one come from Debian's packages, and an
- * emulator is installed.
+ * `node image.ts FOLDER [ARCHITECTURE]`, in the build image: writes Node, its libraries and their licences into a
+ * folder. Libraries of another architecture come from Debian's packages, with an emulator.
  */
 function collectNode(folder: string, architecture: Architecture): void {
   const scratch = mkdtempSync(join(tmpdir(), 'image-node-'));
@@ -38,7 +37,7 @@ function collectNode(folder: string, architecture: Architecture): void {
 
 if (import.meta.main) {
   const [folder = '', name] = process.argv.slice(2);
-  // Without BuildKit, the build does not know the wanted architecture.
+  // Without BuildKit, the wanted architecture is unknown.
   collectNode(folder, findArchitecture(name === '' ? undefined : name));
 }
 

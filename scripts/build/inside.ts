@@ -7,7 +7,7 @@ export type Inside = {
   readonly version: string;
   /** The licence as an SPDX expression. */
   readonly license: string;
-  /** The texts of the package about its licence and its authors, one for each file. */
+  /** The texts of the package about its licence and its authors. */
   readonly texts: readonly string[];
   /** The checksum of the archive of the package in the lockfile. */
   readonly integrity: string | undefined;

@@ -1,6 +1,6 @@
 import type { Inside } from './inside.ts';
 
-/** Licences that only require that they are named, and do not extend to other code. */
+/** Licences that only have to be named. */
 const accepted = new Set([
   '0BSD',
   'Apache-2.0',
@@ -12,7 +12,10 @@ const accepted = new Set([
   'MIT-0',
 ]);
 
-/** Returns packages that must not ship, with their licences. All of an expression must be accepted, or one side of an OR. */
+/**
+ * Returns packages that must not ship, with their licences. With AND, all licences must be accepted; with OR, one of
+ * them.
+ */
 export function findRefusedLicences(inside: readonly Pick<Inside, 'name' | 'license'>[]): readonly string[] {
   return inside.filter(({ license }) => !isAccepted(license)).map(({ name, license }) => `${name} (${license})`);
 }

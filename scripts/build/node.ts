@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 const top = join(import.meta.dirname, '..', '..');
 
-/** The architectures that packages are built for, with the names that Node, Debian, its folder of libraries and QEMU use. */
+/** The architectures of packages, with their names in Node, Debian, its library folder and QEMU. */
 const architectures = [
   {
     node: 'x64',
@@ -25,17 +25,17 @@ const architectures = [
 
 export type Architecture = (typeof architectures)[number];
 
-/** Finds an architecture by its name in Node or Debian; without a name, that of this machine. */
+/** Finds an architecture by its name in Node or Debian; by default, the architecture of this machine. */
 export function findArchitecture(name: string = process.arch): Architecture {
   const found = architectures.find(({ node, debian }) => node === name || debian === name);
   if (found === undefined) throw new Error(`no package is made for ${name}; there are amd64 and arm64`);
   return found;
 }
 
-/** The files of the Node that is shipped, in the version of the lockfile. */
+/** The files of the shipped Node. */
 export type ShippedNode = { readonly binary: string; readonly licence: string };
 
-/** Returns the installed Node; for another architecture, downloads it from the registry into a folder. */
+/** Returns the installed Node, or downloads the Node of another architecture into a folder. */
 export function provideNode({ node }: Architecture, folder: string): ShippedNode {
   const name = `node-linux-${node}`;
   const installed = join(top, 'node_modules', name);

@@ -22,7 +22,7 @@ const shipped = [
 
 type BuiltPackage = { readonly files: number; readonly bytes: number };
 
-/** Writes the npm package into a folder, after emptying it; the image and the Debian package contain the same files. */
+/** Empties a folder and writes the npm package into it; the image and the Debian package contain the same files. */
 export async function buildPackage(folder: string): Promise<BuiltPackage> {
   rmSync(folder, { recursive: true, force: true });
   const { modules } = await bundle({ top, folder });
@@ -62,7 +62,7 @@ function readDescription(): Description {
   return JSON.parse(readFileSync(join(top, 'package.json'), 'utf8')) as Description;
 }
 
-/** Removes the dependencies, because the bundle contains them. The optional Node is for machines with an older version. */
+/** Removes the dependencies, because the bundle contains them. The optional Node is for machines with an older Node. */
 function toShippedDescription({ name, version, description, license, optionalDependencies }: Description) {
   return {
     name,
@@ -72,7 +72,7 @@ function toShippedDescription({ name, version, description, license, optionalDep
     type: 'module',
     bin: { [name]: 'cli.js' },
     man: ['man/automation-exporter.1'],
-    // npm warns if the machine's Node is older; only the npm package uses that Node.
+    // npm warns if the machine's Node is older.
     engines: { node: '>=20' },
     scripts: { postinstall: 'node link-node.cjs' },
     optionalDependencies,

@@ -5,9 +5,9 @@ import { allocatorSettings, nodeFlags } from '../../src/commands/start.ts';
 import { findArchitecture } from './node.ts';
 
 /**
- * Fills a compile cache: `node warm-up.ts PACKAGE IMAGE CACHE [ARCHITECTURE]` lets the package in the first folder watch a
- * simulated server until its pages have been served and a trace has been sent, then ends it. The Node in IMAGE runs it,
- * emulated if it is for another architecture. Compiled code fits only the flags of Node that it was compiled with.
+ * Fills a compile cache: `node warm-up.ts PACKAGE IMAGE CACHE [ARCHITECTURE]` runs the package until it has served its
+ * pages and sent a trace. The Node of IMAGE runs the package, emulated if necessary. Compiled code is valid only for
+ * the same flags of Node.
  */
 const [folder = '', image = '', cache = '', name] = process.argv.slice(2);
 const architecture = findArchitecture(name === '' ? undefined : name);
@@ -42,5 +42,5 @@ async function until<Found>(look: () => Promise<Found | undefined>): Promise<Fou
     if (found !== undefined) return found;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  throw new Error(`the package did not come as far as its first trace:\n${log}`);
+  throw new Error(`the package did not send a trace:\n${log}`);
 }

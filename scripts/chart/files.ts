@@ -6,7 +6,7 @@ import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 import { renderThresholds } from './thresholds.ts';
 import { chartValues } from './values.ts';
 
-/** Returns the generated files of the chart by path; its rules and dashboards are links to committed files. */
+/** Returns the generated files of the chart by path; rules and dashboards are links. */
 export function chartFiles(): Readonly<Record<string, string>> {
   return {
     'Chart.yaml': renderChartFile(),
@@ -17,7 +17,7 @@ export function chartFiles(): Readonly<Record<string, string>> {
   };
 }
 
-/** Renders the description of the chart, which has the version of the exporter that it runs. */
+/** Renders the description of the chart, with the version of the exporter. */
 function renderChartFile(): string {
   return `# Generated from scripts/chart/files.ts and package.json.
 apiVersion: v2
@@ -46,7 +46,7 @@ function toTree(): Tree {
     let place = tree;
     for (const key of keys) {
       place[key] ??= {};
-      // This cast is safe: no value is at a place that has other values below it.
+      // This cast is safe: a place has a value or places below it.
       place = place[key] as Tree;
     }
     place[last] = value;
@@ -76,7 +76,7 @@ function renderBranch(tree: Tree, indent: string): string {
 
 type Schema = { readonly [key: string]: unknown };
 
-/** Renders a schema of draft 7, which every Helm 3 reads; an unknown value is an error. */
+/** Renders a schema of draft 7, for every Helm 3; unknown values are errors. */
 function toValuesSchema(): Schema {
   const config = forGo(toJsonSchema(collectors, listFamilies()));
   const { $schema: _, title: _title, $defs, ...ofConfig } = config;
@@ -108,7 +108,7 @@ function forGo<Value>(value: Value): Value {
   return Object.fromEntries(entries) as Value;
 }
 
-/** Adds the key `false`: Helm reads YAML 1.1, in which the key `off` is false. */
+/** Adds the key `false`: in YAML 1.1, which Helm reads, the key `off` is false. */
 function withFalse(properties: unknown): unknown {
   if (typeof properties !== 'object' || properties === null || !('off' in properties)) return properties;
   return { ...properties, false: properties.off };

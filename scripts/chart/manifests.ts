@@ -55,7 +55,7 @@ config:
 
 const header = '# Made from the chart by `node scripts/chart/manifests.ts`.\n';
 
-/** Renders the plain manifests and their kustomization by file: the chart with the fewest values, without what only Helm needs. */
+/** Renders the plain manifests and their kustomization by file, from the chart with the fewest values. */
 export function renderManifests(helm: string): Readonly<Record<string, string>> {
   const objects = renderChart(helm, plainValues, { release: 'automation-exporter' }).map(withoutHelm);
   const files = objects.map((object): readonly [string, string] => [
@@ -70,7 +70,7 @@ export function renderManifests(helm: string): Readonly<Record<string, string>> 
   return Object.fromEntries<string>([...files, ['kustomization.yaml', toYaml(kustomization)]]);
 }
 
-/** Renders YAML that Kubernetes reads as YAML 1.1: texts with another meaning there are quoted. */
+/** Renders YAML with quotes around texts that YAML 1.1 reads differently. */
 function toYaml(object: object): string {
   return `${header}${stringify(object, { lineWidth: 0, version: '1.1' })}`;
 }

@@ -11,7 +11,7 @@ type Rule = {
 };
 type Fields = Readonly<Record<string, string>>;
 
-/** Renders, for the template of the rules, each text that has thresholds, with their names in `@`, and the defaults. */
+/** Renders each text with thresholds for the template of the rules, with their names in `@`, and the defaults. */
 export function renderThresholds(): string {
   const defaults = Object.fromEntries(
     // This cast is safe: both objects have these keys.
@@ -21,10 +21,10 @@ export function renderThresholds(): string {
   return `# Generated from alerts/.\n${stringify({ defaults, fields }, { lineWidth: 0 })}`;
 }
 
-/** Alerts without which other rules report what these alerts would have reported. */
+/** Alerts that take over the reports of other rules. */
 const [nodeAlert, causeAlert] = ['AutomationNodeFailingEverywhere', 'AutomationCommonCause'];
 
-/** Returns the changes of other rules when alerts are off. */
+/** Returns the changes of other rules if an alert is off. */
 function withoutOthers(): Readonly<Record<string, Fields>> {
   const usual = readRules(buildRules());
   const found = [[nodeAlert], [causeAlert], [nodeAlert, causeAlert]].flatMap((off) => {
@@ -40,7 +40,7 @@ function withoutOthers(): Readonly<Record<string, Fields>> {
 function toFields(off: readonly string[]): Readonly<Record<string, Fields>> {
   const marks = Object.fromEntries(Object.entries(optionNames).map(([key, name]) => [key, `@${name}@`]));
   const usual = readRules(buildRules({}, off));
-  // Rules only print these thresholds, except one label, which they compute and which is added below.
+  // Rules only print these thresholds, except one label, which is added below.
   const marked = readRules(buildRules(marks, off));
   return Object.fromEntries(
     [...usual].flatMap(([name, before]) => {

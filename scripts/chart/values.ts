@@ -1,4 +1,4 @@
-/** One value of the chart; the values file, the schema and the template follow from it. */
+/** One value of the chart, for the values file, the schema and the template. */
 type ChartValue = {
   /** The place of the value, such as `image.tag`. */
   readonly path: string;
@@ -22,7 +22,7 @@ const secretName: Schema = { type: 'string', pattern: '^([a-z0-9]([-a-z0-9.]*[a-
 const size: Schema = { type: 'string', pattern: '^[0-9]+(Ki|Mi|Gi|Ti)$' };
 const percentOrNumber: Schema = { type: ['integer', 'string'], pattern: '^[0-9]+%$', minimum: 0 };
 
-/** The rights of every container of the chart, which are as few as possible. */
+/** The rights of every container of the chart, as few as possible. */
 const restricted = { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } };
 const restrictedPod = {
   runAsNonRoot: true,
@@ -216,7 +216,7 @@ export const chartValues: readonly ChartValue[] = [
   row('extraObjects', [], list, 'More objects of the release, as templates.'),
 ];
 
-// One line for each row is easier to read.
+// One line per row is easier to read.
 function row(path: string, fallback: unknown, schema: Schema, help: string): ChartValue {
   return { path, default: fallback, schema, help };
 }

@@ -11,14 +11,14 @@ type Ending = { readonly code: number | null; readonly signal: NodeJS.Signals | 
 
 export type Attempts = { readonly attempt: (order: Order) => Promise<Answer | Lost>; readonly close: () => void };
 
-/** The maximum number of mutants in a session, whose memory grows with the modules that it loads. */
+/** The maximum number of mutants in a session; its memory grows. */
 const maxOfSession = 80;
-/** The time limit for a mutant, far above the limits of its tests, which end a mutant that only waits. */
+/** The time limit for a mutant, far above the limits of its tests. */
 const limitMs = 600_000;
-/** Signals that only an operator or the kernel sends; a process ends itself with its code, or with SIGABRT if it lacks memory. */
+/** Signals that only an operator or the kernel sends. */
 const fromOutside: readonly string[] = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGKILL'];
 
-/** Tries mutants one after the other, in a process that is replaced if a mutant ends or blocks it. */
+/** Tries mutants one by one in a process; a process that ends or hangs is replaced. */
 export function startAttempts(): Attempts {
   let session: ChildProcess | undefined;
   let tried = 0;
@@ -48,7 +48,7 @@ export function startAttempts(): Attempts {
   };
 }
 
-/** Decides whether the mutant itself ended the session, or something outside killed the session. */
+/** Decides whether the mutant ended the session, or something outside. */
 export function judgeEnding({ code, signal }: Ending): Answer | Lost {
   if (signal !== null && fromOutside.includes(signal)) return { lost: `its session was killed by ${signal}` };
   return { noticedBy: code === null ? `${ended} by ${String(signal)}` : ended, leftOut: [] };
@@ -80,7 +80,7 @@ async function ask(session: ChildProcess, order: Order): Promise<Answer | Lost> 
   const late = setTimeout(limitMs, { lost: `its tests took longer than ${limitMs / 1000} s` }, { signal });
   const outcomes = [answered, exited, late];
   for (const outcome of outcomes) outcome.catch(() => undefined);
-  // Sending to a session that has ended fails, and its end tells the reason.
+  // Sending to an ended session fails; its end has the reason.
   session.send(order, () => undefined);
   try {
     return await Promise.race(outcomes);

@@ -1,7 +1,6 @@
 import { isText } from './harmless.ts';
 import { below, child, children, type Node, nameOf } from './syntax.ts';
 
-/** A piece of a text, and its replacement. */
 export type Change = { readonly start: number; readonly end: number; readonly replacement: string };
 
 const operators: Readonly<Record<string, readonly string[]>> = {
@@ -57,10 +56,10 @@ const branching = [
   'DoWhileStatement',
 ];
 
-/** Numbers above this are limits or units: changing them by one is no fault, but doubling them or setting them to 0 is. */
+/** Larger numbers are limits or units: changing them by one is no fault. */
 const largeNumber = 100;
 
-/** Yields the faults of a node itself; the nodes below it have their own. */
+/** Yields the faults of a node without the nodes below it. */
 export function changesOf(node: Node, above: readonly Node[], text: string): Iterable<Change> {
   switch (node.type) {
     case 'BinaryExpression':
@@ -122,7 +121,7 @@ function* ofCondition(node: Node, text: string): Generator<Change> {
   if (test === undefined || test.type === 'Literal') return;
   yield becomes(test, 'false');
   if (node.type === 'IfStatement' || node.type === 'ConditionalExpression') yield becomes(test, 'true');
-  // The opposite of a comparison is made by its operator.
+  // A comparison is negated by its operator.
   if (!['BinaryExpression', 'UnaryExpression'].includes(test.type)) yield becomes(test, `!(${textOf(test, text)})`);
 }
 

@@ -5,7 +5,7 @@ const texts = ['message', 'text', 'help', 'hint', 'description', 'summary', 'hea
 const typedValues = ['TSAsExpression', 'TSNonNullExpression', 'TSSatisfiesExpression'];
 const declarations = ['ImportDeclaration', 'ExportAllDeclaration'];
 
-/** Nodes that are not changed, and neither is anything below them: types, imports, logging, and the texts of messages. */
+/** Nodes without mutants: types, imports, logging, and texts of messages. */
 export function isHarmless(node: Node, parent: Node | undefined): boolean {
   if (node.type.startsWith('TS') && !typedValues.includes(node.type)) return true;
   if (declarations.includes(node.type)) return true;
@@ -37,7 +37,7 @@ function isLogCall(node: Node | undefined): boolean {
   return levels.includes(nameOf(callee)) && nameOf(child(callee, 'object')) === 'log';
 }
 
-// An error kind or a cause beside the text is still changed.
+// Error kinds and causes beside the text are changed.
 function isMessage(node: Node, parent: Node): boolean {
   if (!isText(node)) return false;
   if (parent.type === 'NewExpression') return /(Error|Fault)$/.test(nameOf(child(parent, 'callee')));

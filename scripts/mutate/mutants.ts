@@ -5,7 +5,7 @@ import { below, type Node, parseSource } from './syntax.ts';
 
 /** One fault in one file. */
 export type Mutant = Change & {
-  /** An id that stays the same if the line moves in its file, or the file in its room. */
+  /** An id that does not depend on the line number or the folder. */
   readonly id: string;
   readonly file: string;
   readonly line: number;
@@ -44,7 +44,7 @@ export function applyChange(text: string, { start, end, replacement }: Change): 
   return text.slice(0, start) + replacement + text.slice(end);
 }
 
-/** Returns this many mutants, the same ones for the same seed; changes of other code do not change the choice. */
+/** Returns this many mutants, chosen by the seed. */
 export function sampleOf(mutants: readonly Mutant[], size: number, seed: number): readonly Mutant[] {
   const keyed = mutants.map((mutant) => ({ mutant, key: digest(`${seed}\n${mutant.id}`) }));
   const chosen = keyed.toSorted((a, b) => (a.key < b.key ? -1 : 1)).slice(0, size);
@@ -63,7 +63,7 @@ function* changesBelow(node: Node, above: readonly Node[], text: string): Genera
   for (const next of below(node)) yield* changesBelow(next, [...above, node], text);
 }
 
-// Removes twins: `!a` as a condition is negated both by its own rule and by that of conditions.
+// Removes equal mutants: two rules negate `!a` as a condition.
 function withoutTwins(changes: readonly Change[]): readonly Change[] {
   const unique = new Map(changes.map((change) => [`${change.start} ${change.end} ${change.replacement}`, change]));
   return [...unique.values()];

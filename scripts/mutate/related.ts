@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { readImports, type Source } from '../../test/architecture/sources.ts';
 
-/** Tests that see a fault only in another process, or that take too long to be run for each fault. */
+/** Tests that are too slow, or see a fault only in another process. */
 const leftOut = [
   /^test\/end-to-end\//,
   /browser\.test\.ts$/,
@@ -15,8 +15,8 @@ const leftOut = [
 ];
 
 /**
- * Returns the test files that load a file, nearest first: its own tests, then those of the files that import it, and so on. A
- * test without a file counts by the imports between. A test of another room counts as two files further away.
+ * Returns the test files that load a file, its own first, then tests of files that import it, and so on. A test without
+ * a file counts by the imports between. A test of another room counts as two files further away.
  */
 export function relatedTests(file: string, sources: readonly Source[], most: number): readonly string[] {
   const imports = new Map(sources.map((source) => [source.path, targetsOf(source)]));

@@ -12,7 +12,7 @@ export type Equivalent = {
 
 export type Tried = { readonly mutant: Mutant; readonly result: Result };
 
-/** Returns the score of a room, and the survivors, each with the command that tries it again. */
+/** Returns the score of a room, and the survivors with their commands. */
 export function reportOf(room: string, tried: readonly Tried[], equivalents: readonly Equivalent[]): string {
   const known = new Set(equivalents.map(({ id }) => id));
   const survivors = tried.filter(({ result }) => result.outcome === 'survived');
@@ -35,7 +35,7 @@ export function changeText({ original, replacement }: Mutant): string {
   return `${shorten(original)} → ${replacement === '' ? 'nothing' : shorten(replacement)}`;
 }
 
-/** Returns rows without a mutant: their line was rewritten. */
+/** Returns rows without a mutant, because their lines were rewritten. */
 export function staleRows(equivalents: readonly Equivalent[], mutants: readonly Mutant[]): readonly Equivalent[] {
   const ids = new Set(mutants.map(({ id }) => id));
   return equivalents.filter(({ id }) => !ids.has(id));

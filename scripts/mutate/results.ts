@@ -7,7 +7,7 @@ export type Result = {
   readonly outcome: 'noticed' | 'survived' | 'refused' | 'lost';
   /** The test that noticed the mutant, or the reason why it was not measured. */
   readonly by?: string;
-  /** A hash of the content for which the result is valid: the text of the file, and for survivors also the texts of the tests. */
+  /** A hash of the file, and for survivors also of the tests. */
   readonly against: string;
 };
 
@@ -18,7 +18,7 @@ type Results = {
 
 const file = join(import.meta.dirname, '..', '..', 'coverage', 'mutants.jsonl');
 
-/** Opens results of earlier runs, which a run continues; the last of several results for an id counts. */
+/** Opens results of earlier runs; the last result for an id counts. */
 export function openResults(): Results {
   const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
   // This cast is safe: only this program writes the file.

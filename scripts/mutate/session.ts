@@ -27,7 +27,7 @@ class AsGiven implements TestSequencer {
 }
 
 const top = join(import.meta.dirname, '..', '..');
-// An endless loop blocks its worker, not this process. Waiting costs no CPU time and has its own limits.
+// An endless loop blocks its worker, not this process. Waiting needs no CPU time.
 const limitMs = 30_000;
 
 let fault: Mutant | undefined;
@@ -61,18 +61,18 @@ async function attempt({ mutant, tests }: Order): Promise<void> {
   }
 }
 
-/** Moves slow tests to the end. Otherwise the order stays, because any of several tests notices most changes. */
+/** Moves slow tests to the end. The order of the other tests stays. */
 function quickestFirst(tests: readonly string[]): readonly string[] {
   const seconds = (test: string) => Math.floor((tookMs.get(test) ?? 0) / 1000);
   return tests.filter((test) => !leftOut.has(test)).toSorted((one, other) => seconds(one) - seconds(other));
 }
 
-// A test that a busy machine or another test breaks passes alone.
+// A test that fails because of other work passes alone.
 async function failsAgain(file: string, mutant: Mutant): Promise<boolean> {
   return file === '' || (await run([file], mutant)) !== undefined;
 }
 
-// Any of these tests may have caused an error outside of a test.
+// Any test may have caused an error outside of a test.
 async function failureWithout(file: string, tests: readonly string[]): Promise<Failure | undefined> {
   if (proven.has(file)) return undefined;
   const failure = await run(file === '' ? tests : [file], undefined);
@@ -92,7 +92,7 @@ async function run(tests: readonly string[], mutant: Mutant | undefined): Promis
     if (cpuMs() - progressMs > limitMs) answer({ noticedBy: endless, leftOut: [] }, () => process.exit(0));
   }, 500);
   failures = [];
-  // The returned modules are those of all runs so far.
+  // The modules of all runs are returned.
   const { unhandledErrors } = await vitest.runTestSpecifications(specifications, false);
   clearInterval(watch);
   const [failure] = failures;
@@ -134,8 +134,8 @@ async function openVitest(): Promise<Vitest> {
       watch: false,
       silent: true,
       reporters: [reporter],
-      // One process for all of them: nothing is loaded twice. Not a thread, which cannot change its directory. No cache on disk,
-      // which would keep a fault.
+      // With one process, nothing is loaded twice. A thread cannot change its directory. A cache on disk would keep a
+      // fault.
       pool: 'forks',
       execArgv: ['--max-old-space-size=1536'],
       isolate: false,
@@ -144,7 +144,7 @@ async function openVitest(): Promise<Vitest> {
       bail: 1,
       testTimeout: 60_000,
       hookTimeout: 60_000,
-      // A single test that computes for longer than an endless loop may.
+      // A test may compute for this long.
       env: { EXPECTED_RUNS_DAYS: '12' },
       sequence: { sequencer: AsGiven },
     },

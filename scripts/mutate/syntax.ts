@@ -7,7 +7,7 @@ export type Node = { readonly type: string; readonly start: number; readonly end
 
 /** Reads TypeScript without executing it. */
 export function parseSource(text: string): Node {
-  // oxlint-disable-next-line typescript/no-deprecated -- Its successor comes from a package that we do not depend on.
+  // oxlint-disable-next-line typescript/no-deprecated -- The successor is in a package without other use here.
   const program: unknown = parseAst(text, { lang: 'ts' });
   if (!isNode(program)) throw new Error('the parser returned no program');
   return program;

@@ -7,7 +7,7 @@ import { applyChange } from './mutants.ts';
 
 const top = join(import.meta.dirname, '..', '..');
 
-/** Reports whether the compiler refuses a mutant, so that nobody could write it. Works on a copy of the sources. */
+/** Reports whether the compiler refuses a mutant. Works on a copy of the sources. */
 export function isRefusedByTypes(mutant: Change & { readonly file: string }, text: string): boolean {
   const copy = mkdtempSync(join(tmpdir(), 'automation-exporter-mutant-'));
   try {
@@ -16,7 +16,7 @@ export function isRefusedByTypes(mutant: Change & { readonly file: string }, tex
       symlinkSync(join(top, name), join(copy, name));
     }
     writeFileSync(join(copy, mutant.file), applyChange(text, mutant));
-    // A change that leaves code unused is not refused, because that code was dropped.
+    // Mutants may leave code unused.
     const compilerOptions = { noUnusedLocals: false, noUnusedParameters: false, allowUnreachableCode: true };
     const config = { extends: join(top, 'tsconfig.json'), compilerOptions, include: ['src'] };
     writeFileSync(join(copy, 'tsconfig.json'), JSON.stringify(config));

@@ -13,14 +13,14 @@ const name = 'automation-exporter';
 export type Artifact = { readonly kind: string; readonly build: (folder: string) => Promise<string> };
 
 type Choices = {
-  /** The image that the chart of a release runs, unless its user names another image. */
+  /** The default image of the chart. */
   readonly imageRepository?: string | undefined;
   readonly architectures: readonly string[];
   /** The compression of Debian packages; xz takes minutes for each. */
   readonly compression: 'xz' | 'none';
 };
 
-/** Lists all archives. Each is built from the sources alone, so that the same commit gives the same bytes. */
+/** Lists all archives. The same commit gives the same bytes. */
 export function listArtifacts({ imageRepository, architectures, compression }: Choices): readonly Artifact[] {
   return [
     { kind: 'npm archive', build: buildNpmArchive },
@@ -45,11 +45,11 @@ async function buildNpmArchive(folder: string): Promise<string> {
   return join(folder, printed.trim());
 }
 
-/** Packs the chart as `helm package` does, with the files behind its links and without the current time. */
+/** Packs the chart like `helm package`, without links and times. */
 function buildChart(folder: string, imageRepository: string | undefined): string {
   const chart = join(folder, 'chart', name);
   mkdirSync(chart, { recursive: true });
-  // Node would keep links inside of folders.
+  // By default, Node keeps links in folders.
   run('cp', ['-rL', `${join(top, 'deploy/helm', name)}/.`, chart], folder);
   if (imageRepository !== undefined) {
     const values = join(chart, 'values.yaml');

@@ -26,7 +26,7 @@ export function findExcess(sizes: Sizes, budgets: Sizes): readonly string[] {
   });
 }
 
-/** Returns budgets with room for small changes: 1 % of lines and words, none for other sizes. */
+/** Returns budgets with 1 % more lines and words than now. */
 export function toBudgets(sizes: Sizes): Sizes {
   const hasRoom = (name: string): boolean => /(?:lines|words)$/.test(name);
   return Object.fromEntries(

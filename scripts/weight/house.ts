@@ -6,7 +6,7 @@ import { readImports } from '../../test/architecture/sources.ts';
 type Size = { readonly lines: number; readonly files: number };
 
 export type House = {
-  /** The lines and files of each folder of `src/`; files beside the folders count for `src`. */
+  /** The lines and files of each folder of `src/`, and of files beside the folders. */
   readonly rooms: Readonly<Record<string, Size>>;
   readonly simulator: Size;
   readonly test: Size;
@@ -14,9 +14,9 @@ export type House = {
   readonly drawing: {
     /** The longest chain of rooms that import from each other. */
     readonly floors: number;
-    /** The number of pairs of rooms of which one imports from the other, including types. */
+    /** The number of pairs of rooms with imports between them. */
     readonly arrows: number;
-    /** The number of imports between rooms that also reach each other in the other direction. */
+    /** The number of imports between rooms in a circle. */
     readonly upward: number;
     /** Groups of files that import each other, including types. */
     readonly circles: number;
@@ -123,7 +123,7 @@ function countFloors(rooms: ReadonlyMap<string, Set<string>>, circles: readonly 
   return Math.max(0, ...[...rooms.keys()].map(floorOf));
 }
 
-// Returns the room of a file: its folder in `src/`. A file beside the folders has its own room in the drawing; sizes use `src`.
+// Returns the room of a file: its folder in `src/`. Each file beside the folders is a room of the drawing.
 function roomOf(path: string): string | undefined {
   const [folder, room, ...rest] = path.split('/');
   if (folder !== 'src' || room === undefined) return undefined;
