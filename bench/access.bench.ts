@@ -11,7 +11,7 @@ const scrapes = 1500;
 /** The hash of "open sesame" at the usual cost. */
 const hash = parseBcryptHash('$2y$10$abcdefghijklmnopqrstuu4SuEsu2LsUrAYUpWQHLMMc4GV5pZTxK');
 
-/** Compares scrapes a second with users and without, in turns: a password must be hashed once, not for each scrape. */
+/** Compares scrapes a second with and without users: a password must be hashed only once. */
 export async function run() {
   if (hash === undefined) throw new Error('the hash of the benchmark is none');
   const users = new Map([['prometheus', hash]]);
@@ -35,7 +35,7 @@ export async function run() {
     within.push(...took[1]);
   }
   await Promise.all([open.close(), closed.close()]);
-  // A busy machine delays some scrapes, which does not change the median.
+  // The median ignores the delays of a busy machine.
   const ratio = toMedian(without) / toMedian(within);
   return [
     {
@@ -66,7 +66,7 @@ function toMedian(times: readonly number[]): number {
   return times.toSorted((one, other) => one - other)[Math.floor(times.length / 2)] ?? Number.NaN;
 }
 
-/** Measures the durations of the scrapes of a round in another thread. */
+/** Measures scrapes in another thread. */
 function measure(port: number, authorization: string): Promise<readonly number[]> {
   const worker = new Worker(new URL('./scrape-client.ts', import.meta.url), {
     workerData: { port, scrapes, authorization },

@@ -22,7 +22,7 @@ const executions = JSON.stringify({
   })),
 });
 
-/** A server that costs as little as possible and has its own thread, so that only the client is measured. */
+/** A cheap server in its own thread, so that only the client is measured. */
 const server = createServer((request, response) => {
   response.setHeader('content-type', 'application/json');
   response.end(request.url?.includes('executions') === true ? executions : logStorage);

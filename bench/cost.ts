@@ -1,6 +1,6 @@
 export type Cost = { readonly seconds: number; readonly cpuSeconds: number };
 
-/** Measures the duration of some work and the CPU time of this thread, which other processes do not change. */
+/** Measures the duration and the CPU time of work in this thread. */
 export async function measureCost(work: () => Promise<void>): Promise<Cost> {
   const startedCpu = process.threadCpuUsage();
   const startedTicks = performance.now();

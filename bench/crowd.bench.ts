@@ -9,8 +9,8 @@ const seconds = Number(process.env['CROWD_SECONDS'] ?? 20);
 const share = Number(process.env['CROWD_SHARE'] ?? 1);
 
 /**
- * Measures one more scraper of a daemon with 500 scrapers, 1,000 silent connections, 50 clients that stop reading, and invalid
- * requests: its wait, and the daemon's memory.
+ * Measures the scrapes and the memory of a daemon with 500 scrapers, 1,000 silent connections, 50 clients that stop
+ * reading, and invalid requests.
  */
 export async function run() {
   const daemon = spawn(process.execPath, [cli, 'demo', '--state.memory', '--web.listen-address=127.0.0.1:0'], {
@@ -64,13 +64,13 @@ export async function run() {
         reached: p99 < 100,
       },
       {
-        what: 'that p99 beside the one without a crowd',
+        what: 'p99 with the crowd : p99 without',
         figure: `${(p99 / calmMs).toFixed(1)} times ${calmMs.toFixed(1)} ms`,
         mustReach: '< 10 times',
         reached: p99 < 10 * calmMs,
       },
       {
-        what: 'the first scrape, while all of them come at once',
+        what: 'the first scrape, while all clients connect',
         figure: `${firstMs.toFixed(0)} ms`,
         mustReach: '< 10 s, the timeout of Prometheus',
         reached: firstMs < 10_000,
@@ -82,7 +82,7 @@ export async function run() {
         reached: cuts.length === 0,
       },
       {
-        what: 'memory in the second half beyond the first',
+        what: 'growth of memory from the first to the second half',
         figure: `${grown.toFixed(0)} MiB`,
         mustReach: '< 16 MiB',
         reached: grown < 16,

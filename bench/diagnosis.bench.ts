@@ -1,12 +1,12 @@
 import { prove } from '../test/diagnosis/proof.ts';
 
-/** Measures how well logs identify failures, and searches 10,000 logs for secrets that were not removed. */
+/** Measures fingerprints of failures, and searches 10,000 logs for secrets. */
 export function run() {
   const { stable, colliding, logs, leaks, unharmed } = prove({ seed: 1, logs: 10_000, pairs: 20 });
   const toPercent = (share: number): string => `${(100 * share).toFixed(2)} %`;
   return Promise.resolve([
     {
-      what: 'fingerprints that are the same with other values',
+      what: 'fingerprints that do not depend on values',
       figure: toPercent(stable),
       mustReach: '95 %',
       reached: stable >= 0.95,

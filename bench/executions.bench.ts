@@ -20,7 +20,7 @@ const jobs = 20;
 const beginMs = Date.UTC(2026, 0, 15, 12);
 const dayMs = 86_400_000;
 
-/** Measures a flood of executions from a page to the commit, a start with a million known executions, and both sizes. */
+/** Measures a flood of executions, and a start with a million known executions. */
 export async function run() {
   const dir = mkdtempSync(join(tmpdir(), 'executions-bench-'));
   try {
@@ -78,7 +78,7 @@ async function measureFlood(dir: string, pages: readonly string[]) {
     });
     const { user, system } = process.threadCpuUsage(cpu);
     busyMs.push((user + system) / 1000);
-    // Pages come over the network, so other work runs between two pages.
+    // Other work runs between two pages, as with a network.
     await turn();
   }
   const perSecond = ((pages.length - 20) * perPage * 1000) / (performance.now() - startedTicks);

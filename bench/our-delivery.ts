@@ -18,7 +18,7 @@ const source = createSource(10, 4);
 
 export type Delivery = Awaited<ReturnType<typeof createDelivery>>;
 
-/** The path of traces in the exporter: they are planned, encoded, stored in a file and sent. */
+/** The path of traces in the exporter: plan, encode, store, send. */
 export async function createDelivery(url: string) {
   const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-bench-'));
   const state = openSqliteState({ dir });

@@ -27,7 +27,7 @@ const pages = [
   '/',
 ];
 
-/** Measures the wait of a scrape and of a poll while sixty clients request the most expensive pages without a pause. */
+/** Measures scrapes and polls while sixty clients request the most expensive pages. */
 export async function run() {
   const simulator = await startSimulator({ scenario: 'empty' });
   fill(simulator);

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 
 /**
- * `npm run bench [name …]`: runs the benchmarks beside this file, one after the other, and prints what each measured. Those in
- * `long/` take minutes to an hour and run by name only.
+ * `npm run bench [name …]`: runs the benchmarks beside this file, one after the other, and prints what each measured.
+ * Benchmarks in `long/` take minutes to an hour and run by name only.
  */
 const wanted = process.argv.slice(2);
 const benchmarks = ['./', './long/'].flatMap((folder) =>

@@ -4,7 +4,7 @@ import { createSnapshots } from '../src/metrics/snapshot.ts';
 import { fakeClock } from '../test/support/fake-clock.ts';
 import { collectorCount, createRows, publishRows } from './scrape-series.ts';
 
-/** A process that publishes this many series again and again, scrapes them, and prints its highest memory. */
+/** A process that publishes and scrapes many series, and prints its highest memory. */
 const series = Number(process.argv[2]);
 const rounds = 5;
 const ticks = (): number => performance.now();

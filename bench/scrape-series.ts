@@ -16,7 +16,7 @@ const families = Array.from({ length: collectorCount }, (_, index) =>
   ),
 );
 
-/** Creates the rows of one collector with new strings, as after a new answer, and with the values of this round. */
+/** Creates the rows of one collector with new strings and values, as after an answer. */
 export function createRows(collector: number, rows: number, round: number): Row[] {
   const family = families[collector];
   if (family === undefined) return [];

@@ -8,13 +8,13 @@ export type SdkTask = {
   readonly afterwards: 'leave' | 'flush' | 'end';
 };
 
-/** The SDK's path to a collector, in its own thread, so that optimisations for one path do not help the other. */
+/** Sends traces with OpenTelemetry's SDK in its own thread. */
 export function startSdkDelivery(url: string) {
   const worker = new Worker(new URL('sdk-thread.ts', import.meta.url), { workerData: url });
   return {
     do: async (task: SdkTask): Promise<Cost> => {
       worker.postMessage(task);
-      // This cast is safe: the thread answers each task with its cost.
+      // This cast is safe: the thread answers each task.
       return ((await once(worker, 'message')) as [Cost])[0];
     },
     stop: () => worker.terminate(),

@@ -5,7 +5,7 @@ import { type ReadableSpan, TracerProvider } from '@opentelemetry/sdk-trace';
 import { makeSpans } from './sdk-spans.ts';
 import { createSource, planExecution } from './trace-source.ts';
 
-/** A thread for the SDK's encoding: each message starts a round, whose number of spans is returned. */
+/** A thread that encodes with the SDK: each message starts a round, and gets its number of spans. */
 const { steps, nodes, spansARound } = workerData as Readonly<Record<'steps' | 'nodes' | 'spansARound', number>>;
 const trace = planExecution(createSource(steps, nodes), 1);
 let ended: ReadableSpan[] = [];

@@ -8,7 +8,7 @@ import {
 } from '@opentelemetry/api';
 import type { Trace } from '../src/tracing/plan/span.ts';
 
-/** Creates the spans of a planned trace as OpenTelemetry's SDK requires: one after the other, each within its parent. */
+/** Creates the spans of a planned trace with OpenTelemetry's SDK. */
 export function makeSpans(tracer: Tracer, { spans }: Trace): void {
   const contexts = new Map<string, Context>();
   for (const { id, parentId, name, kind, startMs, endMs, isError, attributes, links } of spans) {

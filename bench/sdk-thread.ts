@@ -8,7 +8,7 @@ import type { SdkTask } from './sdk-delivery.ts';
 import { makeSpans } from './sdk-spans.ts';
 import { createSource, planExecution } from './trace-source.ts';
 
-/** The number of traces for a flush, whose spans must fit into the queue of the processor. */
+/** The number of traces for a flush; their spans must fit into the processor's queue. */
 const tracesPerFlush = 40;
 const tracesPerTurn = 10;
 

@@ -46,7 +46,7 @@ function takeTraces(bytes: Buffer): void {
   }
 }
 
-/** Reads fields: everything above the spans is a message with its number, its length and its bytes. */
+/** Reads fields: number, length and bytes. */
 function* readFields(bytes: Buffer): Generator<{ readonly number: number; readonly bytes: Buffer }> {
   for (let at = 0; at < bytes.length; ) {
     const number = (bytes[at++] ?? 0) >> 3;
@@ -63,7 +63,7 @@ function* readFields(bytes: Buffer): Generator<{ readonly number: number; readon
 
 const runId = Buffer.from('cicd.pipeline.run.id');
 
-/** Reads the id of a run: the name of the attribute precedes the tag and length of its value, and of the text in the value. */
+/** Reads the id of a run, which follows the name of its attribute. */
 function readRunId(bytes: Buffer): string {
   const at = bytes.indexOf(runId) + runId.length;
   return bytes.toString('latin1', at + 4, at + 4 + (bytes[at + 3] ?? 0));

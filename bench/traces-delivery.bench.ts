@@ -13,7 +13,7 @@ const turnMs = 5;
 const outageSeconds = 7200;
 const outageTraces = Math.ceil((outageSeconds * 100) / spansPerTrace);
 
-/** Measures traces from the plan to the trace backend, beside the SDK's own path, and with a collector that is down for two hours. */
+/** Measures the delivery of traces, compared with the SDK, and during an outage of two hours. */
 export async function run() {
   const sink = await startSink();
   const delivery = await createDelivery(sink.url);
@@ -79,7 +79,7 @@ export async function run() {
   }
 }
 
-/** Returns a rate by the CPU time of the working thread; compression and the collector have their own threads. */
+/** Returns a rate by the CPU time of the working thread. */
 function toRate(what: string, costs: readonly Cost[], beside = '') {
   const perSecond = median(costs.map(({ seconds }) => (tracesARound * spansPerTrace) / seconds));
   const perCpuSecond = toPerCpuSecond(costs);
@@ -97,7 +97,7 @@ function toPerCpuSecond(costs: readonly Cost[]): number {
 
 const hardship = { turns: 20, turnMs: 100, tracesATurn: 10 };
 
-/** Sends 5,100 spans a second for two seconds while the collector is slow or down, then lets it recover. */
+/** Sends 5,100 spans a second for two seconds to a slow or stopped collector. */
 async function goThrough(word: 'slow' | 'down', sink: Sink, delivery: Delivery) {
   const { turns, turnMs: eachMs, tracesATurn } = hardship;
   async function countTaken(make: () => Promise<unknown>, finish: () => Promise<unknown>): Promise<number> {
@@ -132,7 +132,7 @@ async function goThrough(word: 'slow' | 'down', sink: Sink, delivery: Delivery) 
 
 type Delays = ReturnType<typeof createDelays>;
 
-/** Measures the delays of the event loop. Of repeated work the smallest counts, because other processes only add time. */
+/** Measures the delays of the event loop. The smallest value counts, because other processes only add time. */
 function createDelays() {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   const quietest = new Map<string, number>();
@@ -148,7 +148,7 @@ function createDelays() {
   };
 }
 
-/** Measures empty turns of the event loop, whose delay comes from other processes. */
+/** Measures the delay that other processes cause. */
 async function takeTurns(): Promise<void> {
   for (let turn = 0; turn < 100; turn++) {
     const startedCpu = process.threadCpuUsage();

@@ -7,7 +7,7 @@ import { createSource, planExecution } from './trace-source.ts';
 const rounds = 5;
 const spansARound = 100_000;
 
-/** Measures the path from decoded answers to the bytes of a request, in CPU time of all threads, which other processes do not change. */
+/** Measures the path from decoded answers to the bytes of a request, in CPU time. */
 export async function run() {
   return [
     await measure('ordinary runs', { steps: 10, nodes: 4 }),
@@ -15,7 +15,10 @@ export async function run() {
   ];
 }
 
-/** Measures our path and the SDK's in turns. The SDK has its own thread: optimisations for one must not help the other. */
+/**
+ * Measures our path and the SDK's in turns. The SDK has its own thread, so that no path profits from the other's
+ * optimised code.
+ */
 async function measure(what: string, { steps, nodes }: { readonly steps: number; readonly nodes: number }) {
   const source = createSource(steps, nodes);
   const sdk = new Worker(new URL('sdk-encoding.ts', import.meta.url), { workerData: { steps, nodes, spansARound } });
@@ -25,7 +28,7 @@ async function measure(what: string, { steps, nodes }: { readonly steps: number;
     const spans = await measureRound(async () => encodeRound(source));
     const spansOfSdk = await measureRound(async () => {
       sdk.postMessage('round');
-      // This cast is safe: the thread answers each round with its number of spans.
+      // This cast is safe: the thread answers with numbers.
       return ((await once(sdk, 'message')) as [number])[0];
     });
     // The first round is a warm-up.

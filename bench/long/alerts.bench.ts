@@ -9,14 +9,14 @@ import { type Prometheus, startPrometheus } from '../../test/support/prometheus.
 import { openDoor } from './door.ts';
 import { type Serving, startServe } from './serving.ts';
 
-/** The duration in minutes of real time, which alerts wait for. */
+/** The duration in minutes of real time. */
 const minutes = Number(process.env['ALERTS_MINUTES'] ?? 30);
 const outageMinutes = (minutes * 2) / 3;
 const prometheus = process.env['PROMETHEUS'] ?? 'prometheus';
 
 /**
- * A real Prometheus with the served rules. One exporter has a token with the rights of the README: no alert may fire. Another one has all
- * collectors on, and its server is down for twenty minutes: one alert must fire, and none afterwards.
+ * A real Prometheus with the served rules. One exporter has a token with the rights of the README: no alert may fire.
+ * Another exporter has all collectors on and a server with an outage: one alert must fire.
  */
 export async function run() {
   const [reader, outage] = await Promise.all([watchReader(), watchOutage()]);
@@ -141,7 +141,7 @@ async function withExporter<Answer>(given: Given, use: (parts: Parts) => Promise
 
 async function alertsSince({ query }: Prometheus, range: string, states: readonly string[]): Promise<string[]> {
   const rows = await query(`max_over_time(ALERTS{alertstate=~"${states.join('|')}"}[${range}])`);
-  // This cast is safe: a result of an instant query has the labels of each series.
+  // This cast is safe: results of instant queries have labels.
   const names = (rows as readonly { readonly metric: Readonly<Record<string, string>> }[]).map(
     ({ metric }) => `${metric['alertname']}${metric['alertstate'] === 'pending' ? ' (pending)' : ''}`,
   );

@@ -17,7 +17,7 @@ export async function openDoor(to: number): Promise<Door> {
       socket.pipe(other).pipe(socket);
     });
     await new Promise<void>((resolve) => server?.listen(port, '127.0.0.1', resolve));
-    // This cast is safe: a TCP server has such an address.
+    // This cast is safe: the address of a TCP server has a port.
     port = (server.address() as AddressInfo).port;
   };
   await open();

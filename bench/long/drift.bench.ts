@@ -1,6 +1,6 @@
 import { shapes, simulate } from '../../test/domain/durations/drift-shapes.ts';
 
-/** Measures how often a lasting change of durations is reported by mistake, and after how many runs a real one is found. */
+/** Measures false reports of changed durations, and the delay of true reports. */
 export async function run() {
   return Object.keys(shapes).flatMap((shape) => {
     const { falseAlarms } = simulate(shape, { runs, tries: 0, factor: 1, seed: 7 });
@@ -18,7 +18,7 @@ export async function run() {
   });
 }
 
-/** Returns the limits for jobs whose durations vary by a quarter; a wider variation delays the detection. */
+/** Returns the limits for jobs whose durations vary by a quarter. */
 function toGoal(shape: string, [small = 0, double = 0]: readonly number[] = []) {
   if (shape !== 'narrow lognormal') return { mustReach: 'anything', reached: true };
   return { mustReach: '<= 8, <= 5', reached: small <= 8 && double <= 5 };

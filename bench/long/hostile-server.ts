@@ -4,8 +4,8 @@ import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 
 /**
- * A server in its own process that answers system info correctly, and everything else in one of these ways. It prints its
- * address; each line of input selects the way, of which `well` is a correct answer.
+ * A server process that answers everything except system info in a hostile way. It prints its address; a line of input
+ * selects the way; `well` is correct.
  */
 const mb = 2 ** 20;
 const ways: Readonly<Record<string, (response: ServerResponse) => void>> = {
@@ -35,7 +35,7 @@ const server = createServer((request, response) => {
   const path = (request.url ?? '').replace(/^\/api\/\d+\//, '').replace(/\?.*/, '');
   response.on('error', () => undefined).setHeader('content-type', 'application/json');
   if (path === 'system/info') response.end('{"system":{"rundeck":{"version":"5.0.0","apiversion":47}}}');
-  // Every second answer is correct: without projects nothing else would be requested.
+  // Every second answer is correct, because requests need projects.
   else if (path === 'projects' && (way === 'well' || (isDenied = !isDenied)))
     response.end('[{"name":"pay"},{"name":"shop"}]');
   else if (way === 'well') response.writeHead(404).end('{}');
@@ -45,7 +45,7 @@ const server = createServer((request, response) => {
   }
 });
 server.listen(0, '127.0.0.1', () => {
-  // This cast is safe: a TCP server has such an address.
+  // This cast is safe: the address of a TCP server has a port.
   process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
 });
 for await (const line of process.stdin) {

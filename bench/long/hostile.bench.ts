@@ -25,7 +25,9 @@ const ways = [
   'bomb-of-rows',
 ];
 
-/** Two servers, one of which sends too large answers in many ways. Measures the cost for the process and for the other server. */
+/**
+ * Two servers; one sends too large answers in many ways. Measures the cost for the process and for the other server.
+ */
 export async function run() {
   const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-hostile-'));
   const group = `/sys/fs/cgroup/memory/automation-exporter-bench-${process.pid}`;
@@ -48,13 +50,13 @@ export async function run() {
       toFigure('calm', before, 0),
       ...found.map(({ way, ...seen }, index) => toFigure(way, seen, asked[index + 1] ?? 0)),
       {
-        what: 'memory given back within a minute',
+        what: 'memory above the start after a minute',
         figure: `${after.minMb.toFixed(0)} MB, ${before.lastMb.toFixed(0)} MB before`,
         mustReach: 'at most 40 MB more than before',
         reached: after.minMb < before.lastMb + 40,
       },
       {
-        what: 'the most memory it ever had',
+        what: 'the highest memory',
         figure: `${readMemoryMb(serving.pid, 'VmHWM').toFixed(0)} MB`,
         mustReach: `< ${ceilingMb} MB`,
         reached: readMemoryMb(serving.pid, 'VmHWM') < ceilingMb,
@@ -150,7 +152,7 @@ async function startHostile() {
   const asked: number[] = [];
   return {
     url,
-    /** Selects the way; returns the number of requests in each way so far. */
+    /** Selects the way; returns the number of requests by way. */
     become: async (way: string): Promise<readonly number[]> => {
       child.stdin.write(`${way}\n`);
       asked.push(Number((await next()).replace('asked ', '')));

@@ -9,7 +9,7 @@ const wanted = process.env['BENCH_SERIES']?.split(',').map(Number);
 /** The numbers of executions a minute: idle, and ten a second. */
 const rates = (process.env['BENCH_PER_MINUTE'] ?? '1,600').split(',').map(Number);
 
-/** The numbers of jobs, each with a run an hour ago, for about this many series; and the maximum anonymous memory. */
+/** The number of jobs, the approximate number of series, and the maximum anonymous memory. */
 const sizes = [
   { series: 1000, maxMb: 55, projects: 2, jobsPerProject: 5 },
   { series: 10_000, maxMb: 70, projects: 10, jobsPerProject: 24 },
@@ -36,7 +36,7 @@ export async function run() {
   }
 }
 
-/** The factor by which a busy hour may need more memory than ten minutes. */
+/** The growth of memory that a busy hour may need. */
 const hourFactor = 1.15;
 
 async function measure(size: (typeof sizes)[number], executionsPerMinute: number, cli: string) {

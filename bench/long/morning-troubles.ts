@@ -11,9 +11,9 @@ export type Trouble = {
   readonly threads?: number;
   /** The expected alert; undefined if the problem causes none within an hour. */
   readonly alert: string | undefined;
-  /** The number of minutes until the alert, if its rule waits beyond the first check. */
+  /** The minutes until the alert, if later than the first check. */
   readonly alertMinutes?: number;
-  /** The line of the server on the front page; undefined if the front page must not mention the server. */
+  /** The line of the server on the front page, if there must be one. */
   readonly line: RegExp | undefined;
   /** A text of the page to which the alert links. */
   readonly page?: RegExp;
@@ -58,7 +58,7 @@ export const troubles: readonly Trouble[] = [
   {
     server: 'overlap',
     threads: 10,
-    // Each run takes more than an hour, so it is still running at later times.
+    // Each run takes more than an hour, so runs overlap with later times.
     begin: ({ simulator }) => simulator.control.setConditions({ durationFactor: 1200 }),
     alert: 'AutomationScheduleMissed',
     line: /missed|late or missing/i,
@@ -96,7 +96,7 @@ export const troubles: readonly Trouble[] = [
   },
   {
     server: 'clock-26-h',
-    // The clock is ahead for a minute; then the server starts nothing until its next times, 26 hours later.
+    // The clock is ahead for a minute; then the server starts nothing for 26 hours.
     begin: ({ simulator }) => {
       simulator.control.setClockSkew(26 * 3_600_000);
       setTimeout(() => simulator.control.setClockSkew(0), 60_000);

@@ -32,9 +32,8 @@ type Replica = {
 };
 
 /**
- * Sixteen servers with one problem each, two replicas on PostgreSQL, a Prometheus, an Alertmanager and a browser. Of both
- * replicas, the front page, the alert, its page and `why` must show each problem soon, and still after hours, after a restart, and
- * while the database is away.
+ * Sixteen servers with one problem each, two replicas on PostgreSQL, a Prometheus, an Alertmanager and a browser. Front
+ * page, alert, its page and `why` of both replicas must show each problem soon and later.
  */
 export async function run() {
   const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-morning-'));
@@ -177,7 +176,7 @@ async function look(when: string, scene: Scene) {
 
 type Among = { readonly asked: Replica; readonly replicas: readonly Replica[] };
 
-/** Reads the line of a server, or the line that links to the replica that watches it. */
+/** Reads the line of a server, perhaps a link to its replica. */
 function readFront({ text, links }: Opened, { server, line }: Trouble, { asked, replicas }: Among): Cell {
   const lines = linesOf(text, server);
   const found = lines.find((each) => line?.test(each) ?? false);
@@ -259,7 +258,7 @@ function placeOf(places: ReadonlyMap<string, Place>, server: string): Place {
   return place;
 }
 
-/** Renders a row of the table; rows are printed at once, because a check takes minutes. */
+/** Renders a row of the table. */
 function toRow(of: readonly string[], cells: readonly Cell[]) {
   const figures = cells.map(({ text, isTrue }) => `${isTrue ? '' : '**NOT TRUE** '}${toCell(text)}`);
   console.log(toLine([...of, ...figures]));

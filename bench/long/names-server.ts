@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 
-/** A server with one project of many jobs that have very long names; each job ended once in the hour before `endedBeforeMs`. */
+/** A server with many jobs with very long names; each job ended once in the hour before `endedBeforeMs`. */
 export async function startNamesServer(jobs: number, nameBytes: number, endedBeforeMs: number) {
   const rest = 'x'.repeat(nameBytes);
   const gapMs = 3_000_000 / jobs;
@@ -50,7 +50,7 @@ export async function startNamesServer(jobs: number, nameBytes: number, endedBef
     else response.writeHead(404).end('{"error":true,"message":"no"}');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // This cast is safe: a TCP server has such an address.
+  // This cast is safe: the address of a TCP server has a port.
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,

@@ -7,7 +7,7 @@ import { readMemoryMb, type Serving, startServe } from './serving.ts';
 const jobs = Number(process.env['NAMES_JOBS'] ?? 100_000);
 const nameBytes = 10_000;
 
-/** Measures very many jobs with very long names: the memory, the size of a scrape, and the duration of a stop and a start. */
+/** Measures very many jobs with very long names: memory, scrape, stop and start. */
 export async function run() {
   const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-names-'));
   const upstream = await startNamesServer(jobs, nameBytes, Date.now() - 60_000);

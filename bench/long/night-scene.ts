@@ -15,10 +15,10 @@ export type Place = {
   readonly jobs: readonly string[];
 };
 
-/** The chance of a failure, which is practically 0; `failureFactor` can raise it. */
+/** The chance of a failure is practically 0; `failureFactor` can raise it. */
 const rarely = 1e-9;
 
-/** Two projects with two jobs each that run once a minute, two of them on two nodes, with a thread for each job. */
+/** Two projects of two jobs that run once a minute, with a thread for each job. */
 export async function startPlace(options: SimulatorOptions = {}): Promise<Place> {
   const simulator = await startSimulator({
     scenario: 'empty',
@@ -47,7 +47,7 @@ export async function startPlace(options: SimulatorOptions = {}): Promise<Place>
   return { simulator, door, memberDoors, jobs };
 }
 
-/** Returns the shipped routes and inhibitions with receivers that a test can read. */
+/** Returns the shipped routes and inhibitions with receivers of the test. */
 export function routesTo(url: string): string {
   const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
   const routes = read('deploy/alertmanager/route.yaml');
@@ -73,7 +73,7 @@ export function createNotes() {
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
     request.on('end', () => {
-      // The cast has only the fields that are used of Alertmanager's webhook.
+      // The cast has only the used fields of Alertmanager's webhook.
       const { status, groupLabels, alerts } = JSON.parse(body) as {
         readonly status: string;
         readonly groupLabels: Readonly<Record<string, string>>;
@@ -102,7 +102,7 @@ export function createNotes() {
     all: (): readonly Note[] => notes,
     url: async () => {
       await listening;
-      // This cast is safe: a TCP server has such an address.
+      // This cast is safe: the address of a TCP server has a port.
       return `http://127.0.0.1:${(hook.address() as AddressInfo).port}`;
     },
     stop: () =>

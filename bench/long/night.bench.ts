@@ -5,7 +5,7 @@ import { startAlertmanager, startPrometheus } from '../../test/support/prometheu
 import { createNotes, type Note, type Place, routesTo, startPlace, token } from './night-scene.ts';
 import { startServe } from './serving.ts';
 
-/** The phases in real minutes, which alerts wait for: all servers work, nine have a problem, all work again. */
+/** The phases in real minutes: all servers work, nine have a problem, all work again. */
 const minutes = Number(process.env['NIGHT_MINUTES'] ?? 56);
 const calmMinutes = minutes * 0.08;
 const troubleMinutes = minutes * 0.45;
@@ -25,7 +25,7 @@ type Trouble = {
   readonly consequences?: readonly string[];
 };
 
-/** These warnings list missing runs when runs start again. */
+/** These warnings come when runs start again. */
 const missing = ['AutomationScheduleMissed', 'AutomationScheduleLate', 'AutomationPunctualityBurnSlow'];
 
 const troubles: readonly Trouble[] = [
@@ -40,7 +40,7 @@ const troubles: readonly Trouble[] = [
   {
     server: 'log-storage',
     begin: ({ simulator }) => simulator.control.failLogStorage(true),
-    // The person who repairs the server also makes it store the failed logs.
+    // The repair includes the failed logs.
     end: async ({ simulator }) => {
       simulator.control.failLogStorage(false);
       const headers = { 'X-Rundeck-Auth-Token': simulator.token };

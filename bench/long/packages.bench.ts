@@ -26,9 +26,7 @@ type Way = {
   readonly started: Started[];
 };
 
-/**
- * Measures the time from the start of the process to the first scrape with data, and its memory then, for each package and for the sources.
- */
+/** Measures the time to the first scrape with data, and the memory, for each package and the sources. */
 export async function run() {
   const buildah = findTool('buildah');
   if (buildah === undefined || process.getuid?.() !== 0) throw new Error('this benchmark needs root and buildah');
@@ -38,7 +36,8 @@ export async function run() {
   const watch = { AUTOMATION_EXPORTER_URL: simulator.url, AUTOMATION_EXPORTER_TOKEN: simulator.token };
   try {
     const ways = await installEachWay(store, directory);
-    // The kinds of installation take turns, so that other work of the machine affects all kinds equally. The first round fills compile caches.
+    // The kinds of installation take turns, so that other work affects all equally. The first round fills compile
+    // caches.
     for (let round = 0; round <= rounds; round += 1) {
       for (const way of ways) {
         const started = await timeOneStart(way, watch);
@@ -70,7 +69,7 @@ async function installEachWay(store: ImageStore, directory: string): Promise<rea
 /** Runs a command in the root of an image with its variables and user, without the time to start a container. */
 async function inItsRoot(store: ImageStore, name: string, { image, command, user }: Installation): Promise<Way> {
   const root = await store.mount(image);
-  // The cast has only the fields that are used of Docker's own format.
+  // The cast has only the used fields of Docker's format.
   const config = (await store.inspect(image)) as { readonly Env?: string[]; readonly WorkingDir?: string };
   const env = Object.fromEntries(
     (config.Env ?? []).map((line) => [line.replace(/=.*/s, ''), line.replace(/^.*?=/, '')]),
@@ -129,7 +128,7 @@ function report(name: string, { ms, cpuMs, rssMb, anonymousMb }: Started, source
   return {
     what: `${name}: start to first scrape with data, time of the processor until then, resident and anonymous memory; medians of ${rounds}`,
     figure: `${ms.toFixed(0)} ms, ${cpuMs.toFixed(0)} ms, ${rssMb.toFixed(0)} MB, ${anonymousMb.toFixed(0)} MB; ${ratios.join(', ')} of the sources`,
-    mustReach: name === 'sources' ? 'what the others are held against' : 'less processor and memory than the sources',
+    mustReach: name === 'sources' ? 'for comparison with the others' : 'less processor and memory than the sources',
     reached: name === 'sources' || (cpuMs < sources.cpuMs && rssMb < sources.rssMb),
   };
 }

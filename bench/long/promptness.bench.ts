@@ -72,7 +72,7 @@ async function measure({ projects, apiVersion }: Load) {
   for (let nextMs = time.nowMs(); time.nowMs() < untilMs || open.size > 0; ) {
     if (ended < runs && time.nowMs() >= nextMs) {
       const job = jobs[dice.between(0, projects - 1)];
-      if (job === undefined) throw new Error('there is a job of each project');
+      if (job === undefined) throw new Error('each project has a job');
       const endedAtMs = Math.floor(time.nowMs());
       const times = { startedAtMs: endedAtMs - 4000, endedAtMs };
       open.set(service.control.addFinished(job.project, { jobId: job.jobId, ...times }), endedAtMs);

@@ -6,7 +6,7 @@ import type { ListedRow } from './real-server.ts';
 type Labels = Readonly<Record<string, string>>;
 type Share = { readonly labels: Labels; readonly value: number };
 
-/** Returns the duration; a run that was aborted while it waited starts after its end and has none. */
+/** Returns the duration; a run that was aborted while it waited has none. */
 function toDuration(row: ListedRow, toValue: (ms: number) => number): readonly Share[] {
   const ms = toMs(row, 'date-ended') - toMs(row, 'date-started');
   return ms < 0 ? [] : [{ labels: { ...toJob(row), status: toEnding(row) }, value: toValue(ms) }];
@@ -28,10 +28,7 @@ const counters: Readonly<Record<string, (row: ListedRow) => readonly Share[]>> =
     (row.failedNodes ?? []).map((node) => ({ labels: { project: row.project, node }, value: 1 })),
 };
 
-/**
- * Compares each counter with the rows of the server: at least the executions that ended long enough ago, at most all that were
- * ever seen.
- */
+/** Compares each counter with the rows of the server: at least the old executions, at most all. */
 export function judgeCounters(
   { executions }: Journal,
   { metrics, fromMs, throughMs }: { metrics: Series; fromMs: number; throughMs: number },
@@ -94,7 +91,7 @@ const facts: Readonly<Record<string, (runs: readonly ListedRow[]) => number | un
 };
 const failed: readonly string[] = ['failed', 'timedout', 'other'];
 
-/** Compares the values of the last run of each job with the state at the scrape, or up to half a minute before it. */
+/** Compares the last run of each job with the last half minute before the scrape. */
 export function judgeFacts(
   { executions, jobs, projects }: Journal,
   { metrics, fromMs, nowMs }: { metrics: Series; fromMs: number; nowMs: number },

@@ -8,9 +8,10 @@ import { RealServer } from './real-server.ts';
 import { judgeTraces } from './real-traces.ts';
 
 /**
- * Judges an exporter that watched a real server, by the notes of `real-recorder`: counters, traces, missed runs, figures, and what it cost
- * the server. `REAL_SERVER_URL` and `REAL_SERVER_ADMIN_TOKEN_FILE` name the server, `REAL_EXPORTER_URL` the exporter, `REAL_DAY_FOLDER`
- * the notes, `REAL_DAY_SINCE` when the exporter started first. `REAL_DAY_CHECKS` chooses some, such as `traces,misses`.
+ * Judges an exporter of a real server by the notes of `real-recorder`: counters, traces, missed runs, figures, cost.
+ * `REAL_SERVER_URL` and `REAL_SERVER_ADMIN_TOKEN_FILE` name the server, `REAL_EXPORTER_URL` the exporter,
+ * `REAL_DAY_FOLDER` the notes, `REAL_DAY_SINCE` when the exporter started first. `REAL_DAY_CHECKS` chooses some, such
+ * as `traces,misses`.
  */
 const settledMs = 150_000;
 
@@ -41,7 +42,7 @@ export async function run() {
   return [...findings.map(toRow), ...(isWanted('cost') ? toCosts(journal, metrics) : [])];
 }
 
-/** Joins the recorded rows with those that the server lists now: the recorder may be behind, and deleted rows are not listed. */
+/** Joins the recorded rows with the rows that the server lists now. */
 async function joinListed(server: RealServer, recorded: Journal['executions'], fromMs: number) {
   const joined = new Map(recorded);
   const projects = (await server.json('47/projects')) as readonly { readonly name: string }[];
@@ -60,7 +61,7 @@ function toRow({ what, checked, wrong }: Finding) {
   return { what, figure, mustReach: 'none differs', reached: wrong.length === 0 };
 }
 
-/** Computes the cost from the least and the median minute, because the same jobs run with and without the exporter. */
+/** Computes the cost from the least and the median minute. */
 function toCosts({ readings }: Journal, metrics: Awaited<ReturnType<typeof readSeries>>) {
   const minutes = { with: [] as number[], without: [] as number[] };
   let requests = 0;

@@ -3,15 +3,11 @@ import type { Finding } from './real-journal.ts';
 import { readSeries, type Sample, type Series } from './real-series.ts';
 import type { RealServer } from './real-server.ts';
 
-/** The values of a family by their labels, except `server`, which all of them have. */
+/** The values of a family by their labels without `server`. */
 type Figures = ReadonlyMap<string, number>;
 type Truth = Readonly<Record<string, Figures>>;
 
-/**
- * Compares each family of readings with the server's own answers: each value must lie between the minimum and the maximum of
- * the server's answers at that time, and a value may be present or absent only if it was present or absent in one of these
- * answers.
- */
+/** Compares each value with the minimum and the maximum of the server's answers at the time. */
 export async function judgeFigures(
   server: RealServer,
   exporterUrl: string,
@@ -52,7 +48,7 @@ function judgeFamily(family: string, truths: readonly Truth[], metrics: Series):
   return { what: family, checked: got.size, wrong };
 }
 
-/** Values that change faster than they can be read, with the tolerance of each. */
+/** Values that change fast, each with its tolerance. */
 const slacks: Readonly<Record<string, number>> = {
   automation_server_memory_free_bytes: 0.5,
   automation_server_memory_total_bytes: 0.2,
@@ -67,7 +63,7 @@ function toFigures(samples: readonly Sample[]): Map<string, number> {
   return new Map(samples.map(({ labels, value }) => [toKey(labels), value]));
 }
 
-/** Sorts labels by name, without empty ones and without those that all series have. */
+/** Sorts labels by name, without empty and common ones. */
 export function toKey(labels: Readonly<Record<string, string | number | boolean | null | undefined>>): string {
   return Object.entries(labels)
     .filter(([name, value]) => name !== 'server' && value !== '' && value !== null && value !== undefined)
@@ -126,7 +122,7 @@ type Put = (family: string, value: number | undefined, labels?: Parameters<typeo
 type Ask = <Answer>(path: string) => Promise<Answer>;
 
 async function readTruth(server: RealServer): Promise<Truth> {
-  // This cast is safe if the server is of the release that the exporter was built for.
+  // This cast is safe for a tested release.
   const ask: Ask = async <Answer>(path: string) => (await server.json(`47/${path}`)) as Answer;
   const truth: Record<string, Map<string, number>> = {};
   const put: Put = (family, value, labels = {}) => {

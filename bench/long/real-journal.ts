@@ -25,7 +25,7 @@ type Reading = {
 };
 export type Recorded = {
   readonly firstAtMs: number;
-  /** All rows of the execution that were seen. */
+  /** All seen rows of the execution. */
   readonly rows: readonly ListedRow[];
   readonly row: ListedRow;
   readonly state: { readonly steps: readonly StepNote[]; readonly serverNode: string } | null;
@@ -132,7 +132,7 @@ function readLines<Line>(folder: string, name: string): readonly Line[] {
   return text.split('\n').flatMap((line) => (line.endsWith('}') ? [JSON.parse(line) as Line] : []));
 }
 
-/** Reads the steps of an execution, and the present definition of its steps. */
+/** Reads the steps of an execution and their present definition. */
 export async function readSteps(
   server: RealServer,
   { id, job }: ListedRow,

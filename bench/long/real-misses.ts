@@ -15,15 +15,12 @@ type Times = {
 /** The recorder looks every 5 s, and reads definitions every 10 s. */
 const blurMs = 15_000;
 const marginMs = 600_000;
-/** A time is decided after its margin and the next answers have passed. */
+/** A time is decided after its margin and the next answers. */
 const settledMs = 1_500_000;
-/** Lists of jobs are read every few minutes, so several changes in between look like one change. */
+/** Several changes between two lists look like one change. */
 const listMs = 300_000;
 
-/**
- * Compares missed runs, by job and reason, with the notes about each time: at least the times that must have been missed for
- * this reason, at most the times that may have been.
- */
+/** Compares missed runs, by job and reason, with the notes about each time. */
 export function judgeMisses(
   journal: Journal,
   { metrics, fromMs, nowMs }: { metrics: Series; fromMs: number; nowMs: number },
@@ -117,7 +114,7 @@ function listTimes(journal: Journal, { fromMs, throughMs }: { fromMs: number; th
   return found;
 }
 
-/** Compares two notes, because a recorder that starts again notes everything once more. */
+/** Compares two notes: a restarted recorder repeats its notes. */
 function isSame(one: JobNote, other: JobNote | undefined): boolean {
   return other !== undefined && JSON.stringify(withoutTime(one)) === JSON.stringify(withoutTime(other));
 }
@@ -170,7 +167,7 @@ type Question = {
   readonly runs: readonly Recorded[];
 };
 
-/** Returns the possible reasons in the order of the contract: those near the time, and all after them. */
+/** Returns the possible reasons in the order of the contract. */
 function findReasons({ readings, projects }: Journal, { note, atMs, lateMs, runs }: Question): ReadonlySet<string> {
   const may = new Set<string>();
   const near = readings.filter((each) => Math.abs(each.atMs - atMs) < blurMs);

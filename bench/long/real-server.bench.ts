@@ -7,10 +7,10 @@ import { dearQuestions, ourQuestions, prepareJobs, RealServer } from './real-ser
 import { readCpuMs, startServe } from './serving.ts';
 
 /**
- * Measures the cost of the exporter for a real server: the processor time of each request, then of a first start with 1,000
- * scheduled jobs and of the time after it. `REAL_SERVER_URL`, `REAL_SERVER_TOKEN_FILE` (what `acl` allows) and
- * `REAL_SERVER_ADMIN_TOKEN_FILE` (to create the jobs in passive mode, so that they cost nothing themselves) name the
- * server, `REAL_SERVER_PID` is its process on this machine, `REAL_SERVER_PROJECTS` the prefix of its projects.
+ * Measures the processor time of a real server for each request, and for a first start with 1,000 scheduled jobs.
+ * `REAL_SERVER_URL`, `REAL_SERVER_TOKEN_FILE` (what `acl` allows) and `REAL_SERVER_ADMIN_TOKEN_FILE` (to create the
+ * jobs in passive mode, so that they cost nothing themselves) name the server, `REAL_SERVER_PID` is its process on this
+ * machine, `REAL_SERVER_PROJECTS` the prefix of its projects.
  */
 const minutes = Number(process.env['REAL_SERVER_MINUTES'] ?? 60);
 const baseMinutes = Math.min(5, minutes);
@@ -40,7 +40,7 @@ export async function run() {
       {
         what: 'used heap of the server: least of the minutes before, of the start, of the last minutes',
         figure: `${toMb(idle.minHeap)}, ${toMb(start.minHeap)}, ${toMb(after.lastLeastHeap)} MB`,
-        mustReach: 'no more than 10 % above that before',
+        mustReach: 'at most 10 % more than before',
         reached: after.lastLeastHeap <= idle.minHeap * 1.1,
       },
       {

@@ -49,7 +49,7 @@ export class RealServer {
     return system.stats.memory.total - system.stats.memory.free;
   }
 
-  /** Measures the cost of one request: the average of at most 20 requests or 5 s, without the first request. */
+  /** Measures the average cost of a request: up to 20 requests or 5 s, without the first. */
   async price(path: string) {
     const { status, body } = await this.send(path);
     const cpuMs = readCpuMs(this.pid);
@@ -101,7 +101,7 @@ const schedules = {
 };
 const jobsPerKind = 200;
 
-/** Creates the jobs in projects of their own and in passive mode; returns the id of one job of each kind. */
+/** Creates jobs in passive mode; returns the id of one job of each kind. */
 export async function prepareJobs(server: RealServer): Promise<ReadonlyMap<string, string>> {
   await server.send('41/system/executions/disable', { method: 'POST' });
   const headers = { 'Content-Type': 'application/json' };
@@ -170,7 +170,7 @@ export function ourQuestions(jobs: ReadonlyMap<string, string>): readonly Questi
   return rows.map(([name, path]) => ({ name, path }));
 }
 
-/** Returns requests of other clients, including careless ones. */
+/** Returns requests of other clients. */
 export function dearQuestions(jobs: ReadonlyMap<string, string>): readonly Question[] {
   return [
     {

@@ -103,7 +103,7 @@ function toKey({ name, attributes }: SpanNote): string {
   return attributes['cicd.pipeline.task.run.id'] ?? '';
 }
 
-/** Compares times: durations are exact unless they were cut, and starts are cut to seconds. */
+/** Compares times; the server cuts starts to seconds. */
 function compareTimes(span: SpanNote, want: Expected, { row }: Recorded): string | undefined {
   if (want.parent === undefined) {
     const [startMs, endMs] = [row['date-started'].unixtime, row['date-ended'].unixtime];
@@ -152,7 +152,7 @@ type Level = {
   readonly serverNode: string;
 };
 
-/** Adds the expected spans of steps; reports whether any step failed for good. */
+/** Adds the expected spans of steps; reports whether a step failed. */
 function addSteps(spans: Map<string, Expected>, steps: readonly StepNote[], level: Level): boolean {
   let hasFailed = false;
   for (const step of steps) {
@@ -228,7 +228,7 @@ function toLast(context: string): string {
   return context.split('/').at(-1) ?? '';
 }
 
-/** Reports whether a workflow fits the steps: names of a workflow that was edited since would be wrong. */
+/** Reports whether a workflow still fits the steps. */
 function fits(workflow: readonly WorkflowNote[] | null, steps: readonly StepNote[]): boolean {
   return workflow?.length === steps.filter(({ stepctx }) => !/^\d+e/.test(toLast(stepctx))).length;
 }

@@ -7,7 +7,7 @@ import { runCommand } from '../../test/support/process.ts';
 import type { ReplicaScene } from './replicas-scene.ts';
 import { pause } from './replicas-watch.ts';
 
-/** Breaks something while executions end, and repairs it; returns the time until another (or any) replica shows all executions. */
+/** Breaks and repairs something; returns the time until a replica shows all executions. */
 type Nemesis = {
   readonly name: string;
   readonly play: (scene: ReplicaScene, round: number) => Promise<number>;
@@ -63,7 +63,7 @@ export const nemeses: readonly Nemesis[] = [
     play: async (scene, round) => {
       scene.setLoad(true);
       await scene.database().crash();
-      // Some of the pauses are longer than an owner may continue without a renewal.
+      // Some pauses are longer than a lease.
       await pause(round % 3 === 1 ? 9000 : 500);
       await scene.database().start();
       return recover(scene);
@@ -151,7 +151,7 @@ async function recover(scene: ReplicaScene): Promise<number> {
   return (await scene.settle()).ms;
 }
 
-/** Stops an owner inside a transaction: a lock holds it until the process is stopped; then the database ends it. */
+/** Stops an owner inside a transaction that waits for a lock. */
 async function stopInside(scene: ReplicaScene): Promise<number> {
   const { replica } = await scene.settle();
   const database = scene.database();
@@ -182,7 +182,7 @@ async function stopInside(scene: ReplicaScene): Promise<number> {
   return ms;
 }
 
-/** Loses transactions: executions that are counted while the standby is stopped are lost with the primary. */
+/** Loses transactions: counts executions while the standby is stopped, then kills the primary. */
 async function loseTail(scene: ReplicaScene): Promise<number> {
   const standby = await scene.startStandby();
   scene.setLoad(true);
@@ -216,7 +216,7 @@ async function fillDisk(scene: ReplicaScene): Promise<number> {
     for (let run = 0; run < 300; run += 1) scene.finish();
     await eventually(async () => {
       const isSaid = scene.replicas.some(({ child }, index) => child().output().includes('disk is full', said[index]));
-      if (!isSaid) throw new Error('nobody says that the disk is full');
+      if (!isSaid) throw new Error('no log says that the disk is full');
     });
     rmSync(filler);
     const ms = await recover(scene);
@@ -239,7 +239,7 @@ function fill(file: string): void {
   }
 }
 
-/** Reports whether this process may mount, which only root may, and not in every container. */
+/** Reports whether this process may mount file systems. */
 export function mayMount(): boolean {
   return process.getuid?.() === 0 && spawnSync('unshare', ['--mount', 'true']).status === 0;
 }

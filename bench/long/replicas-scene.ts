@@ -29,7 +29,7 @@ const settleMs = 180_000;
 
 export type ReplicaScene = Awaited<ReturnType<typeof startReplicaScene>>;
 
-/** Starts a watched server, a trace backend, a Prometheus and three daemons with one PostgreSQL, which a standby may replace. */
+/** Starts a watched server, a trace backend, a Prometheus, and three daemons with one PostgreSQL. */
 export async function startReplicaScene(tools: { readonly postgres: string; readonly prometheus: string | undefined }) {
   const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-replicas-'));
   let database = await startPostgres(tools.postgres);
@@ -110,7 +110,7 @@ export async function startReplicaScene(tools: { readonly postgres: string; read
       const least = finished;
       return waitFor(({ value }) => value >= least);
     },
-    /** Waits until another replica shows the server with all executions since. */
+    /** Waits until another replica shows all later executions. */
     waitForOther: (than: Replica) => {
       const least = finished + 1;
       return waitFor(({ replica, value }) => replica !== than && value >= least);
@@ -157,7 +157,7 @@ async function createReplica({ name, folder, wire, database, url, sinkUrl }: Rep
   mkdirSync(folder);
   writeReplicaConfig(folder, { ...database, port: wire.port }, url);
   const config = join(folder, 'config.yaml');
-  // The budget suffices for the steps of all executions within the run.
+  // The budget is enough for the steps of all executions.
   const budget = `budget: { requests_per_second: ${requestsPerSecond} } }]`;
   writeFileSync(config, readFileSync(config, 'utf8').replace(' }]', `, ${budget}`));
   const port = await freePort();
@@ -198,6 +198,6 @@ async function createReplica({ name, folder, wire, database, url, sinkUrl }: Rep
 
 async function listen(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // This cast is safe: a TCP server has such an address.
+  // This cast is safe: the address of a TCP server has a port.
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

@@ -72,7 +72,7 @@ export function createReplicaWatch(replicas: readonly Replica[], finished: () =>
     begin: (name: string): void => {
       during = name;
     },
-    /** Permits several replicas to show the server for this long, for example after lost transactions. */
+    /** Permits several replicas to show the server for a time. */
     pardon: (ms: number): void => {
       pardonedUntilTicks = performance.now() + ms;
     },

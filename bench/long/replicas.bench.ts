@@ -8,14 +8,14 @@ const rounds = Number(process.env['REPLICA_ROUNDS'] ?? 10);
 const minutes = Number(process.env['REPLICA_MINUTES'] ?? 60);
 const only = process.env['REPLICA_ONLY'];
 const calmMs = Number(process.env['REPLICA_CALM_SECONDS'] ?? 45) * 1000;
-/** The time for the steps of executions, which are requested with the rest of the budget. */
+/** The time for requests about steps. */
 const tracesMs = 1_200_000;
 const budgetOfMinute = 60 * requestsPerSecond;
 const counted = 'automation_executions_total';
 const job = 'job_name="settle",status="succeeded"';
 const hasRead = 'automation_exporter_collector_success{server="prod",collector="executions"} 1';
 
-/** Plays three daemons on one PostgreSQL with all faults, again and again, and checks every scrape. */
+/** Repeats all faults of three daemons on one PostgreSQL, and checks every scrape. */
 export async function run() {
   const postgres = findTool('postgresql');
   if (postgres === undefined) return [];
@@ -57,7 +57,7 @@ async function playRound(scene: ReplicaScene, round: number, took: Map<string, n
   }
 }
 
-/** Compares the requests of one daemon with those of three under the same load. */
+/** Compares the requests of one daemon and of three. */
 async function measureAlone(scene: ReplicaScene) {
   const [first, ...others] = scene.replicas;
   await first?.start();
@@ -112,13 +112,13 @@ async function judge(scene: ReplicaScene) {
     if (versions.size > 1) console.log(`  ${scene.ended.get(traceId)}: ${[...versions.values()].join('; ')}`);
   return [
     toRow(`scrapes of ${counts.scrapes} whose counters fell, each replica asked`, counts.falls, 0),
-    toRow('looks at which two replicas showed the server', counts.doubles, 0),
-    toRow('looks at which two showed it in the seconds after lost transactions', counts.pardonedDoubles, Infinity),
+    toRow('checks in which two replicas showed the server', counts.doubles, 0),
+    toRow('checks in which two replicas showed it just after lost transactions', counts.pardonedDoubles, Infinity),
     toRow('scrapes that showed more executions than had ended', counts.tooMany, 0),
     toRow(`executions of ${finished} that are not in the ledger once`, Math.abs(finished - entries) + entries - ids, 0),
     toRow(`executions of ${finished} without a trace`, finished - traces.length, 0),
     toRow('traces that came more than once', traces.filter(({ times }) => times > 1).length, Infinity),
-    toRow('traces of which two versions came', traces.filter(({ versions }) => versions.size > 1).length, Infinity),
+    toRow('traces that came in two versions', traces.filter(({ versions }) => versions.size > 1).length, Infinity),
     toRow('requests in the busiest minute', countBusiest(scene.requestTicks), 1.1 * budgetOfMinute),
     ...(await judgeIncrease(scene)),
   ];
@@ -140,7 +140,7 @@ async function judgeIncrease({ prometheus, finished }: ReplicaScene) {
     {
       what: 'increase() of a Prometheus over the whole run, over all replicas',
       figure: `${increase.toFixed(1)} of ${truth}`,
-      mustReach: '0.5 % off at most, and 2 that lie outside of its samples',
+      mustReach: 'at most 0.5 % different, and 2 outside of the samples',
       reached: Math.abs(increase - truth) <= 0.005 * truth + 2,
     },
   ];

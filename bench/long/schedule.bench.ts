@@ -8,9 +8,7 @@ const jobs = 2000;
 const hours = 6;
 const minuteMs = 60_000;
 
-/**
- * Measures two thousand scheduled jobs in five projects over eight hours of virtual time: requests, memory, and the duration of a round.
- */
+/** Measures two thousand scheduled jobs over eight hours of virtual time: requests, memory, and rounds. */
 export async function run() {
   const collect = toCollector();
   const seconds: number[] = [];
@@ -22,7 +20,7 @@ export async function run() {
       group: 'nightly',
       schedule: { everyMs: toEveryMs(index), offsetMs: (index % 60) * 1000 },
     });
-  // The first pass over all schedules takes more than half an hour; later passes only refresh them.
+  // The first pass over all schedules takes more than half an hour.
   collect();
   const before = process.memoryUsage().heapUsed;
   await scene.minutes(120);
@@ -43,7 +41,7 @@ export async function run() {
   return [
     toFigure('jobs whose schedule is not known', unknown, 0, ''),
     toFigure(
-      'requests an hour for lists of jobs and forecasts, those of executions included',
+      'requests an hour for lists of jobs, forecasts and executions',
       requests / hours,
       400,
       '',

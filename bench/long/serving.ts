@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { allocatorSettings, nodeFlags } from '../../src/commands/start.ts';
 
-/** The command line of the sources; `npm run build` makes another one. */
+/** The command line of the sources. */
 export const sourceCli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 
 /** The daemon in its own process, as people start it. */
 export type Serving = {
   readonly pid: number;
   readonly url: string;
-  /** The time from its start until it served, and the CPU time of that phase, which other processes do not change. */
+  /** The time from the start until it served, and the CPU time of the start. */
   readonly startMs: number;
   readonly startCpuMs: number;
   readonly log: () => string;
@@ -18,7 +18,9 @@ export type Serving = {
   readonly stop: () => Promise<number>;
 };
 
-/** Serves the `config.yaml` of the directory, which also has the state; `through` may be a command that limits the process. */
+/**
+ * Serves the `config.yaml` of a directory, with the state there; `through` may be a command that limits the process.
+ */
 export async function startServe(
   directory: string,
   through: readonly string[] = [],

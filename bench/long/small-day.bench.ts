@@ -7,17 +7,14 @@ import { readCpuMs, sourceCli } from './serving.ts';
 import { type Day, watchEstate } from './small-estate.ts';
 
 const seconds = Number(process.env['BENCH_SECONDS'] ?? 600);
-// A new series is held at 0 for a minute by default; later values are not delayed.
+// By default, a new series stays at 0 for a minute.
 const yaml = 'metrics: { hold_new_series: 0s }\n';
 const day = { projects: 10, jobsPerProject: 5, executionsPerMinute: 1, yaml };
 
-/** The same load with 200 projects, on servers that report the modes of all projects at once, and on servers that do not. */
+/** The load with 200 projects, on a new and an old server. */
 const wide = [47, 29].map((apiVersion) => ({ ...day, projects: 200, apiVersion }));
 
-/**
- * Measures a small day: 10 projects, 50 jobs, an execution a minute, a scrape every 15 s, with the bundle and the sources; then 200
- * projects.
- */
+/** Measures 10 projects with 50 jobs and an execution a minute, then 200 projects. */
 export async function run() {
   const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-build-'));
   try {
@@ -77,7 +74,7 @@ function reportWide(apiVersion: number, { cpuSecondsPerMinute, requestsPerMinute
   };
 }
 
-/** Measures the CPU seconds a minute of a Node process that only answers the same scrapes. */
+/** Measures a Node process that only answers scrapes, in CPU seconds a minute. */
 async function measureEmpty(): Promise<number> {
   const script = `
     const { createServer } = require('node:http');
@@ -95,7 +92,7 @@ async function measureEmpty(): Promise<number> {
       await (await fetch(`http://127.0.0.1:${String(port)}/`)).arrayBuffer();
       await new Promise((resolve) => setTimeout(resolve, 15_000));
     }
-    // CPU time has ticks of 10 ms, so at least a part of one tick was used.
+    // CPU time has ticks of 10 ms.
     return Math.max(10, readCpuMs(empty.pid ?? 0) - cpuMs) / 1000 / (seconds / 60);
   } finally {
     empty.kill('SIGTERM');

@@ -6,12 +6,12 @@ import { systemClock } from '../../src/domain/system-clock.ts';
 import { startDaemon } from '../../test/support/daemon.ts';
 
 /**
- * The daemon in its own process, with `--expose-gc`, a clock that is many times faster, and its state on a disk. It answers
- * `measure` with its sizes, and `reload` with a reload.
+ * The daemon in its own process, with `--expose-gc`, a clock that is many times faster, and its state on a disk. The
+ * process answers `measure` with its sizes, and reloads on `reload`.
  */
 const [yaml = '', token = '', stateDirectory = '', traces = '', speedText = '1', startText = '0'] =
   process.argv.slice(2);
-// The command line sets these flags before it loads anything.
+// The command line sets these flags at its start.
 for (const flag of ['--semi-space-growth-factor=1', '--heap-growing-percent=50']) setFlagsFromString(flag);
 const speed = Number(speedText);
 const startMs = Number(startText);
@@ -21,7 +21,7 @@ const daemon = await startDaemon({
   yaml,
   token,
   stateDirectory,
-  // The default timeout of ten seconds would be a moment of this fast clock.
+  // On the fast clock, the default timeout would be too short.
   env: { OTEL_EXPORTER_OTLP_ENDPOINT: traces, OTEL_EXPORTER_OTLP_TIMEOUT: '600000' },
   clock: {
     ...systemClock,

@@ -9,17 +9,14 @@ import { fileURLToPath } from 'node:url';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 
 const minutes = Number(process.env['SOAK_MINUTES'] ?? 60);
-/**
- * The speed of the clock. Ids are kept for nine days and deleted jobs for thirty: an hour simulates 72 days, so that the second
- * half forgets as much as it learns.
- */
+/** The speed of the clock. An hour simulates 72 days: ids are kept for nine days, deleted jobs for thirty. */
 const speed = 72 * 24;
 const perSecond = Number(process.env['SOAK_RUNS_PER_SECOND'] ?? 25);
 const measuredEveryMs = Math.min(30_000, minutes * 500);
 
 /**
- * A daemon with all collectors over 72 days in which jobs come and go, the trace backend is sometimes away, scrapers and readers come, and
- * the configuration is reloaded. Compares its memory in the third quarter and in the last.
+ * A daemon with all collectors over 72 days, with changing jobs, outages of the trace backend, clients and reloads.
+ * Compares the memory in the last two quarters.
  */
 export async function run() {
   const startMs = Date.now();
@@ -116,7 +113,7 @@ log: { level: error }
 
 /** Creates jobs and their runs; each job is deleted after a while. */
 function createChurn({ control }: Simulator, now: () => number): (turn: number) => void {
-  // The projects stay the same, because the data of a deleted project is kept for thirty days.
+  // Projects are not deleted: their data would stay for thirty days.
   const projects = Array.from({ length: 8 }, (_, index) => `team-${index}`);
   for (const project of projects) control.createProject(project, [`${project}-a`, `${project}-b`]);
   const jobs: { readonly project: string; readonly id: string }[] = [];
@@ -152,7 +149,7 @@ async function startBackend() {
     request.resume().once('end', () => response.writeHead(isAway ? 503 : 200).end());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // This cast is safe: a TCP server has such an address.
+  // This cast is safe: the address of a TCP server has a port.
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,

@@ -10,7 +10,7 @@ import { startPostgres, writeReplicaConfig } from '../../test/support/postgres.t
 const rounds = Number(process.env['TAKEOVERS'] ?? 20);
 const counter =
   'automation_executions_total{server="prod",project="shop",job_group="nightly",job_name="settle",status="succeeded"}';
-/** The number of rounds in which a lease must expire; half of the rounds, so that the whole run takes less than six minutes. */
+/** The number of rounds in which a lease must expire. */
 const killed = Math.ceil(rounds / 2);
 const paused = Math.ceil(rounds / 6);
 const followMs = 30_000;
@@ -25,8 +25,8 @@ type Replica = { readonly child: Child; readonly url: string };
 type Way = 'killed' | 'stopped in its tracks' | 'ended';
 
 /**
- * Three daemons on one PostgreSQL whose owner is killed, stopped or ended again and again. Measures the time until another one shows the
- * server, and checks that no counter falls and no two show it.
+ * Three daemons on one PostgreSQL, whose owner is repeatedly killed, stopped or ended. Measures the time until another
+ * daemon shows the server.
  */
 export async function run() {
   const tool = findTool('postgresql');
@@ -43,8 +43,8 @@ export async function run() {
       toFigure('after SIGSTOP, until all is counted', afterPause, 'countedMs', 30),
       toFigure('after the end of a process by SIGTERM, until the lease is acquired', ended, 'acquiredMs', 2),
       toFigure('the same, until all is counted', ended, 'countedMs', 2),
-      toRow('scrapes that showed less than one before, over all replicas', scene.falls(), 0),
-      toRow('looks at which two replicas showed the server', scene.doubles(), 0),
+      toRow('scrapes with falling counters, over all replicas', scene.falls(), 0),
+      toRow('checks in which two replicas showed the server', scene.doubles(), 0),
       toRow('executions that are not counted once', missing, 0),
       {
         what: 'a replica that owns nothing, in a minute',
@@ -97,7 +97,7 @@ async function startScene(tool: NonNullable<ReturnType<typeof findTool>>) {
     );
   }
 
-  /** Returns the replicas that own the server and the replica that shows it; also counts falling counters and double owners. */
+  /** Returns the owners of the server and the replica that shows it; counts falling counters. */
   async function look() {
     const all = await scrapeAll();
     const shown = all.filter(({ value }) => value !== undefined);

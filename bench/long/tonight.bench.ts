@@ -5,7 +5,7 @@ import { findRisks } from '../../src/expected-runs/risks/find-risks.ts';
 import { hourMs, job, nowMs } from '../../test/expected-runs/risks/some-risks.ts';
 import { addNights, playNight, type Score } from '../../test/expected-runs/risks/virtual-night.ts';
 
-/** Measures the share of listed runs that are harmed, the share of harmed runs that are listed, and the cost of a large list. */
+/** Measures how many listed runs are harmed, how many harmed runs are listed, and the cost of a large list. */
 export async function run() {
   const played = [];
   let changed = 0;
@@ -39,14 +39,14 @@ export async function run() {
       found >= 0.95 * harmed,
     ),
     toFigure('lists that kills, reloads or another replica change', changed, '0', changed === 0),
-    toFigure('runs listed after trouble that was seen to end', stale, '0', stale === 0),
-    toFigure('longest piece of work with 5,000 jobs of which each is at risk, in ms', longest, '< 50', longest < 50),
+    toFigure('runs listed after the end of their trouble', stale, '0', stale === 0),
+    toFigure('longest piece of work with 5,000 jobs at risk, in ms', longest, '< 50', longest < 50),
   ];
 }
 
 const nights = Number(process.env['TONIGHT_NIGHTS'] ?? 100);
 
-/** Returns a share; a warning whose outcome is not visible yet counts as neither right nor wrong. */
+/** Returns a share; a warning without an outcome counts as neither right nor wrong. */
 function toShare({ listed, right, unseen }: Pick<Score, 'listed' | 'right' | 'unseen'>): number {
   return (100 * right) / (listed - unseen);
 }
@@ -64,7 +64,7 @@ async function measureLongest(): Promise<number> {
   );
   const sources = new Map([[sourceKeys.mode(), [{ value: 'passive', fromMs: nowMs - hourMs, throughMs: nowMs }]]]);
   let longest = 0;
-  // CPU time is measured, because another program may run in between.
+  // CPU time is measured, because of other programs.
   const nowOwnMs = (): number => (process.cpuUsage().user + process.cpuUsage().system) / 1000;
   let sinceMs = nowOwnMs();
   const rest = createPause(systemClock);
