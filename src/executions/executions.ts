@@ -160,7 +160,7 @@ export function createExecutions(given: ExecutionsOptions): Executions {
   };
 }
 
-/** Waits for a round. Meanwhile publishes at intervals, because published series expire. */
+/** Waits for a round. Publishes at intervals during the round, because published series expire. */
 async function showMeanwhile(
   { options: { clock, everyMs }, showing, projectList }: RoundTools,
   { found, signal, latest }: { found: OpenRound; signal: AbortSignal; latest: () => RoundNow | undefined },
@@ -209,7 +209,7 @@ function toComplaints(
   ofRows: readonly string[],
 ): readonly string[] {
   const { countedSinceMs } = cache.facts();
-  // The two times differ if the option was added after the first start, or names a future time.
+  // The times differ if the option was added late or names a future time.
   const isVain = countFromMs !== undefined && countedSinceMs !== undefined && countFromMs !== countedSinceMs;
   const since = isVain ? new Date(countedSinceMs).toISOString() : '';
   const vain = `executions.count_from has no effect, because executions have been counted since ${since}`;
@@ -246,7 +246,7 @@ type Options = {
   readonly clock: Pick<Clock, 'ticks' | 'random'>;
 };
 
-/** Plans reads of averages. An average can change without a counted execution, when the job runs as a step of another job. */
+/** Plans reads of averages. Runs as a step of another job change an average without a counted execution. */
 export function createAverages({ cache, serverNowMs, clock }: Options) {
   const begunTicks = clock.ticks();
   const askedTicks = new Map<string, number>();
@@ -256,8 +256,7 @@ export function createAverages({ cache, serverNowMs, clock }: Options) {
       const { jobs } = cache()?.totals ?? { jobs: new Map<string, never>() };
       const restMs = Math.max(minRestMs, jobs.size * perJobMs);
       for (const key of askedTicks.keys()) if (!jobs.has(key)) askedTicks.delete(key);
-      // Due times are spread over the interval. If each job first waited an interval, frequent restarts would prevent all
-      // reads.
+      // Due times are spread over the interval. Frequent restarts must not prevent all reads.
       for (const key of jobs.keys()) {
         if (!askedTicks.has(key)) askedTicks.set(key, begunTicks - clock.random() * restMs);
       }
@@ -289,6 +288,6 @@ export function createAverages({ cache, serverNowMs, clock }: Options) {
 type Averages = ReturnType<typeof createAverages>;
 
 const minRestMs = 3_600_000;
-/** Each job adds 15 s to the interval, which limits these requests to 240 an hour. */
+/** The interval grows by 15 s per job, so there are at most 240 requests an hour. */
 const perJobMs = 15_000;
 const maxAtOnce = 10;

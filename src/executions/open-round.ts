@@ -44,8 +44,8 @@ export async function openRound(
   const recount = createRecount({ ...options, cache, activities, reading, overlap });
   const restoreGap = createRestoreGap(cache, failures);
   await restoreGap.open(options.isRestored === true);
-  // Excluded projects are put on hold before the first round. The first round needs a response of the server, and before this
-  // response, a reload may include these projects again.
+  // Excluded projects are put on hold before the first round. A reload may include these projects again before the
+  // first response of the server.
   const nowMs = Math.floor(clock.now() + (cache.facts().skewMs ?? 0));
   await cache.update(async () => planExcluded({ states: cache.states, facts: cache.facts(), nowMs, isWanted }));
   // The slots must be planned before counting, because runs of a job without a slot count for `__other__`.
@@ -139,7 +139,7 @@ type SkipsOptions = {
   readonly tell?: ((message: string) => void) | undefined;
 };
 
-/** Counts skipped executions in small steps at the end of each round, so that the count never delays new executions. */
+/** Counts skipped executions in small steps at the end of each round. */
 export function createSkips({ cache, observe, tell }: SkipsOptions) {
   const inVain = new Map<string, number>();
 

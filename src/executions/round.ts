@@ -55,7 +55,7 @@ export async function playRound(tools: RoundTools, of: Omit<Round, keyof RoundTo
   const { signal, showing, projectList, visibility, found } = round;
   const running = await readRunningOnce(round);
   const time = found.serverClock.now(running.serverMs);
-  // Two members with different clocks may have sent these two responses.
+  // The two responses may be from members with different clocks.
   found.overlap.noteClocks([time.nowMs, running.serverMs ?? time.nowMs], time.nowMs);
   const sinceTicks = tools.options.clock.ticks();
   const { nowMs, doubtedMs } = time;
@@ -90,7 +90,7 @@ async function readRunningOnce(round: Round): Promise<Running> {
 /** Rewinds if the server clock was set back. Reads further back if the clock was set ahead. */
 async function followClock({ found, activities, activityHint, options }: Round, time: ServerTime): Promise<void> {
   if (time.wasUnseen) found.overlap.noteUnseen();
-  // The step is recorded before it is stored: the server clock reports a step once, and storing fails if the disk is full.
+  // The step is recorded before it is stored, because storing may fail.
   const latestMs = time.reachedMs ?? time.doubtedMs;
   if (latestMs !== undefined) found.overlap.noteReached(latestMs);
   const ownMs = options.clock.now();
@@ -103,7 +103,7 @@ async function followClock({ found, activities, activityHint, options }: Round, 
     found.overlap.noteReached(reachedMs);
   }
   found.overlap.noteLeap(leap);
-  // Slow clocks are recorded first. Otherwise executions with dates of slow clocks would look like imports.
+  // Slow clocks are recorded first. Without known slow clocks, executions with their dates would look like imports.
   const serverTimes = [time.doubtedMs ?? time.nowMs - wasBehindMs];
   await noteSlowClocks(found.cache, { serverTimes, nowMs: time.nowMs, ownMs });
   await keep(found.overlap.reachedMs(time.nowMs));
@@ -154,7 +154,7 @@ function toPlanInput({ found, options, activities }: Round, nowMs: number): Plan
   };
 }
 
-/** Reads idle projects for most of the interval while the server counts more executions than are known. */
+/** Reads idle projects while the server counts more executions than are known. */
 async function searchProjects(round: Round, plan: PlanInput, read: (each: PlannedRead) => Promise<void>) {
   const { activityHint, options, signal, startedTicks } = round;
   const sinceMs = activityHint.searchedSinceMs();
@@ -186,7 +186,7 @@ async function readSuspects(
   const suspects = await narrowing.find(within(round), {
     candidates: reads.map(({ project }) => ({ project, jobIds: found.jobLists.idsOf(project) })),
     missing,
-    // The window is short, because known executions of deleted jobs would hide missing executions in a longer window.
+    // The window is short, because executions of deleted jobs would hide missing ones.
     window: toHintWindow(found, nowMs, 2 * overlapMs),
     nowMs,
     countKnown: (projects, window) => options.ledger.countEnds(options.server, { projects: [...projects], ...window }),
@@ -227,7 +227,7 @@ function toWatched({ cache }: OpenRound): readonly ProjectState[] {
   return [...cache.states.values()].filter(({ hold }) => hold !== 'excluded');
 }
 
-/** Returns the window to compare. The server also counts executions before the start of counting; the ledger does not. */
+/** Returns the window to compare. Unlike the ledger, the server counts executions before the start of counting. */
 function toHintWindow(found: OpenRound, nowMs: number, lengthMs: number): Window {
   const beginMs = Math.max(nowMs - lengthMs, ...toWatched(found).map(({ countedFromMs }) => countedFromMs));
   return { beginMs: Math.min(beginMs, nowMs), endMs: nowMs };
@@ -260,7 +260,7 @@ function within({ options, signal }: Round, lane: 'vital' | 'normal' = 'normal')
   return options.client.within({ lane, forMs: options.timeoutMs, signal });
 }
 
-/** Returns the number of concurrent reads. With a small budget, a read that waits for two others would time out. */
+/** Returns the number of concurrent reads. With a small budget, concurrent reads would time out. */
 function toWidth({ requestsPerSecond, timeoutMs }: ExecutionsOptions): number {
   return Math.max(1, Math.min(3, Math.floor((requestsPerSecond * timeoutMs) / 2000)));
 }
@@ -274,7 +274,7 @@ const minForPast = 0.3;
 const minForLooks = 0.1;
 const timeForLists = 0.2;
 
-/** A round with its running executions, or with the running executions of the last read if none can be read now. */
+/** A round with the last known running executions. */
 export type ReadNow = RoundNow & { readonly lastRead?: LastRead };
 type LastRead = { readonly running: NonNullable<RoundNow['running']>; readonly seenMs: number } | undefined;
 

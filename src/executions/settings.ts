@@ -24,8 +24,8 @@ export type ExecutionSettings = SeriesRules & {
 };
 
 /**
- * The default limit of series. It is enough for the defaults of `jobs` and 1,000 projects: 5,000 jobs with 29 series, 200 of
- * these jobs with 7 histograms of 16 series, 5,000 nodes, and for each project 72 series and 3 histograms: 292,400 in total.
+ * The default limit of series. Enough for 1,000 projects with the defaults of `jobs`: 5,000 jobs with 29 series, 200
+ * jobs with 7 histograms of 16 series, 5,000 nodes, and 72 series and 3 histograms per project (292,400).
  */
 export const defaultMaxSeries = 300_000;
 

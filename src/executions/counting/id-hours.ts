@@ -1,5 +1,5 @@
 /**
- * The smallest id of the runs that started in an hour, and the greatest id that became known in this hour. Later runs have
+ * The smallest id of the runs that started in an hour, and the greatest id that became known in it. Later runs have
  * greater ids, except imported executions, which get their ids long after their start.
  */
 export type IdHour = {
@@ -35,12 +35,12 @@ export function createIdOrder(hours: IdHours, nowMs: number) {
 
   return {
     /**
-     * Reports whether an execution was imported: it ended more than a day before a run with a smaller id started. If the clock
-     * was set back during the run, so that the start is after the end, the start is compared instead.
+     * Reports whether an execution was imported: it ended more than a day before a run with a smaller id started. If
+     * the start is after the end, because the clock was set back, the start is compared.
      */
     isImported: ({ id, startedAtMs, endedAtMs }: Started & { readonly endedAtMs: number }): boolean =>
       isBehind(id, Math.max(startedAtMs, endedAtMs) + dayMs),
-    /** Reports whether a slow clock explains the early start of the run, so that the run was not imported. */
+    /** Reports whether a slow clock explains the early start of a run. */
     isOfSlowClock: (
       { id, startedAtMs, endedAtMs }: Started & { readonly endedAtMs: number },
       slowByMs: readonly number[],
@@ -80,7 +80,7 @@ export function toGreatestId(hours: IdHours): number | undefined {
   return greatestId === noGreatest ? undefined : greatestId;
 }
 
-/** Returns the hours that change when these executions become known. A clock that is behind adds ids to its latest hour. */
+/** Returns the hours that change when these executions become known. A slow clock adds ids to its latest hour. */
 export function withIds(
   hours: IdHours,
   started: readonly Started[],

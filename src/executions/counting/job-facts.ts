@@ -9,8 +9,8 @@ type Labels = Pick<JobFacts, 'project' | 'group' | 'name'>;
 type Failures = Pick<JobFacts, 'consecutiveFailures' | 'failedMs'>;
 
 /**
- * Updates the facts of a job with one more run. Each fact comes from the newest run that has this fact, so the order of calls
- * does not matter. A future-dated run counts as ended when it was read, and as older than any run with a greater id.
+ * Updates the facts of a job with one more run. Each fact comes from the newest run that has this fact, so the order of
+ * calls does not matter. A future-dated run counts as ended when it was read.
  */
 export function toFacts(labels: Labels, read: Finished, known: JobFacts | undefined, seenAtMs: number): JobFacts {
   const run = isAhead(read.endedAtMs, seenAtMs) ? { ...read, endedAtMs: seenAtMs } : read;
@@ -113,8 +113,8 @@ function toLastFailure(
 }
 
 /**
- * Counts failures after the last success, even if some become known late. Only the newest ends are stored, so a success that is
- * older than all stored ends does not reset the count.
+ * Counts failures after the last success, even if some become known late. A success that is older than all stored ends
+ * does not reset the count.
  */
 function toFailures(run: Finished, ending: Ending, before: JobFacts | undefined): Failures {
   const { consecutiveFailures = 0, failedMs = [], lastSuccessMs = -Infinity } = before ?? {};
@@ -189,7 +189,7 @@ function toMark(ending: Ending, attempt: number): string | undefined {
   return failedEndings.includes(ending) ? 'f' : undefined;
 }
 
-/** Reports whether the result changed four times within twenty runs, or three of these runs needed a retry. */
+/** Reports whether the result of a job changes often: four times in twenty runs, or three runs with retries. */
 function isOften(marks: string): boolean {
   let count = 0;
   for (let place = 1; place < marks.length; place += 1)

@@ -13,7 +13,7 @@ export type MeasureRules = {
   readonly seenAtMs: number;
   /** The time up to which all executions are counted; new cells start at this time. */
   readonly startMs: number;
-  /** True after a restore: new series may have been published before the restore, so they do not start at 0. */
+  /** True after a restore: series may have been published before, so they do not start at 0. */
   readonly isShown?: boolean;
 };
 
@@ -51,7 +51,7 @@ function createChange(totals: Totals, rules: MeasureRules) {
     return { project, group: '', name: otherJobs };
   }
 
-  /** Returns the kinds of slots that a job lacks. The next run of the job takes a slot if a slot is free by then. */
+  /** Returns the kinds of slots that a job lacks. The next run of the job takes a slot if one is free. */
   function toLeftOut(isOther: boolean, key: string, before: JobFacts | undefined): JobFacts['leftOut'] {
     if (isOther) return 'all';
     return before?.leftOut === undefined || claims.has('durations', key) ? undefined : 'durations';
@@ -128,7 +128,7 @@ export function measureFailures(
     cell.count += 1;
     cell.isReleased ||= isOfGap === true;
   }
-  // The last failure of a job is set first: an older failure may then show that the last is not the first of its kind.
+  // The last failure of a job comes first: an older failure may have the same lines.
   for (const isLast of [true, false])
     for (const failure of failures) {
       const key = toJobKey(failure.project, failure.group, failure.name);

@@ -17,7 +17,7 @@ export type ReconcileInput = {
   /** Runs with ids up to `throughId` that ended before `untilMs` are earlier runs and do not count. */
   readonly earlier?: { readonly untilMs: number; readonly throughId: number } | undefined;
   readonly ids: IdHours;
-  /** The ids of one-time runs; the rows of finished one-time runs may no longer show the type. */
+  /** The ids of one-time runs; rows of finished runs may lack the type. */
   readonly oneTimeIds?: ReadonlySet<number>;
   /** The lags of the clocks that were recently seen more than a day behind. */
   readonly slowByMs?: readonly number[];
@@ -26,7 +26,7 @@ export type ReconcileInput = {
   readonly latestMs: number;
   /** The start of the current epoch. Ids of runs that started earlier are not compared. */
   readonly epochStartedAtMs: number;
-  /** Known runs that started up to this time may belong to an earlier epoch, because the clock may have been set back. */
+  /** Known runs that started up to this time may belong to an earlier epoch. */
   readonly formerThroughMs?: number | undefined;
   /** The greatest id of the previous epoch. */
   readonly formerThroughId?: number | undefined;
@@ -59,7 +59,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
   const counted: Finished[] = [];
   const regular: Entry[] = [];
   let imported = 0;
-  // This order is built only when needed: most rounds have no new rows.
+  // The order is built only for new rows.
   let present: IdOrder | undefined;
   let later: IdOrder | undefined;
   let newEpochAtMs: number | undefined;
@@ -70,7 +70,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
     entries.push(entry);
     const isOrdered = hasOrder(row, oneTimeIds);
     const isComparable = isOrdered && startedAtMs <= seenAtMs + maxAheadMs;
-    // While the server clock is behind the exporter's clock, an import may have a date between the times of the two clocks.
+    // The date of an import may be between the times of a slow server clock and of the exporter's clock.
     const isBetween = isOrdered && !isComparable && startedAtMs <= latestMs;
     const order = isBetween ? (later ??= toLaterOrder(input)) : (present ??= createIdOrder(ids, seenAtMs));
     if ((isComparable || isBetween) && order.isImported(entry)) {
@@ -81,7 +81,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
       ofSlowClock.add(row);
     }
     const earlier = known.get(id);
-    // An epoch may begin before its first known run: if an earlier run also reuses an id, the epoch began with that run.
+    // The epoch begins with the earliest run that reuses an id.
     if (isComparable && !ofSlowClock.has(row) && earlier?.every((run) => toBegin(run) < startedAtMs) === true) {
       epochStartedAtMs = Math.min(epochStartedAtMs, startedAtMs);
     }
@@ -99,8 +99,8 @@ export function reconcile(input: ReconcileInput): Reconciled {
   }
   const since = newEpochAtMs ?? epochStartedAtMs;
   const former = (input.formerEpochs ?? Number.POSITIVE_INFINITY) + Number(newEpochAtMs !== undefined);
-  // Each epoch uses an id once. If every former epoch has used this id, the run belongs to the current epoch. After the clock was
-  // set back, former runs may have later start times than the current epoch.
+  // Each epoch uses an id once. An id that every former epoch has used belongs to the current epoch. After the clock
+  // was set back, former runs may have later start times than the current epoch.
   const isTaken = ({ id }: Finished): boolean =>
     (known.get(id) ?? []).filter((run) => toBegin(run) < since || toBegin(run) <= toFormerThroughMs(id)).length >=
     former;
@@ -122,7 +122,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
   };
 }
 
-/** Returns an id order that includes these rows: perhaps no other ids are known for the time before the clock was set back. */
+/** Returns an order of ids that includes these rows. */
 function toLaterOrder({ rows, ids, oneTimeIds, latestMs, epochStartedAtMs }: ReconcileInput): IdOrder {
   const ordered = rows.filter(
     (row) => hasOrder(row, oneTimeIds) && row.startedAtMs >= epochStartedAtMs && row.startedAtMs <= latestMs,
@@ -131,7 +131,7 @@ function toLaterOrder({ rows, ids, oneTimeIds, latestMs, epochStartedAtMs }: Rec
   return createIdOrder(new Map([...ids, ...changed.map((hour) => [hour.hour, hour] as const)]), latestMs);
 }
 
-/** Returns each finished execution that may count and is not in the ledger, once. */
+/** Returns the finished executions that may count and are not in the ledger. */
 function toNew({ rows, known, countedFromMs, earlier }: ReconcileInput): Finished[] {
   const seen = new Map<number, Entry[]>();
   const isEarlier = ({ id, endedAtMs }: Finished): boolean =>
@@ -150,7 +150,7 @@ function toEntry({ id, startedAtMs, endedAtMs }: Finished): Entry {
   return { id, startedAtMs, endedAtMs };
 }
 
-/** Returns the earlier of start and end, because the start of some runs is days after their end. */
+/** Returns the earlier of start and end: some runs start days after their end. */
 function toBegin({ startedAtMs, endedAtMs = startedAtMs }: RunTimes): number {
   return Math.min(startedAtMs, endedAtMs);
 }
@@ -162,8 +162,8 @@ function hasOrder({ id, type, status, lacksStart }: Execution, oneTimeIds: Reado
 }
 
 /**
- * Returns the runs of the previous epoch, which started before the current one. A run that started less than a day before the
- * current epoch belongs to the current epoch if its id is smaller than all ids of that epoch.
+ * Returns the runs of the previous epoch, which started before the current one. A run of the day before the current
+ * epoch belongs to it if no id of the epoch is smaller.
  */
 function toEpochBefore(runs: readonly Finished[], sinceMs: number, hours: readonly IdHour[]): Set<Finished> {
   const early = runs.filter(({ startedAtMs }) => startedAtMs < sinceMs);

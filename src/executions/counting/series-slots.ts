@@ -9,7 +9,7 @@ export type SlotKind = (typeof slotKinds)[number];
 /** The number of slots of each kind. A long name takes more than one slot. */
 export type Room = Readonly<Record<SlotKind, number>>;
 
-/** The slots of the jobs and nodes with their own series. The first that need a slot get it, until they return it. */
+/** The slots of the jobs and nodes with their own series. Slots go to the first jobs and nodes that need them. */
 export type SeriesSlots = ReturnType<typeof createSeriesSlots>;
 
 /** All totals of one server; cells are replaced after each commit. */
@@ -45,7 +45,7 @@ export function createSeriesSlots(cells: Iterable<Cell>, jobs: ReadonlyMap<strin
     has: (kind: SlotKind, key: string): boolean => taken[kind].has(key),
     room: (): Room => room,
     taken: (): Room => toRoom((kind) => taken[kind].weight()),
-    /** Sets the number of slots. If there are more owners than slots, the owners keep their slots until `leave` is called. */
+    /** Sets the number of slots. If there are more owners than slots, owners keep their slots until `leave`. */
     setRoom: (next: Room): void => {
       room = next;
     },
@@ -74,7 +74,7 @@ export function createSeriesSlots(cells: Iterable<Cell>, jobs: ReadonlyMap<strin
         for (const slots of [taken[kind], refused[kind]])
           for (const key of slots.keys()) if (key.startsWith(begin)) slots.delete(key);
     },
-    /** Counts the jobs and nodes that were refused a slot or lost it, up to a maximum. */
+    /** Counts the jobs and nodes without a slot, up to a maximum. */
     refused: (): Room => toRoom((kind) => refused[kind].size),
   };
 }

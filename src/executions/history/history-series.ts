@@ -33,7 +33,7 @@ export function toHistorySeries(
   const measureRules = { buckets: rules.buckets, seenAtMs: 0, startMs: 0 };
   for (const page of pages) {
     for (const [project, run] of readPage(page)) {
-      // The totals stay empty, so the value measured for one run is the increase.
+      // The totals stay empty, so each measured value is an increase.
       for (const [key, cell] of measure(totals, project, [run], measureRules).cells) {
         if (!ofCell.has(key)) ofCell.set(key, findSeries(growing, cell, rules));
         if (cell.count > 0) ofCell.get(key)?.changes.push(run.endedAtMs, cell.sumSeconds ?? cell.count);
@@ -46,7 +46,7 @@ export function toHistorySeries(
     const { family } = first;
     const render = createRowRenderer(family, baseLabels);
     const lines = one.rows.map((row) => render(row).slice(0, -'0\n'.length));
-    // Replaces the unsorted pairs at once, so that no more than one series is in memory twice.
+    // Replaces the unsorted pairs at once, to save memory.
     one.changes = sortPairs(one.changes);
     return [{ family, lines, changes: one.changes }];
   });

@@ -6,7 +6,7 @@ import { toEnding, toJobName } from '../counting/naming.ts';
 /** The kind of ledger documents that store counted executions. */
 export const pageKind = 'history-page';
 
-/** The executions of one page, without fields that series do not need, because there may be hundreds of thousands. */
+/** The executions of one page, with only the fields that series need. */
 type Page = {
   readonly project: string;
   readonly jobs: readonly (readonly [group: string, name: string])[];

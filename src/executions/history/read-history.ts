@@ -55,7 +55,7 @@ export async function readHistory(options: HistoryOptions): Promise<readonly str
     }),
   });
 
-  /** Runs the work, but skips a project that cannot be read, as rounds do. */
+  /** Runs the work; like a round, skips a project that cannot be read. */
   async function orSkip(project: string, work: () => Promise<void>): Promise<void> {
     try {
       await work();

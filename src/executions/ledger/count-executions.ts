@@ -41,7 +41,7 @@ export type CountRequest = {
   readonly rows: readonly Execution[];
   /** The server time of the round in which the rows were read. */
   readonly seenAtMs: number;
-  /** The clocks of the members that sent the rows. The clock of a member may have been set back since the round began. */
+  /** The clocks of the members that sent the rows. The clock of a member may be set back during the round. */
   readonly serverTimes?: readonly number[];
   /** Returns the state of the project after these rows are stored in the ledger. */
   readonly advance?: (state: ProjectState) => ProjectState;
@@ -58,7 +58,7 @@ export function createCountExecutions(
   /** Removes old entries. Executions that ended before `prunedThroughMs` are never counted again. */
   async function prune(state: ProjectState): Promise<ProjectState> {
     const fromMs = state.prunedThroughMs ?? state.countedFromMs;
-    // The earlier time is used: with a clock far ahead, entries would be removed too early, and could not be counted again.
+    // The earlier time is used: by a clock far ahead, entries would be removed too early.
     const nowMs = Math.min(state.scannedThroughMs, clock.now());
     const prunedThroughMs = await planPrune(ledger, server, { project: state.project, fromMs }, nowMs - keepMs);
     if (prunedThroughMs === fromMs) return state;
@@ -175,7 +175,7 @@ function report({ found, measured }: Count, lateBeforeMs: number, observe: Execu
 
 type RunsOfEpoch = { readonly runs: readonly Finished[]; readonly epoch: number };
 
-/** Splits runs by epoch: rows of the previous database may come together with, or after, first rows of the new database. */
+/** Splits runs by epoch, because rows of two databases may come together. */
 function toRunsByEpoch({ counted, ofEpochBefore }: Reconciled, epoch: number): RunsOfEpoch[] {
   const byEpoch = [
     // If both epochs have facts about a job, the facts of the current epoch are stored.
@@ -201,7 +201,7 @@ function toFactsChange(cache: LedgerCache, found: Reconciled, epoch: number): { 
   return { facts: { ...facts, ...former, epoch, epochStartedAtMs, oneTimeIds } };
 }
 
-/** Stores the ids of waiting one-time runs, because some servers no longer mark these runs after they have finished. */
+/** Stores the ids of waiting one-time runs, because some servers do not mark finished ones. */
 export async function noteOneTimeRuns(cache: LedgerCache, running: readonly Execution[]): Promise<void> {
   const waiting = running.filter(({ status, endedAtMs }) => status === 'scheduled' && endedAtMs === undefined);
   const known = new Set(cache.facts().oneTimeIds);
@@ -216,7 +216,7 @@ export async function noteOneTimeRuns(cache: LedgerCache, running: readonly Exec
 
 const maxOneTimeIds = 5000;
 
-/** The number of imports since the last other execution, and how long ago the first and the last of them were counted. */
+/** The number of imports since the last other execution, and the ages of the first and last import. */
 export type ImportsSince = { readonly executions: number; readonly firstAgoMs: number; readonly lastAgoMs: number };
 
 type Counts = Pick<ExecutionsObserver, 'observed' | 'imported'>;

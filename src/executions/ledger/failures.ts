@@ -71,12 +71,12 @@ export function createFailures() {
         documents: [toDocument(key, { ...failure, failureClass, lines })],
         done: () => {
           const latest = waiting.get(key);
-          // If the ledger was opened after the commit, the ledger already has the class, and may have counted the failure.
+          // A ledger that was opened after the commit already has the class.
           if (latest !== undefined) waiting.set(key, { ...latest, failureClass, lines });
         },
       };
     },
-    /** Call after a restore. Waiting failures may have been counted by class and published after the copy was made. */
+    /** Call after a restore. Waiting failures may have been published by class after the copy was made. */
     markRestored: (): readonly LedgerDocument[] => {
       for (const [key, failure] of waiting) waiting.set(key, { ...failure, isOfGap: true });
       return [...waiting].map(([key, failure]) => toDocument(key, failure));

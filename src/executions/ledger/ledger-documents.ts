@@ -16,7 +16,10 @@ export type SlowClock = { readonly byMs: number; readonly seenAtMs: number };
 export type LedgerFacts = {
   readonly epoch: number;
   readonly epochStartedAtMs: number;
-  /** The latest start of a run of earlier epochs; after a step back, later than `epochStartedAtMs`. Absent in the first epoch. */
+  /**
+   * The latest start of a run of earlier epochs; later than `epochStartedAtMs` after the clock was set back. Absent in
+   * the first epoch.
+   */
   readonly formerThroughMs?: number | undefined;
   /** The greatest id of the previous epoch. Greater ids belong to the current epoch, whenever their runs started. */
   readonly formerThroughId?: number | undefined;
@@ -75,7 +78,7 @@ type Contents = {
 
 export function readContents(documents: readonly LedgerDocument[]) {
   const [stored = { epoch: 1, epochStartedAtMs: 0 }] = read<LedgerFacts>(documents, 'server').map(toWholeTimes);
-  // Earlier releases stored only the start of the epoch, which moves when the clock is set back.
+  // Earlier releases stored only the start of the epoch.
   const facts = stored.epoch > 1 ? { formerThroughMs: stored.epochStartedAtMs - 1, ...stored } : stored;
   const jobs = read<JobFacts>(documents, 'job')
     .filter(({ lastEndMs }) => isPlausibleTime(lastEndMs))
@@ -154,7 +157,7 @@ function read<Body>(documents: readonly LedgerDocument[], kind: Kind): Body[] {
   return documents.flatMap((document) => (document.kind === kind ? [JSON.parse(document.body ?? '') as Body] : []));
 }
 
-/** Rounds times to whole milliseconds. Earlier releases stored fractions, and servers refuse windows with fractions (400). */
+/** Rounds times to whole milliseconds. Earlier releases stored fractions, which servers refuse (400). */
 function toWholeTimes<Body extends object>(body: Body): Body {
   const whole = Object.entries(body).map(([name, value]: [string, unknown]) => [
     name,

@@ -14,7 +14,7 @@ export type ProjectState = {
   readonly prunedThroughMs?: number | undefined;
   /** All executions that ended before this time have been read. */
   readonly scannedThroughMs: number;
-  /** All executions up to this time have been read except executions of the backlog. This time is absent without a backlog. */
+  /** All executions up to this time except those of the backlog have been read; absent without a backlog. */
   readonly aheadThroughMs?: number | undefined;
   /** The windows before `aheadThroughMs` that have not been read, oldest first. */
   readonly backlog?: readonly Window[] | undefined;
@@ -40,8 +40,8 @@ export type Skip = Window & {
 };
 
 /**
- * Runs that do not count after a restore: runs with ids up to `throughId` that ended before `untilMs`. A run with a greater id
- * counts even if it has an earlier date, because the clock was set back after the copy was made.
+ * Runs that do not count after a restore: runs with ids up to `throughId` that ended before `untilMs`. A run with a
+ * greater id counts even with an earlier date, because the clock may have been set back.
  */
 type EarlierRuns = { readonly untilMs: number; readonly throughId: number };
 
@@ -78,17 +78,16 @@ export function resume(state: ProjectState, nowMs: number, catchUpLimitMs: numbe
 }
 
 /**
- * Changes a state after the server clock was set back to `toMs`: all executions after `toMs` are read and counted again. For a
- * new project, counting begins a minute earlier, because the step may have been noticed late; a new project has no earlier runs
- * that could be counted by mistake.
+ * Changes a state after the server clock was set back to `toMs`: all executions after `toMs` are read and counted
+ * again. For a new project, counting begins a minute earlier, because the step may have been noticed late.
  */
 export function rewind(state: ProjectState, toMs: number, isNew = false): ProjectState {
   return rewindAbsent(state, { toMs: isNew ? toMs - maxUnnoticedMs : toMs, isCertain: true });
 }
 
 /**
- * Changes a state after the clock was set back by an unknown amount while the exporter was not running. Counting begins earlier
- * by the known minimum. About an hour is read again, because the clock may have been ahead by more than the minimum.
+ * Changes a state after the clock was set back by an unknown amount while the exporter was not running. Counting begins
+ * earlier by the known minimum. About an hour is read again, because the step may have been larger.
  */
 export function rewindUnseen(state: ProjectState, nowMs: number): ProjectState {
   const { countedFromMs, prunedThroughMs = Number.NEGATIVE_INFINITY } = state;
@@ -99,9 +98,9 @@ export function rewindUnseen(state: ProjectState, nowMs: number): ProjectState {
 }
 
 /**
- * Changes a state after the clock was set back by a known amount while the exporter was not running. The step is certain if
- * read times are in the future. A project without earlier runs counts as certain, because a mistake has no effect. If the step
- * is not certain, counting does not begin earlier, because perhaps the exporter's own clock was set.
+ * Changes a state after the clock was set back by a known amount while the exporter was not running. The step is
+ * certain if read times are in the future. Without earlier runs, a mistake has no effect, so the step counts as
+ * certain. If the step is not certain, counting does not begin earlier: perhaps the exporter's clock was set.
  */
 export function rewindAbsent(
   state: ProjectState,
@@ -150,8 +149,8 @@ export function withNewestRead(state: ProjectState, window: Window, rest: readon
 }
 
 /**
- * Records that a window up to now has been read, except for `rest`, for a project with a backlog. `rest` is read after the
- * backlog. If `rest` came first, a project whose overlap is too long for one round would never finish its backlog.
+ * Records that a window up to now has been read, except for `rest`, for a project with a backlog. `rest` is read after
+ * the backlog. With `rest` first, a project with a long overlap would never finish its backlog.
  */
 export function withNewestReadBehind(
   state: ProjectState,
@@ -163,7 +162,7 @@ export function withNewestReadBehind(
   const fresh = rest.flatMap((each) => from(each, newFromMs));
   const read = withNewestRead(state, window, [...open, ...fresh]);
   const isOverlapRead = rest.every(({ endMs }) => endMs < sinceMs);
-  // The rest of an earlier round is unread, although this round has read its own overlap.
+  // The rest of an earlier round stays unread.
   const leftFromMs = isOverlapRead ? againFromMs : Math.min(againFromMs ?? sinceMs, sinceMs);
   return leftFromMs === undefined ? read : { ...read, againFromMs: leftFromMs };
 }

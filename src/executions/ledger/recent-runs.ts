@@ -6,12 +6,12 @@ export type RecentRun = {
   readonly project: string;
   readonly group: string;
   readonly name: string;
-  /** The id of the job; absent for an ad hoc run, and if an earlier release stored the run. */
+  /** The id of the job; absent for ad hoc runs and runs of earlier releases. */
   readonly jobId?: string;
   readonly ending: Ending;
   readonly startedAtMs: number;
   readonly endedAtMs: number;
-  /** The names of some failed nodes. Absent if no node failed, and if an earlier release stored the run. */
+  /** The names of some failed nodes. Absent without failed nodes, and for runs of earlier releases. */
   readonly failedNodes?: readonly string[];
   /** The number of failed nodes. Set if `failedNodes` does not list all nodes. */
   readonly failedNodeCount?: number;
@@ -55,7 +55,7 @@ export function toNewest(sheets: RecentSheets, latestMs: number): readonly Recen
 
 type Ranked = EndOfRun & { readonly run: RecentRun };
 
-/** Sorts runs by end. A future-dated run gets the newest end among the runs that were counted before it. */
+/** Sorts runs by end. A future-dated run gets the newest end of earlier runs. */
 function rank(sheets: RecentSheets, latestMs: number): readonly Ranked[] {
   let reachedMs = Number.NEGATIVE_INFINITY;
   const inOrder = [...sheets].sort(([one], [other]) => toNumber(one) - toNumber(other)).flatMap(([, runs]) => runs);

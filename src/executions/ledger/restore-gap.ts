@@ -5,8 +5,8 @@ import { type LedgerFacts, restored } from './ledger-documents.ts';
 import type { ProjectState } from './project-state.ts';
 
 /**
- * After a restore, executions since the copy was made are read before counters are published, so that no counter falls. Totals of
- * a project that cannot be read stay hidden: a series may be absent, but never lower than before.
+ * After a restore, executions after the copy are read before counters are published, so that no counter falls. Totals
+ * of a project that cannot be read stay hidden, because they may be lower than before.
  */
 export function createRestoreGap(cache: LedgerCache, failures?: Pick<Failures, 'follow' | 'markRestored'>) {
   function untilMs(): number | undefined {
@@ -23,7 +23,7 @@ export function createRestoreGap(cache: LedgerCache, failures?: Pick<Failures, '
   });
 
   return {
-    /** Call at the start, before any request. The restore gap must be stored even if the process ends soon. */
+    /** Call at the start, before any request. The restore gap must be stored before the process can end. */
     open: async (isRestored: boolean): Promise<void> => {
       if (!isRestored && !cache.isRestored) return;
       await cache.update(async () => ({
@@ -73,7 +73,7 @@ export function isInRestoreGap(
   return gapUntilMs !== undefined && scannedThroughMs < gapUntilMs && gapReadMs !== gapUntilMs;
 }
 
-/** The end of the gap before the first round, which has the server time. */
+/** The end of the gap until the first round has the server time. */
 const unknown = Number.MAX_SAFE_INTEGER;
 
 /** A restore reads the last 23 hours before the copy again, which repeats their recounts. Less than a day is one read. */
@@ -84,7 +84,7 @@ function rewind(state: ProjectState, knownId: number | undefined): ProjectState 
   const { countedFromMs, scannedThroughMs, prunedThroughMs = Number.NEGATIVE_INFINITY } = kept;
   const wantedMs = Math.max(scannedThroughMs - rewindMs, prunedThroughMs);
   const earlier = kept.earlier ?? (knownId === undefined ? undefined : { untilMs: countedFromMs, throughId: knownId });
-  // A run with a new id counts even if it is dated before the start of counting, because the clock may have been set back.
+  // A run with a new id counts even with a date before the start of counting: the clock may have been set back.
   const beginMs = earlier === undefined ? Math.max(wantedMs, countedFromMs) : wantedMs;
   return {
     ...kept,

@@ -8,9 +8,12 @@ import { isInRestoreGap } from './restore-gap.ts';
 
 type BothTimes = ServerTime & { readonly ownMs: number };
 
-/** Returns a function that rewinds the ledger after a step back. It returns the time that the clock had reached, or undefined. */
+/**
+ * Returns a function that rewinds the ledger after a step back. The function returns the time that the clock had
+ * reached, or undefined.
+ */
 export function createRewind(cache: LedgerCache): (time: BothTimes) => Promise<number | undefined> {
-  /** The target of a rewind that is not stored yet: a step is reported only once, and storing fails while the disk is full. */
+  /** The target of a rewind that is not stored yet, for example because the disk is full. */
   let owedToMs: number | undefined;
   /** The size of a step while the exporter was not running, kept until the change is stored. */
   let backMs: number | undefined;
@@ -83,12 +86,15 @@ function planRewind(
   };
 }
 
-/** Reports whether the restore gap has been read; a rewind does not change that. */
+/** Reports whether the restore gap has been read. */
 function isReadOfGap(state: ProjectState, facts: LedgerFacts): boolean {
   return facts.gapUntilMs !== undefined && facts.gapUntilMs !== unknown && !isInRestoreGap(state, facts);
 }
 
-/** The maximum step: reading a day again costs little. A larger difference means that the clock was completely wrong. */
+/**
+ * The maximum step, because reading a day again costs little. A larger difference means that the clock was completely
+ * wrong.
+ */
 const maxMs = 86_400_000;
 /** The stored end of the restore gap until the first round after a restore has found it. */
 const unknown = Number.MAX_SAFE_INTEGER;
@@ -98,14 +104,14 @@ type Now = {
   readonly ownMs: number;
   /** The span that the server clock skipped; undefined unless it was just set ahead. */
   readonly leap: Window | undefined;
-  /** Set while a forward step of the clock is not accepted; then the difference to the exporter's clock is unknown. */
+  /** Set while a forward step of the clock is not accepted. */
   readonly doubtedMs?: number | undefined;
 };
 
 /** Returns a function that stores and returns the last forward step of the server clock, unless the step was undone. */
 export function createFollowSkew(cache: LedgerCache) {
   let { leap } = cache.facts();
-  /** The smallest difference since the last stored difference; kept in memory because storing fails while the disk is full. */
+  /** The smallest difference since the last stored difference. */
   let leastSkewMs = Number.POSITIVE_INFINITY;
   return (now: Now): Followed => {
     const isUndone = leap !== undefined && leap.endMs > now.nowMs + stepMs;
@@ -118,7 +124,7 @@ export function createFollowSkew(cache: LedgerCache) {
       await cache.update(async () => {
         const facts = cache.facts();
         const isKept = skewMs === undefined || Math.abs(skewMs - (facts.skewMs ?? Infinity)) <= stepMs;
-        // The stored time may be up to a day old, because a restart reads one more day anyway.
+        // The stored time may be a day old, because a restart reads one more day.
         const isReached = reachedMs !== undefined && reachedMs > (facts.reachedMs ?? 0) + dayMs;
         if (isKept && latest === facts.leap && !isReached) return undefined;
         return { facts: { ...facts, skewMs, leap: latest, ...(isReached ? { reachedMs } : {}) } };

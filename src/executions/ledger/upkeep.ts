@@ -15,7 +15,7 @@ type ForgettingOptions = {
   readonly activities: Activities;
 };
 
-/** Removes a project that has been missing for thirty days: first its entries in small steps, then the rest. */
+/** Removes a project that has been missing for thirty days, in small steps. */
 export function createForgetMissing({ server, cache, ledger, activities }: ForgettingOptions) {
   return async (nowMs: number): Promise<void> => {
     for (const state of cache.states.values()) {
@@ -42,7 +42,7 @@ export function createForgetMissing({ server, cache, ledger, activities }: Forge
 
 const keptForMs = 30 * 86_400_000;
 
-/** Returns the time before which entries may be removed: only a few at a time, because a long transaction delays others. */
+/** Returns the time before which entries may be removed, a few at a time. */
 export async function planPrune(
   ledger: Pick<Ledger, 'countEnds'>,
   server: string,
@@ -100,7 +100,7 @@ export async function release(
   keys: readonly string[],
   { nextTurn }: Pick<Clock, 'nextTurn'>,
 ): Promise<void> {
-  // In parts: all series become due at once after the first start, and a long transaction would delay all others.
+  // Stores in parts, because a long transaction would delay others.
   for (let begin = 0; begin < keys.length; begin += mostReleased) {
     if (begin > 0) await nextTurn();
     const part = keys.slice(begin, begin + mostReleased);
@@ -116,8 +116,8 @@ function toReleased({ totals }: LedgerCache, key: string): Cell[] {
 }
 
 /**
- * Records clocks that are behind. A running execution was not imported, so if it started more than a day before a run with a
- * smaller id, its clock is behind. Responses may also contain the time of a slow clock.
+ * Records clocks that are behind. Running executions are no imports: an early start with a greater id shows a slow
+ * clock. Responses may also contain the time of a slow clock.
  */
 export async function noteSlowClocks(
   cache: LedgerCache,
@@ -159,14 +159,14 @@ function toNoted(
     const run = { id, startedAtMs, endedAtMs: startedAtMs };
     if (!isImported(run)) continue;
     const byMs = nowMs - startedAtMs;
-    // A run that started hours before it was first seen does not show by how much its clock is behind.
+    // Only a run that has just started shows by how much its clock is behind.
     const knownByMs = next.map((clock) => clock.byMs);
     if (!isOfSlowClock(run, knownByMs) && isOfSlowClock(run, [byMs])) note(byMs);
-    // Only a run that has just started by a slow clock proves that this clock is still in use.
+    // Only a new run with a slow clock proves that the clock is still in use.
     renew((knownMs) => Math.abs(knownMs - byMs) < hourMs && isOfSlowClock(run, [knownMs]));
   }
   const toldMs = Math.min(...serverTimes);
-  // While a forward step is not accepted, `nowMs` may be behind this member's time. In this case the exporter's clock is used.
+  // While a forward step is not accepted, the exporter's clock is used.
   const byMs = (toldMs > nowMs + hourMs ? ownMs : nowMs) - toldMs;
   const isClose = (knownMs: number): boolean => Math.abs(knownMs - byMs) <= closeMs;
   if (byMs > dayMs && !next.some((clock) => isClose(clock.byMs))) note(byMs);

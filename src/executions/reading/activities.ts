@@ -11,7 +11,7 @@ export function createActivities() {
     forget: (project: string): void => {
       all.delete(project);
     },
-    /** Call after the server clock was set back. Moves due times that would be in the future. */
+    /** Call after the server clock was set back. Moves due times out of the future. */
     rewind: (nowMs: number): void => {
       const latestMs = Math.max(...[...all.values()].map(({ readAtMs }) => readAtMs));
       for (const [project, activity] of all) {

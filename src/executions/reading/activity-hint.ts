@@ -17,9 +17,9 @@ type HintInput = {
 type Search = { readonly sinceMs: number; missing: number; found: number };
 
 /**
- * Compares the server's total with the known executions. A larger total suggests that an execution ended in an idle project. A
- * larger total is no proof, because older servers also count projects that the token cannot read. Therefore only a growing
- * difference starts a search, and after several searches without a result the totals are ignored for a while.
+ * Compares the server's total with the known executions. A larger total suggests that an execution ended in an idle
+ * project. Older servers also count projects that the token cannot read, so a larger total is no proof. Therefore only
+ * a growing difference starts a search. After several searches without a result, totals are ignored for a while.
  */
 export function createActivityHint(clock: Pick<Clock, 'ticks'>) {
   const question = createQuestion(clock);
@@ -40,7 +40,7 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>) {
     return answer === 'refused' ? undefined : answer;
   }
 
-  /** Ends a search after every project has been read. Executions from before the search that are still missing are unreadable. */
+  /** Ends a search after every project has been read. Older executions that are still missing cannot be read. */
   async function endSearch(api: Api, input: HintInput, { sinceMs, found }: Pick<Search, 'sinceMs' | 'found'>) {
     search = undefined;
     if (found > 0) {
@@ -110,7 +110,7 @@ function createQuestion(clock: Pick<Clock, 'ticks'>) {
     rewind: (): void => {
       nextMs = Number.NEGATIVE_INFINITY;
     },
-    /** Returns `refused` if the server refuses the endpoint or fails: access is restricted, or its database is slow. */
+    /** Returns `refused` if the server refuses the endpoint or fails. */
     ask: async (api: Api, { nowMs, projects, countKnown }: HintInput, window: Window) => {
       const askedTicks = clock.ticks();
       try {

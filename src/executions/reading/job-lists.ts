@@ -66,8 +66,8 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
     /** Returns the ids of the jobs of a project; undefined if the list was not read, or is long. */
     idsOf: ids.of,
     /**
-     * Reads the next job lists, so that facts of deleted jobs are no longer published. Each list is read every ten minutes, or
-     * less often to use only a small share of all requests.
+     * Reads the next job lists, so that facts of deleted jobs are no longer published. Each list is read every ten
+     * minutes, or less often to save requests.
      */
     look: async (api: () => Api, nowMs: number, mayGoOn: () => boolean = () => true): Promise<void> => {
       const elapsedMs = ticks() - lookedTicks;
@@ -78,7 +78,7 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
         if (project === undefined || !(await lookAt(project, api, nowMs))) return;
       }
     },
-    /** Removes deleted or excluded jobs thirty days after their last run; other idle jobs only if active jobs need slots. */
+    /** Removes deleted or excluded jobs thirty days after their last run, and other idle jobs if slots are missing. */
     forgetMissing: async (nowMs: number): Promise<void> => {
       if (ticks() < forgetTicks) return;
       forgetTicks = ticks() + everyMs;
@@ -105,7 +105,7 @@ async function noteListed(
   await cache.update(async () => {
     const changed: JobFacts[] = [];
     for (const [key, job] of asked) {
-      // A job existed after the request if one of its runs was counted since then.
+      // A job exists if one of its runs was counted after the request.
       if (cache.totals.jobs.get(key) !== job) continue;
       const { goneSinceMs, ...rest } = job;
       const isListed = listed.has(key);

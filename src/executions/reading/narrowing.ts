@@ -18,8 +18,8 @@ type NarrowingInput = {
 };
 
 /**
- * Narrows a search to few projects by requesting totals of small groups of jobs. Totals of jobs do not include runs without a job
- * and runs of unknown jobs, so the search must continue if the projects show nothing new.
+ * Narrows a search to few projects by requesting totals of small groups of jobs. Totals of jobs lack ad hoc runs and
+ * unknown jobs, so the search continues if the projects show nothing new.
  */
 export function createNarrowing() {
   let ignoredUntilMs = Number.NEGATIVE_INFINITY;
@@ -48,7 +48,7 @@ export function createNarrowing() {
       };
       try {
         const found = await narrow(groups, missing, { toMissing, mayGoOn });
-        // Narrowing took the time in which projects could have been read.
+        // Narrowing has used the time for reading projects.
         if (!mayGoOn()) ignore(nowMs);
         return found;
       } catch (error) {
@@ -80,7 +80,7 @@ async function narrow(groups: readonly Group[], missing: number, asking: Asking)
   return found;
 }
 
-/** Splits a group with missing executions in halves, until reading the projects of a half costs no more than one request. */
+/** Splits a group with missing executions in halves, until reading costs no more than a total. */
 async function halve(group: Group, missing: number, asking: Asking): Promise<readonly string[]> {
   if (missing <= 0) return [];
   if (group.length <= fewProjects || !asking.mayGoOn()) return group.map(({ project }) => project);
@@ -108,7 +108,7 @@ function toGroups(candidates: readonly Candidate[]): readonly Group[] {
 
 /** An id takes about 53 characters, and some servers accept only 8,000 characters for the URL and all headers. */
 const maxIds = 75;
-/** Above this number of jobs, requesting a total costs as much as reading the project. */
+/** With more jobs, a total costs as much as reading the project. */
 export const maxJobsOfProject = 20;
 /** With fewer projects per group on average, narrowing saves no requests. */
 const minProjects = 4;

@@ -39,7 +39,7 @@ export function createOverlap(
     ms,
     /** Call when a recount of the last day found executions that rounds had missed, because they became visible too late. */
     noteMissed: (nowMs: number): void => {
-      // All findings of one round were missed with the same overlap, so they widen the overlap once.
+      // All findings of one round together widen the overlap once.
       if (nowMs !== missedAtMs) widen(2 * ms(nowMs), nowMs);
       missedAtMs = nowMs;
     },
@@ -63,17 +63,17 @@ export function createOverlap(
     noteReached,
     /** Returns the time that a clock more than a day ahead has reached, to be stored for the next start. */
     reachedMs: (nowMs: number): number | undefined => (latestMs > nowMs + rememberedForMs ? latestMs : undefined),
-    /** Call with the span that the last forward step of the clock skipped. */
+    /** Call with the span that a clock skipped when it was set ahead. */
     noteLeap: (latest: Window | undefined): void => {
       leap = latest;
     },
     leap: (): Window | undefined => leap,
-    /** Returns how much of the time since `sinceMs` the last forward step skipped. */
+    /** Returns how much time after `sinceMs` the last forward step skipped. */
     leaptMs: (sinceMs: number): number =>
       leap === undefined ? 0 : Math.max(0, leap.endMs - Math.max(leap.beginMs, sinceMs)),
     /** Returns the latest possible date of executions: after a step back, the time that the clock had reached. */
     untilMs: (nowMs: number): number => {
-      // While the server time was not observed, the clock may have been ahead and set back, or have advanced further.
+      // Without observations, the clock may have been ahead and set back.
       if (isUnseen) unseenMs = Math.max(nowMs + maxLeapMs, latestMs + rememberedForMs);
       isUnseen = false;
       return Math.max(nowMs, latestMs, unseenMs);

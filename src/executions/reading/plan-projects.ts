@@ -18,14 +18,14 @@ type ListingInput = {
   readonly isWanted: (project: string) => boolean;
   /** The maximum delay until an execution becomes visible. */
   readonly overlapMs?: number;
-  /** The largest difference between clocks of members; the list may have the date of a member that is ahead. */
+  /** The largest difference between clocks of members. */
   readonly skewMs?: number;
 };
 
 /**
- * Plans changes for a new list of projects. New projects start at the time of the previous list, and missing projects are put
- * on hold. If a project appears when another disappears, it may be a renamed project, so the new project starts with the
- * progress of the other project; the ids of counted executions prevent a second count.
+ * Plans changes for a new list of projects. New projects start at the time of the previous list, and missing projects
+ * are put on hold. A new project may be a renamed one, so it starts with the progress of a project that has just
+ * disappeared.
  */
 export function planProjects({
   names,
@@ -70,7 +70,7 @@ export function planExcluded({
     const isExcluded = state.hold === 'excluded';
     if (isWanted(state.project))
       return isExcluded && begunMs !== undefined ? [toNewProject(state.project, begunMs)] : [];
-    // Executions since the copy was made were published before the restore, so they are counted again first.
+    // Executions after the copy were published before the restore, so they are counted first.
     if (isExcluded || isInRestoreGap(state, facts)) return [];
     return [{ ...state, hold: 'excluded', heldSinceMs: nowMs }];
   });
@@ -86,7 +86,7 @@ function toUnreadMs({
   return Math.min(scannedThroughMs, oldest?.beginMs ?? scannedThroughMs, againFromMs);
 }
 
-/** Reports whether a project disappeared from the list. A read may have shown earlier that the project is missing. */
+/** Reports whether a project disappeared from the list. A read may show earlier that a project is missing. */
 function isGone(
   { project, hold, heldSinceMs = Number.NEGATIVE_INFINITY }: ProjectState,
   names: ReadonlySet<string>,

@@ -1,7 +1,7 @@
 import type { Window } from '../../api/paging.ts';
 import { type ProjectActivity, type ProjectState, readThroughMs } from '../ledger/project-state.ts';
 
-/** Why a project is read: it is active, its turn has come, an execution is missing, or a hold may have ended. */
+/** Why a project is read: activity, its turn, a missing execution, or the possible end of a hold. */
 type Purpose = 'live' | 'rotation' | 'search' | 'probe';
 
 export type PlannedRead = {
@@ -44,7 +44,7 @@ export function planReads(input: PlanInput): PlannedRead[] {
     if (isOutOfSight(state, input) || !isActive) idle.push(state);
     else live.push(toRead(state, 'live', input));
   }
-  // A project that the list lacks must be read: its series end only after a read has shown that it was deleted.
+  // A project that is missing in the list must be read, to find out whether it was deleted.
   const isGone = (state: ProjectState): boolean => readAt(state) < (state.heldSinceMs ?? 0);
   const gone = idle.filter(isGone).slice(0, maxGone);
   idle.sort((one, other) => readAt(one) - readAt(other));
@@ -55,11 +55,11 @@ export function planReads(input: PlanInput): PlannedRead[] {
   const rotation = [...new Set([...gone, ...idle.slice(0, quota)])].map((state) =>
     toRead(state, isOutOfSight(state, input) ? 'probe' : 'rotation', input),
   );
-  // If the budget is used up, the last reads are skipped and come first in the next round.
+  // Reads beyond the budget come first in the next round.
   return [...live.sort((one, other) => one.sinceMs - other.sinceMs), ...rotation];
 }
 
-/** Plans reads of projects that were not read since a search began, those most likely to have missing executions first. */
+/** Plans reads for a search, the most likely projects first. */
 export function planSearch(input: PlanInput, sinceMs: number): PlannedRead[] {
   const { states, activities, nowMs, searchQuota } = input;
   return [...states.values()]
@@ -108,7 +108,7 @@ function toRead(state: ProjectState, purpose: Purpose, { nowMs, overlapMs, leap,
   return { project, window: { beginMs, endMs: nowMs }, sinceMs, purpose };
 }
 
-/** Reports whether a project on hold need not be read yet. The pause grows, because a hold seldom ends soon. */
+/** Reports whether a project on hold need not be read yet. The pause grows, because holds seldom end soon. */
 function isResting(
   { hold, heldSinceMs = 0 }: ProjectState,
   readAtMs: number,

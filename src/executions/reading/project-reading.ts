@@ -74,7 +74,7 @@ async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: numb
   const unshown = purpose === 'probe' ? await countUnshown(api, before, { sinceMs, nowMs }) : 0;
   if (unshown > 0) return { ...nothingRead, total: unshown, hidden: unshown, isUnshown: true };
   if (purpose === 'probe') shownLately.add(project);
-  // A forward step of the clock does not lengthen the outage. After a restore, executions of any age count again.
+  // A clock that was set ahead does not lengthen the outage. After a restore, executions of any age count again.
   const isRestored = isInRestoreGap(before, cache.facts());
   const limitMs = isRestored ? Number.POSITIVE_INFINITY : catchUpLimitMs + overlap.leaptMs(readThroughMs(before));
   const { countedFromMs } = resume(before, nowMs, limitMs);
@@ -88,7 +88,7 @@ async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: numb
   let ahead: readonly Window[] = [];
   const { counted, result } = await takeIn(api, {
     project,
-    // Future-dated rows do not count as read, because the clock has not reached their dates.
+    // Future-dated rows do not count as read.
     window: { ...window, endMs: Math.max(window.endMs, overlap.untilMs(nowMs)) },
     seenAtMs: nowMs,
     lateBeforeMs: purpose === 'rotation' ? fromMs - overlap.ms(nowMs) : Number.NEGATIVE_INFINITY,
@@ -111,7 +111,7 @@ async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: numb
   const known = before.backlog === undefined ? counted : [];
   for (const { endedAtMs } of known) overlap.noteLateness(fromMs - endedAtMs, nowMs);
   const isInSight = purpose === 'probe';
-  // Future windows are never backlog. If the newest page had new rows, other future windows may have new rows too.
+  // Future windows are never backlog. Other future windows may have new rows too.
   const left = counted.length > 0 ? undefined : tools.aheadLeft.get(project);
   const windows = left === undefined ? ahead : left.flatMap((each) => from(each, nowMs + 1));
   const more = await readAhead(tools, api, { project, windows, nowMs });
@@ -145,7 +145,7 @@ async function readAhead(
   return sum;
 }
 
-/** Returns the number of rows in unread windows if the server shows none of them; otherwise 0. */
+/** Returns the number of rows in unread windows if all of them are hidden; otherwise 0. */
 async function countUnshown(
   api: Api,
   { project, backlog: [oldest] = [] }: ProjectState,
@@ -220,7 +220,7 @@ async function putOnHold({ cache }: Pick<Tools, 'cache'>, project: string, held:
   await cache.update(async () => {
     const state = cache.states.get(project);
     if (state === undefined || state.hold === held) return undefined;
-    // Facts of a missing project are kept for a limited time, which begins now.
+    // From now on, facts of the missing project are kept for a limited time.
     const heldSinceMs = held === 'missing' ? nowMs : (state.heldSinceMs ?? nowMs);
     return { states: [{ ...state, hold: held, heldSinceMs }] };
   });

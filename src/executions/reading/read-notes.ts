@@ -20,7 +20,7 @@ export function createReadNotes({ activities, visibility, activityHint, settings
       const { project, sinceMs, window, purpose } = planned;
       const { counted, isUnshown, isCut } = read;
       visibility.noteRead(project, read);
-      // While pages are left, an empty read does not show whether the project is visible.
+      // An empty read proves nothing while pages are left.
       const isOpen = read.total === 0 && !read.isInSight && after?.backlog !== undefined;
       const unshownBefore = isUnshown || isOpen ? activities.all.get(project)?.unshownSinceMs : undefined;
       const unshownSinceMs = isUnshown ? (unshownBefore ?? nowMs) : unshownBefore;

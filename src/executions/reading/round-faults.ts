@@ -5,7 +5,7 @@ export function createRoundFaults(signal: AbortSignal) {
   const unasked: ApiError[] = [];
   let hasAnswered = false;
 
-  /** Reports whether further requests are pointless: credentials were refused, requests are held back, or two had no response. */
+  /** Reports whether further requests are useless: refused credentials, stopped requests, or two without a response. */
   function spoilsTheRest({ kind, details }: ApiError): boolean {
     if (kind === 'unauthorized') return true;
     // If a request was not sent, the error is not caused by the server.
@@ -35,7 +35,7 @@ export function createRoundFaults(signal: AbortSignal) {
     attempt: async (work: () => Promise<void>): Promise<void> => {
       await attempt(work);
     },
-    /** Like `attempt`, for a part that always sends requests. Success of this part proves that the server is reachable. */
+    /** Like `attempt`, for a part whose success proves that the server is reachable. */
     ask: async (question: () => Promise<void>): Promise<void> => {
       const isAnswered = await attempt(question);
       hasAnswered ||= isAnswered;

@@ -48,11 +48,11 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
       else readTicks.set(project, askedTicks);
       const wasDenied = denied.delete(project);
       if (read.denied !== undefined) denied.add(project);
-      // The token can read this project again, so perhaps it can read all projects together.
+      // Perhaps the token can now read all projects together.
       else if (wasDenied) oneByOneUntilTicks = Number.NEGATIVE_INFINITY;
     }
     isComplete ||= projects.every((project) => known.has(project));
-    // If some projects were denied and none was read, all count as denied, because missing and disabled projects prove nothing.
+    // If no project was read and some were denied, all count as denied.
     if (isComplete && denied.size > 0 && readTicks.size === 0) return { ...nothing, serverMs, denied: 'all' };
     const executions = isComplete ? [...known.values()].flat() : undefined;
     return { executions, serverMs, denied: new Set(denied), readTicks: new Map(readTicks) };
@@ -97,9 +97,9 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
 
 const nothing: Running = { executions: undefined, serverMs: undefined };
 
-/** How long projects are read one by one. Then one request for all is tried again: the server may have been upgraded. */
+/** How long projects are read one by one, before one request for all is tried again. */
 const oneByOneForMs = 3_600_000;
-/** A server of an unknown release may have failed only once, so the next try comes earlier. */
+/** For an unknown release, the next try comes earlier. */
 const unknownForMs = 60_000;
 const maxPerRound = 25;
 

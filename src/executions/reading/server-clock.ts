@@ -9,13 +9,13 @@ type Clock = { readonly now: () => number; readonly ticks: () => number };
 
 export type ServerTime = {
   readonly nowMs: number;
-  /** The time after which executions must be read again; undefined unless the clock was set back. */
+  /** The time after which executions must be read again, if the clock was set back. */
   readonly rewindToMs: number | undefined;
-  /** The future time up to which executions may have dates; undefined unless the clock was ahead. */
+  /** The latest possible date of executions, if the clock was ahead. */
   readonly reachedMs: number | undefined;
-  /** The time up to which executions may have dates while a forward step of the clock is not accepted. */
+  /** The latest possible date of executions while a forward step of the clock is not accepted. */
   readonly doubtedMs?: number | undefined;
-  /** True if the server time was unknown for a minute, in which the clock may have been set ahead and back. */
+  /** True if the server time was unknown for a minute. */
   readonly wasUnseen: boolean;
   /** The span that the clock skipped; undefined unless it was set ahead. */
   readonly leap: Window | undefined;
@@ -30,10 +30,7 @@ export function createServerClock(clock: Clock, known: Known = {}) {
   let askedAtTicks: number | undefined;
   let isJustAsked = false;
 
-  /**
-   * Returns the expected server time after a start. The expected time is not before the time of the last list, because the
-   * exporter's clock may have been set back, or the list has the date of a member that is ahead.
-   */
+  /** Returns the expected server time after a start. The expected time is not before the time of the last list. */
   function toUsualMs(): number | undefined {
     const { skewMs, listedAtMs } = known;
     if (skewMs === undefined || listedAtMs === undefined) return undefined;
@@ -56,7 +53,7 @@ export function createServerClock(clock: Clock, known: Known = {}) {
       try {
         const { answer, midRequestMs } = await api.getTimed(systemInfo);
         isJustAsked = answer.timestampMs !== undefined;
-        // The next round requests the time again, because the clock may be set before then.
+        // The clock may be set before the next round, so it requests the time again.
         const atTicks = isJustAsked ? Number.NEGATIVE_INFINITY : clock.ticks();
         skew = { ms: (answer.timestampMs ?? midRequestMs) - midRequestMs, atTicks };
       } catch (error) {
@@ -87,7 +84,7 @@ function createBelief() {
   let jumpedAtTicks: number | undefined;
   /** The time of the clock after a forward step that is not accepted yet. */
   let doubted: { readonly ms: number; readonly ticks: number } | undefined;
-  /** The time at which the clock was first ahead of its computed time. */
+  /** The time at which a forward step was first seen. */
   let ahead: { readonly sinceMs: number; readonly atTicks: number } | undefined;
 
   function reckon(ticks: number): number | undefined {
@@ -101,7 +98,7 @@ function createBelief() {
     if (isTold) toldAtTicks = ticks;
     const wasUnseen = elapsedMs > unseenForMs;
     const aheadMs = toldMs - reckonedMs;
-    // With a wrong future time, recent executions would be skipped, so a large forward step is accepted only if it lasts.
+    // A wrong future time would skip executions, so a large forward step is accepted only if it lasts.
     jumpedAtTicks = aheadMs > maxJumpMs ? (jumpedAtTicks ?? ticks) : undefined;
     const isDoubtful = jumpedAtTicks !== undefined && ticks - jumpedAtTicks < doubtedForMs;
     // Both clocks have fractions of a millisecond; stored and requested times must not have fractions.
@@ -129,7 +126,7 @@ function createBelief() {
 
   function toReachedMs(at: { toldMs: number; reckonedMs: number; ticks: number }) {
     const doubtedMs = doubted === undefined ? at.toldMs : doubted.ms + at.ticks - doubted.ticks;
-    // Dates are cut to whole seconds, so the clock may have shown up to a second more.
+    // Dates have whole seconds, so the clock may have shown up to a second more.
     const reachedMs = Math.ceil(Math.max(doubtedMs, at.reckonedMs)) + 1000;
     return reachedMs - at.toldMs > stepMs ? reachedMs : undefined;
   }
@@ -141,7 +138,7 @@ const knownForMs = 300_000;
 const maxJumpMs = 3_600_000;
 const doubtedForMs = 300_000;
 const rememberedForMs = 86_400_000;
-/** How long the clock may be unknown: an interval and a slow round. */
+/** How long the clock may be unknown: the time of an interval and a slow round. */
 const unseenForMs = 60_000;
 const checkEveryMs = 900_000;
 const minApartMs = 60_000;

@@ -35,9 +35,9 @@ type Look = {
 export type Visibility = ReturnType<typeof createVisibility>;
 
 /**
- * Records reads that were denied, or showed fewer rows than the server counts. Two cases need one more request per round for
- * one project: releases up to 3.4.4 omit denied projects from the list of all running executions without an error, and a short
- * window does not show how much of a project is hidden.
+ * Records reads that were denied, or showed fewer rows than the server counts. One more request per round checks one
+ * project: releases up to 3.4.4 omit denied projects without an error, and a short window does not show how much is
+ * hidden.
  */
 export function createVisibility(ticks: () => number) {
   const history = new Map<string, HiddenHistory>();
@@ -79,7 +79,7 @@ export function createVisibility(ticks: () => number) {
     }
     const wasHidden = history.delete(project);
     partlyDue.delete(project);
-    // The progress of the project is already after this window, so the window is read again here.
+    // The progress of the project is past this window.
     if (wasHidden) await reading.readAgain(api, project, window, nowMs);
   }
 
@@ -158,6 +158,6 @@ function findDue(
 }
 
 const dayMs = 86_400_000;
-/** Permissions seldom change, but a change must become visible the same day. */
+/** A change of permissions must become visible the same day. */
 const seldomMs = 6 * 3_600_000;
 const oftenMs = 300_000;

@@ -15,7 +15,7 @@ type Round = {
   readonly overlap: Overlap;
   readonly api: () => Api;
   readonly nowMs: number;
-  /** True while a forward step of the server clock is not accepted; until then, no excluded project is resumed. */
+  /** True while a forward step of the server clock is not accepted. */
   readonly isDoubtful: boolean;
   readonly running: readonly Execution[] | undefined;
 };
@@ -27,7 +27,7 @@ export function createWatchedProjects({ readProjects, clock, everyMs, settings }
   const begunTicks = clock.ticks();
   let names: readonly string[] = [];
   let nextTicks = Number.NEGATIVE_INFINITY;
-  /** Projects with running executions that are not in the list of projects, even after a new list was read because of them. */
+  /** Projects with running executions that even a new list lacks. */
   let absent: ReadonlySet<string> = new Set();
 
   function findUnknown(cache: LedgerCache, running: readonly Execution[]): Set<string> {

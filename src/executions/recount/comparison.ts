@@ -16,7 +16,7 @@ export type Pass = {
 /** The windows that are still to be compared, newest last. */
 export type Comparison = {
   readonly isWeek: boolean;
-  /** Windows with hidden rows. The totals do not change when these rows become readable. */
+  /** Windows with hidden rows. Totals do not show when these rows become readable. */
   readonly unshown: Window[];
   readonly open: Window[];
 };
@@ -24,8 +24,8 @@ export type Comparison = {
 type ComparisonOptions = { readonly server: string; readonly ledger: Ledger; readonly residues: Residues };
 
 /**
- * Compares the server's totals with the ledger. A window that differs is split in halves, down to single hours, which are read
- * again. Each call makes at least one step and repeats no step.
+ * Compares the server's totals with the ledger. A window that differs is split in halves, down to single hours, which
+ * are read again. Each call makes at least one new step.
  */
 export async function compare(
   pass: Pass,

@@ -18,7 +18,7 @@ type RecountOptions = {
   readonly requestsPerSecond: number;
 };
 
-/** Finds executions that rounds missed, by slow and cheap comparisons. */
+/** Finds executions that rounds missed. */
 export function createRecount(options: RecountOptions) {
   const { cache, activities, reading, overlap } = options;
   const residues = createResidues();
@@ -36,7 +36,7 @@ export function createRecount(options: RecountOptions) {
     const endMs = toHourStart(Math.min(scannedThroughMs, nowMs) - overlap.ms(nowMs)) - 1;
     const beginMs = Math.max(toHourStart(nowMs - (isWeek ? 7 * dayMs : dayMs)), countedFromMs);
     const window = { beginMs, endMs };
-    // Rotation also reads the last day of an idle project, up to now.
+    // The regular read of an idle project also covers its last day.
     if (isDay) activities.note(project, { nextDayMs: nowMs + hourMs, isDayLong: false }, nowMs);
     if (beginMs >= endMs) return { isWeek, unshown: [], open: [] };
     return { isWeek, unshown: isWeek ? residues.windows(project, window) : [], open: [window] };
@@ -145,7 +145,7 @@ const dayMs = 24 * hourMs;
 const lateAfterMs = 2 * hourMs;
 const pauseMs = 600_000;
 
-/** Reports whether to compare the last day now. For an idle project, rotation reads the last day instead, if possible. */
+/** Reports whether to compare the last day now. The regular read of an idle project covers its last day. */
 function isDayDue(activity: ProjectActivity | undefined, nowMs: number): boolean {
   if (activity === undefined || activity.nextDayMs > nowMs) return false;
   return activity.activeUntilMs > nowMs || activity.isDayLong;

@@ -28,9 +28,8 @@ type SeriesUse = {
 };
 
 /**
- * Computes how many jobs and nodes get their own series. A slot reserves all series that a job may ever have, so that later runs
- * never take series from another job. If not all jobs fit, two thirds of the series are for jobs, and one third is for their
- * durations.
+ * Computes how many jobs and nodes get their own series. A slot reserves all series that a job may ever have. If not
+ * all jobs fit, two thirds of the series are for jobs, and one third is for their durations.
  */
 export function planRoom(rules: SeriesRules, use: SeriesUse): Room {
   const { maxSeries, cap, detail } = rules;
@@ -90,7 +89,7 @@ type Cost = readonly [family: Family, series: number];
 /** The number of failure classes to reserve for a job. Few jobs fail with more classes. */
 const usualClasses = 2;
 
-/** The series of each job, without the series that only few jobs have at a time: changed durations and changing results. */
+/** The series of each job, without those that few jobs have. */
 const ofEachJob: readonly Cost[] = [
   [families.running, 1],
   [families.oldestStart, 1],
@@ -127,7 +126,9 @@ const ofEachProject: readonly Cost[] = [
   [families.projectTotal, triggers.length * endings.length],
 ];
 
-/** Most projects need three histograms. They are reserved from the start, so that no job loses its slot later. */
+/**
+ * Most projects need three histograms. These series are reserved from the start, so that no job loses its slot later.
+ */
 const histogramsOfProject = 3;
 const shareOfNodes = 20;
 

@@ -31,7 +31,7 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
   let series = 0;
   let shownTicks = clock.ticks();
   let underWay: Promise<void> | undefined;
-  /** The time that each recent round took until it published. */
+  /** The time from the start of recent rounds until they published. */
   let lateMs: readonly number[] = [];
 
   function sinceShownMs({ sinceTicks }: Round): number {

@@ -14,7 +14,7 @@ import { executionFamilies as families } from './families.ts';
 type RowsInput = {
   readonly totals: Totals;
   readonly states: ReadonlyMap<string, ProjectState>;
-  /** Projects whose failures by class are not published, because totals are lower than totals before a restore. */
+  /** Projects whose failures by class would fall below the values before a restore. */
   readonly behind?: ReadonlySet<string>;
   readonly settings: Pick<ExecutionSettings, 'buckets' | 'cicd' | 'isWantedJob' | 'successAgeMsOf' | 'ownerOf'>;
   readonly exemplars: Pick<Exemplars, 'of'>;
