@@ -162,7 +162,7 @@ async function lookForWindows(options: RisksOptions, wish: WindowWish, pause: Pa
   const expected = listExpected(options);
   const underWay = toUnderWay(port);
   const runs = underWay.map(({ endMs, job, isMeasured }) => ({
-    // An overdue run is expected to last as much longer as it is already overdue; a restart would end it.
+    // An overdue run is expected to last as long again as it is overdue.
     endMs: endMs > nowMs ? endMs : nowMs + Math.max(nowMs - endMs, minuteMs),
     job,
     isCritical: settings.isCriticalJob(toJobPath(job)),

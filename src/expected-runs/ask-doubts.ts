@@ -83,7 +83,7 @@ async function askPast(api: Api, { id, timetable }: WatchedJob, { nowMs, sources
 
 type Again = { readonly isAgain: boolean };
 
-/** Ignores a timeout and an error of a repeated request. Rethrows any other error, so that the request is repeated once. */
+/** Ignores timeouts and repeated errors; rethrows other errors, so that the request is repeated once. */
 function toNothing(fault: unknown, isAgain: boolean): undefined {
   if (!(fault instanceof ApiError) || fault.details.unsent === true) throw fault;
   if (fault.kind !== 'timeout' && !isAgain) throw fault;
@@ -92,8 +92,8 @@ function toNothing(fault: unknown, isAgain: boolean): undefined {
 const minuteMs = 60_000;
 
 /**
- * Reports whether the server counts recent runs of the job but the newest cannot be read: the token can only view the job, or the
- * answer has an unknown form. If the history is long, the server may take minutes to count all runs.
+ * Reports whether the server counts recent runs of the job that cannot be read. If the history is long, the server may
+ * take minutes to count all runs.
  */
 async function areRunsHidden(api: Api, job: WatchedJob, nowMs: number): Promise<boolean> {
   const { id, project } = job;

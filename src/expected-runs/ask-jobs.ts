@@ -71,7 +71,7 @@ export function createAsking({ jobs, notes, clock, everyMs }: Options) {
   }
 
   return {
-    /** Jobs that changed in the job list, and jobs with a missed run that a new response must confirm. */
+    /** Jobs that changed in the list, and jobs with an unconfirmed missed run. */
     changed,
     waiting,
     /** Returns how long the given number of requests takes, including the pauses between them. */
@@ -82,7 +82,7 @@ export function createAsking({ jobs, notes, clock, everyMs }: Options) {
       const done = new Set<string>();
       share.grow();
       let isAnswered = false;
-      // The next times of new jobs come first, because the other requests depend on them.
+      // The next times of new jobs come first, because other requests need them.
       for (let round = 0; round < 2 && clock.ticks() >= pausedUntilTicks && limit.requests > 0; round += 1) {
         const fresh = new Set(
           [...jobs.all.values()].filter(({ timetable }) => timetable === undefined).map(({ id }) => id),
@@ -172,7 +172,7 @@ function planQuestions(jobs: Iterable<WatchedJob>, input: QuestionInput): readon
   return due.filter(({ job }) => job.timetable?.source !== 'next-run' || ++single <= maxSingle);
 }
 
-/** Returns the time by which jobs of the same rank are sorted: the last request for a missed run, else the end of known times. */
+/** Returns the time that sorts jobs of the same rank: the last request for a missed run, or the end of known times. */
 function toTurnMs({ job: { timetable }, rank }: DueJob): number {
   return (rank === ranks.waiting ? timetable?.askedAtMs : timetable?.untilMs) ?? 0;
 }
@@ -197,7 +197,7 @@ function isUrgent(rank: number): boolean {
 const soonMs = 900_000;
 const maxSingle = 10;
 
-/** Limits requests to a share of one core of the server, which works while the exporter waits for a response. */
+/** Limits requests to a share of one core of the server. */
 function createTimeShare(clock: Pick<Clock, 'ticks'>, everyMs: number) {
   const fullMs = everyMs * shareOfTime;
   let leftMs = fullMs;
@@ -205,7 +205,7 @@ function createTimeShare(clock: Pick<Clock, 'ticks'>, everyMs: number) {
   let meanMs = 0;
   return {
     leftMs: (): number => leftMs,
-    /** Reports whether the time that is left is reserved for jobs that are not urgent. */
+    /** Reports whether the rest of the time is reserved for jobs that are not urgent. */
     isTurnOfOthers: (): boolean => leftMs <= fullMs * shareOfOthers,
     /** Adds the share of the time since the last call, up to the share of one interval. */
     grow: (): void => {
@@ -217,7 +217,7 @@ function createTimeShare(clock: Pick<Clock, 'ticks'>, everyMs: number) {
       if (requests === 0) return;
       const eachMs = ms / requests;
       const countedMs = eachMs > slowMs ? ms : Math.min(eachMs, maxWorkMs) * requests;
-      // The debt is limited, because one slow response must not stop requests for hours.
+      // The debt is limited, so that one slow response does not stop requests for hours.
       leftMs = Math.max(leftMs - countedMs, -maxDebt * fullMs);
       meanMs = meanMs === 0 ? countedMs : meanMs + (countedMs - meanMs) / 10;
     },

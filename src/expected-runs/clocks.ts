@@ -5,7 +5,7 @@ import { type ClockStep, noteStep } from './deciding/leaps.ts';
 import { sourceKeys, timelineOf } from './deciding/sources.ts';
 import { noteReading, type Span, type Timeline } from './deciding/timeline.ts';
 
-/** Tracks the clocks of all members. Ticks measure elapsed time, because the exporter's clock may be set too. */
+/** Tracks the clocks of all members. Ticks measure elapsed time, because the exporter's clock may be set. */
 export function createClocks(clock: Pick<Clock, 'now' | 'ticks'>) {
   const told = new Map<string, Told>();
   let first: string | undefined;
@@ -61,7 +61,7 @@ export type Clocks = ReturnType<typeof createClocks>;
 
 type Told = { readonly aheadMs: number; readonly ticks: number };
 
-/** Returns the span of a step: a forward step right after the last reading, or a backward step right before this reading. */
+/** Returns the span of a step of the clock between two readings. */
 function toStep(before: Told, { aheadMs, ticks }: Told): ClockStep | undefined {
   if (Math.abs(aheadMs - before.aheadMs) <= stepMs) return undefined;
   return { fromMs: (aheadMs > before.aheadMs ? before.ticks : ticks) + before.aheadMs, toMs: ticks + aheadMs };
@@ -111,12 +111,12 @@ export function createClockNotes(
       note(clocks.note(uuid, info.timestampMs), uuid);
       noteSkew();
     },
-    /** Compares the last clock difference before an absence with the first difference after the absence. */
+    /** Compares the clock differences before and after an absence. */
     joinAbsence: (before: Span | undefined, after: Span | undefined): void => note(findStepInAbsence(before, after)),
   };
 }
 
-/** Returns the step during an absence. The server's or the exporter's clock may have been set, at an unknown time. */
+/** Returns the step during an absence. Either clock may have been set, at an unknown time. */
 function findStepInAbsence(before: Span | undefined, after: Span | undefined): ClockStep | undefined {
   if (before === undefined || after === undefined) return undefined;
   const aheadMs = Number(after.value) - Number(before.value);

@@ -26,7 +26,7 @@ import type { SourceNotes } from './sources.ts';
 export type ExpectedJobs = {
   readonly all: ReadonlyMap<string, WatchedJob>;
   readonly tallies: ReadonlyMap<string, Tally>;
-  /** Returns the nodes with failures since their last success, if the failures are older than an interval or a minute. */
+  /** Returns the nodes with failures since their last success, a minute or an interval ago. */
   readonly failingNodes: () => FailingNodes;
   readonly hours: () => readonly HourOfTimes[];
   /** Loads the stored state. The function may be called again after an error. */
@@ -145,7 +145,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
 
 type Changing = Pick<ExpectedJobs, 'all' | 'change'> & Pick<Clock, 'nextTurn'>;
 
-/** Makes changes in pieces. Each piece is a transaction of its own, so changes of one piece stay if the next piece fails. */
+/** Makes changes in pieces. Each piece is a transaction. */
 async function changeInPieces(
   { all, change, nextTurn }: Changing,
   notes: readonly Note[],
@@ -221,7 +221,7 @@ type Made = {
   readonly hours?: readonly HourOfTimes[] | undefined;
 };
 
-/** Loads the stored state. If runs were counted without being recorded here, the watch of all jobs starts again. */
+/** Loads the stored state. If runs were counted but not recorded here, the watch of all jobs starts again. */
 async function readAll(options: Options) {
   const { server, ledger, notes } = options;
   const kept = readKept(await ledger.load(server, keptKinds));
@@ -232,7 +232,7 @@ async function readAll(options: Options) {
   return { ...kept, isUnnoted, judged };
 }
 
-/** Reports whether runs were counted while the schedule watch was off. If so, the runs for undecided times are unknown. */
+/** Reports whether runs were counted while the schedule watch was off. */
 async function hasUnnoted(
   { server, ledger }: Options,
   throughMs: number | undefined,

@@ -92,7 +92,7 @@ export function createExpectedRuns(options: ExpectedRunsOptions) {
     commitHook: jobs.commitHook,
     read: async (signal: AbortSignal): Promise<Outcome> => {
       await jobs.open();
-      // Stores recent readings before the first request, because the server may not respond.
+      // Stores readings before the first request, because the server may not respond.
       await jobs.release(hold.due(clock.awakeTicks()));
       const api = client.within({ lane: 'normal', forMs: timeoutMs, signal });
       if (!(await api.supports(jobInfo))) return tooOld;
@@ -197,7 +197,7 @@ function createRound(options: ExpectedRunsOptions, jobs: ExpectedJobs): Round {
   return { ...options, ...known, jobs, asking };
 }
 
-/** Decides all jobs in pieces. Each piece is a transaction, and other work can run between two pieces. */
+/** Decides all jobs in pieces. Each piece is a transaction; other work runs between pieces. */
 async function decideAll(round: Round): Promise<void> {
   const { jobs, port, notes, clock } = round;
   const progress = port.progress();
@@ -267,7 +267,7 @@ function toNote(jobs: Iterable<WatchedJob>): string | undefined {
   return texts.length === 0 ? undefined : texts.join('; ');
 }
 
-/** Reports whether a schedule cannot be read. False for a job that was not listed since, because it may be deleted. */
+/** Reports whether a schedule cannot be read. False for a job that may be deleted. */
 function isUnreadable({ unread, listedAtMs }: WatchedJob): boolean {
   return unread?.why !== undefined && (unread.count > 1 || listedAtMs > unread.atMs);
 }

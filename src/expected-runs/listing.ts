@@ -75,7 +75,7 @@ export function createListing(options: ListingOptions) {
 type Try = { readonly ticks: number; readonly atMs: number };
 type Tries = ReadonlyMap<string, Try>;
 
-/** Returns the projects of jobs whose schedules could not be read since the last list, because these jobs may be deleted. */
+/** Returns the projects of jobs whose schedules cannot be read; such jobs may be deleted. */
 function findDoubted(jobs: Iterable<WatchedJob>, tries: Tries): ReadonlySet<string> {
   const doubted = new Set<string>();
   for (const { project, goneAtMs, unread } of jobs)
@@ -84,7 +84,7 @@ function findDoubted(jobs: Iterable<WatchedJob>, tries: Tries): ReadonlySet<stri
   return doubted;
 }
 
-/** Chooses the projects to list now: first projects never listed, then projects with doubtful jobs, then the next in turn. */
+/** Chooses the projects to list: new projects, projects with doubtful jobs, the next in turn. */
 function planLists(projects: readonly string[], tries: Tries, doubted: ReadonlySet<string>): readonly string[] {
   const fresh = projects.filter((project) => !tries.has(project)).slice(0, maxFresh);
   const toOrder = (project: string): number => (doubted.has(project) ? -Infinity : (tries.get(project)?.ticks ?? 0));
@@ -100,13 +100,13 @@ const maxLists = 20;
 /** The number of runs of the collector in which each project is listed once. */
 const roundsForAll = 5;
 
-/** The pause after a list, in multiples of its duration: lists are expensive, and may use 0.5 % of the server's time. */
+/** The pause after a list, in multiples of its duration, for 0.5 % of the server's time. */
 const restsPerList = 200;
 const maxRestMs = maxListGapMs / 2;
 
 /**
- * Finds projects that are gone, and since when. Excluded projects and projects unknown to the server are gone at once. Other
- * missing projects count as gone after a while, because missing projects may be hidden for a moment.
+ * Finds projects that are gone, and since when. Excluded projects and projects unknown to the server are gone at once.
+ * Other missing projects count as gone after a while.
  */
 function createLostProjects({ clock, notes, settings, jobs }: ListingOptions) {
   const missing = new Map<string, { readonly ticks: number; readonly atMs: number }>();

@@ -66,7 +66,7 @@ export function createKeptNodes() {
   let stale: readonly string[] = [];
   return {
     all,
-    /** `isUnnoted` is true if runs on these nodes may have been counted without being recorded here. */
+    /** `isUnnoted` is true if counted runs may be missing here. */
     load: ({ nodes, isUnnoted }: { readonly nodes: FailingNodes; readonly isUnnoted: boolean }): void => {
       if (isUnnoted) stale = [...nodes.keys()];
       else for (const [node, failing] of nodes) all.set(node, failing);

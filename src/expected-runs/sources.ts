@@ -55,7 +55,7 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
 
   function received({ member, isShared }: Asked, endpoint: Endpoint<unknown>, about: About): void {
     const { answer } = about;
-    // The response of one member at a common address does not show the mode of the whole server.
+    // One member's response does not show the mode of the whole server.
     if (isShared && timelines.delete(sourceKeys.mode())) changed.add(sourceKeys.mode());
     clockNotes.receive(isOf(systemInfo, endpoint, answer) ? answer : undefined);
     note(toContact(member), 'answered');
@@ -137,7 +137,7 @@ function createJobLists(clock: Pick<Clock, 'ticks'>, serverNowMs: () => number) 
     receive: (endpoint: Endpoint<unknown>, { answer, project, tookMs }: About): void => {
       if (lists === undefined || project === undefined || !isOf(projectJobs, endpoint, answer)) return;
       const beganTicks = clock.ticks() - tookMs;
-      // A later request of another poll was answered first.
+      // A later request was answered first.
       if (beganTicks < (began.get(project) ?? -Infinity)) return;
       began.set(project, beganTicks);
       lists.set(project, { listed: answer, atMs: serverNowMs() - tookMs });

@@ -12,14 +12,14 @@ type AskInput = {
   readonly isChanged: boolean;
   /** True if a missed run waits for a confirmation of the known times. */
   readonly isWaiting: boolean;
-  /** True while too many other jobs wait: a list of times then ends with two times, and the next turn requests more. */
+  /** True while too many other jobs wait: lists then have two times. */
   readonly isBrief: boolean;
 };
 
 export type Asked = {
   readonly answers: readonly Answer[];
   readonly requests: number;
-  /** The time that the server worked for its responses, without waits before requests and without round trips. */
+  /** The time that the server worked, without waits and round trips. */
   readonly workMs: number;
   /** Why the requests ended early: an error with the requested span, or a response without times. */
   readonly end?: { readonly fault?: unknown; readonly spanMs?: number; readonly why?: string };
@@ -72,7 +72,7 @@ export async function askSchedule(api: Api, job: WatchedJob, input: AskInput): P
     if (isBrief && question.ask === 'times' && timesAfter(known, askedAtMs).length > 1) break;
     isListDue &&= question.ask === 'next';
     isUnedited ||= question.ask === 'times';
-    // If a changed schedule has no time in the span, its next time is later.
+    // Without a time in the span, the next time is later.
     isNextSure ||= answer.timesMs.length > 0;
   }
   return { answers, requests: answers.length, workMs };
@@ -105,5 +105,5 @@ async function ask(api: Pick<Api, 'get'>, { id }: WatchedJob, one: One): Promise
 type Over = { readonly why: string };
 
 const minuteMs = 60_000;
-/** The clocks of members differ, so a run that is due now may still be reported as the next run. */
+/** By another clock, a run that is due now may still be the next run. */
 const maxOverMs = 2 * minuteMs;

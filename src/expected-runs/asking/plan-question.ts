@@ -1,6 +1,6 @@
 import { type Timetable, timesAfter } from '../deciding/timetable.ts';
 
-/** A request about a schedule: for the next start, which is cheap, or for all starts in a span that begins now. */
+/** A request about a schedule: for the next start, or for all starts in a span from now on. */
 export type Question = { readonly ask: 'next' } | { readonly ask: 'times'; readonly spanMs: number };
 
 export type Situation = {
@@ -10,18 +10,18 @@ export type Situation = {
   readonly maxSpanMs: number;
   /** True if the next start was read in this turn. */
   readonly isNextSure: boolean;
-  /** True if times are requested although enough are known, because they must be confirmed or may have changed. */
+  /** True if known times must be requested again. */
   readonly isListDue: boolean;
-  /** True if the job was not edited since the times were listed: the job list shows no edit, or the times were listed just now. */
+  /** True if the job was not edited since the times were listed. */
   readonly isUnedited: boolean;
   /** True if the times only have to be confirmed; then a slightly shorter span is enough. */
   readonly isConfirming: boolean;
 };
 
 /**
- * Plans the next request about a schedule; undefined if no request is needed. The server holds all times of a span in memory,
- * so spans start small: up to the next start, then longer if the spans before had few times. Before a long span, the next start
- * and the hour after it are requested, because the schedule may have been edited. This hour is also enough to confirm times.
+ * Plans the next request about a schedule; undefined if no request is needed. The server has all times of a span in
+ * memory, so spans start small and grow if they had few times. A long span comes after the next start and the hour
+ * after it, because the schedule may have been edited. This hour is also enough to confirm times.
  */
 export function planQuestion(timetable: Timetable | undefined, situation: Situation): Question | undefined {
   const { nowMs, hasForecast, maxSpanMs, isNextSure, isListDue, isUnedited, isConfirming } = situation;
@@ -59,8 +59,8 @@ export function isUnlisted(timetable: Timetable, nowMs: number, maxSpanMs: numbe
 type Stretch = { readonly quietMs: number; readonly listedMs: number; readonly maxMs: number };
 
 /**
- * Chooses how far to list from the next time on. A long span needs fewer requests, and has at least two times of a rare schedule.
- * At the present rate, the response must not have more than `maxTimes` times.
+ * Chooses how far to list from the next time on. A long span needs fewer requests, and has at least two times of a rare
+ * schedule. The response must not have more than `maxTimes` times.
  */
 function chooseStretch(coming: readonly number[], { quietMs, listedMs, maxMs }: Stretch): number | undefined {
   const isListed = listedMs >= minuteMs;
@@ -77,7 +77,7 @@ export const maxTimes = 500;
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-/** The 12 h in which pages and metrics look for runs at risk, plus the maximum of six hours until the next request. */
+/** The 12 h of runs at risk, and up to six hours until the next request. */
 const enoughMs = 18 * hourMs;
 /** A little more than a day and a week, so that the same time of the next day is included when clocks change. */
 const longDayMs = 26 * hourMs;
@@ -98,13 +98,12 @@ const stretches = [
 /** A span may grow from an hour to a day at once, because the hours of a day are similar. */
 const maxGrowth = 27;
 const fewTimes = 1.9;
-/** If a schedule was changed to every second, this span has 3,660 times. */
+/** For a schedule that starts every second, this span has 3,660 times. */
 const maxUnsureMs = hourMs + minuteMs;
-/** A response of this age is still valid if the list shows no edit. The first contact with many jobs takes this long. */
 const freshMs = 30 * minuteMs;
 const justNowMs = 10 * minuteMs;
 const enoughShare = 0.9;
 /** The server computes the span with its own clock and may cut times to seconds, so the last start may be missing. */
 export const edgeMs = 30_000;
-/** If the next start is later than this, no further times are requested. */
+/** After a later next start, no further times are requested. */
 const maxAheadMs = 7 * 24 * hourMs;

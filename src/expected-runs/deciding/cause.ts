@@ -51,10 +51,10 @@ const allJudges: readonly Judge[] = [
   toRestart,
   toStarting,
   toActivated,
-  // If no earlier reading shows passive mode, the first later reading may show it: the server became passive in between.
+  // The first later reading may show the passive mode.
   (input) => toPassive(input, firstSoonAfter),
   (input) => toProjectOff(input, firstSoonAfter),
-  // Jobs that are due at the same time may use all threads at that time.
+  // Jobs that are due at the same time may use all threads.
   (input) => toSaturated(input, firstSoonAfter),
   toClock,
 ];
@@ -156,7 +156,7 @@ function toOverlap({ job, runs, expectedMs }: CauseInput): Cause | undefined {
   return { reason: 'overlap', facts: [{ fact, atMs: first.startedAtMs, source: 'executions' }] };
 }
 
-/** Returns `saturated` if all readings around the time, starting with the given one, showed that all threads were busy. */
+/** Returns `saturated` if all readings around the time showed busy threads. */
 function toSaturated({ job, sources, atMs, marginMs }: CauseInput, find: typeof lastBefore): Cause | undefined {
   const threads = ofOwner(sources, sourceKeys.threads, job.ownerUuid);
   const first = find(threads, atMs);
@@ -166,7 +166,7 @@ function toSaturated({ job, sources, atMs, marginMs }: CauseInput, find: typeof 
   return { reason: 'saturated', facts: [fact] };
 }
 
-/** Returns the last reading before a time, unless this reading is too old. */
+/** Returns the last reading before a time, unless it is too old. */
 function lastSoonBefore(timeline: Timeline, atMs: number): Span | undefined {
   return isUnwatched(timeline, atMs) ? undefined : lastBefore(timeline, atMs);
 }
@@ -210,7 +210,7 @@ function toActivated({ job, sources, atMs }: CauseInput): Cause | undefined {
 /** A scheduler needs this time to plan many jobs. */
 const startingMs = 60_000;
 
-/** Returns `clock` if the clock passed the time and was set back; until a restart, the server keeps the runs that it planned. */
+/** Returns `clock` if the clock passed the time and was set back. */
 function toClock({ job, sources, atMs }: CauseInput): Cause | undefined {
   const undone = findUndone(sources, atMs);
   const startedAtMs = Number(lastBefore(ofOwner(sources, sourceKeys.start, job.ownerUuid), atMs)?.value ?? -Infinity);

@@ -33,7 +33,7 @@ type DecideInput = {
 };
 
 type Decided = Judged & {
-  /** True if a missed run is decided only after a response about the schedule that was requested after it. */
+  /** True if a missed run is decided only after a later response about the schedule. */
   readonly needsAnswer: boolean;
   /** The requests that must be answered before a missed run is decided. */
   readonly doubt: Doubt | undefined;
@@ -120,7 +120,7 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
   const run = findNearest(runs, 'scheduled', expectedMs, window);
   if (run !== undefined) {
     const delayMs = Math.max(0, run.startedAtMs - expectedMs);
-    // While no other time is known, a late run may belong to the next time.
+    // A late run may belong to an unknown next time.
     const isAlone = timetable?.source === 'forecast' && timetable.timesMs.length === 1;
     if (isAlone && delayMs > maxSureDelayMs && nowMs <= expectedMs + maxWaitMs)
       return { is: 'wait', needsAnswer: true };
@@ -151,7 +151,7 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
     return isSureSoon ? wait : { is: 'undecided', expectedMs, why: 'unsure' };
   }
   const isRefused = findNearest(runs, 'missed', expectedMs, window) !== undefined;
-  // Runs that are not known yet may have dates in a window that counts as read.
+  // Unknown runs may have dates in a window that counts as read.
   const isInDoubt = behindMs > maxBehindMs || isLeaptOver(sources, window);
   if (isInDoubt && !isRefused) return { is: 'undecided', expectedMs, why: 'clock' };
   const isOwnerSettled = job.ownerUuid === undefined || nowMs > expectedMs + ownerSilenceMs;
@@ -164,7 +164,7 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
   const doubt = isRefused ? undefined : findDoubt(job, strict.reason, given.atMs);
   if (!isConfirmed(job, expectedMs, cause.reason, sources)) {
     if (job.goneAtMs !== undefined) return { is: 'undecided', expectedMs, why: 'gone' };
-    // While the job is off, its schedule is not reported. Later times must not wait, because the job may stay off for ever.
+    // While the job is off, its schedule is not reported, so later times do not wait for it.
     const isWithoutAnswer = isLate && (isOff(job) || isProjectOff(sources, job.project));
     if (isWithoutAnswer && doubt === undefined) return { is: 'held', miss: { is: 'missed', expectedMs, ...cause } };
     return { is: 'wait', needsAnswer: !isWithoutAnswer, ...(doubt === undefined ? {} : { doubt }) };
@@ -188,8 +188,8 @@ const maxSureDelayMs = 30_000;
 const noTimes = { timesMs: [], untilMs: 0 };
 
 /**
- * Reports whether a response that was requested after an expected time still contained this time. If the job or project is off,
- * the server reports no times, so the last earlier response counts.
+ * Reports whether a later response still contained an expected time. While the job or project is off, the last earlier
+ * response counts.
  */
 function isConfirmed(job: WatchedJob, expectedMs: number, reason: string, sources: Sources): boolean {
   const { timetable, lastModifiedMs, listedAtMs } = job;
@@ -198,7 +198,7 @@ function isConfirmed(job: WatchedJob, expectedMs: number, reason: string, source
   if (reason === 'job_disabled') return isOff(job);
   const isOfProject = reason === 'executions_disabled' || reason === 'schedule_disabled';
   if (!isProjectOff(sources, job.project)) return false;
-  // After the last response, the schedule may have been edited before it was switched off.
+  // The schedule may have been edited before it was switched off.
   if (lastModifiedMs === undefined)
     return isOfProject || (reason !== 'unknown' && isProjectOffAt(sources, job.project, expectedMs));
   // An edit would be visible in the list.
@@ -268,7 +268,7 @@ export function toStartWindow(
   const gapAfterMs = gap?.afterMs;
   const isBeforeGap = gapAfterMs !== undefined && time <= gapAfterMs && (told === undefined || told > gapAfterMs);
   const knownMs = isBeforeGap ? gapAfterMs : untilMs;
-  // An unknown next time is assumed to be as far away as the previous time, or as the first two times after the gap.
+  // An unknown next time is assumed at the distance of known times.
   const later = isBeforeGap ? timesMs[index + 2] : undefined;
   const apartMs = before !== undefined ? time - before : (later ?? Number.NaN) - (told ?? Number.NaN);
   const guessed = Number.isNaN(apartMs) || knownMs > time + 2 * marginMs ? undefined : time + apartMs;

@@ -17,13 +17,13 @@ export function findDoubt(job: WatchedJob, reason: MissReason, atMs: number): Do
 function isDefinitionKnown({ definition, lastModifiedMs }: WatchedJob, atMs: number): boolean {
   if (definition === undefined) return false;
   const { askedAtMs } = definition;
-  // The date of an edit may be in the future, if a member with another clock saved the job.
+  // By the clock of another member, an edit may be in the future.
   return lastModifiedMs === undefined ? atMs - askedAtMs < dayMs : askedAtMs > Math.min(lastModifiedMs, atMs);
 }
 
 const dayMs = 86_400_000;
 
-/** Reports whether a job allows concurrent runs: by its definition, or if unknown, by observation. */
+/** Reports whether a job allows concurrent runs, by its definition or by observation. */
 function maySeveral({ definition, allowsSeveral }: WatchedJob): boolean {
   return definition?.allowsSeveral ?? allowsSeveral === true;
 }

@@ -25,7 +25,7 @@ export function isUneditedSince({ lastModifiedMs }: WatchedJob, askedAtMs: numbe
   return lastModifiedMs !== undefined && lastModifiedMs <= askedAtMs - minSlackMs;
 }
 
-/** The past times in a response; only the oldest of them if there are too many. */
+/** The past times in a response, or the oldest of too many. */
 type PastAnswer = { readonly timesMs: readonly number[]; readonly isCut: boolean };
 
 export function fillGap(job: WatchedJob, { timesMs: told, isCut }: PastAnswer, sources: Sources): WatchedJob {
@@ -57,7 +57,7 @@ export function closeGap(job: WatchedJob, gap: Gap, sources: Sources): Judged {
   if (timetable === undefined) return { job, verdicts: [] };
   const { maxPerHour, afterMs, throughMs } = gap;
   const all = maxPerHour === undefined ? toLikely(timetable, afterMs, throughMs) : gap.likely;
-  // If the first responses had only one time each, some times of the gap are known.
+  // Some times of the gap may be known.
   const known = maxPerHour === undefined ? timesAfter(timetable, afterMs).filter((time) => time <= throughMs) : [];
   const likely = all
     .map(({ firstMs, count }) => ({
@@ -75,7 +75,7 @@ function withoutGap({ gap: _gap, ...rest }: Timetable): Timetable {
   return rest;
 }
 
-/** Reports whether a time was expected. While a job or its project is off, only times known from before are expected. */
+/** Reports whether a time was expected. While a job or its project is off, only known times are expected. */
 function wasExpected({ off, project }: WatchedJob, atMs: number, sources: Sources): boolean {
   const isOff = off.some(({ sinceMs, untilMs = Number.POSITIVE_INFINITY }) => sinceMs <= atMs && atMs < untilMs);
   return !isOff && !isProjectOffAt(sources, project, atMs);

@@ -95,7 +95,7 @@ export async function planHoursAhead(input: AheadInput): Promise<PlannedAhead> {
   return { hours, hour, day, crowds };
 }
 
-/** Returns a function that removes starts beyond the limit of their job. Call this function with one hour after the other. */
+/** Returns a function that removes starts beyond the limit of their job, hour by hour. */
 function createSkips(underWay: readonly RunUnderWay[]) {
   const ends = new Map<string, readonly number[]>();
   const note = (id: string, endMs: number) => ends.set(id, [...(ends.get(id) ?? []), endMs]);
@@ -180,7 +180,7 @@ function findContention(
     most = Math.max(most, now - ended);
     if (threads === undefined) continue;
     if (now - ended > threads) exceededMs ??= atMs;
-    // If several runs start at the same moment, any of them may be without a thread.
+    // Of runs with the same start, any may be without a thread.
     if (begins[next] === atMs) continue;
     const last = isCrowded ? crowds.pop() : undefined;
     isCrowded = now - ended > threads;

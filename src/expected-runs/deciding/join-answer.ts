@@ -23,8 +23,8 @@ type JoinInput = {
 };
 
 /**
- * Merges a new response into the known times. Times since the previous response are withdrawn if the new response contradicts
- * them, and unsure if it does not cover them.
+ * Merges a new response into the known times. Times since the previous response are withdrawn after a contradiction,
+ * and unsure outside the new response.
  */
 export function joinAnswer(
   before: Timetable | undefined,
@@ -33,7 +33,7 @@ export function joinAnswer(
 ): Joined {
   const { askedAtMs } = told;
   const slackMs = minSlackMs + doubtMs;
-  // The response may lack a time that passed during the request.
+  // A time that passed during the request may be missing.
   const sureSinceMs = askedAtMs - slackMs;
   const coming = told.timesMs.filter((time) => time > askedAtMs);
   // The member that responded and the member that runs the job may have different clocks.
@@ -101,10 +101,10 @@ function compare(before: Timetable, answer: Answer, fromMs: number): Joined['agr
     const isQuiet = !answer.timesMs.some((time) => time > fromMs && time <= untilMs);
     return isQuiet && isOutOfStep(before.timesMs, answer.timesMs) ? 'unknown' : 'same';
   }
-  // A time that is due now may be over by the other clock, so only an additional time counts as a difference.
+  // A time that is due now may be over by another clock, so only an additional time counts as a difference.
   if (before.untilMs >= answer.untilMs && before.untilMs > fromMs)
     return answer.timesMs.every((time) => before.timesMs.includes(time)) ? 'same' : 'edited';
-  // After a long absence, the first response ends before the second begins, so only regular distances can be compared.
+  // After a long absence, the responses do not overlap, so only regular distances are compared.
   const distanceMs = toEvenDistance(before.timesMs);
   const [first] = answer.timesMs;
   const last = before.timesMs.at(-1);

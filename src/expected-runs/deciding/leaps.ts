@@ -18,7 +18,7 @@ type Leap = Span;
 /** A change of a clock: the time that it would show without the step, and the time that it shows. */
 export type ClockStep = { readonly fromMs: number; readonly toMs: number };
 
-/** Records a clock step. Without a name, any clock may have been set, because the exporter was absent. */
+/** Records a clock step. Without a name, any clock may have been set during an absence. */
 export function noteStep(leaps: Timeline, { fromMs, toMs }: ClockStep, name?: string): Timeline {
   if (toMs > fromMs) return [...leaps, { value: `leapt ${name ?? ''}`, fromMs, throughMs: toMs }].slice(-maxLeaps);
   const isOwn = (value: string): boolean => value === `leapt ${name}` || (value === unnamed && name !== 'own');
@@ -47,7 +47,7 @@ export function isLeaptOver(sources: Sources, { fromMs, throughMs }: Omit<Span, 
   return leapsOf(sources).some((leap) => (isLeapt(leap.value) || leap.value === 'lived') && isOver(leap));
 }
 
-/** Returns the skipped span that contains this time, if the clock was set back and will show the time again. */
+/** Returns the skipped span that contains this time, if the clock will show the time again. */
 export function findUndone(sources: Sources, atMs: number): Leap | undefined {
   return leapsOf(sources).findLast(
     ({ value, fromMs, throughMs }) => value === 'undone' && fromMs <= atMs && atMs < throughMs,

@@ -34,7 +34,7 @@ export function noteListed(before: WatchedJob | undefined, listed: Job, { projec
   return withdrawSince(withUnsure(withGap(there, atMs), since), lastModifiedMs, atMs);
 }
 
-/** Marks times as unsure: a list shows only the last edit, so the job may have been off or changed before it. */
+/** Marks times as unsure: before the last edit, the job may have been off or changed. */
 function withUnsure(job: WatchedJob, since: Unsure): WatchedJob {
   const unsure = joinUnsure(job.timetable?.unsure, since, job.decidedMs);
   if (job.timetable === undefined || unsure === undefined) return job;
@@ -67,7 +67,7 @@ const maxOwners = 20;
 
 type At = { readonly project: string; readonly atMs: number };
 
-/** Withdraws times after a possible change of the schedule, because past times after it cannot be decided. */
+/** Withdraws times after a possible change of the schedule. */
 function withdrawSince(job: WatchedJob, fromMs: number, nowMs: number): Judged {
   const times = undecidedTimes(job).filter((time) => time > fromMs && time <= nowMs);
   return withdraw(job, times, 'edited');
@@ -121,7 +121,7 @@ export function noteAnswer(job: WatchedJob, answer: Answer, doubtMs = 0): Judged
   const { timetable: before } = job;
   const { timetable, withdrawnMs, agreement } = joinAnswer(before, answer, { decidedMs: job.decidedMs, doubtMs });
   const isSame = agreement === 'same';
-  // The first time of the response may be over by the clock of the member that runs the job.
+  // By the clock of the job's member, the first time may be over.
   const firstMs = answer.askedAtMs + doubtMs;
   const sinceMs = before === undefined ? firstMs : job.sinceMs;
   const decidedMs = before === undefined ? firstMs : job.decidedMs;

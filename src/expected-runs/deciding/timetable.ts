@@ -16,7 +16,7 @@ export type Timetable = {
 
 /** A response about future times. */
 export type Answer = Omit<Timetable, 'confirmedMs' | 'gap' | 'unsure' | 'withdrawnMs'> & {
-  /** True if the job list has shown an edit, which makes times beyond this response outdated. */
+  /** True if the job list has shown an edit after the response. */
   readonly isAfterEdit?: boolean;
 };
 
@@ -64,7 +64,7 @@ export function toMostPerHour(timetable: Timetable): number | undefined {
   return listedMs >= hourMs ? most : Math.ceil((most * hourMs) / listedMs);
 }
 
-/** Counts by hour the times beside a response, assuming that its pattern continues; in a long span, only the newest hours. */
+/** Counts times outside a response by hour, if its pattern continues. */
 export function toLikely(timetable: Timetable, afterMs: number, throughMs: number): readonly LikelyTimes[] {
   const likely: LikelyTimes[] = [];
   for (let fromMs = Math.max(afterMs, throughMs - mostLikelyMs); fromMs < throughMs; ) {
@@ -137,7 +137,7 @@ function toPeriodMs(timetable: Timetable): number | undefined {
   return ms;
 }
 
-/** The period of each timetable. It is cached, because each page needs the periods of many jobs. */
+/** The period of each timetable. The period is cached, because each page needs many. */
 const periods = new WeakMap<Timetable, { readonly ms: number | undefined }>();
 
 /** Reports whether the times up to a given time are known: they are listed, or they repeat. */
@@ -146,7 +146,7 @@ export function isTimedUntil(timetable: Timetable | undefined, toMs: number): bo
   return toMs <= timetable.untilMs || toPeriodMs(timetable) !== undefined;
 }
 
-/** Returns the end of the known times. A short list does not show the next day, which may have hours without starts. */
+/** Returns the end of the known times. A short list does not show the next day. */
 function toKnownMs({ askedAtMs, untilMs }: Timetable): number {
   return untilMs + (untilMs - askedAtMs) * maxRepeats;
 }

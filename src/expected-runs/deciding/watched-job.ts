@@ -10,7 +10,7 @@ export type WatchedJob = {
   readonly sinceMs: number;
   /** The end of the span whose expected times are all decided. */
   readonly decidedMs: number;
-  /** The span of decided times that are in the future again, because the clock was set back. */
+  /** The span of decided times that are in the future after the clock was set back. */
   readonly decided?: { readonly afterMs: number; readonly throughMs: number };
   readonly timetable?: Timetable;
   /** The time of the last list with this job. */
@@ -39,7 +39,7 @@ export type WatchedJob = {
   readonly lostRunsMs?: number;
   /** Missed runs that a response about the schedule must confirm. There is no response while the job or its project is off. */
   readonly held?: readonly Missed[];
-  /** The nodes of the last runs. The number is for how many more runs the node counts as usual. */
+  /** The nodes of the last runs. The number is the further runs for which the node counts as usual. */
   readonly nodes?: Readonly<Record<string, number>>;
   /** The latest decisions, sorted by expected time. */
   readonly verdicts: readonly Verdict[];
@@ -70,7 +70,7 @@ export function restsUntilMs({ atMs, count }: Unread): number {
 const minRestMs = 600_000;
 const maxRestMs = 6 * 3_600_000;
 
-/** Returns the longest span to request. For a day after a failed request, this is a quarter of the failed span. */
+/** Returns the longest span to request. For a day after a failed request, spans are a quarter of the failed one. */
 export function maxSpanMs({ limit }: WatchedJob, nowMs: number): number {
   if (limit === undefined || Math.abs(nowMs - limit.atMs) > limitedForMs) return Number.POSITIVE_INFINITY;
   return limit.spanMs / 4;
@@ -89,7 +89,7 @@ export type OffPeriod = {
   readonly untilMs?: number;
 };
 
-/** The maximum pause between lists. In a longer pause, a switch may have been turned off and on unnoticed. */
+/** The maximum pause between lists. During a longer pause, a switch may have been off unnoticed. */
 export const maxListGapMs = 600_000;
 
 export type SeenRun = {
@@ -184,7 +184,7 @@ export function isOff({ off }: Pick<WatchedJob, 'off'>): boolean {
   return off.some(({ untilMs }) => untilMs === undefined);
 }
 
-/** Reports whether a switch of a job was turned. Periods that are over are ignored, because they are removed later. */
+/** Reports whether a switch of a job was turned. Periods that are over are ignored. */
 export function isSwitched(before: Pick<WatchedJob, 'off'>, after: Pick<WatchedJob, 'off'>): boolean {
   const toOpen = ({ off }: Pick<WatchedJob, 'off'>): string =>
     off.flatMap(({ what, untilMs }) => (untilMs === undefined ? [what] : [])).join(' ');
@@ -237,5 +237,5 @@ const dayMs = 86_400_000;
 const keptMs = 7 * dayMs;
 /** The times of one day of a job that starts each minute. */
 const maxTimes = 1500;
-/** If there are more groups, groups with different facts are joined to one group without facts. */
+/** More groups are joined, without their facts. */
 const maxMisses = 100;

@@ -63,7 +63,7 @@ export function explain(job: WatchedJob, { server, nowMs, lastRun, sources, aske
   const sentences = [
     verdict === undefined ? toUndecided(job, nowMs, asked) : toSentence(verdict, then, nowMs),
     ...now.map(({ fact, atMs }) => `${toCapital(fact)} (seen ${toTime(atMs, nowMs)}).`),
-    // A run of a renamed job has the new name before the job list shows it.
+    // Runs show the new name of a job before the job list.
     ...(lastRun === undefined && verdict?.is === 'ran' ? [] : [toLastRun(lastRun, nowMs)]),
     `Next run: ${toNext(job, nowMs)}.`,
     ...(job.unread?.why === undefined ? [] : [`Its schedule cannot be read: ${job.unread.why}.`]),
@@ -155,7 +155,7 @@ function toPastFix(verdict: Verdict | undefined, isBlocked: boolean): readonly s
   return fix === undefined ? [] : [fix];
 }
 
-/** Switches are missing here, because a switch that is on again needs no fix. */
+/** Switches are omitted: a switch that is on again needs no fix. */
 const fixes: { readonly [Reason in MissReason]?: string } = {
   down: 'find out why the server did not respond',
   orphaned: 'start the member again, or take over its jobs on another member',

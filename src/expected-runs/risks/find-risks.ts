@@ -58,7 +58,7 @@ export type RisksAhead = {
   readonly runs: readonly RunsAtRisk[];
   /** The number of runs of jobs without a known past run or node. */
   readonly unjudged: number;
-  /** The number of active jobs with unknown times, and how many of them are in switched-off projects. */
+  /** The number of active jobs with unknown times, and of such jobs in switched-off projects. */
   readonly untimed: { readonly count: number; readonly switchedOff: number };
 };
 
@@ -120,7 +120,7 @@ type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] };
 
 type TimesOfJob = { readonly path: string; readonly timesMs: readonly number[] };
 
-/** Returns risks that affect only some of the times, because these risks depend on other runs. */
+/** Returns risks of single times, which depend on other runs. */
 function findOfTimes(job: WatchedJob, { path, timesMs }: TimesOfJob, input: RisksInput): readonly Met[] {
   const met: Met[] = [];
   const durationMs = input.durationMs(job.project, job.group, job.name, job.id);
@@ -188,7 +188,7 @@ type Duration = Pick<RisksInput, 'nowMs'> & Usual & { readonly running: readonly
 /** Returns the times at which the job is expected to have its maximum number of runs. A skipped run takes no time. */
 function findSkipped(timesMs: readonly number[], { nowMs, durationMs, atOnce, running }: Duration): readonly number[] {
   const expected = running.map(({ startedAtMs }) => startedAtMs + durationMs);
-  // An overdue run is expected to last as much longer as it is already overdue.
+  // An overdue run is expected to last as long again as it is overdue.
   const ends = expected.map((endMs) => (endMs < nowMs ? 2 * nowMs - endMs : endMs)).sort((one, other) => one - other);
   return timesMs.filter((time) => {
     while ((ends[0] ?? Number.POSITIVE_INFINITY) <= time) ends.shift();

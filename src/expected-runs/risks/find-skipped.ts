@@ -51,15 +51,15 @@ export type Skipped = {
   readonly missed: number;
   /** The number of missed runs without a later success. */
   readonly left: number;
-  /** Since when the first of the jobs has been watched; earlier misses are not known. Undefined without watched jobs. */
+  /** Since when jobs have been watched; earlier missed runs are unknown. Undefined without watched jobs. */
   readonly watchedMs: number | undefined;
-  /** The undecided times in the interval: the number in the jobs, or in its whole hours if this is greater. */
+  /** The undecided times in the interval. */
   readonly undecided: number;
-  /** The number of times in the interval that are still being checked although this usually takes less time. */
+  /** The number of times whose check takes longer than usual. */
   readonly open: number;
-  /** The number of jobs that may have missed more runs, because not all of their times up to the end of the interval are known. */
+  /** The number of jobs with unknown times in the interval. */
   readonly untimed: number;
-  /** True if running executions are unknown, so that some of the runs without a later success may be in progress. */
+  /** True if running executions are unknown. */
   readonly isUnread?: boolean;
   /** Runs without a later success come first, critical runs before others, then recovered runs; sorted by time. */
   readonly runs: readonly SkippedRuns[];

@@ -5,7 +5,7 @@ import type { Pause } from '../../domain/pause.ts';
 export type ExpectedJob = {
   readonly job: JobNames;
   readonly isCritical: boolean;
-  /** The duration; undefined if unknown, so that runs count only at the moment of their start. */
+  /** The duration; undefined if unknown. */
   readonly durationMs: number | undefined;
   /** Reports whether all starts up to a time are known. */
   readonly isTimedUntil: (toMs: number) => boolean;
@@ -113,7 +113,7 @@ async function countTouched({ jobs, running, nowMs, forMs }: WindowsInput, { fir
   return { all, critical };
 }
 
-/** Returns the first number below `count` for which a condition holds. For all greater numbers it must hold too. */
+/** Returns the first number below `count` with a condition that all greater numbers also meet. */
 function findFirst(count: number, holds: (number: number) => boolean): number {
   let [low, high] = [0, count];
   while (low < high) {

@@ -63,7 +63,7 @@ function addFailure(before: FailingNode | undefined, node: string, { project = '
   };
 }
 
-/** Returns the nodes whose failures began up to this time. For later failures, a success at the same time may still be unread. */
+/** Returns the nodes whose failures began up to this time. After later failures, a success may still be unread. */
 export function listSettled(nodes: FailingNodes, throughMs: number): FailingNodes {
   return new Map([...nodes].filter(([, { sinceMs }]) => sinceMs <= throughMs));
 }
@@ -72,9 +72,9 @@ const maxJobs = 10;
 const quietMs = 8 * 86_400_000;
 
 /**
- * Returns the jobs that prove that a node fails everywhere: several jobs failed on it, and none has succeeded since. A job that
- * was already failing while other jobs succeeded on the node is no proof; `failsSinceMs` is the end of the first of its
- * consecutive failures.
+ * Returns the jobs that prove that a node fails everywhere: several jobs failed on it, and none has succeeded since. A
+ * job that failed while others succeeded on the node is no proof; `failsSinceMs` is the end of its first failure in a
+ * row.
  */
 export function findWitnesses(
   { jobs, sinceMs }: FailingNode,
@@ -106,7 +106,7 @@ export function noteUsual(
 
 const usualFor = 5;
 
-/** Reports whether the last run had a node: then the node still counts for the full number of further runs. */
+/** Reports whether the last run had a node. */
 export function isOfLastRun(left: number): boolean {
   return left === usualFor;
 }

@@ -33,7 +33,7 @@ export type Risk = {
   readonly subject: string;
   /** The trouble, as the beginning of a sentence. */
   readonly text: string;
-  /** The start of the trouble; undefined if it is unknown, or if the trouble starts with the run. */
+  /** The start of the trouble, if it is known and before the run. */
   readonly sinceMs: number | undefined;
   /** The facts that prove the trouble, and the execution that they name. */
   readonly evidence: string;
@@ -127,7 +127,7 @@ function findNodes({ project, nodes: usual = {} }: WatchedJob, trouble: Trouble)
     if (surroundings?.nodeGoneMs(project, node) !== undefined) return [];
     const { sinceMs } = failing;
     const failed = `${toList(jobs)} failed on it, and none has succeeded since`;
-    // Without another node, nothing shows whether the node or the jobs are the cause.
+    // Jobs with only this node may themselves be the cause.
     const isOnly = jobs.every((path) => surroundings?.nodeCountOf(ofJobPath(path).project) === 1);
     const evidence = isOnly ? `${failed}; it is their only node, so the jobs may be the cause` : failed;
     const text = isOnly ? `several jobs fail on node ${node}` : `node ${node} fails everywhere`;
@@ -172,12 +172,12 @@ function findRefused(job: WatchedJob, { path, facts, surroundings, nowMs }: Trou
   const { lastFailure, lastFailedId, lastFailedMs, lastStartMs = lastFailedMs, consecutiveFailures = 0 } = facts ?? {};
   const isRefused = lastFailure?.failureClass === 'access' && lastFailure.id === lastFailedId;
   if (!isRefused || consecutiveFailures === 0 || lastFailedMs === undefined) return [];
-  // The time is that of the start, because a key may have changed while the run was in progress.
+  // The time is the start, because a key may change during the run.
   const sinceMs = Math.min(lastFailedMs, lastStartMs ?? lastFailedMs);
   const untilMs = surroundings?.accessUnchangedMs(job, sinceMs);
   if (untilMs === undefined) return [];
   const evidence = `#${lastFailedId} was refused at ${toTime(lastFailedMs, nowMs)}, and no key of the job had changed by ${toTime(untilMs, nowMs)}`;
-  // The time is unknown after several failures, because earlier failures may have had another cause.
+  // After several failures, the time is unknown.
   const begunMs = consecutiveFailures === 1 ? lastFailedMs : undefined;
   const text = `${path} is refused access`;
   return [{ reason: 'access', subject: path, text, sinceMs: begunMs, evidence, executionId: lastFailedId }];

@@ -122,7 +122,7 @@ function isNotable(verdict: Verdict): boolean {
   return verdict.is !== 'ran' || isLate(verdict);
 }
 
-/** Counts the undecided times of each hour. Builds no list of them, because frequent jobs have hundreds. */
+/** Counts the undecided times of each hour. Builds no list, because frequent jobs have hundreds of times. */
 function countOpen(
   { timetable, decidedMs, sinceMs, held = [] }: WatchedJob,
   nowMs: number,
