@@ -40,7 +40,10 @@ export const faults: readonly (readonly [fault: string, outcome: string])[] = [
   ],
   ['The process is suspended', 'Continues, reports the pause, and reports no server as down'],
   ['A reload finds an invalid configuration', 'Keeps the previous one'],
-  ['A certificate file is replaced', 'Uses a valid certificate without a failed scrape; otherwise keeps the old certificate'],
+  [
+    'A certificate file is replaced',
+    'Uses a valid certificate without a failed scrape; otherwise keeps the old certificate',
+  ],
   [
     'The trace backend is away for hours',
     'Counts every execution and every skipped trace, with limited memory and disk',

@@ -40,12 +40,7 @@ export async function run() {
   const maxMs = (sorted.at(-1) ?? Number.NaN) * 1000;
   return [
     toFigure('jobs whose schedule is not known', unknown, 0, ''),
-    toFigure(
-      'requests an hour for lists of jobs, forecasts and executions',
-      requests / hours,
-      400,
-      '',
-    ),
+    toFigure('requests an hour for lists of jobs, forecasts and executions', requests / hours, 400, ''),
     toFigure('memory of jobs, timetables and the simulated server', keptMb, 128, ' MB'),
     toFigure('processor time of a round, typically', typicalMs, 250, ' ms'),
     toFigure('processor time of a round, at most', maxMs, 2000, ' ms'),

@@ -165,6 +165,6 @@ async function listen(server: Server | ReturnType<typeof createHttpServer>): Pro
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   });
-  // This cast is safe: a TCP server has such an address.
+  // This cast is safe: the address of a TCP server has a port.
   return (server.address() as AddressInfo).port;
 }

@@ -259,7 +259,7 @@ describe.skipIf(!hasOpenssl)(`connect, when TLS files change${withoutOpenssl}`, 
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     });
-    // This cast is safe: a TCP server has such an address.
+    // This cast is safe: the address of a TCP server has a port.
     return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, shown };
   }
 

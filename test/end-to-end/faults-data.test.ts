@@ -56,7 +56,7 @@ async function startTraceBackend(tell: (bytes: number) => void): Promise<string>
     server.closeAllConnections();
     server.close();
   });
-  // This cast is safe: a TCP server has such an address.
+  // This cast is safe: the address of a TCP server has a port.
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 

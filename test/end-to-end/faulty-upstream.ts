@@ -57,7 +57,7 @@ export async function startFaultyUpstream(serverUrl: string, certificate?: Secur
   }
 
   await listen();
-  // This cast is safe: a TCP server has such an address.
+  // This cast is safe: the address of a TCP server has a port.
   ({ port } = server.address() as AddressInfo);
   return {
     url: `${certificate === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,

@@ -248,7 +248,7 @@ async function listen(server: Server): Promise<number> {
         server.closeAllConnections();
       }),
   );
-  // This cast is safe: a TCP server has such an address.
+  // This cast is safe: the address of a TCP server has a port.
   return (server.address() as AddressInfo).port;
 }
 

@@ -80,7 +80,7 @@ describeWithTools('end-to-end/prometheus-scrape', ['prometheus'], ({ prometheus 
     endings.push(demo.stop);
     const forwarder = await forwardAsText(demo.url, (contentType) => contentTypes.add(contentType));
     endings.push(() => new Promise((resolve) => forwarder.close(resolve)));
-    // This cast is safe: a TCP server has such an address.
+    // This cast is safe: the address of a TCP server has a port.
     const { port } = forwarder.address() as AddressInfo;
     servers.openmetrics = await startPrometheus({ prometheus, target: new URL(demo.url).host, job: 'demo' });
     endings.push(servers.openmetrics.stop);

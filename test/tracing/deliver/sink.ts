@@ -52,7 +52,7 @@ export async function startSink(answer: Answer, { port: wanted = 0, tls }: SinkO
     server.once('error', reject);
     server.listen(wanted, '127.0.0.1', resolve);
   });
-  // This cast is safe: a TCP server has such an address.
+  // This cast is safe: the address of a TCP server has a port.
   const { port } = server.address() as AddressInfo;
   return {
     url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}/v1/traces`,
