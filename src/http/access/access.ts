@@ -67,7 +67,7 @@ export function createAccess(options: AccessOptions) {
         return;
       }
       const admission = users.admit(request.headers.authorization, toNetwork(request.socket.remoteAddress));
-      // Known clients, and so all scrapes except the first, are admitted without waiting.
+      // Known clients are admitted without waiting.
       if (typeof admission === 'string') settle(admission, { request, response, next });
       else void settleLate(admission, { request, response, next });
     },
@@ -111,7 +111,7 @@ const refusals = {
   rate: { status: 429, reason: 'too many requests', text: 'Too many requests.', headers: { 'retry-after': '1' } },
 } as const satisfies Record<string, Refusal>;
 
-/** Reports each reason at intervals only, because a refused client repeats its requests. */
+/** Reports each reason at intervals, because refused clients repeat their requests. */
 function createReport({ clock, onRefused }: AccessOptions): AccessOptions['onRefused'] {
   const reported = new Map<string, number>();
   return (refusal) => {

@@ -25,7 +25,7 @@ export function createBcrypt(nextTurn: () => Promise<void>) {
       expand(state, key, saltWords);
       await stretch(state, keys, { after: 0, to: 2 ** cost });
       const found = finish(state).subarray(0, digest.length);
-      // This work, whose result is ignored, makes all comparisons take the same time.
+      // The result of this work is ignored: all comparisons must take the same time.
       await stretch(state, keys, { after: 2 ** cost, to: 2 ** minCost });
       return timingSafeEqual(found, digest);
     },
@@ -111,7 +111,7 @@ export function computeStart(words: number): Int32Array {
   return Int32Array.from({ length: words }, (_, index) => Number.parseInt(digits.slice(index * 8, index * 8 + 8), 16));
 }
 
-/** The number of extra bits, which exceeds the errors of both series together. */
+/** The number of extra bits for the errors of both series. */
 const guardBits = 64;
 
 function computeArctan(x: number, bits: number): bigint {

@@ -57,7 +57,7 @@ function renderBar({ parts, label, isMarked = false }: Bar, { x, width, toY }: P
       below += height;
       return rect;
     });
-  // The area for the pointer is as wide and high as the column, because the bar may be small.
+  // The area for the pointer is the whole column, because the bar may be small.
   const place = html`<rect class="place${isMarked ? ' marked' : ''}" x="${x.toFixed(2)}" y="0" width="${width.toFixed(2)}" height="100"/>`;
   return html`<g><title>${label}</title>${place}${drawn}</g>`;
 }

@@ -8,8 +8,8 @@ import { renderPage } from './page.ts';
 type OwnerOptions = { readonly servers: () => readonly string[]; readonly watcherOf: (server: string) => Watcher };
 
 /**
- * Redirects requests about a server to the exporter that watches it, or responds with a page that names this exporter. This
- * route must come before all pages, because the pages have little content about a server that is not watched here.
+ * Redirects requests about a server to the exporter that watches it, or responds with a page that names this exporter.
+ * This route must come before all pages.
  */
 export function ownerRoute({ servers, watcherOf }: OwnerOptions): Router {
   const router = createRoutes();
@@ -29,7 +29,7 @@ export function ownerRoute({ servers, watcherOf }: OwnerOptions): Router {
   return router;
 }
 
-/** The front page is about one server only if the URL names the server, as links to anchors do. */
+/** The front page is about one server only if the URL names it. */
 const front = '/';
 const pagesOfServer = [
   '/executions/:server/:id',

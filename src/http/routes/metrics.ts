@@ -56,7 +56,7 @@ export function metricsRoute({ path, names, maxRequests, scrape, onBusy }: Metri
       refuse(response, 503, `${maxRequests} scrapes are already in progress; raise web.max_requests to allow more.\n`);
       return;
     }
-    // A scrape is in progress only while its response is rendered, so that a client that stops reading does not block others.
+    // A scrape is in progress only while its response is rendered: slow clients must not block others.
     underWay += 1;
     try {
       await answer(request, response, filters);
@@ -95,7 +95,7 @@ function readFilters(url: string, names: Names): Filters | string {
   ];
   const both =
     collect.length > 0 && exclude.length > 0 ? ['A scrape takes either collect[] or exclude[], not both.\n'] : [];
-  // `view=all` once returned the servers of all replicas. Another response could be mistaken for that list.
+  // `view=all` once returned the servers of all replicas.
   const view = query.has('view') ? ['There is no view=all: scrape each exporter (docs/several-exporters.md).\n'] : [];
   const complaints = [...unknown, ...both, ...view];
   if (complaints.length > 0)

@@ -2,9 +2,9 @@ import { isIP } from 'node:net';
 import type { Request, RequestHandler } from 'express';
 
 /**
- * Refuses requests by their `Host`. Several `Host` headers are refused, because a proxy may have checked a different one. A
- * browser is refused if anybody could have registered the name: a foreign name may first lead to a foreign page and later to
- * this exporter, and then the page could read the response.
+ * Refuses requests by their `Host`. Several `Host` headers are refused, because a proxy may have checked a different
+ * one. Browsers are refused at names that anybody can register: such a name may first lead to a foreign page, then to
+ * this exporter (DNS rebinding).
  */
 export function checkHost(externalUrl: () => string): RequestHandler {
   return (request, response, next) => {
@@ -51,9 +51,8 @@ function renderRefusal(url = 'http://exporter.example.org:9720'): string {
 }
 
 /**
- * Reports whether a browser sent the request. Browsers always send their languages, and no page can prevent this; scrapers and
- * tools send none. Node's `fetch` also sends languages, but sends only `sec-fetch-mode`, while browsers send this header with
- * `sec-fetch-site` or not at all.
+ * Reports whether a browser sent the request. Browsers always send their languages; scrapers and tools send none.
+ * Unlike browsers, Node's `fetch` sends `sec-fetch-mode` without `sec-fetch-site`.
  */
 function isBrowser({ headers }: Request): boolean {
   const isNode = headers['sec-fetch-mode'] !== undefined && headers['sec-fetch-site'] === undefined;

@@ -105,7 +105,10 @@ export function guardConnections(
   });
 }
 
-/** Finds the connection of a request. With TLS, they are different objects with the same client address and port. */
+/**
+ * Finds the connection of a request. With TLS, connection and request have different sockets with the same client
+ * address and port.
+ */
 function followConnections(server: Server): (socket: Socket) => Socket {
   if (!('setSecureContext' in server)) return (socket) => socket;
   const toClient = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
@@ -127,7 +130,7 @@ function firstOther(sockets: Iterable<Socket>, than: Socket): Socket | undefined
   return undefined;
 }
 
-/** Clients that wait for responses have far fewer requests in progress. */
+/** Honest clients have far fewer requests in progress. */
 const maxUnanswered = 8;
 
 /** Closes connections that do not read their responses, or read too slowly. */
@@ -167,7 +170,7 @@ function createPageBound(maxBytes: number): (socket: Socket, response: Response)
       // This cast is safe: Express ends a response with the whole page or with nothing.
       const [page] = given as readonly unknown[];
       const bytes = typeof page === 'string' || page instanceof Uint8Array ? page.length : 0;
-      // A page whose client left during rendering would never be released.
+      // The page of a client that left would never be released.
       if (response.destroyed) return end(...given);
       pages.set(response, { bytes, socket });
       total += bytes;

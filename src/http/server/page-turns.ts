@@ -6,8 +6,8 @@ export type PageTurns = {
   /** Starts each page in its own turn of the event loop. Refuses a page if too many are in progress. */
   readonly gate: RequestHandler;
   /**
-   * Shares an expensive result among all callers: while it is made, and then for 20 times the time of making it, at most a second.
-   * Making the result thus takes a small share of the time, and a cheap result is always new.
+   * Shares an expensive result among callers, for 20 times its duration, at most a second. So the work takes a small
+   * share of the time, and cheap results are new.
    */
   readonly share: <Value>(make: (pause: Pause) => Promise<Value>) => () => Promise<Value>;
   /** Starts work for one request only. */
@@ -35,7 +35,7 @@ export function createPageTurns({ clock, nextTurn, onBusy, reloads = () => 0 }: 
   const gate: RequestHandler = async ({ method }, response, next) => {
     // The client may have left while its password was checked.
     if (response.destroyed) return;
-    // Requests with other methods are no pages and take no place, because their body may be slow.
+    // Other methods take no place, because their body may be slow.
     if (method !== 'GET' && method !== 'HEAD') {
       next();
       return;
@@ -53,7 +53,7 @@ export function createPageTurns({ clock, nextTurn, onBusy, reloads = () => 0 }: 
       if (isUnderWay) underWay -= 1;
       isUnderWay = false;
     };
-    // A page counts as in progress only while it is made, so that a client that stops reading does not block others.
+    // A page is in progress only while it is made: slow clients must not block others.
     const end = response.end.bind(response);
     response.end = ((...given: Parameters<typeof end>) => {
       leave();

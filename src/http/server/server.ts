@@ -33,7 +33,7 @@ export type HttpOptions = {
 
 export type HttpServer = ReturnType<typeof createHttpServer>;
 
-// An import would make Node.js load all exports, including WebSockets, which takes 30 ms of every start.
+// An import would load all exports, which adds 30 ms to every start.
 const { createServer } = process.getBuiltinModule('node:http');
 
 /** Serves the routes, with limits so that a slow or hostile client affects only itself. */
@@ -179,7 +179,7 @@ function toSecureContext(tls: WebTls): SecureContextOptions {
     minVersion: tls.minVersion,
     maxVersion: tls.maxVersion,
     honorCipherOrder: tls.prefersOwnCiphers,
-    // A resumed session would continue to trust a certificate that is perhaps no longer trusted.
+    // A resumed session would skip the check of the certificate.
     ...(clientAuth.isRequested ? { secureOptions: constants.SSL_OP_NO_TICKET } : {}),
     ...(clientCa === undefined ? {} : { ca: clientCa }),
     ...(ciphers === undefined ? {} : { ciphers }),

@@ -22,7 +22,7 @@ type ChangesPageOptions = {
   /** Returns how many changes of a server were dropped because there were too many. */
   readonly dropped: (server: string) => number;
   readonly silence: FindSilence;
-  /** Returns the time by the clock of a server, which dates its changes; without a server, by the exporter's clock. */
+  /** Returns the time by the clock of a server or, without a server, of the exporter. */
   readonly nowMs: (server: string) => number;
   /** Call at the start of a request; await its result between parts of long work. */
   readonly begin: () => Pause;

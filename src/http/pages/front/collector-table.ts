@@ -94,7 +94,7 @@ function renderRow(collector: CollectorStatus, nowMs: number, saidAbove: string 
 ${why === '' || (message !== undefined && message === saidAbove) ? undefined : html`<tr class="why ${result}"><td colspan="6">${why}</td></tr>\n`}`;
 }
 
-/** Returns the duration of a poll. A long duration of a sweep is normal, because requests are spread over the interval. */
+/** Returns the duration of a poll. Sweeps take long, because their requests are spread over the interval. */
 function toDurationOf({ tookMs, isSpread }: CollectorStatus): string | undefined {
   if (tookMs === undefined) return undefined;
   return isSpread === true && tookMs >= 1000 ? `spread over ${toTook(tookMs)}` : toTook(tookMs);

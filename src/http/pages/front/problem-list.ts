@@ -18,7 +18,7 @@ export function renderProblems(status: Status, problems: readonly Problem[], abo
     const notes = renderOthers(problems, about, { word: 'note' });
     return renderBox(mood, headline, html`<p>${toSummary(status)}</p>${renderWatchers(status.servers)}${notes}`);
   }
-  // The worst problem can be of this kind only at the start of the exporter.
+  // Only at the start of the exporter, the worst problem is of this kind.
   const mood = worst.kind === 'waiting' ? 'waiting' : 'bad';
   const alike = listAlike(worst, problems);
   if (alike.length < 2) {
@@ -112,7 +112,7 @@ function renderOthers(
   return html`<p>${toCount(problems.length, word)}:</p><ul>${[...shown].map(toItem)}</ul>${more}`;
 }
 
-/** Chooses the problems that are not folded: first of unnamed servers, and of a server before its members. */
+/** Chooses the problems that are not folded: one of each server first, of servers before their members. */
 function choose(problems: readonly Problem[], named: ReadonlySet<string | undefined>): ReadonlySet<Problem> {
   const others = problems.filter(({ server }) => server === undefined || !named.has(server));
   const firsts = [...Map.groupBy(others, (problem) => problem.server ?? problem)].flatMap(

@@ -96,7 +96,7 @@ ${renderUnreadable(server)}${needsAdmin.map(
 `;
 }
 
-/** Lists missing rights, unless a poll has reported them already, and rights that are not needed. */
+/** Lists missing rights that no poll has reported, and unnecessary rights. */
 function renderRights({ rights, collectors }: ServerStatus): Html | undefined {
   const { excess = [], leastPolicy } = rights ?? {};
   const denied = new Set(collectors.flatMap(({ name, result }) => (result === 'off' ? [name] : [])));
@@ -122,7 +122,7 @@ function renderPolicy(policy: string | undefined): Html | undefined {
 const ownNumbers: readonly string[] = ['app-metrics', 'healthcheck', 'ping', 'threads'];
 const absent: readonly (string | undefined)[] = ['not_found', 'meaningless'];
 
-/** Explains where newer releases of the `rundeck` dialect serve the metrics that this API lacks: a note, not a problem. */
+/** Explains where newer releases of the `rundeck` dialect serve metrics that this API lacks. */
 function renderOwnMetrics(server: ServerStatus): Html | undefined {
   const { dialect, release, apiVersion } = findFacts(server);
   if (dialect !== 'rundeck' || Number.parseInt(release ?? '', 10) < firstRelease || release === undefined)
@@ -266,7 +266,7 @@ function renderEndedRow(execution: EndedStatus, nowMs: number, toAddress: ToAddr
 }
 
 function renderJob({ id, job = 'ad hoc' }: Pick<RunningStatus, 'id' | 'job'>, address: string): Html {
-  // The name is isolated, because a name may change the direction of the text after it.
+  // The name is isolated, because it may change the direction of later text.
   return html`<th scope="row"><a href="${address}"><bdi>${job}</bdi></a> <span class="id">#${id}</span></th>`;
 }
 

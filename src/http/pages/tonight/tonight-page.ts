@@ -35,7 +35,7 @@ type TonightOptions = {
 /** `/tonight` and `/api/tonight`: the coming runs at risk, of all servers or of one. */
 export function tonightRoutes(options: TonightOptions): Router {
   const { servers, silence, risks, skipped, shareByName = unsharedTurns.shareByName } = options;
-  // The key contains the horizon and the server, so that each pair has its own result.
+  // Each pair of horizon and server has its own result.
   const find = shareByName(async (key, pause) => {
     const [, hours = '', server = ''] = /^(\d+) (.*)$/s.exec(key) ?? [];
     const found = { risks: await risks(server, Number(hours), pause), skipped: await skipped(server, pause) };
