@@ -14,7 +14,7 @@ export type BreakerMemory = {
   faults: number;
   /** How many times the circuit has opened since the last response of the server. */
   opened: number;
-  /** A refusal is not an Error, because the stack of an Error would keep the caller in memory. */
+  /** A refusal is no Error, whose stack would keep the caller in memory. */
   last: Refusal | undefined;
   probeAfterTicks: number;
 };
@@ -30,8 +30,8 @@ const firstOpenMs = 2000;
 const maxOpenMs = 30_000;
 
 /**
- * Protects a server that does not respond. After several consecutive errors, requests fail at once, except one probe at a time.
- * Vital polls may always send a probe, so that they notice the recovery; enrichment never may.
+ * Protects a server that does not respond. After several consecutive errors, requests fail at once, except one probe at
+ * a time. Vital polls may always send a probe; enrichment may not.
  */
 export function createBreaker({ clock, onChange, memory = createBreakerMemory() }: BreakerOptions) {
   let inFlight = 0;
@@ -46,7 +46,7 @@ export function createBreaker({ clock, onChange, memory = createBreakerMemory() 
 
   function open(): void {
     memory.opened += 1;
-    // The open time is random by half, so that many exporters do not return to a server at the same moment.
+    // The open time is random by half, so that exporters do not return to a server together.
     const openMs = Math.min(maxOpenMs, firstOpenMs * 2 ** (memory.opened - 1));
     memory.probeAfterTicks = clock.ticks() + openMs * (0.5 + clock.random() / 2);
     if (memory.opened === 1) onChange(true);
@@ -56,7 +56,7 @@ export function createBreaker({ clock, onChange, memory = createBreakerMemory() 
     /** Returns undefined if the request may be sent, otherwise the error that opened the circuit. Permits one probe at a time. */
     refusal: (lane: Lane) => {
       if (memory.opened === 0 || memory.last === undefined) return undefined;
-      // Enrichment is not urgent, and a probe of enrichment would delay a vital poll.
+      // A probe of enrichment would delay a vital poll.
       const mayTry = lane === 'vital' || (lane === 'normal' && clock.ticks() >= memory.probeAfterTicks);
       const mayProbe = inFlight === 0 && mayTry;
       return mayProbe ? undefined : memory.last;
@@ -78,7 +78,7 @@ export function createBreaker({ clock, onChange, memory = createBreakerMemory() 
       if (memory.opened > 0 ? isProbing : memory.faults >= faultsToOpen) open();
       isProbing = false;
     },
-    /** Call instead of `end` if the caller stopped waiting, because this is not an error of the server. */
+    /** Call instead of `end` if the caller stopped waiting. */
     abandon: () => {
       inFlight -= 1;
       isProbing = false;

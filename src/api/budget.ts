@@ -33,7 +33,7 @@ type AdmissionLimit = { deadlineTicks: number; signal: AbortSignal | undefined }
 
 type Waiting = { admit: () => void };
 
-/** Limits the rate and the concurrency of requests to one server. The last place of both is for vital polls, not for sweeps. */
+/** Limits the rate and the concurrency of requests to one server. The last place is for vital polls, not for sweeps. */
 export function createBudget(options: BudgetOptions) {
   const { requestsPerSecond, concurrency, clock, memory = createBudgetMemory() } = options;
   const { recent, started } = memory;
@@ -64,7 +64,7 @@ export function createBudget(options: BudgetOptions) {
   }
 
   function findLane(): Lane | undefined {
-    // If fewer than three starts are permitted, enrichment gets its third by coming first after two starts of the normal lane.
+    // With fewer than three starts, enrichment comes first after two starts of the normal lane.
     const isItsTurn = starts >= 3 || normalInARow >= 2;
     return (isItsTurn ? admissionOrder : lanes).find(
       (lane) => waiting[lane].length > 0 && hasRoom(lane, started, starts) && hasRoom(lane, inFlight, concurrency),

@@ -56,7 +56,7 @@ export type Api = {
     endpoint: Endpoint<Answer, Path, Query>,
     ...input: InputOf<Path, Query>
   ) => Promise<Answer>;
-  /** Also returns the duration of the request, and the exporter's time at its middle, when the server probably responded. */
+  /** Also returns the duration of the request, and the exporter's time at its middle. */
   readonly getTimed: <Answer, Path extends string, Query extends string>(
     endpoint: Endpoint<Answer, Path, Query>,
     ...input: InputOf<Path, Query>
@@ -163,8 +163,8 @@ function versionedPath(endpoint: Endpoint<unknown>, version: number, input?: Any
 }
 
 /**
- * Stops requests for paths with special characters in names after a server has refused one, for an hour or until the release
- * changes. Then such a request is tried again, because the server or its proxy may accept the name by then.
+ * After a refusal, stops requests with special characters in names for an hour or until the release changes. Then the
+ * server or its proxy may accept such a name.
  */
 function createNameGuard(ask: Requester, contact: Contact, clock: Pick<Clock, 'ticks'>): Requester {
   let refused: { readonly release: string; readonly atTicks: number } | undefined;

@@ -74,12 +74,12 @@ export function createContact(settings: Settings, memory: VersionMemory = {}): C
       if (!(error instanceof ApiError)) throw error;
       if (error.kind === 'unsupported_version') {
         const older = toOlderVersion(error);
-        // System information is requested again for the dialect and the release, which are missing in the error.
+        // System information is requested again, because the error lacks dialect and release.
         await ask(older).then(learn, () => undefined);
         return older;
       }
       if (error.details.status === undefined || error.kind === 'unauthorized') throw error;
-      // Other errors say nothing about the version: system information may be denied or broken while other endpoints work.
+      // Other errors do not concern the version.
     }
     return apiVersion ?? assumed;
   }
@@ -114,13 +114,13 @@ export function createContact(settings: Settings, memory: VersionMemory = {}): C
         memory.apiVersion = undefined;
         newestOfServer = undefined;
       }
-      // The token may be rejected because the assumed dialect is wrong, so both headers are sent again.
+      // Both headers are sent again, because the assumed dialect may be wrong.
       if (settings.dialect === 'auto' && kind === 'unauthorized') dialect = undefined;
     },
   };
 }
 
-/** Stores the server time, and by how much the dates of headers differ from it. */
+/** Stores the server time and its difference to the dates of headers. */
 function createServerDates(): Pick<Contact, 'learnDate' | 'toServerMs'> {
   let dateOffMs = 0;
   return {
@@ -135,7 +135,7 @@ function createServerDates(): Pick<Contact, 'learnDate' | 'toServerMs'> {
   };
 }
 
-/** If the server itself writes the date, the difference is smaller than this. */
+/** Dates of the server itself differ by less than this. */
 const usualOffMs = 5000;
 
 function toOlderVersion(error: ApiError): number {

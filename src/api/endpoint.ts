@@ -15,7 +15,7 @@ export type Endpoint<Answer, Path extends string = string, Query extends string 
   readonly tellsMoreIn?: number;
   /** A query that is sent only to servers below an API version. */
   readonly oldQuery?: { readonly below: number; readonly query: string };
-  /** The first API version with misleading responses. With this version or a newer one, the endpoint is not requested. */
+  /** The first API version with misleading responses. From this version on, the endpoint is not requested. */
   readonly misleadsFrom?: number;
   /** True if an administrator can disable the endpoint, so that a 404 is no error. */
   readonly mayBeOff: boolean;
@@ -52,7 +52,7 @@ export function defineEndpoint<Answer, const Path extends string, const Query ex
   };
 }
 
-/** The usual limit of a response: enough for most lists, and small enough to be decoded without delaying other requests. */
+/** The usual limit of a response, which can be decoded without a delay for other requests. */
 export const usualBytes = 2 ** 20;
 
 /** The maximum size of lists that grow with the installation: 500 executions on 500 nodes each, or 20,000 jobs. */
@@ -120,7 +120,7 @@ function encodeSegment(value: string | undefined): string {
   return encodeURIComponent(String(value).toWellFormed());
 }
 
-/** Reports whether URL parsers remove the segment: they remove dots, even encoded, so the request would go elsewhere. */
+/** Reports whether URL parsers remove the segment, as they do with dots. */
 function isLostOnTheWay(segment: string): boolean {
   return /^\.{0,2}$/.test(segment);
 }

@@ -33,7 +33,7 @@ export type ApiErrorDetails = {
   readonly retryAfterMs?: number;
   /** True if the request was never sent, for example because the circuit was open. */
   readonly unsent?: true;
-  /** True if the exporter's own limits prevented the request, so that the server is not the cause. */
+  /** True if the exporter's own limits prevented the request. */
   readonly isOwnLimit?: true;
   readonly cause?: unknown;
 };
@@ -67,9 +67,9 @@ export function isUnaskable({ kind, details }: ApiError): boolean {
 }
 
 /**
- * Reports whether the response to a request for all projects (`*`) says nothing about single projects (rundeck dialect):
- * releases 4.14 to 4.17 report a missing project with the name `*`, releases 3.2.6 to 3.3.0 (and perhaps unknown releases)
- * fail, and from release 3.4.5 on, servers refuse all projects if one of them cannot be read.
+ * Reports whether an error of a request for all projects (`*`) says nothing about single projects (rundeck dialect):
+ * releases 4.14 to 4.17 report a missing project `*`, 3.2.6 to 3.3.0 fail, and from 3.4.5 on, one unreadable project is
+ * enough.
  */
 export function isUnknownStar(error: unknown, release = ''): boolean {
   if (!(error instanceof ApiError)) return false;
@@ -83,7 +83,7 @@ export function isOfWholeServer({ kind, details }: ApiError): boolean {
   const { status, isOfService, unsent } = details;
   if (kind === 'rejected' || kind === 'too_large') return false;
   if (kind === 'forbidden') return isOfService !== true;
-  // If the request was not sent because of an earlier error of the server, any other request would fail too.
+  // A request that was not sent because of an earlier error counts too.
   if (kind === 'server') return unsent === true || status === 502 || status === 503 || status === 504;
   return turnedAway.includes(kind) || (status === undefined && kind !== 'unsupported_version');
 }

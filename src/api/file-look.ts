@@ -16,9 +16,9 @@ type FileLookOptions = {
 export type FileChange = { readonly result: 'taken' } | { readonly result: 'rejected'; readonly says: string };
 
 /**
- * Returns a function that looks for changed files, at most every ten seconds, without delaying the caller. New content that
- * cannot be used is ignored. Unusable content is reported only if it is found a second time, because a certificate and its key
- * are not replaced at the same moment.
+ * Returns a function that looks for changed files, at most every ten seconds, without delaying the caller. New content
+ * that cannot be used is ignored. Unusable content is reported when it is found twice: a certificate and its key are
+ * replaced one after the other.
  */
 export function createFileLook({ files, clock, observe }: FileLookOptions): () => void {
   const doubts = new Map<string, { says: string; isSaid: boolean }>();

@@ -18,7 +18,7 @@ type PagingOptions<Item> = {
   /** Returns the time by which the list is sorted, newest first; undefined for rows without a time. */
   readonly endOf: (item: Item) => number | undefined;
   readonly pageSize?: number;
-  /** The number of rows that two pages of the same second have in common, because rows move during reading. */
+  /** The number of rows that two pages of the same second share. */
   readonly overlap?: number;
   /** The maximum number of pages. A longer list is an error of the server. */
   readonly maxPages?: number;
@@ -32,14 +32,14 @@ export type Part<Item> = {
   readonly counted: number;
   /** The windows that are still to be read, oldest first. A reader that stops can continue with them later. */
   readonly rest: readonly Window[];
-  /** True while a second with many rows is read page by page. A reader that stops here must read this second again. */
+  /** True while a second with many rows is read page by page. A reader that stops then must read the second again. */
   readonly isInFlood: boolean;
 };
 
 /**
- * Reads a whole list within a window, page by page. Servers cut rows into pages before they remove hidden rows, so short and
- * empty pages prove nothing; only the total counts. A full page covers the newest rows, back to its oldest row. Of the
- * remaining windows, the oldest part is read first. Many rows within one second are read by offset, and read again if the total
+ * Reads a whole list within a window, page by page. Servers remove hidden rows from pages, so short and empty pages
+ * prove nothing; only the total counts. A full page covers the newest rows, back to its oldest row. Of the remaining
+ * windows, the oldest part is read first. Many rows within one second are read by offset, and read again if the total
  * changed meanwhile. Rows may be returned twice.
  */
 export async function* readWindow<Item>(
@@ -98,7 +98,7 @@ function divide<Item>(
 ): Pick<Part<Item>, 'items' | 'counted' | 'rest'> {
   const ends = items.flatMap((item) => endOf(item) ?? []);
   const oldestMs = ends.at(-1);
-  // If few rows are shown, or rows are out of order or outside the window, the oldest time of the page is unknown.
+  // The oldest time of a page is unknown if few rows are shown, or rows are out of order.
   const isUnclear = ends.length < pageSize / 4 || !isNewestFirst(ends);
   if (oldestMs === undefined || isUnclear || !isWithin(window, oldestMs)) {
     return { items, counted: 0, rest: halve(window) };
@@ -114,8 +114,8 @@ function divide<Item>(
 }
 
 /**
- * Chooses where to split a window of which only the total is known, so that the older part probably has a few pages. If this
- * part turns out to have far fewer rows than expected from the density of newer rows, its rows are probably near its end.
+ * Chooses where to split a window with a known total, so that the older part has a few pages. A part with far fewer
+ * rows than expected probably has them near its end.
  */
 function toCutMs(
   { beginMs, endMs }: Window,
@@ -159,7 +159,7 @@ function isNewestFirst(ends: readonly number[]): boolean {
   return ends.every((endMs, index) => index === 0 || endMs <= (ends[index - 1] ?? endMs));
 }
 
-/** A window is read again if its total changed meanwhile, at most this many times: recounts also find rows that moved. */
+/** A window whose total changes is read again, at most this many times. */
 const maxRereads = 5;
 
 async function* readByOffset<Item>(
@@ -189,14 +189,14 @@ async function* readByOffset<Item>(
 type ListOptions<Item> = {
   readonly apiEndpoint: string;
   readonly idOf: (item: Item) => number;
-  /** The number of rows that two pages have in common at first. */
+  /** The number of rows that two pages share at first. */
   readonly overlap: number;
   readonly maxPages: number;
 };
 
 /**
- * Reads a list by offset while its rows change. If a page has no row in common with the previous pages, rows may have been
- * missed, so the list is read again with a larger overlap. Fails if the list cannot be read completely.
+ * Reads a list by offset while its rows change. If two pages share no row, the list is read again with a larger
+ * overlap. Fails if the list cannot be read completely.
  */
 export async function readList<Item>(
   read: (page: { max: number; offset: number }) => Promise<Page<Item>>,

@@ -29,7 +29,7 @@ export function createProjectList({ isWanted, clock }: ListOptions) {
 
   /** Returns the list and the time of its request. Reuses a list that was requested since the given time. */
   async function readDated(api: Api, sinceTicks = Number.NEGATIVE_INFINITY): Promise<DatedList> {
-    // Only one request is sent at a time, because a late response to an earlier request could bring back deleted projects.
+    // Only one request is sent at a time: a late response could bring back deleted projects.
     if (latest !== undefined && isUnderWay) {
       if (latest.askedTicks >= sinceTicks) return latest.list;
       await latest.list.catch(() => undefined);
@@ -57,7 +57,7 @@ export function createProjectList({ isWanted, clock }: ListOptions) {
     readDated,
     /** Returns the number of projects in the last list, watched or not. */
     visible: () => visible,
-    /** Returns the time since which the lists of the server have been empty; undefined if the last list was not. */
+    /** Returns since when the lists of the server have been empty; undefined if the last list was not. */
     emptySinceMs: () => emptySinceMs,
     onRead: (listener: (names: ReadonlySet<string>) => void) => {
       listeners.push(listener);
@@ -67,5 +67,5 @@ export function createProjectList({ isWanted, clock }: ListOptions) {
 
 export type ProjectList = ReturnType<typeof createProjectList>;
 
-/** How long callers share a list: long enough for concurrent polls, and short enough for a request in each poll of projects. */
+/** How long callers share a list. */
 const sharedForMs = 15_000;

@@ -53,7 +53,7 @@ export function createRequester(options: RequesterOptions): Requester {
   const { credentials, clock } = options;
   const attempt = createAttempts(options);
 
-  /** Reports whether refused credentials were replaced by new credentials that are worth another try. */
+  /** Reports whether new credentials replace the refused ones. */
   async function hasRenewed({ kind, details }: ApiError, { generation }: Trial): Promise<boolean> {
     const isRefusal = kind === 'unauthorized' || details.status === 401;
     return isRefusal && generation !== undefined && (await credentials.renew(generation));
@@ -81,7 +81,7 @@ export function createRequester(options: RequesterOptions): Requester {
         const lastTicks = scope.untilTicks ?? deadlineTicks;
         if (delayMs === undefined || clock.ticks() + delayMs + minMs > lastTicks) throw error;
         await sleep(clock, delayMs, scope.signal);
-        // If the deadline is that of the whole poll, each try has its own timeout.
+        // Within the deadline of a poll, each try has its own timeout.
         if (scope.untilTicks !== undefined) deadlineTicks = toDeadline(clock, scope);
       }
     }
@@ -104,7 +104,7 @@ function createAttempts(options: RequesterOptions): Attempt {
 
   return async (endpoint, path, scope, trial) => {
     const leave = await enter(endpoint.name, scope, trial.deadlineTicks);
-    // Waiting for admission does not shorten the time that the server has for its response.
+    // Waiting for admission does not shorten the time for the response.
     if (trial.isFirst) trial.deadlineTicks = toDeadline(clock, scope);
     observe.inFlight(budget.inFlight());
     try {
@@ -208,7 +208,7 @@ function toServerMs(date: string | undefined): number | undefined {
 /** The poll for which a request is sent, and its time limits. */
 export type Scope = {
   readonly lane: Lane;
-  /** How long each request may wait for admission, and how long all its tries together may then take. */
+  /** How long a request may wait for admission, and how long its tries may take. */
   readonly forMs: number;
   /** The time at which all requests of the scope must have ended; absent if there is no common limit. */
   readonly untilTicks?: number | undefined;

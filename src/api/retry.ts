@@ -10,7 +10,7 @@ export function retryDelayMs(error: ApiError, tries: number, random: number): nu
   return random * Math.min(maxDelayMs, firstDelayMs * 2 ** tries);
 }
 
-/** Reports whether an error may be temporary. After a timeout no time is left, and a 500 concerns this request only. */
+/** Reports whether an error may be temporary. After a timeout no time is left; status 500 concerns one request only. */
 function canPass({ kind, details }: ApiError): boolean {
   if (kind === 'server') return details.status !== 500 && details.status !== 501;
   return kind === 'network' || kind === 'busy';

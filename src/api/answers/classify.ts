@@ -67,7 +67,7 @@ export function isLoginPage(answer: TransportAnswer): boolean {
 
 type Refusal = readonly [kind: ErrorKind, says: string];
 
-/** Returns the reason for a login page. The API never responds to a token with this page, so another cause must exist. */
+/** Returns the reason for a login page. The API never answers a token with a login page. */
 function toLoginRefusal({ isSession }: AnswerContext): Refusal {
   return [
     'unauthorized',
@@ -111,8 +111,8 @@ function isVersionCode(errorCode: string | undefined): boolean {
 type ErrorFields = Pick<ApiErrorDetails, 'errorCode' | 'serverApiVersion' | 'isOfService'>;
 
 /**
- * Reads the fields of an error. `error` is `true` in responses of the API and its servlets, and text if the request did not
- * reach them. Responses with `enable` (metrics of release 6) or `completed` (logs) are no errors.
+ * Reads the fields of an error. `error` is `true` in responses of the API, and text if the request did not reach the
+ * API. Responses with `enable` (metrics of release 6) or `completed` (logs) are no errors.
  */
 function errorFields(json: unknown): ErrorFields {
   if (typeof json !== 'object' || json === null) return {};
@@ -162,7 +162,7 @@ function isDense(body: string): boolean {
   let values = 0;
   for (const opening of '{[') {
     for (let at = body.indexOf(opening); at !== -1; at = body.indexOf(opening, at + 1)) {
-      // A bracket within a text usually follows another character.
+      // In texts, brackets usually follow other characters.
       if (at === 0 || '[{,: \n\r\t\uFEFF'.includes(body.charAt(at - 1))) values += 1;
       if (values > most) return true;
     }
@@ -202,7 +202,7 @@ export function cutTexts(value: unknown, source: string): { value: unknown; cut:
   if (typeof value === 'string')
     return value.length > maxTextLength ? { value: cutText(value), cut: 1 } : { value, cut: 0 };
   let cut = 0;
-  // A loop is used and no recursion, because a server may nest lists to any depth.
+  // A loop instead of recursion, because a server may nest lists to any depth.
   const open: unknown[] = [value];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (typeof next !== 'object' || next === null) continue;

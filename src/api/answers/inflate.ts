@@ -12,7 +12,7 @@ const chunkSize = 2 ** 18;
 /** Inflates a body. Fails if the result is larger than `maxBytes`. */
 export function inflate(bytes: Buffer, maxBytes: number): Promise<Inflated> {
   return new Promise((resolve, reject) => {
-    // The system provides memory only when it is written, so this allocation uses only the size of the body.
+    // The system provides memory only when it is written.
     const target = Buffer.allocUnsafeSlow(maxBytes);
     const gunzip = createGunzip({ chunkSize });
     let size = 0;
@@ -28,7 +28,7 @@ export function inflate(bytes: Buffer, maxBytes: number): Promise<Inflated> {
       }
       chunk.copy(target, size);
       size += chunk.length;
-      // A full chunk is not written again, so its memory can be released.
+      // The memory of a full chunk can be released.
       if (chunk.length === chunkSize) freeMemory(chunk);
     });
     gunzip.on('error', fail);

@@ -164,7 +164,7 @@ function findEnd(source: Source, start: number, limit: number): number | undefin
       if (depth === 0) return at <= limit ? at : undefined;
       continue;
     }
-    // A number has no end of its own: it ends at a comma, or where the object or list around it ends.
+    // A number ends at a comma, or at the end of its object or list.
     const isAfter = byte === comma || byte === closeObject || byte === closeList;
     if (depth === 0 && isAfter) return at;
     at += 1;
@@ -186,12 +186,12 @@ function count(source: Source, opened: number, end: number): number {
   return end;
 }
 
-/** Returns the end of the text that starts here. The end of a long text is cached for the outer levels. */
+/** Returns the end of the text that starts here. The end of a long text is cached for outer levels. */
 function findText(source: Source, start: number): number {
   const { bytes, longText } = source;
   if (start === longText.start) return longText.end;
   let at = start + 1;
-  // Byte by byte, because a search for the next quote is slower in a text with many quotes.
+  // Reads byte by byte, which is faster in a text with many quotes.
   for (let byte = bytes[at]; byte !== quote; byte = bytes[at]) {
     if (byte === undefined) throw new SyntaxError('a text has no end');
     at += byte === backslash ? 2 : 1;

@@ -14,7 +14,7 @@ type SessionOptions = {
   readonly memory?: SessionMemory | undefined;
 };
 
-/** A session as data, which survives a reload, so that a reload causes no new login and no early retry of a wrong password. */
+/** A session as data, which survives a reload: a reload must cause no new login. */
 export type SessionMemory = {
   account: string;
   readonly cookies: Map<string, string>;
@@ -26,7 +26,7 @@ export function createSessionMemory(): SessionMemory {
   return { account: '', cookies: new Map(), loggedInAtTicks: Number.NEGATIVE_INFINITY, failure: undefined };
 }
 
-/** Returns the remembered session. If the account or its password differs, the memory is emptied first. */
+/** Returns the remembered session. For another account or password, the memory is emptied first. */
 function recall(memory: SessionMemory, username: string, password: string): SessionMemory {
   const account = createHash('sha256')
     .update(JSON.stringify([username, password]))
@@ -94,7 +94,7 @@ export function createSessionCredentials({
     isSession: true,
     authorize: async (transport, _dialect, signal): Promise<AuthHeaders> => {
       if (!cookies.hasSession()) {
-        // All callers share the login, so none of them can cancel it.
+        // All callers share the login; none can cancel it.
         await waitFor(
           joinLogin(() => logIn(transport)),
           { signal, clock, orElse: stopped },
@@ -155,7 +155,7 @@ const session = 'JSESSIONID';
 /** The maximum number of cookies. A server with ever new cookie names must not fill the memory. */
 const maxCookies = 20;
 
-/** Stores the cookies of one session: cookies of the server, and cookies that make a load balancer choose the same member. */
+/** Stores the cookies of one session, from the server and a load balancer. */
 function createCookies(values = new Map<string, string>()) {
   function noteOne(setCookie: string): void {
     const [, given = '', value = ''] = /^\s*([\w.!#$%&'*+^`|~-]+)\s*=\s*([^;\s]*)/.exec(setCookie) ?? [];

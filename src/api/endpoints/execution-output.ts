@@ -53,7 +53,7 @@ export const executionOutput = defineEndpoint({
       const lines = entries.flatMap((item) => entry.safeParse(item).data ?? []);
       const errors = lines.filter(({ level }) => level === 'ERROR');
       return {
-        // Until the whole log is stored, a member may have only the beginning of the log of another member.
+        // A member may have only the beginning of another member's log.
         isPending: completed !== true && (pending !== undefined || retryBackoff > 0),
         isLost: error !== undefined && entries.length === 0,
         isComplete: completed === true,
@@ -112,7 +112,7 @@ function toKnownReason(reason: string | undefined, message: string): string | un
   return isLoginMessage(message) ? 'AuthenticationFailure' : undefined;
 }
 
-/** The node filter of the job matched no node. With no node, no step starts, so no step has a reason. */
+/** The node filter of the job matched no node. Without a node no step starts, so no step has a reason. */
 const noNodes = 'com.dtolabs.rundeck.core.NodesetEmptyException: ';
 
 /** Reads `… step failures: {3=JobFailed: …}`, and for nodes `{1=Dispatch failed on 1 nodes: [web01: NonZeroResultCode: …`. */

@@ -33,7 +33,7 @@ const executionList = z
     return { ...paging, items, origins, oddRows };
   });
 
-/** Finished rows of lists with all fields. Executions omit these fields, because they are stored and arguments may be secret. */
+/** Finished rows of lists with all fields. Stored executions lack these fields, because arguments may be secret. */
 const listed = new WeakMap<Execution, unknown>();
 
 /** Returns a listed row as a single execution; undefined if a request for the execution may return more. */
@@ -76,8 +76,8 @@ export const projectExecutions = defineEndpoint({
 });
 
 /**
- * API reference, "Executions": running executions in all readable projects (`*`). One-time runs are missing even while
- * they run, unless `includePostponed` is sent with any value.
+ * API reference, "Executions": running executions in all readable projects (`*`). Only with `includePostponed` (any
+ * value), the response includes one-time runs.
  */
 export const runningExecutions = defineEndpoint({
   name: 'running-executions',
@@ -126,7 +126,7 @@ function toExecution(item: unknown): Execution | string {
   const endedAtMs = toTimestampMs(fields['date-ended']);
   // A finished run with an unreadable end would otherwise look unfinished.
   if (endedAtMs === undefined && (fields['date-ended'] ?? undefined) !== undefined) return 'date-ended';
-  // A waiting execution may have no start yet. Such an execution must not make the whole page fail.
+  // A waiting execution may have no start yet. A waiting execution must not make the page fail.
   const isWaiting = endedAtMs === undefined && (status === 'queued' || status === 'scheduled');
   const knownStartMs = toStartMs(fields['date-started']);
   const startedAtMs = knownStartMs ?? endedAtMs ?? (isWaiting ? Number.POSITIVE_INFINITY : undefined);

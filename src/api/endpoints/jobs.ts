@@ -61,8 +61,8 @@ const job = z
 const allowedBy: readonly AccessRight[] = [{ type: 'job', allow: 'read' }];
 
 /**
- * API reference, "Jobs": all visible jobs, in pages only if requested. If `rundeck.gui.paginatejobs.enabled` is set on a server
- * of releases 3, the list ends after ten jobs (the default), unless more are requested.
+ * API reference, "Jobs": all visible jobs, in pages only if requested. With `rundeck.gui.paginatejobs.enabled`, servers
+ * of releases 3 list ten jobs by default.
  */
 export const projectJobs = defineEndpoint({
   name: 'project-jobs',

@@ -40,7 +40,7 @@ const systemInfoBody = z
       dialect: dialectOf(service, rundeck),
       server: { ...server, apiVersion: text.parse(apiversion) },
       timestampMs: timestamp,
-      // A restricted caller gets only the release, so any other value proves that the caller is not restricted.
+      // Any other value than the release proves that the caller is not restricted.
       isRestricted: ![timestamp, executions.active, executions.executionMode, rest.os.name, rest.jvm.name].some(
         (value) => value !== undefined,
       ),

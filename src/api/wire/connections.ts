@@ -27,7 +27,7 @@ export function openConnections(origin: string, options: ConnectionOptions): Con
     // Connections stay open longer than usual poll intervals, so that the next poll can use the same connection.
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveMs,
-    // The exchange has its own limit. These timeouts would end a request after five minutes.
+    // The exchange has its own limit instead of these timeouts.
     headersTimeout: 0,
     bodyTimeout: 0,
   };
@@ -42,7 +42,7 @@ export function openConnections(origin: string, options: ConnectionOptions): Con
     uri: proxyUrl,
     requestTls: tlsOptions,
     proxyTunnel: origin.startsWith('https:'),
-    // This factory keeps the options for connections to a forwarding HTTP proxy, which are otherwise lost.
+    // This factory keeps options that are otherwise lost with a forwarding HTTP proxy.
     factory: (to, given: { connect?: buildConnector.connector }) => {
       const { connect } = given;
       return new Pool(to, {
@@ -55,8 +55,8 @@ export function openConnections(origin: string, options: ConnectionOptions): Con
 }
 
 /**
- * Returns a connector that shows why a client certificate was refused. With TLS 1.3, the server refuses it after the handshake.
- * The alert of the server is a socket error, which the end of the connection hides unless the socket is destroyed at once.
+ * Returns a connector that shows why a client certificate was refused. With TLS 1.3, the server refuses the certificate
+ * after the handshake. The socket is destroyed at once, otherwise the end of the connection hides the alert.
  */
 function endingAtErrors(connect: buildConnector.connector, onConnect?: () => () => void): buildConnector.connector {
   return (target, callback) => {

@@ -15,7 +15,7 @@ export type Received = {
 export type ReceivedHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 export type Limits = {
-  /** The limit of the time from the first byte sent, or from the wait for a connection, to the last byte of the response. */
+  /** The time limit, from the wait for a connection to the last byte of the response. */
   readonly limitMs: number;
   readonly maxWireBytes: number;
   /** True to return the start of a response that is too large, instead of failing. */
@@ -130,7 +130,7 @@ function createBody() {
   };
 }
 
-/** Waits for a place for a large response. Meanwhile nothing is read, so the server waits too; the time limit still applies. */
+/** Waits for a place for a large response. Nothing is read during the wait, but the time limit applies. */
 function createRoom(enter: Limits['enter']) {
   let isWaiting = false;
   let isOver = false;

@@ -149,13 +149,13 @@ export function createTransport(options: TransportOptions): RenewableTransport {
 const ownHeaders = {
   accept: 'application/json',
   'accept-encoding': 'gzip',
-  // Many firewalls refuse requests without a user agent, and the server's log of API requests shows it.
+  // Many firewalls refuse requests without a user agent.
   'user-agent': 'automation-exporter',
 };
 
 /** Measures the shortest time in which a connection was opened. */
 function timeConnections(url: string, clock: Pick<Clock, 'ticks'>) {
-  // The TLS handshake takes at least as many round trips as opening the connection.
+  // A TLS handshake takes at least one more round trip.
   const trips = url.startsWith('https:') ? 2 : 1;
   let shortestMs: number | undefined;
   return {
@@ -182,11 +182,11 @@ function toOwnPath(location: string, own: { origin: string; basePath: string }):
   const { origin, basePath } = own;
   if (!URL.canParse(location, `${origin}${basePath}/`)) return undefined;
   const target = new URL(location, `${origin}${basePath}/`);
-  // A server redirects to its configured URL, which may differ from the URL that the exporter uses. The server's own pages are
+  // A server redirects to its configured URL, which may differ from the exporter's. The server's own pages are
   // requested from the URL that the exporter uses.
   const page = /\/(menu\/home|user\/login|user\/error)$/.exec(target.pathname)?.[0];
   if (page !== undefined) return page;
-  // A server whose configured URL ends with a slash redirects to paths that it refuses itself.
+  // A server whose configured URL ends with a slash refuses its own redirects.
   const pathname = target.pathname.replace(/\/{2,}/g, '/');
   const isBelow = target.origin === origin && pathname.startsWith(`${basePath}/`);
   return isBelow ? pathname.slice(basePath.length) + target.search : undefined;
