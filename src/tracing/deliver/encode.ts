@@ -20,7 +20,7 @@ export function encodeTrace(trace: Trace, format: TraceFormat): Uint8Array {
 type ReadableSpans = Parameters<typeof ProtobufTraceSerializer.serializeRequest>[0];
 type ReadableSpan = ReadableSpans[number];
 
-/** Converts a trace for the serializer, which groups spans by the identity of their resource object. */
+/** Converts a trace for the serializer, which groups spans by resource object. */
 function toReadable({ traceId, spans, resource, scope }: Trace): ReadableSpans {
   const ofAll = toOtlpResource(resource);
   const instrumentationScope = { ...scope, schemaUrl };

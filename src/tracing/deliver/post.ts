@@ -80,8 +80,8 @@ export function createPost({ settings, readFile, userAgent, clock }: PostOptions
           });
         }
         const fault = toPostFault(error, host, isSent);
-        // The certificate files are read again for the next connection, because they may have been repaired. An endpoint that
-        // rejects the client certificate may close the connection without a TLS alert.
+        // The next connection reads the certificate files again. An endpoint that rejects the client certificate may
+        // close the connection without a TLS alert.
         if (fault.kind === 'tls' || (protocol === 'https:' && fault.kind === 'network')) disconnect();
         throw fault;
       }

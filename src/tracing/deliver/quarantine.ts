@@ -21,7 +21,7 @@ type NamedTrace = QuarantinedTrace & { readonly name: string };
 
 /** Lists, retries and drops the traces that the OTLP endpoint rejected. */
 export function createQuarantine({ spool, wake, observe }: Options) {
-  /** Changes run one at a time, because two concurrent changes would count the same traces twice. */
+  /** Changes run one at a time, so that no trace is counted twice. */
   const oneAtATime = createQueue();
 
   async function list(): Promise<readonly NamedTrace[]> {

@@ -35,7 +35,7 @@ export function createSelection({ spool, gathering, signal, clock }: SelectionOp
       if (lonely.length === 0) suspects.forget(next.key);
       return { traces: lonely, againInMs: 0 };
     },
-    /** Records a failed request. Returns true if other traces must be selected instead of repeating the request. */
+    /** Records a failed request. Returns true if other traces must be selected. */
     noteFault: (batch: readonly SpooledTrace[], { isLost, reason }: Verdict & { kind: 'wait' }): boolean => {
       const [only, ...others] = batch;
       const isSuspect = only !== undefined && others.length === 0 && suspects.keys().includes(only.key);
@@ -66,15 +66,15 @@ const oneTrace: SpoolBounds = { maxBytes: 0, maxTraces: 1 };
 const idleMs = 30_000;
 
 /**
- * Adapts the size of requests, because a proxy in front of the OTLP endpoint may drop large requests without a response.
- * Several losses halve the size, and successes double it again. After each failed doubling, the next doubling comes later.
+ * Adapts the size of requests, because a proxy may drop large ones without a response. Several losses halve the size,
+ * and successes double it again. After each failed doubling, the next doubling comes later.
  */
 export function createBatchSize(fullBytes: number) {
   let maxBytes = fullBytes;
   let lost = 0;
   let passed = 0;
   let passesToGrow = 1;
-  /** True while the size is larger than that of any successful request. */
+  /** True while no request of this size was successful. */
   let isProbing = false;
 
   return {

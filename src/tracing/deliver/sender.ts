@@ -73,7 +73,7 @@ export function createSender(options: SenderOptions): Sender {
         // The next batch is selected again with a smaller size.
         const isSelectedAgain = selection.noteFault(batch, verdict);
         if (isSelectedAgain) batches.length = 0;
-        // Traces that another replica took over are sent by that replica.
+        // Another replica sends the traces that it took over.
         else if (batch !== traces) batches.unshift(batch);
         if (!outage.isOver() || !isSelectedAgain) await outage.backOff(verdict.reason, verdict.askedMs);
       } else if (batch.length > 1) batches.unshift(...halve(batch));
@@ -122,7 +122,7 @@ export function createSender(options: SenderOptions): Sender {
 
 /** Larger requests have no advantage, and block the event loop longer. */
 const gatheringBounds: SpoolBounds = { maxBytes: 2 ** 20, maxTraces: 1000 };
-/** The number of consecutive refused traces from which the sender waits between tries: the backend probably refuses all. */
+/** The number of consecutive refused traces from which the sender waits between tries. */
 const patience = 10;
 
 /** Sends one request, and returns what its result means for the traces. */
@@ -169,7 +169,7 @@ function createSettling(
       await insist(() => spool.remove(traces.map(({ key }) => key)));
       tellSize();
     },
-    /** Returns false if the sender was stopped before the change was stored; the trace is refused again after the restart. */
+    /** Returns false if the sender was stopped before the change was stored. */
     quarantine: async (
       trace: Omit<Suspect, 'reason'>,
       says: string,
@@ -202,7 +202,9 @@ type OutageOptions = {
   readonly signal: AbortSignal;
 };
 
-/** A series of failed deliveries, with waits between tries. The start and the end of the outage are reported once each. */
+/**
+ * A series of failed deliveries, with waits between tries. The start and the end of an outage are each reported once.
+ */
 function createOutage({ clock, wait, observe, shorten, signal }: OutageOptions) {
   let failing: Failing | undefined;
   let triesInVain = 0;

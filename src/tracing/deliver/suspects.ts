@@ -7,8 +7,8 @@ export type Suspect = Pick<SpooledTrace, 'key' | 'server' | 'executionId' | 'enc
 };
 
 /**
- * Tracks traces that are lost when sent alone. The trace itself is the cause if other traces are delivered right before and
- * right after it. If nothing is delivered, the cause is an outage, which does not count.
+ * Tracks traces that are lost when sent alone. A trace is the cause if other traces are delivered right before and
+ * after it. If nothing is delivered, the cause is an outage, which does not count.
  */
 export function createSuspects(random: () => number) {
   /** The suspected traces, sorted by the last try, oldest first. */
@@ -65,10 +65,10 @@ type Known = {
   suspect: Suspect;
   losses: number;
   dueTicks: number;
-  /** The number of times that another trace was delivered right after this trace was lost. */
+  /** How often another trace was delivered right after the loss of this trace. */
   strikes: number;
 };
 
-/** A connection that loses requests at random would not lose one trace ten times without ever losing the next trace. */
+/** Ten such cases are no chance. */
 const strikesToGiveUp = 10;
 const maxSuspects = 1000;

@@ -24,8 +24,8 @@ const lostBehind: readonly number[] = [502, 503, 504];
 export function toVerdict(answer: PostAnswer, nowMs: number): Verdict {
   const { status, contentType, retryAfter } = answer;
   if (status >= 200 && status < 300) {
-    // A login page in front of the trace backend responds to every request with 200, although nothing was delivered. A response
-    // without content does not count, because HTML is the default type of some web servers.
+    // A login page in front of the trace backend responds to every request with 200, although nothing was delivered. An
+    // empty response counts as success: HTML is the default type of some web servers.
     if (isHtml(contentType) && answer.bytes.length > 0)
       return { kind: 'wait', reason: `HTTP ${status} with a web page`, askedMs: undefined, isLost: false };
     return { kind: 'delivered', ...readPartialSuccess(answer) };

@@ -38,7 +38,7 @@ export type EnricherOptions = {
   /** The spooling of traces; undefined if traces are made only for pages. */
   readonly spooling: Spooling | undefined;
   readonly detail: Detail;
-  /** The links of attempts. They are recorded with the counted runs, and the enricher loads them. */
+  /** The links of attempts. Counted runs record them, and the enricher loads them. */
   readonly attempts: Attempts;
   /** Plans the trace of an execution. The epoch is needed because ids are unique only within an epoch. */
   readonly plan: (source: SpanSource, epoch: number) => Promise<Plan | undefined>;
@@ -130,7 +130,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
 
   /** Returns true if other executions should be tried after this error. */
   function noteFault(entry: Waiting, error: unknown): boolean {
-    // If the server does not respond for this execution, it will not respond for the next execution.
+    // A server without a response will not respond for the next execution.
     if (error instanceof ApiError) {
       waiting.noteApiFault(entry, error);
       return false;
@@ -146,7 +146,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
     for (const entry of waiting.inOrder()) {
       if (waiting.hasNew() || signal.aborted || !(await hasRoom())) break;
       if (!waiting.isDue(entry)) continue;
-      // Traces without requests never wait for the network, so many of them in a row would block scrapes and signals.
+      // Many traces without requests in a row would block scrapes.
       await clock.nextTurn();
       try {
         await makeTrace(entry, signal);
@@ -255,7 +255,9 @@ function createSeal(options: EnricherOptions, { causes, steps }: { causes: Cause
   };
 }
 
-/** Recognizes a failure by its log and chooses the lines to keep. If the log is long, reads the lines of the failed step too. */
+/**
+ * Recognizes a failure by its log and chooses the lines to keep. Of a long log, reads the lines of the failed step too.
+ */
 function createDiagnose({ client, timeoutMs, diagnoses, logsOf }: EnricherOptions) {
   async function readMore(id: number, cause: FirstCause, logBytes: number): Promise<Read> {
     const api = client.within({ lane: 'enrichment', forMs: timeoutMs });
@@ -275,7 +277,7 @@ function createDiagnose({ client, timeoutMs, diagnoses, logsOf }: EnricherOption
   };
 }
 
-/** Compared by name, because this room must not import the state. */
+/** The error is compared by name, because this room must not import the state. */
 function isOfState(error: unknown): boolean {
   return error instanceof Error && error.name === 'StateError';
 }

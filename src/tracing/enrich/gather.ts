@@ -36,7 +36,7 @@ export async function gather(
 ): Promise<Gathered> {
   const bare = toBareExecution(pending);
   const found = listed ?? (await read(api.get(executionEndpoint, { path: { id: pending.id } }), options));
-  // If another execution has this id now, further requests would return parts of the other execution.
+  // Further requests would return parts of the execution that now has this id.
   if (found !== undefined && found !== 'failed' && !isSameRun(pending, found)) {
     return { source: { execution: bare }, isPending: false };
   }
@@ -121,7 +121,7 @@ function hasTellingLog(execution: TracedExecution): boolean {
   return isFailure(execution) && job !== undefined && status !== 'timedout' && customStatus !== 'incomplete';
 }
 
-/** Reads the end of a log. A log that is not stored is only on one member, which the next request may reach. */
+/** Reads the end of a log. A log may be on one member only, which the next request may reach. */
 async function readTail(api: Api, id: number, options: GatherOptions): Promise<LogTail | 'failed' | undefined> {
   const ask = () => read(api.get(executionOutput, { path: { id }, query: { lastlines: tailLines } }), options);
   const first = await ask();
@@ -136,7 +136,7 @@ function needsReason({ status }: TracedExecution, state: ExecutionState | undefi
 }
 
 function hasReason({ nodes, workflow = [], perNode, ...step }: StepState): boolean {
-  // A step that succeeded may still have the failure reason of an earlier attempt.
+  // A successful step may have the failure reason of an earlier attempt.
   if ([step, ...nodes].some((each) => each.condition === 'failed' && each.failureReason !== undefined)) return true;
   return workflow.some(hasReason) || perNode.some(hasReason);
 }
@@ -191,7 +191,7 @@ export function createWorkflows(ticks: () => number): Workflows {
 }
 
 const knownForMs = 600_000;
-/** How long the workflow of a failed job is kept. It is short, because jobs are often edited before they fail. */
+/** How long the workflow of a failed job is kept. The time is short, because jobs are often edited before they fail. */
 const failedForMs = 30_000;
 /** How long a missing workflow is remembered. The jobs of a project are only missing while the project is disabled. */
 const missingForMs = 30_000;

@@ -1,7 +1,7 @@
 import { deserialize, serialize } from 'node:v8';
 import type { Plan } from '../plan/plan-trace.ts';
 
-/** The parts of a configuration that decide whether a plan is still valid, and which personal and secret values it contains. */
+/** The parts of a configuration that decide about the content of a plan. */
 export type Circumstances = {
   readonly servers: readonly { readonly name: string; readonly url: string; readonly namespace: string }[];
   readonly traces: {
@@ -25,7 +25,7 @@ type KeptPlansOptions = { onForgotten?: (reason: ForgetReason) => void; maxBytes
 type Kept = {
   server: string;
   attempts: Plan['attempts'];
-  /** The serialized plan. As an object, a plan would need eight times as much memory. */
+  /** The serialized plan. A plan as an object needs eight times as much memory. */
   bytes: Uint8Array;
 };
 
@@ -54,7 +54,7 @@ export function createKeptPlans({ onForgotten, maxBytes = usualMostBytes }: Kept
     keep: (server: string, executionId: number, plan: Plan) => {
       const key = toKey(server, executionId);
       forget(key);
-      // The plan is a copy of the exact length, because the serializer's buffer may be twice as long.
+      // The copy has the exact length; the serializer's buffer may be twice as long.
       const bytes = new Uint8Array(serialize(plan));
       if (bytes.length > maxBytes) {
         onForgotten?.('too_large');

@@ -8,7 +8,7 @@ import { isSoundStepDurations } from './step-durations.ts';
 export type PendingTrace = Execution & {
   readonly project: string;
   readonly endedAtMs: number;
-  /** The epoch at the time of counting, because the trace may be made much later. */
+  /** The epoch at the time of counting. */
   readonly epoch: number;
   /** The time of the exporter's clock when the execution was counted. */
   readonly seenAtMs: number;

@@ -5,8 +5,8 @@ import type { StepLog } from '../../diagnosis/lines/step-log.ts';
 import { type FirstCause, type LogLine, withoutHandlers, withoutParameters } from '../../domain/failure-class.ts';
 
 /**
- * Reads the lines of a failed step on its node from the beginning of the log, because the end of a long log may show only what
- * ran after the failure. The number and size of pages are limited. Returns undefined if nothing was read.
+ * Reads the lines of a failed step on its node from the beginning of the log. The number and size of pages are limited.
+ * Returns undefined if nothing was read.
  */
 export async function readStep(
   api: Api,
@@ -36,7 +36,7 @@ async function readPages(api: Api, id: number, filter: Filter): Promise<StepLog 
     lines.push(...answer.lines);
     chars += answer.lines.reduce((sum, { text }) => sum + text.length, 0);
     if (answer.isComplete) return { lines, isWhole: true };
-    // Without a larger offset, the server would send the same page again.
+    // With the same offset, the server would send the same page again.
     if (answer.offset === undefined || answer.offset <= offset) break;
     offset = answer.offset;
   }
@@ -56,5 +56,5 @@ async function readPage(ask: () => Promise<LogTail>): Promise<LogTail | undefine
 const pageLines = 1000;
 const maxPages = 5;
 const maxChars = 2 ** 20;
-/** In a longer log, the search would be too slow: the server searches it from the beginning for lines of the step. */
+/** In a longer log, the server's search for lines of the step would be too slow. */
 const maxLogBytes = 32 * 2 ** 20;

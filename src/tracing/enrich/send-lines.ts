@@ -60,8 +60,8 @@ type SentLines = {
 };
 
 /**
- * Reports whether there is room for log records. Log records may use half of the spool, whether or not traces wait, so that
- * they never displace traces and do not depend on the trace backend.
+ * Reports whether there is room for log records. Log records may use half of the spool, so that they never displace
+ * traces.
  */
 export async function hasRoomForLogs({ spool, bounds }: Pick<LineSending, 'spool' | 'bounds'>): Promise<boolean> {
   const half = { maxBytes: bounds.maxBytes / 2, maxTraces: bounds.maxTraces / 2 };

@@ -14,7 +14,7 @@ type Steps = ReadonlyMap<string, Drift>;
 type Seen = Finished & { readonly project: string; readonly seenAtMs: number };
 type Change = { readonly documents: readonly LedgerDocument[]; readonly done: () => void };
 
-/** Stores the last durations of the top-level steps of jobs: a lasting change of one step may not show in the whole job. */
+/** Stores the last durations of the top-level steps of jobs. */
 export function createStepDurations() {
   /** The steps by job path, sorted by the last run. */
   const jobs = new Map<string, Steps>();
@@ -113,7 +113,7 @@ function readDurations({ state, workflow }: SpanSource): ReadonlyMap<string, num
   return durations;
 }
 
-/** Adds the durations of a run. If there are too many steps, keeps the longest, and steps of this run before others. */
+/** Adds the durations of a run. Of too many steps, keeps the longest, and steps of this run before others. */
 function addDurations(before: Steps, durations: ReadonlyMap<string, number>, endedAtMs: number): Steps {
   const steps = new Map(before);
   for (const [step, durationMs] of [...durations].sort(([, one], [, other]) => other - one)) {

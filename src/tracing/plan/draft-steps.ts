@@ -37,7 +37,7 @@ function* draftStep({ step, context, place }: Placed, handler: StepState | undef
   const names = level.names.below(place, step.workflow ?? step.perNode[0]?.workflow ?? []);
   const inside = { name, context, place, names, level };
   const nodes = yield* draftNodes(step, handler, inside);
-  // The state contains a job reference that runs for each node twice, because its `workflow` repeats it.
+  // The `workflow` of a job reference that runs for each node repeats its runs.
   const isPerNode = step.perNode.length > 0;
   const below = yield* draftSteps(isPerNode ? [] : (step.workflow ?? []), { ...level, path: context, names });
   const children = [...nodes.drafts, ...below.drafts];
@@ -113,7 +113,7 @@ function hasBegun(state: NodeState | StepState): boolean {
   const { condition, startedAtMs, durationMs } = state;
   if (condition === 'waiting' || condition === 'not-started') return false;
   if (condition !== 'aborted' || startedAtMs !== undefined || durationMs !== undefined) return true;
-  // A server marks unfinished steps as aborted when it closes a state, even steps that never began.
+  // A server that closes a state marks all unfinished steps as aborted.
   return 'nodes' in state && [...state.nodes, ...(state.workflow ?? []), ...state.perNode].some(hasBegun);
 }
 
@@ -152,7 +152,7 @@ function toOutcome(progress: Progress, below: readonly Draft[], isRecovered: boo
     case 'partial':
     case 'mixed': {
       const { condition } = progress;
-      // In recorded runs, both states also occur in successful executions.
+      // Successful executions may have both states.
       if (below.some(hasFailed)) return toFailure(undefined, below, { isRecovered, word: 'failed on some nodes' });
       return { ...plain, result: 'success', why: `${condition}, but no failure below it was final` };
     }

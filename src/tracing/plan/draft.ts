@@ -41,7 +41,10 @@ export type Outcome = {
 export type Timing = {
   readonly startMs: number | undefined;
   readonly endMs: number | undefined;
-  /** The end in the server's response, usually in whole seconds. This end decides which of two spans ended first. */
+  /**
+   * The end in the server's response, usually in whole seconds. The reported end decides which of two spans ended
+   * first.
+   */
   readonly reportedEndMs?: number | undefined;
   /** The duration, if it is known to the millisecond. */
   readonly durationMs: number | undefined;
@@ -63,7 +66,7 @@ export function hasFailed({ outcome }: Draft): boolean {
   return !outcome.isRecovered && (outcome.result === 'failure' || outcome.result === 'timeout');
 }
 
-/** Returns the reason of the first failure that has a reason: first among leaves, then among the spans above. */
+/** Returns the first reason of a failure, from the leaves up. */
 export function findReason(drafts: readonly Draft[]): string | undefined {
   const withReason = listFailures(drafts).filter(({ outcome }) => outcome.reason !== undefined);
   return (withReason.find(isFailedLeaf) ?? withReason[0])?.outcome.reason;
@@ -74,7 +77,7 @@ export function listFailedLeaves(drafts: readonly Draft[]): readonly Draft[] {
   return listFailures(drafts).filter(isFailedLeaf);
 }
 
-/** Lists failures, except failures below a recovered span, which are not causes. */
+/** Lists failures, except those below a recovered span. */
 function listFailures(drafts: readonly Draft[]): readonly Draft[] {
   return listByEnd(drafts, hasFailed, ({ outcome }) => !outcome.isRecovered);
 }
@@ -99,7 +102,7 @@ export function listByEnd(
   );
 }
 
-/** Reports whether a failed span is a cause. A span that failed only because a step below it failed is no cause. */
+/** Reports whether a failed span is a cause. A span with a failed step below it is no cause. */
 function isFailedLeaf(draft: Draft): boolean {
   return hasFailed(draft) && !draft.children.some(hasFailed);
 }

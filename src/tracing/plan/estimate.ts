@@ -24,7 +24,7 @@ type Costs = {
   request: number;
   /** The size of ids, times, kind, status, flags and their encoding. */
   span: number;
-  /** The size of the encoding of a name and a value, or of a value that is not text. */
+  /** The encoded size of a name and a value, or of a value that is no text. */
   attribute: number;
   /** The maximum encoded size of a character that is not plain. */
   character: number;

@@ -10,7 +10,7 @@ export function toFailure(
   steps: readonly Draft[],
 ): FirstCause | undefined {
   if (!isFailure(execution)) return undefined;
-  // If a limit or the server ended the run, earlier failures are not the cause.
+  // Earlier failures are not the cause if a limit or the server ended the run.
   const isCutOff = execution.status === 'timedout' || execution.customStatus === incomplete;
   const failed = isCutOff ? listUnfinished(steps).toReversed() : listFailedLeaves(steps);
   const first = failed[0] ?? (isCutOff ? undefined : listByEnd(steps, isHandled)[0]);

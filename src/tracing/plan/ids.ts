@@ -30,7 +30,7 @@ export function toNamespace(url: string): string {
   return `${protocol}//${host}${pathname.replace(/\/+$/, '')}`;
 }
 
-/** Hashes fields, each on its own line, so that different lists never have the same text. An id of zeros would be invalid. */
+/** Hashes fields, each on its own line. An id of zeros would be invalid. */
 function digest(fields: readonly string[], length: number): string {
   const id = hash('sha256', `${fields.join('\n')}\n`).slice(0, length);
   return /^0+$/.test(id) ? `${id.slice(0, -1)}1` : id;

@@ -26,7 +26,7 @@ export function toLineRecords({ trace, failure, lines = [] }: Plan, observedMs: 
   const { traceId, resource, scope } = trace;
   const [first] = trace.spans;
   const root = first?.attributes ?? {};
-  // The trace of a caller may also contain other executions, so its id is not unique.
+  // The trace id of a caller is not unique to an execution.
   const uid = first?.parentId === undefined ? traceId : first.id;
   const describe = (place: Place | undefined) => {
     const step = findSpan(trace, place);
@@ -46,7 +46,7 @@ export function toLineRecords({ trace, failure, lines = [] }: Plan, observedMs: 
     records: lines.map(({ text, level, atMs, ...where }, index) => {
       const own = places.find(({ place }) => where.node === place.node && isOfStep(where, place));
       const { shared, ...of } = own?.about ?? ofFailure;
-      // If the same log is delivered or read twice, the records have the same ids.
+      // Records of a repeated delivery have the same ids.
       const attributes = { ...shared, [conventional.recordId]: `${uid}-${index + 1}` };
       return { atMs, observedMs, level, body: text, ...of, attributes };
     }),

@@ -92,7 +92,7 @@ export function describeRoot(plan: Plan, { seen, suspects }: Described): Plan {
   return { ...plan, trace: { ...plan.trace, spans: [{ ...root, attributes }, ...below] } };
 }
 
-/** Close to the latest time that 64 bits of nanoseconds can represent. */
+/** The latest time in 64 bits of nanoseconds, about. */
 const latest = 9_000_000_000_000;
 
 function toFrame(source: SpanSource, root: RootDraft, settings: TraceSettings): SpanFrame & WithCaller {
@@ -104,7 +104,7 @@ function toFrame(source: SpanSource, root: RootDraft, settings: TraceSettings): 
   if (typeof caller === 'object' && joined === undefined) {
     links.push({ ...caller, attributes: { [own.link]: 'caller' } });
   }
-  // All attempts have the same options, so they have the same caller.
+  // All attempts have the same options and caller.
   const linkTo = (attempt: number | undefined, name: string): void => {
     if (attempt === undefined) return;
     const id = String(attempt);

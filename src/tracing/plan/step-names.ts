@@ -17,7 +17,7 @@ export function toStepNames(workflow: Steps | undefined, states: States): StepNa
 const noNames: StepNames = { nameOf: () => undefined, below: () => noNames };
 
 function namesOfLevel(defined: Steps, states: States, expanded: ReadonlyMap<string, Steps>): StepNames {
-  // Release 5.20 of the rundeck dialect reports the inner steps instead of a conditional step, release 6.0 as its children.
+  // Release 5.20 of the rundeck dialect reports inner steps instead of a conditional step, release 6.0 below it.
   const inPlace = defined.flatMap((step) => (isConditional(step) ? (step.workflow ?? []) : [step]));
   const workflow = [defined, inPlace].find((steps) => isFitting(steps, states));
   if (workflow === undefined) return noNames;
@@ -39,7 +39,7 @@ function namesOfLevel(defined: Steps, states: States, expanded: ReadonlyMap<stri
 
 /** Reports whether the workflow has the same number of steps, and steps of the same kinds. */
 function isFitting(workflow: Steps, states: States): boolean {
-  // A quick check: most paths cannot belong to a handler.
+  // Most paths cannot belong to a handler.
   const isHandler = (context: string): boolean =>
     /\de/.test(context) && parseStepContext(context)?.at(-1)?.isHandler === true;
   const steps = states.filter(({ context = '' }) => !isHandler(context));

@@ -39,7 +39,7 @@ export function clampInto(parent: Bounds, { startMs, endMs }: Bounds, lengthMs =
 
 type Guessed = {
   draft: Draft;
-  /** The earliest possible start and the matching end, judging by the times of the draft and of the drafts below it. */
+  /** The earliest possible start and the matching end, from the times of a draft and all below it. */
   startMs: number | undefined;
   endMs: number | undefined;
   /** The duration of the draft or of the spans below it, whichever is longer. */
@@ -47,7 +47,7 @@ type Guessed = {
   children: readonly Guessed[];
 };
 
-/** Estimates times. Starts are cut to whole seconds, so if a child ends after its parent, the parent began later. */
+/** Estimates times. Starts have whole seconds, so a parent that ends before its child began later. */
 function* guess(draft: Draft): Pieces<Guessed> {
   const children = draft.children.length === 0 ? [] : yield* inOrder(yield* mapInPieces(draft.children, guess));
   const { startMs: toldMs, endMs: toldEndMs, durationMs, isOpen } = draft.timing;
@@ -64,7 +64,7 @@ function* guess(draft: Draft): Pieces<Guessed> {
   return { draft, startMs, endMs: pick([toldEndMs, endMs], Math.max), lengthMs, children };
 }
 
-/** Sorts siblings. Among siblings that began in the same second, a step with a higher number began no earlier. */
+/** Sorts siblings. Siblings of the same second began in the order of their numbers. */
 function* inOrder(siblings: readonly Guessed[]): Pieces<readonly Guessed[]> {
   if (siblings.length < 2) return siblings;
   const latest = new Map<number, number>();
