@@ -109,7 +109,7 @@ export type TraceRow = {
   readonly why: QuarantineReason | undefined;
 };
 
-/** The maximum number of rows to read, write or delete at once. This number limits the size of transactions in a large state. */
+/** The maximum number of rows to read, write or delete at once. The number limits the size of transactions. */
 export const batchSizes = { entries: 2000, documents: 500, traces: 100 } as const;
 
 /** Marks a state file as complete, or as the target of a `migrate` that is not finished. */
@@ -121,7 +121,7 @@ export function hasUnfinishedCopy(database: DatabaseSync): boolean {
   return database.prepare('PRAGMA application_id').get()?.['application_id'] === underWay;
 }
 
-/** The application id in the header of the file. A transaction covers this id, as it covers rows. */
+/** The application id in the header of the file. The id is part of the transaction. */
 const [whole, underWay] = [0, 0x68616c66];
 
 /** Throws, because the state is incomplete. */

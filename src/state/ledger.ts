@@ -24,7 +24,7 @@ export type LedgerEntry = {
 /** A small named value. `body` is JSON, or undefined to remove the document. */
 export type LedgerDocument = { readonly kind: string; readonly key: string; readonly body: string | undefined };
 
-/** Marks a server whose last commits are lost, once for each of two readers, until the reader opens its data. */
+/** Marks a server whose last commits are lost, once for each of two readers. */
 export type RestoredMark = { readonly kind: 'restored'; readonly key: 'executions' | 'changes' };
 
 type EndWindow = { readonly projects: readonly string[]; readonly beginMs: number; readonly endMs: number };
@@ -38,9 +38,9 @@ export type LedgerChange = {
   readonly prune?: { readonly project: string; readonly endedBeforeMs: number };
 };
 
-/** Hooks of counting: callers may add documents to its transaction, and `kept` is called after the commit. */
+/** Hooks of counting: callers may add documents to its transaction; `kept` follows the commit. */
 export type CommitHook = {
-  /** The clock of a member may be behind by `lagMs`, so runs may be dated too early by this time. */
+  /** The clock of a member may be behind by `lagMs`, so runs may have dates that are too early. */
   readonly keep: (
     project: string,
     runs: readonly Finished[],
@@ -48,6 +48,6 @@ export type CommitHook = {
     lagMs?: number,
   ) => readonly LedgerDocument[];
   readonly kept: (project: string, runs: readonly Finished[]) => void;
-  /** Called with the latest end of a transaction, even if the job of this run is excluded. */
+  /** Called with the latest end of a transaction, even of an excluded job. */
   readonly readThrough?: (endedAtMs: number) => readonly LedgerDocument[];
 };

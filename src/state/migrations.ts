@@ -92,7 +92,7 @@ export const firstChecked = 4;
 /** Updates the database to the newest schema. Each step is a transaction of its own. */
 export function migrate(database: DatabaseSync): void {
   const version = readVersion(database);
-  // Rows of an older release are accepted unchecked. Damage after this point is noticed.
+  // Rows of an older release are accepted unchecked; later damage is noticed.
   database.function('checksum_of', { varargs: true }, (...parts) =>
     toChecksum(parts.map((part) => (part instanceof Uint8Array ? part : String(part)))),
   );
@@ -120,7 +120,7 @@ export function refuseNewer(version: number): void {
   );
 }
 
-/** Returns a checksum of the schema, to be compared with the checksum in the file. The text of a schema never changes. */
+/** Returns a checksum of the schema. The text of a schema never changes. */
 export function toSchemaChecksum(database: DatabaseSync): number {
   const rows = database
     .prepare('SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema ORDER BY type, name')

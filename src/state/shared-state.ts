@@ -1,16 +1,15 @@
 import { type State, StateError } from './state.ts';
 
 /**
- * A database that several replicas share. A unit is a watched server. One replica at a time owns a unit, and only the owner
- * writes its state: every write checks the epoch of the owner in its own transaction.
+ * A database that several replicas share. A unit is a watched server. One replica at a time owns a unit, and only the
+ * owner writes its state: every write checks the epoch.
  */
 export type SharedState = {
   readonly leases: Leases;
   /**
    * Returns the state of a unit for the owner of this lease; its origin is `usual`. Writes of a unit (commits of the ledger,
-   * changes of the spool, memories) run one after the other. Each write reads the owner, the epoch and the number of commits in
-   * its own transaction, and increments this number. If one of the three is unexpected, the write fails with a `FencedError`
-   * and changes nothing.
+   * changes of the spool, memories) run one after the other. Each write reads owner, epoch and number of commits in its
+   * transaction, and increments the number. If one of these values is unexpected, the write fails with a `FencedError`.
    */
   readonly owned: (unit: string, lease: Pick<Lease, 'epoch' | 'commits'>) => State;
   readonly close: () => Promise<void>;
@@ -19,9 +18,9 @@ export type SharedState = {
 /** The leases of units, by the clock of the database, never by the clock of a replica. */
 export type Leases = {
   /**
-   * Acquires a unit that was never owned, or whose lease has expired or belongs to this replica. The epoch increases each time,
-   * so that writes with an earlier epoch are fenced. The new epoch exceeds `knownEpoch` too, because the database may have lost
-   * that epoch. If another replica owns the unit, returns its lease.
+   * Acquires a unit that was never owned, or whose lease has expired or belongs to this replica. The epoch increases
+   * each time, so that writes with an earlier epoch are fenced. The new epoch exceeds `knownEpoch`, which the database
+   * may have lost. If another replica owns the unit, returns its lease.
    */
   readonly acquire: (unit: string, ttlMs: number, knownEpoch?: number) => Promise<Acquired>;
   /** Extends the lease. Returns false if the unit has another owner or epoch. */
@@ -64,7 +63,7 @@ export class FencedError extends StateError {
   }
 }
 
-/** The reason of a fence: another epoch owns the unit, or the database has lost commits that this process relies on. */
+/** The reason of a fence: another epoch owns the unit, or the database has lost commits. */
 export type FenceReason = 'taken' | 'behind';
 
 /** `migrate` has started to copy a unit. No replica may own the unit until the copy is complete. */
@@ -72,7 +71,7 @@ export class UnfinishedCopyError extends StateError {
   override readonly name = 'UnfinishedCopyError';
 }
 
-/** A commit without a response, which may still happen. The caller must acquire the unit again, which fences the commit. */
+/** A commit without a response, which may still happen. The caller must acquire the unit again, to fence the commit. */
 export class UnansweredError extends StateError {
   override readonly name = 'UnansweredError';
 }

@@ -56,24 +56,26 @@ type NotedCommit = CommitCount & { readonly isClosed: boolean };
 type CommitFile = ReturnType<typeof openCommitFile>;
 
 /**
- * Stores the number of the last commit in a file beside the database, to find lost commits: a database with a smaller number
- * has lost some. The file is not synced: this file survives the end of the process; after a power loss it may be behind the
- * database, whose log is synced, but never ahead of it.
+ * Stores the number of the last commit in a file beside the database, to find lost commits: a database with a smaller
+ * number has lost some. The file is not synced: after a power loss it may be behind the database, but never ahead.
  */
 export function openCommitFile(path: string) {
   let descriptor: number | undefined;
   function write({ id, commits }: CommitCount, mark: 'open  ' | 'closed'): void {
     try {
       descriptor ??= openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
-      // The length never changes, so that writing in place works on a full disk.
+      // The length is constant, so that writing in place works on a full disk.
       writeSync(descriptor, `${id} ${String(commits).padStart(16, '0')} ${mark}\n`, 0);
     } catch {
-      // The transaction is committed; without this file, only a later loss of the commit would stay unnoticed.
+      // The transaction is committed; the file only helps to notice a later loss.
     }
   }
   return {
     note: (count: CommitCount) => write(count, 'open  '),
-    /** Records that the database was closed properly. If damage is suspected, records that the next start must check it. */
+    /**
+     * Records that the database was closed properly. After suspected damage, records that the next start must check the
+     * database.
+     */
     close: (count: CommitCount | undefined, isSuspect = false): void => {
       if (count !== undefined) write(count, isSuspect ? 'open  ' : 'closed');
       if (descriptor !== undefined) closeSync(descriptor);

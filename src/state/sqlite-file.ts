@@ -71,7 +71,7 @@ export function openStateFile(options: FileOptions): OpenedFile {
   });
 }
 
-/** Reports whether a directory has a state or a backup, without opening it, which would create a new state. */
+/** Reports whether a directory has a state or a backup, without creating one. */
 export function hasState(dir: string): boolean {
   const { file, copy } = toPaths(dir);
   // Unlike existsSync, statSync throws if the directory cannot be read.
@@ -167,7 +167,7 @@ function lockOnce(file: string): void {
 function openOrRestore(paths: Paths, nowMs: number, isSound: IsSound | undefined): Opened {
   const { file, copy } = paths;
   try {
-    // SQLite treats an empty or missing file as new. If there is a backup, the file was lost.
+    // SQLite treats an empty or missing file as new. With a backup, the file must have existed.
     if (isEmpty(file) && existsSync(copy)) throw toDamage('it is empty');
     const isThorough = readCommitFile(paths.commits)?.isClosed !== true;
     const { database, version } = openDatabase(file, { isSound, isThorough });
@@ -191,7 +191,7 @@ function findLostCommits(database: DatabaseSync, isNew: boolean, { copy, commits
   const found = readCommits(database);
   const noted = readCommitFile(commits);
   if (found === undefined || noted === undefined) return { lostCommits: 0 };
-  // A new database has no commits, but the commits of its predecessor are recorded.
+  // A new database has no commits, unlike the record of its predecessor.
   if (isNew) return { lostCommits: noted.commits };
   if (noted.id !== found.id || noted.commits <= found.commits) return { lostCommits: 0 };
   const copied = existsSync(copy) ? readSoundCommits(copy) : undefined;
@@ -220,7 +220,7 @@ async function copyTo(copy: string, database: DatabaseSync, onDamage: () => void
   const half = toHalf(copy);
   removeDatabase(half);
   try {
-    // The file is created before SQLite writes it, so that other users can never read the incomplete backup.
+    // The file is created before SQLite writes it, so that other users cannot read it.
     writeFileSync(half, '', { flag: 'wx', mode: 0o600 });
     await writeCopy(database, half);
     const damage = await findDamageOfFile(half);

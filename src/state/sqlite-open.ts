@@ -57,7 +57,7 @@ export function restore(file: string, copy: string, isSound: IsSound | undefined
   }
 }
 
-/** Marks all servers as restored, and removes the pushed sums. A mark stays until a process opens the data of its server. */
+/** Marks all servers as restored until their data are opened, and removes the pushed sums. */
 export function markRestored(database: DatabaseSync): void {
   const kind: RestoredMark['kind'] = 'restored';
   const keys: readonly RestoredMark['key'][] = ['executions', 'changes'];
@@ -71,7 +71,7 @@ export function markRestored(database: DatabaseSync): void {
       );
     }
   } catch {
-    // A full disk stores nothing else either, so the next start finds the lost commits again.
+    // On a full disk, the next start finds the lost commits again.
   }
 }
 
@@ -87,7 +87,7 @@ export function removeDatabase(file: string): void {
   for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true });
 }
 
-/** Creates one directory after the other, because the recursive mode of Node.js never ends if a file system refuses silently. */
+/** Creates directories one by one: the recursive mode of Node.js may never end. */
 export function makeDirectory(dir: string): void {
   const found = statSync(dir, { throwIfNoEntry: false });
   if (found?.isDirectory()) return;

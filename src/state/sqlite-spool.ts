@@ -23,7 +23,7 @@ export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDam
     const { oldestMs, ...rest } = sums.get() as Omit<SpoolSize, 'oldestMs'> & { oldestMs: number | null };
     return { ...rest, oldestMs: oldestMs ?? undefined };
   }
-  /** Removes damaged traces, which would be refused for ever or count as other traces. */
+  /** Removes damaged traces. */
   function leaveOut(damaged: readonly Row[]): void {
     commit(() => {
       for (const { position } of damaged) markDamaged.run('damaged in the state', nowMs(), position);
@@ -105,7 +105,7 @@ function dropBeyond(
   }
 }
 
-/** For each queue, a position with no item before it, so that a search in one queue does not read the other. */
+/** For each queue, a position with no item before it, where a search begins. */
 function createBegins(database: DatabaseSync) {
   // Positions are never reused.
   const end = database.prepare('SELECT ifnull(max(position), 0) + 1 AS position FROM spooled_trace');

@@ -22,7 +22,7 @@ type StateRules = {
   onDamage: (what: string) => void;
   /** Called once if the file turns out to be damaged during use. A restart restores its last backup. */
   onBroken: () => void;
-  /** Called after the state directory was moved or removed: without an error once the state is written again. */
+  /** Called after the state directory was removed; without an error once the state is written again. */
   onMoved: (fault: unknown) => void;
 };
 
@@ -91,7 +91,7 @@ function keepFile(
     onBroken();
   }
 
-  /** Throws if the file is no longer at its path, because the next start would not find it. */
+  /** Throws if the file is no longer at its path. */
   function commit(work: () => void): void {
     if (!file.isInPlace()) {
       void moveBack();
@@ -206,7 +206,7 @@ function createSqliteLedger(database: DatabaseSync, commit: Commit): Ledger {
   const prune = database.prepare('DELETE FROM ledger_entry WHERE server = ? AND project = ? AND ended_at < ?');
 
   const spool = createSpoolWriter(database);
-  /** The number of entries of each server, which is counted once and then updated, because counting reads the whole table. */
+  /** The number of entries of each server, counted once and then updated. */
   const sizes = new Map<string, number>();
 
   function sizeOf(server: string): number {

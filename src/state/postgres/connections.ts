@@ -25,14 +25,14 @@ export type Sql = <Row>(text: string, values?: readonly unknown[]) => Promise<re
 export type Connections = {
   /** Runs one statement as a transaction of its own. */
   readonly sql: Sql;
-  /** Runs work as one transaction. If it conflicts with another transaction, the work runs again, perhaps several times. */
+  /** Runs work as one transaction. After a conflict with another transaction, the work runs again. */
   readonly transact: <Answer>(work: (sql: Sql) => Promise<Answer>) => Promise<Answer>;
   readonly close: () => Promise<void>;
 };
 
 type Timing = Pick<Clock, 'after' | 'random'>;
 
-/** The number of broken connections in all pools of a database. Connections that were opened before the last break are closed. */
+/** The number of broken connections in all pools of a database. Connections from before the last break are closed. */
 type Breaks = { count: number };
 
 /** Creates a pool with a limited number of connections to one database. */
@@ -120,7 +120,7 @@ async function openConnection(
   prepare: () => Promise<void>,
 ): Promise<PoolClient> {
   for (;;) {
-    // The password is read before connecting. A connection would wait for a password that cannot be read.
+    // The password is read before connecting. A connection would wait for an unreadable password.
     if (pool.idleCount === 0) await prepare();
     const client = await pool.connect();
     if (isPresent(client)) return client;
@@ -130,7 +130,7 @@ async function openConnection(
 
 type Generations = ReturnType<typeof createGenerations>;
 
-/** Tracks breaks. A connection that is older than a break may lead to a server that is gone, and its statements would wait. */
+/** Tracks breaks. A connection from before a break may lead to a server that is gone. */
 function createGenerations(breaks: Breaks) {
   /** The number of breaks at the time when each connection was opened. */
   const known = new WeakMap<ClientBase, number>();
@@ -184,11 +184,11 @@ function openPool(settings: PostgresSettings, credentials: () => Credentials | u
     connectionTimeoutMillis: connectMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5000,
-    // The timeout is longer than the server's own limit, because the error of the server has more details.
+    // The timeout is longer than the server's own limit, whose error has more details.
     query_timeout: settings.statementTimeoutMs + 2000,
     application_name: 'automation-exporter',
     types: { getTypeParser },
-    // The type declares no parameters, but the pool passes its options.
+    // The pool passes its options, although the type has no parameters.
     Client: createClientWith(credentials) as unknown as new () => ClientBase,
   });
   // The pool replaces an idle connection that ends.
@@ -199,7 +199,7 @@ function openPool(settings: PostgresSettings, credentials: () => Credentials | u
 }
 
 const connectMs = 5000;
-/** How long a suspended process may hold locks. This time is less than the time between two renewals. */
+/** How long a suspended process may hold locks: less than the time between two renewals. */
 const idleInTransactionMs = 2500;
 
 type Credentials = { login: Login; tls: ConnectionOptions | undefined };
@@ -211,12 +211,12 @@ const unread: Place = { host: 'unknown', port: 0, database: 'unknown' };
 function createClientWith(credentials: () => Credentials | undefined) {
   return function createClient(options: ClientConfig): Client {
     const { login, tls = false } = credentials() ?? {};
-    // Without a password, the library would search in its own files and variables.
+    // Without a password, the library would use its own files and variables.
     return limitAnswers(new Client({ ...options, ...login, password: login?.password ?? '', ssl: tls && toSsl(tls) }));
   };
 }
 
-/** Returns the TLS options. The library compares the certificate with the host, so the configured name is compared here. */
+/** Returns the TLS options. The library ignores the configured name in certificates. */
 function toSsl(tls: ConnectionOptions): ConnectionOptions {
   const { servername } = tls;
   if (servername === undefined) return tls;

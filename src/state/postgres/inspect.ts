@@ -5,10 +5,10 @@ import { type Connections, createConnections, type PostgresSettings } from './co
 type PostgresFacts = {
   readonly version: string;
   readonly latencyMs: number;
-  /** Settings that are off although a commit survives a crash only if they are on. */
+  /** Settings that are off, so that commits may not survive a crash. */
   readonly unsafe: readonly string[];
   readonly isReadOnly: boolean;
-  /** True if tables can be created in the schema. If the schema is missing, it must be possible to create it too. */
+  /** True if tables can be created in the schema. If the schema is missing, the user must be able to create it. */
   readonly mayCreate: boolean;
 };
 

@@ -31,9 +31,9 @@ type Move = {
 };
 
 /**
- * Copies the state of every server from the state directory to the database, or back, and compares the two. The source does not
- * change. The directory is locked and this process owns the servers, so no daemon can use either of them. Until the copy is
- * complete, the target has a mark, and daemons refuse to use it.
+ * Copies the state of every server from the state directory to the database, or back, and compares the two. The source
+ * does not change. Locks the directory and owns the servers, so that no daemon uses either. Daemons refuse an
+ * incomplete target by its mark.
  */
 export async function moveState(move: Move): Promise<readonly UnitSummary[]> {
   const connections = createConnections(move.settings, move.clock);

@@ -14,7 +14,7 @@ type PostgresOptions = {
   readonly settings: PostgresSettings;
   readonly replica: Replica;
   readonly clock: Pick<Clock, 'after' | 'random'>;
-  /** The units that this replica may own. The database is not opened while one of them is being copied. */
+  /** The units that this replica may own. The database stays closed while one of these units is being copied. */
   readonly units: readonly string[];
 };
 
@@ -23,7 +23,7 @@ export async function openPostgresState({ settings, replica, clock, units }: Pos
   const breaks = { count: 0 };
   const connections = createConnections(settings, clock, breaks);
   const forLeases = createConnections({ ...settings, connections: 2 }, clock, breaks);
-  // Renewals have connections of their own, because they must not wait for writes or for acquisitions.
+  // Renewals have their own connections, because they must not wait.
   const forRenewals = createConnections({ ...settings, connections: 2 }, clock, breaks);
   const close = async (): Promise<void> => {
     await Promise.all([connections.close(), forLeases.close(), forRenewals.close()]);

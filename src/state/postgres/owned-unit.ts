@@ -8,8 +8,8 @@ export type OwnedUnit = ReturnType<typeof createOwnedUnit>;
 type Ownership = Pick<Lease, 'unit' | 'owner' | 'epoch' | 'commits'>;
 
 /**
- * Creates the writes of a unit. Each write locks the lease against a takeover and increments a counter. This counter shows
- * whether the database has lost its last transactions, which the lease cannot show.
+ * Creates the writes of a unit. Each write locks the lease against a takeover and increments a counter. The counter
+ * shows whether the database has lost its last transactions.
  */
 export function createOwnedUnit({ sql, transact }: Connections, ownership: Ownership) {
   const { unit } = ownership;

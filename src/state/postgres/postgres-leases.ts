@@ -43,7 +43,7 @@ export function createPostgresLeases(
 
 type LeaseRow = Omit<Lease, 'configuration'> & { described: string | null };
 
-/** Converts a row. If an older release acquired the lease, the row still has the configuration of the previous owner. */
+/** Converts a row. After an older release acquired the lease, the row has the previous owner's configuration. */
 function toLease({ described, ...lease }: LeaseRow): Lease {
   const name = `${lease.owner} `;
   return { ...lease, configuration: described?.startsWith(name) === true ? described.slice(name.length) : undefined };
@@ -56,8 +56,8 @@ const leases = `SELECT lease.unit, lease.owner, lease.address, lease.epoch, leas
 type Wanted = Replica & { unit: string; ttlMs: number; knownEpoch: number; configuration: string | undefined };
 
 /**
- * Acquires a unit after all writes in progress, because each write locks the lease against a takeover but not against a
- * renewal. An epoch is never used twice, even if the lease was deleted.
+ * Acquires a unit after all writes in progress, which lock the lease against a takeover. An epoch is never used twice,
+ * even if the lease was deleted.
  */
 async function acquire(sql: Sql, wanted: Wanted): Promise<Acquired> {
   const { unit, ttlMs, knownEpoch, configuration, owner, address } = wanted;

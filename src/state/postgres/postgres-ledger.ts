@@ -5,7 +5,9 @@ import { type OwnedUnit, toText } from './owned-unit.ts';
 import { spoolTraces } from './postgres-spool.ts';
 
 export function createPostgresLedger({ unit, sql, write }: OwnedUnit): Ledger {
-  /** The number of entries. They are counted once, and the number is then updated, because counting reads the whole table. */
+  /**
+   * The number of entries. Entries are counted once, and the number is then updated, because counting reads the whole table.
+   */
   let size: number | undefined;
 
   async function count(): Promise<number> {

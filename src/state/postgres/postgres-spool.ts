@@ -2,7 +2,7 @@ import type { QuarantinedTrace, Spool, SpoolBounds, SpoolEncoding, SpooledTrace,
 import type { Sql } from './connections.ts';
 import { type OwnedUnit, toText } from './owned-unit.ts';
 
-/** Creates the spool of one unit. Sums are updated with traces, because computing them would read the whole queue. */
+/** Creates the spool of one unit. Sums are updated with each trace, because computing them would read the whole queue. */
 export function createPostgresSpool({ unit, sql, write }: OwnedUnit): Spool {
   const readSize = async (): Promise<SpoolSize> => toSize(await sql<SumsRow>(sumsAndOldest, [unit]));
 
@@ -146,7 +146,7 @@ async function removeTraces(sql: Sql, unit: string, keys: readonly string[], whi
   return found.traces + found.set_aside;
 }
 
-/** Returns the sums of some traces. They cannot change meanwhile, because the owner writes one transaction at a time. */
+/** Returns the sums of some traces. The sums cannot change meanwhile, because the owner writes one transaction at a time. */
 async function sumOf(sql: Sql, unit: string, keys: readonly string[], which: string): Promise<Sums> {
   const [row] = await sql<Sums>(
     `SELECT count(*) FILTER (WHERE reason IS NULL) AS traces, count(reason) AS set_aside,

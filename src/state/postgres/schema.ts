@@ -3,7 +3,7 @@ import { type Connections, quote, type Sql } from './connections.ts';
 
 /**
  * The tables, as one list of statements for each version. Never change a published version. Names are sorted by bytes, because
- * new language data of the machine would damage other indexes. Where rows change often, space is left for new versions.
+ * new language data of the machine would damage other indexes. Tables whose rows change often have space for new versions.
  */
 const versions: readonly (readonly string[])[] = [
   [
@@ -79,19 +79,20 @@ const versions: readonly (readonly string[])[] = [
   ],
   // The units that `migrate` has started to copy. The table is emptied when all of them are complete.
   ['CREATE TABLE unfinished_copy (unit text COLLATE "C" PRIMARY KEY)'],
-  // The name of the owner and the digest of its configuration. An older release does not change them when it acquires a lease.
+  // The name of the owner and the digest of its configuration. An older release does not change these columns when it
+  // acquires a lease.
   ['ALTER TABLE lease ADD COLUMN owner_configuration text'],
   // The timeline at the last write of the segments.
   ['ALTER TABLE unit ADD COLUMN segment_timeline text'],
-  // Segments are no longer stored. Earlier releases may still run, and write these columns of `unit` with every lease.
+  // Segments are no longer stored. Running earlier releases write these columns of `unit` with every lease.
   ['DROP TABLE segment', 'ALTER TABLE unit ALTER COLUMN segment_version SET DEFAULT 0'],
 ];
 
 const newestSchema = versions.length;
 
 /**
- * Creates the tables, or updates them to the newest version. The row with the version is locked, so that one of several
- * starting replicas makes the update, and the others find it complete.
+ * Creates the tables, or updates them to the newest version. The row with the version is locked, so that only one of
+ * several starting replicas makes the update.
  */
 export async function prepareSchema(connections: Connections, schema: string): Promise<void> {
   await refuseOtherEncodings(connections);
@@ -114,7 +115,7 @@ async function readVersion(sql: Sql, lock = ''): Promise<number> {
   return row?.version ?? 0;
 }
 
-/** Creates the schema and the version table only if missing, because a user may own a schema but not create one. */
+/** Creates the schema only if missing, because a user may own a schema but not create one. */
 async function createVersion(connections: Connections, schema: string): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     if (await hasVersion(connections, schema)) return;
