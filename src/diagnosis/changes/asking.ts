@@ -16,7 +16,7 @@ export type Asking = {
   readonly noteHeard: (area: string, folders?: readonly string[]) => void;
   /** Makes the next run read the definition of a job. */
   readonly hurry: (jobId: string) => void;
-  /** Reads at once the data that explains a failure: the definitions due in the next run, and keys if a login was refused. */
+  /** Reads at once the data that explains a failure: definitions, and keys if a login was refused. */
   readonly readFor: (api: Api, jobIds: readonly string[], isLoginRefused: boolean) => Promise<void>;
   /** Returns why an area could not be read; undefined if it could be read. */
   readonly refusalOf: (area: string) => string | undefined;
@@ -65,7 +65,7 @@ export function createAsking({ clock, areas, requestsPerSecond }: Options): Aski
   async function askDefinitions(api: Api, ids: Iterable<string>): Promise<void> {
     const format = (await api.supports(jobDefinition)) ? 'json' : 'yaml';
     for (const id of [...new Set(ids)].slice(0, definitionsPerRun)) {
-      // The list of jobs may be older than the edit that made a job fail.
+      // The list of jobs may be older than an edit.
       if (urgent.has(id)) await ask(areaNames.editOf(id), () => api.get(jobInfo, { path: { id } }));
       urgent.delete(id);
       await ask(areaNames.definitionOf(id), () => api.get(jobSections, { path: { id }, query: { format } }));

@@ -66,7 +66,7 @@ export type Changes = {
   readonly list: () => readonly Change[];
   /** Returns the number of changes of the last 30 days that were dropped because there were too many. */
   readonly dropped: () => number;
-  /** Explains a failure as soon as its class is known. First reads things that may have changed and are otherwise read seldom. */
+  /** Explains a failure as soon as its class is known. First reads things that are usually read seldom. */
   readonly explainAtOnce: (run: FailedRun, jobId: string | undefined) => Promise<Explanation>;
   readonly explain: (run: FailedRun) => Explanation;
   /** Returns the cause that most failing jobs share now; undefined if there is none. */
@@ -237,8 +237,8 @@ function createReceive({
 }
 
 /**
- * Returns the last reading of each area. Earlier readings are dropped, because the state may be unavailable for hours and
- * readings are large; changes are then dated less exactly.
+ * Returns the last reading of each area. Earlier readings are dropped, because they are large and the state may be
+ * unavailable for hours.
  */
 function toLastOfEach(readings: readonly Reading[]): Iterable<Reading> {
   const toKey = ({ area, isPart, things }: Reading): string => JSON.stringify([area, isPart && [...things.keys()]]);

@@ -85,7 +85,7 @@ export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options
       const result = results.get(job);
       return result?.startedAtMs === startedAtMs && isCovered(result);
     },
-    /** Returns the paths of the jobs to whose last run the current cause applies. */
+    /** Returns the paths of the jobs with the current cause. */
     covered: (): readonly string[] => [...results].flatMap(([job, result]) => (isCovered(result) ? [job] : [])),
   };
 }

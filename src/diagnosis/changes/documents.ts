@@ -48,7 +48,7 @@ export function readKept(documents: readonly LedgerDocument[]): Kept {
     if (kind === 'change-area') {
       const { things, ...area } = JSON.parse(body) as StoredArea;
       const all = new Map(things);
-      // Earlier releases also stored the mode without the UUID, so the server looked like two members without plugins.
+      // Earlier releases also stored the mode without the UUID, so a server looked like two members.
       if (key === areaNames.server && all.size > 1) all.delete('');
       areas.set(key, { ...area, things: all });
     }

@@ -121,7 +121,7 @@ function findId({ areas }: Pick<Known, 'areas'>, job: string): string | undefine
   return undefined;
 }
 
-/** Returns the jobs that a job runs as steps, directly or indirectly, by path; with their ids if they are listed. */
+/** Returns the jobs that a job runs as steps, at any depth, by path and id. */
 export function findChildren(
   id: string | undefined,
   project: string,
@@ -156,7 +156,7 @@ type Watch = {
   readonly area: string | undefined;
   /** True for all areas whose names begin with this name. */
   readonly isBegin?: boolean;
-  /** If this field is missing, some changes are not seen. `of` names the thing with the field; by default, any thing. */
+  /** Without this field, some changes are not seen. `of` names the thing with the field; by default, any thing. */
   readonly needs?: { readonly field: string; readonly of?: string; readonly hidden: string };
 };
 

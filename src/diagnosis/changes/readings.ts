@@ -136,7 +136,7 @@ function readDefinition(id: string, { sections, keys, children }: Content<typeof
   return { area: areas.definitionOf(id), things: new Map([['', fields]]), ...toBasis(known.release()) };
 }
 
-/** Returns the edit of a job. Other polls read the edit of every job; it counts if the definition was not read since. */
+/** Returns the edit of a job. Other polls read the edits of all jobs; an edit counts until the definition is read. */
 function readEdit(id: string, { lastModifiedMs = 0, lastModifiedBy }: Content<typeof jobInfo>, known: Known): Seen[] {
   const { readMs = Number.POSITIVE_INFINITY } = known.areas.get(areas.definitionOf(id)) ?? {};
   if (lastModifiedMs <= readMs) return [];
@@ -158,7 +158,7 @@ const allSections = [
   'plugins',
 ] as const;
 
-/** Returns a folder and its parent. A folder without keys disappears, so everything below the folder counts as empty. */
+/** Returns a folder and its parent. A folder without keys disappears, so all below it counts as empty. */
 function readFolder(folder: string, { keys, folders }: KeyFolder, known: Known): readonly Seen[] {
   const things = keys.map(({ path, modifiedMs, modifiedBy }) => {
     const at = modifiedMs?.toString();

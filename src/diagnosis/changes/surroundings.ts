@@ -116,7 +116,7 @@ function toSurroundings(found: Found, { cause, memberName }: Now): Surroundings 
 
 type Now = { readonly cause: CommonCause | undefined } & Pick<Options, 'memberName'>;
 
-/** Reports whether a change may let a refused job log in. Without known keys, any key may be the refused key. */
+/** Reports whether a change may let a refused job log in. If the keys are unknown, any key may be the refused one. */
 function mayLetIn({ kind, project, subject }: Change, job: WatchedJob, { paths, keys }: Access): boolean {
   if (kind === 'definition') return paths.includes(subject);
   if (kind === 'node') return project === job.project && Object.hasOwn(job.nodes ?? {}, subject);
@@ -130,7 +130,7 @@ function toLines(text = ''): readonly string[] {
   return text.split('\n').filter((line) => line !== '');
 }
 
-/** Converts a reference by name. Such a reference is to a job of the same project. */
+/** Converts a reference by name. A reference without a project is to the same project. */
 function toNamed(path: string, project: string | undefined): readonly JobNames[] {
   return project === undefined ? [] : [ofJobPath(`${project}/${path}`)];
 }

@@ -104,12 +104,12 @@ function toLast({ known }: KnownOfJob): number {
 }
 
 /**
- * Returns a text that is equal for failures of the same kind with other values. Without the key, nobody can test whether a line
- * was in a log. Returns undefined if the lines have no content.
+ * Returns a text that is equal for failures of the same kind with other values. Without the key, nobody can test a
+ * line. Returns undefined if the lines have no content.
  */
 export function toFingerprint(texts: readonly string[], key: string): string | undefined {
   const plain = texts.flatMap((text) => text.split('\n')).map(normalise);
-  // Stack traces of the same failure differ, and a line may be repeated any number of times.
+  // Stack traces and repeated lines differ between failures of the same kind.
   const kept = new Set(plain.filter((line) => /[\p{L}]{2}/u.test(line) && !isFrame(line)));
   const content = kept.size > 0 ? [...kept] : plain.filter((line) => line !== '');
   if (content.length === 0) return undefined;

@@ -13,7 +13,7 @@ export function withoutAnsi(text: string): string {
 const ansi = /\p{Cc}(?:\[[0-?]{0,20}[ -/]{0,5}[@-~]|\][^\p{Cc}]{0,200}\p{Cc})/gu;
 const months = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}';
 
-/** The order is important: the match of a pattern may contain matches of later patterns. */
+/** The order is important: one match may contain matches of later patterns. */
 const marks: readonly (readonly [RegExp, string])[] = [
   [/[\p{Cc}\p{Cf}]/gu, ' '],
   [/\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b/gi, '<uuid>'],

@@ -3,11 +3,11 @@
 export const wholeKey =
   /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^]{0,16000}?-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 
-/** The modifier `(?i:…)` is not used: V8 (Node 24.21) may then miss upper case, depending on the first texts that it searches. */
+/** The modifier `(?i:…)` is not used, because V8 (Node 24.21) may then miss upper case. */
 export const secretName = toAnyCase(
   '(?:passw(?:or)?d|passphrase|passwort|kennwort|contrase[nñ]a|mot[-_ ]de[-_ ]passe|senha|wachtwoord|l[oö]senord|has[lł]o|heslo|salasana|[пП]ароль|パスワード|密码|pwd|(?:(?<![a-z])|bind|root|admin|user|db)pw(?![a-z]|(?<=\\.pw)[:/])|(?<![a-z])(?:psk|otp)(?![a-z])|pre[-_]?shared[-_]?key|secret(?:[ _-]key)?|token|api[-_ ]?key|access[-_ ]?key|account[-_]?key|private[-_]?key|encryption[-_]?key|signing[-_]?key|licen[cs]e[-_]?key|auth[-_]?key|client[-_]?key[-_]?data|credentials?|passcode|(?:store|key|db|user|admin|root|mail|ssh|become|require)[-_]?pass(?![a-z])|masterauth|connection[-_]?string|sas[-_]?key)',
 );
-/** Matches the end of a name from any position in a word, because a search for its beginning takes long. */
+/** Matches the end of a name from any position in a word. */
 export const nameEnd = String.raw`${secretName}[\w.-]{0,40}`;
 export const named = String.raw`[\w.-]{0,40}${nameEnd}`;
 export const value = String.raw`([bu$@]?\\?"(?:[^"\\]|\\(?!")[^])+\\?"?|[buN$]?'[^']+'?(?:\\'+[^']*'?)*|[^\s"',;&<>{}()[\]][^\s"',;&<>]*)`;
@@ -76,7 +76,7 @@ export const programArguments: readonly (readonly [programs: string, flags: stri
   ['schtasks|[xw]freerdp', '/r?p'],
 ];
 
-/** Texts directly before a secret. Each lead has a shorter sign for a quick test, which skips all lines without the sign. */
+/** Texts directly before a secret. Each lead has a short sign for a quick test of lines. */
 export const leads: readonly (readonly [sign: string, lead: string])[] = [
   [
     'rabbitmqctl',

@@ -14,8 +14,8 @@ export type KeptLines = {
 };
 
 /**
- * Keeps the errors and the last lines of the failed step, and as many last lines of each other node on which it failed. If the
- * log names no step, keeps lines of the whole log. Secrets are removed first.
+ * Keeps the errors and the last lines of the failed step, on each node on which it failed. If the log names no step,
+ * keeps lines of the whole log. Secrets are removed first.
  */
 export function keepLines(
   lines: readonly LogLine[],
@@ -75,10 +75,7 @@ function listCandidates(lines: readonly LogLine[]): readonly Candidate[] {
   return [...errors.map((index) => ({ index, isError: true })), ...newest.filter(isNew)];
 }
 
-/**
- * Removes secrets, including the lines above the candidates, where a private key may begin, perhaps between lines of other
- * nodes. Searching all lines of a long step would take too long.
- */
+/** Removes secrets; a private key may begin above the candidates. Searching all lines of a long step would take too long. */
 function scrubAround(lines: readonly LogLine[], candidates: readonly Candidate[], scrub: Scrub) {
   const texts = new Map<number, string>();
   let removed = 0;
@@ -170,5 +167,5 @@ function shorten(text: string): string {
 const maxLength = 2000;
 const maxLines = 50;
 const maxBytes = 16 * 1024;
-/** Errors among the last few lines are kept anyway. */
+/** The last few lines are kept in any case. */
 const fewLast = 20;

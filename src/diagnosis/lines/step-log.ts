@@ -35,7 +35,7 @@ function countListed(first: readonly LogLine[], end: readonly LogLine[]): number
   return end.filter((line) => places.has(toPlace(line))).length;
 }
 
-/** Returns how many of the last lines of one list are the first lines of the other. */
+/** Returns how many lines overlap between the end of one list and the start of the other. */
 function countCommon(one: readonly LogLine[], other: readonly LogLine[]): number {
   for (let count = Math.min(one.length, other.length); count > 0; count -= 1) {
     const from = one.length - count;

@@ -11,7 +11,7 @@ export type Area = {
   readonly basis?: string;
   /** The time of the last change of the basis. Values from before this time cannot be compared. */
   readonly basisMs?: number;
-  /** True if the last reading was empty and was not accepted for this reason. */
+  /** True if the last reading was empty, and so not accepted. */
   readonly isDoubted?: boolean;
 };
 
@@ -19,7 +19,7 @@ export type Area = {
 export type Reading = {
   readonly area: string;
   readonly things: ReadonlyMap<string, Fields>;
-  /** True if the response has only some of the things, so that the others are not gone. */
+  /** True if the response has only some of the things. */
   readonly isPart?: boolean;
   /** True if the response may contain the state of an earlier reading. */
   readonly mayBeStale?: boolean;

@@ -32,7 +32,7 @@ export type Change = {
   readonly by?: string;
 };
 
-/** Returns the time for display and sorting: the server's own time, or else that of the first reading. */
+/** Returns the time for display and sorting: the server's, or the first reading's. */
 export function toShownMs({ atMs, beforeMs }: Pick<Change, 'atMs' | 'beforeMs'>): number {
   return atMs ?? beforeMs;
 }

@@ -8,7 +8,7 @@ export type JobResult = {
   readonly endedAtMs: number;
   readonly isFailed: boolean;
   readonly factors: readonly Factor[];
-  /** Set if the job succeeded on more nodes than are stored. Nodes that are not stored come after this name. */
+  /** Set if the job succeeded on more nodes than are stored; the others come after this name. */
   readonly lastNode?: string | undefined;
 };
 
@@ -31,7 +31,7 @@ export function findCommonCause(results: Iterable<JobResult>, nowMs: number): Co
   if (failed.length < minFailed) return undefined;
   const numbers = { failed: failed.length, succeeded: succeeded.length };
   const counts = countFactors(failed, succeeded);
-  // The tested factors depend only on numbers of jobs. If they depended on results, chance could look like a cause.
+  // The tested factors depend only on numbers of jobs, because by results, chance could look like a cause.
   const tried = [...counts.values()].filter(({ covered, spared }) => covered + spared >= minCover * failed.length);
   const tests = countTests(tried.map(({ covered, spared }) => toLeast({ ...numbers, having: covered + spared })));
   const named = tried
@@ -42,7 +42,7 @@ export function findCommonCause(results: Iterable<JobResult>, nowMs: number): Co
   return named[0];
 }
 
-/** Counts again to how many jobs a cause applies. */
+/** Counts the jobs of a cause again. */
 export function recount(cause: CommonCause, results: Iterable<JobResult>, nowMs: number): CommonCause {
   const { failed, succeeded } = toGroups(results, nowMs);
   const { covered = 0, spared = 0 } = countFactors(failed, succeeded).get(toKey(cause)) ?? {};
@@ -67,7 +67,7 @@ export function isSame(one: Factor, other: Factor): boolean {
 
 const minFailed = 5;
 const minCover = 0.6;
-/** 0.001 per hour: about five of the 60 checks in an hour are independent. */
+/** 0.001 per hour, because about five checks in an hour are independent. */
 const maxProbability = 0.001 / 5;
 const windowMs = 15 * 60_000;
 /** If the window has few successes, the successes of this longer time count too. */
@@ -106,7 +106,7 @@ function countFactors(failed: readonly JobResult[], succeeded: readonly JobResul
   };
   for (const result of failed) add(result, true);
   for (const result of succeeded) add(result, false);
-  // A job may have succeeded on nodes that are not stored, so they count as successful and never look like a cause.
+  // Nodes that are not stored count as successful.
   for (const { lastNode } of succeeded)
     for (const [key, count] of lastNode === undefined ? [] : counts)
       if (count.kind === 'node' && count.subject > String(lastNode))
@@ -128,7 +128,7 @@ function toLeast({ failed, succeeded, having }: Pick<Table, 'failed' | 'succeede
   return toProbability({ failed, succeeded, covered, spared: having - covered });
 }
 
-/** Counts the factors to test, by Tarone. A factor that no result could make significant does not count. */
+/** Counts the factors to test, by Tarone. Factors that cannot be significant do not count. */
 function countTests(leastOfEach: readonly number[]): number {
   for (let tests = 1; tests < leastOfEach.length; tests += 1)
     if (leastOfEach.filter((least) => least < maxProbability / tests).length <= tests) return tests;

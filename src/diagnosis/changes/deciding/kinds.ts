@@ -30,7 +30,7 @@ export function toChanges(area: string, given: Given, differences: readonly Diff
 function toTimes({ afterMs, beforeMs, after }: Difference): Pick<Change, 'afterMs' | 'beforeMs' | 'atMs' | 'by'> {
   const atMs = Number(after?.['.at'] ?? Number.NaN);
   const by = after?.['.by'];
-  // A time before the last reading of the old state belongs to another change, or to another clock.
+  // A time before the last reading of the old state is of another change or clock.
   const isOfChange = atMs > afterMs - maxSkewMs && atMs <= beforeMs + maxSkewMs;
   return { afterMs, beforeMs, ...(isOfChange ? { atMs } : {}), ...(isOfChange && by !== undefined ? { by } : {}) };
 }
@@ -50,7 +50,7 @@ type Found = Omit<Change, 'afterMs' | 'beforeMs'> & Partial<Change>;
 type Translate = (difference: Difference, about: About) => readonly Found[];
 
 const unlisted = 'no longer listed';
-/** The credentials could not read it for a while, or it was deleted and imported again. */
+/** It could not be read for a while, or was deleted and imported again. */
 const relisted = 'listed again';
 
 function toJobChanges({ id, before, after, changed, afterMs }: Difference, about: About): readonly Found[] {
@@ -160,7 +160,7 @@ function toDefinitionChanges({ before, after, changed, ...times }: Difference, a
   const modifiedMs = Number(fields['.modified'] ?? Number.NaN);
   if (!(modifiedMs > times.afterMs && modifiedMs <= times.beforeMs)) return [found];
   const by = fields['.by'];
-  // Switches and imports without a change also set this time, so the edit may be earlier, but not later.
+  // Switches and imports also set this time, so the edit may be earlier.
   return [{ ...found, beforeMs: modifiedMs, ...(by === undefined ? {} : { by }) }];
 }
 

@@ -56,7 +56,7 @@ function isInterruption({ kind, atMs, afterMs, beforeMs }: Change, { startedAtMs
   return endedAtMs <= afterMs + stopMs || (endedAtMs > againMs - stopMs && endedAtMs <= againMs + warmUpMs);
 }
 
-/** The maximum time between the last reading of a server and its stop, and between its stop and its start. */
+/** The maximum times between the last reading, the stop and the start of a server. */
 const stopMs = 120_000;
 
 const ofJobs = new Set<ChangeKind>(['definition', 'job', 'switch', 'owner', 'run']);
@@ -107,7 +107,7 @@ function compare(one: Suspect, other: Suspect, { startedAtMs }: Failure): number
     scopes.indexOf(one.scope) - scopes.indexOf(other.scope) ||
     toWidth(one) - toWidth(other) ||
     toLatest(other, startedAtMs) - toLatest(one, startedAtMs) ||
-    // An upgrade explains the restart, so the restart comes after it.
+    // An upgrade explains a restart, so the restart comes after it.
     Number(one.kind === 'restart') - Number(other.kind === 'restart')
   );
 }
