@@ -45,7 +45,7 @@ export function createOwnedStates(): OwnedStates {
 
 type UnitSpool = { unit: string; spool: Spool };
 
-/** Joins the queues of all owned units. A trace of a unit that was lost stays for the new owner, which may send it again. */
+/** Joins the queues of all owned units. The traces of a lost unit stay for the new owner, which may send them again. */
 function joinSpools(spools: () => readonly UnitSpool[]): Spool {
   const unitOf = new Map<string, string>();
   let turn = 0;
@@ -132,7 +132,7 @@ function createSum(spools: () => readonly UnitSpool[]): () => Promise<SpoolSize>
   return () => join(async () => sumSizes(await Promise.all(spools().map(({ spool }) => spool.size()))));
 }
 
-/** Returns the items, beginning with another item each time, so that a long queue does not block others. */
+/** Returns the items in a rotating order, so that a long queue does not block others. */
 function rotate<Item>(items: readonly Item[], by: number): Item[] {
   const start = items.length === 0 ? 0 : by % items.length;
   return [...items.slice(start), ...items.slice(0, start)];
@@ -168,8 +168,8 @@ function sumOf<Item>(items: readonly Item[], pick: (item: Item) => number): numb
 }
 
 /**
- * Marks a unit whose last commits the database has lost, before its state is read, because perhaps only a later owner reads the
- * marks. Removes the records of pushes too: they lack the last pushes, whose increases would be pushed again.
+ * Marks a unit whose last commits the database has lost, before its state is read. Removes the records of pushes too,
+ * which lack the last pushes.
  */
 export function markBehind(state: State, unit: string, nowMs: number): State {
   const keys: readonly RestoredMark['key'][] = ['executions', 'changes'];
@@ -179,7 +179,7 @@ export function markBehind(state: State, unit: string, nowMs: number): State {
     await state.remember({ server: unit, collector: sentSumsOwner }, { firstMs: nowMs, sums: '[]' });
   }
   let marked: Promise<void> | undefined;
-  // After an error, each read tries again, because without the marks the state would count as complete.
+  // After an error, each read tries again: without marks, the state would count as complete.
   function ensureMarked(): Promise<void> {
     marked ??= mark().catch((error: unknown) => {
       marked = undefined;

@@ -41,13 +41,13 @@ export type OwnershipObserver = ReachObserver & {
 
 export type Ownership = {
   readonly start: () => void;
-  /** Ends all units and releases their leases, so that other replicas need not wait for the leases to expire. */
+  /** Ends all units and releases their leases. */
   readonly stop: () => Promise<void>;
   /** Ends all units, changes the configuration, and starts the units again. Units that were removed are released. */
   readonly reload: (units: readonly string[], change: () => Promise<void>) => Promise<void>;
   /** Call if a write was fenced, or got no response. */
   readonly noteFault: (unit: string, epoch: number, reason: LossReason) => void;
-  /** Call after each committed write, so that its loss in the database is detected later. */
+  /** Call after each committed write, to detect its loss later. */
   readonly noteCommit: (unit: string) => void;
   /** Ends units whose lease may have expired, because timers may be late. Also reports a slow database. */
   readonly check: () => void;
@@ -61,7 +61,7 @@ export type Ownership = {
 export function createOwnership(options: OwnershipOptions): Ownership {
   const { leases, clock, observe } = options;
   let isOver = false;
-  // Nothing is reported during the stop, because requests in progress fail when their connections end.
+  // Nothing is reported during the stop, because requests in progress fail.
   const reached: ReachObserver['reached'] = (...told) => (isOver ? undefined : observe.reached(...told));
   const { reach, check: checkReach } = createReach({ reached }, clock);
   const tenures = createTenures({ leases, clock, reach, onEnd: (unit, reason) => lose(unit, reason) });
@@ -139,7 +139,7 @@ export function createOwnership(options: OwnershipOptions): Ownership {
   };
 }
 
-/** Makes a change of the configuration. If the exporter is stopped meanwhile, units that have ended are released. */
+/** Makes a change of the configuration. After a stop meanwhile, ended units are released. */
 function createChangeover(release: (unit: string, epoch: number) => Promise<unknown>) {
   let isStopped = false;
   let ended: ReadonlyMap<string, number> = new Map();

@@ -3,7 +3,7 @@ import type { Lease } from '../state/shared-state.ts';
 /** A lease of this replica, by its own monotonic clock. */
 export type Tenure = {
   readonly epoch: number;
-  /** The start of the last acknowledged request. The lease lasts at least its full time from then on. */
+  /** The start of the last acknowledged request. From this time, the lease lasts at least its full time. */
   readonly acknowledgedTicks: number;
 };
 
@@ -12,7 +12,7 @@ export const leaseMs = 10_000;
 /** A lease lasts for three attempts to renew it. */
 export const renewEveryMs = leaseMs / 3;
 
-/** The interval of reading leases. It is short, because this is cheap for the database, and released units are acquired soon. */
+/** The interval of reading leases. The interval is short, so that released units are acquired soon. */
 export const lookEveryMs = 500;
 
 /** How long an owner acts without an acknowledged renewal. The rest of the lease is for work in progress. */
@@ -31,12 +31,12 @@ export function listFree(units: readonly string[], leases: readonly Lease[], own
   return units.filter((unit) => !held.has(unit));
 }
 
-/** Returns how long a replica waits before it acquires a free unit: longer if it owns more, so that all get units. */
+/** Returns how long a replica waits before it acquires a free unit; the more it owns, the longer. */
 export function toPatienceMs(owned: number, chance: number): number {
   return Math.min(owned + chance, maxSteps) * patienceStepMs;
 }
 
-/** How long a replica leaves a unit to others after its work did not start, because it would probably fail again. */
+/** How long a replica leaves a unit to others after its work did not start. */
 export const restMs = 30_000;
 
 const patienceStepMs = 250;
@@ -54,17 +54,14 @@ type Known = {
   readonly commits: ReadonlyMap<string, number>;
 };
 
-/** Lists own leases for which the database has lost commits that it had acknowledged before this request. */
+/** Lists own leases with commits that the database acknowledged and lost. */
 export function listBehind(leases: readonly Lease[], { epochs, commits }: Omit<Known, 'owner'>): Lease[] {
   return leases.filter(
     (lease) => epochs.get(lease.unit) === lease.epoch && countLost(lease, commits.get(lease.unit)) > 0,
   );
 }
 
-/**
- * Lists units that this replica owned when it requested the leases, and does not own in the response: the lease was deleted,
- * taken, or lost with the last transactions of the database.
- */
+/** Lists units that this replica owned at the request but not in the response. */
 export function listGone(leases: readonly Lease[], { owner, epochs }: Omit<Known, 'commits'>): Gone[] {
   return [...epochs].flatMap(([unit, epoch]) => {
     const isOurs = leases.some((lease) => lease.unit === unit && lease.epoch === epoch && lease.owner === owner);
