@@ -22,7 +22,6 @@ import { describeReadError } from '../domain/read-error.ts';
 import { toSecretForms } from '../domain/secret.ts';
 import type { SelfTracing } from './self-tracing.ts';
 
-/** The state of an address and its session. This state is kept when the connection is replaced. */
 export type ConnectionMemory = ClientMemory & { readonly session: SessionMemory };
 
 export function createConnectionMemory(before: Partial<ClientMemory> = {}): ConnectionMemory {
@@ -95,7 +94,7 @@ export function openTransport(
   return createTransport({ ...options, url, timeoutMs, concurrency: budget.concurrency, proxyUrl, tls });
 }
 
-/** The minimum length of a secret in other encodings, because shorter values would be removed from ordinary words. */
+/** The minimum length of a secret in other encodings; shorter values may be parts of words. */
 const minFormLength = 8;
 
 function toCredentials(

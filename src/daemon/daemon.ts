@@ -66,14 +66,14 @@ export function createApp(options: AppOptions) {
     if (started === undefined) return;
     const { keeping, server, watch, pusher } = started;
     started = undefined;
-    // The parts stop at the same time, because a waiting poll ends only when its connection closes.
+    // The parts stop together, because a waiting poll ends when its connection closes.
     await Promise.all([watch.stop(pusher?.stop()), server.close(), reloading]);
     await keeping.stop(mayTake);
     await watch.state.close();
   }
 
   async function start(): Promise<{ url: string }> {
-    // The port is opened first: if it is in use, nothing has to be undone. Responses begin when everything else is ready.
+    // The port is opened first, because it may be in use; responses begin when everything is ready.
     const tracing = await loadTracing(options.config, options.otlp);
     const exposition = createDaemonExposition(lasting, current, () => started?.watch.toOwned());
     const server = await createDaemonServer({
@@ -119,7 +119,7 @@ export function createApp(options: AppOptions) {
   return {
     /** Opens the state, then the port, then starts polls. Cleans up if the start fails. */
     start,
-    /** Ends polls, connections and files. If the state is large, first calls `mayTake` with the time that this takes. */
+    /** Ends polls, connections and files. For a large state, first calls `mayTake` with the necessary time. */
     stop,
     /** Applies another configuration. If the new configuration cannot be applied, rejects and keeps the current one. */
     reload,

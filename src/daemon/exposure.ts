@@ -90,7 +90,7 @@ function readMode(path: string): number | undefined {
   try {
     return statSync(path).mode;
   } catch {
-    // A missing file is reported by the function that reads the secret.
+    // The function that reads the secret reports a missing file.
     return undefined;
   }
 }

@@ -37,11 +37,11 @@ export type Watch = {
   readonly state: State;
   readonly watching: () => Watching;
   readonly start: () => void;
-  /** Waits for `pushed` before it releases the servers, because the result of a push is stored with the servers. */
+  /** Waits for `pushed` before it releases the servers, which store the result. */
   readonly stop: (pushed?: Promise<void>) => Promise<void>;
   /** Continues with another configuration. If the new configuration cannot be applied, rejects and keeps the current one. */
   readonly reload: (config: Config, toTraces: ToTraces) => Promise<void>;
-  /** Returns the servers that are owned now, because scrapes contain only these; undefined without replicas. */
+  /** Returns the servers that are owned now, for scrapes; undefined without replicas. */
   readonly toOwned: () => ReadonlySet<string> | undefined;
   /** Returns the epoch in which a server is owned; undefined without replicas. */
   readonly epochOf: (server: string) => number | undefined;

@@ -73,13 +73,13 @@ export function createReplica(options: ReplicaOptions): Replica {
       ownership.start();
     },
     stop: async (pushed) => {
-      // Deliveries end while the servers are still owned, because only an owner can record what was delivered.
+      // Deliveries end first, because only an owner can record them.
       lastWrites = Promise.all([traces?.stop(), pushed]);
       await ownership.stop();
       await Promise.all([traces?.stop(), lastWrites]);
     },
     reload: async (next, toTraces) => {
-      // The next traces are made before anything ends, so that the current configuration stays if this fails.
+      // The next traces are made first, so that the current configuration stays after an error.
       const nextTraces = toTraces(next, owned.state);
       await ownership.reload(listUnits(next), async () => {
         await traces?.stop();
@@ -117,7 +117,7 @@ function readLease(
   if (listed === undefined || lease === undefined) return undefined;
   const isOurs = owned().has(server);
   const remainingMs = Math.round(lease.remainingMs - (nowTicks - listed.readTicks));
-  // This replica released the lease, but no other replica can acquire the server before the lease expires.
+  // Without a release, no other replica can acquire the server before the lease expires.
   const expiresInMs = lease.owner === owner && !isOurs ? Math.min(0, remainingMs) : remainingMs;
   return { isOwned: isOurs, owner: lease.address, epoch: lease.epoch, expiresInMs };
 }

@@ -97,7 +97,6 @@ export async function createDaemonServer(served: Served): Promise<DaemonServer> 
   };
 }
 
-// The web configuration is YAML. Without this configuration, the parser is not loaded.
 async function loadWebAccess({ current, log, clock, readFile }: Served): Promise<WebAccess | undefined> {
   const config = current();
   if (config.webConfig === undefined) return undefined;

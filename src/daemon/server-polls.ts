@@ -41,7 +41,7 @@ export type ServerPolls = ReturnType<typeof createServerPolls>;
 
 type ServerPoll = { readonly scheduled: ScheduledPoll; readonly reading: Reading };
 
-/** The data that one generation passes to the next. A reference to the old generation would keep that generation in memory. */
+/** The data that one generation passes to the next. A reference to the old generation would keep it in memory. */
 export type Handover = {
   readonly projectRows: ReadonlyMap<string, ProjectRows>;
   readonly addresses: readonly Address[];
@@ -143,7 +143,7 @@ function toRules(collector: Collector, { collectors: settings, metrics }: Config
   return { families: new Map([...rules, ...(isOwnWay ? [] : leaveToExecutions(collector))]), maxSeries };
 }
 
-/** Returns rules that drop the families of the collector executions: none may appear twice, even in rows from before a reload. */
+/** Returns rules that drop families of the collector executions, which must not appear twice. */
 function leaveToExecutions({ metrics }: Collector): [string, FamilyRule][] {
   const theirs = new Set(Object.values(executionFamilies).map(({ name }): string => name));
   const shared = Object.values(metrics).filter(({ name }) => theirs.has(name));
@@ -216,7 +216,7 @@ function createServerExecutions(
   });
   return {
     ...executions,
-    // The recorders are opened first, because they would miss runs that are counted before their state is loaded.
+    // The recorders are opened first, so that they miss no counted run.
     read: async (signal) => {
       for (const recorder of recorders) await recorder?.open();
       return executions.read(signal);

@@ -47,7 +47,7 @@ export function keepState(state: State, { log, self, clock }: KeepingOptions) {
     copying = state.backUp().catch((error: unknown) => log.error({ error }, 'state backup failed'));
   }
   let cancel = clock.after(everyMs, copyAgain);
-  /** Starts a backup, unless one is in progress: a slow backup may outlast the interval, and both would write the same file. */
+  /** Starts a backup, unless one is in progress: both would write the same file. */
   function copyAgain(): void {
     copy();
     void copying.then(() => {
@@ -97,6 +97,6 @@ function sayOrigin(origin: StateOrigin, log: Log): void {
 }
 
 const everyMs = 600_000;
-/** The time of a backup on a busy machine, including the check that reads the backup again. */
+/** The time of a backup with its check on a busy machine. */
 const msPerMebibyte = 200;
 const worthSayingMs = 2000;

@@ -157,7 +157,7 @@ function createServerEnricher(
     onPlan: (run, plan) => {
       keptPlans.keep(name, run.id, plan);
       const { traceId, spans } = plan.trace;
-      // An exemplar must lead to a trace that a person can open, so only sent traces get one.
+      // An exemplar must lead to a trace, so only sent traces get one.
       if (spooling !== undefined && spans[0] !== undefined) port.onTraced({ run, traceId, spanId: spans[0].id });
     },
   });

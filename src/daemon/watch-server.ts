@@ -191,7 +191,7 @@ type LastAnswer = {
   readonly clock: Pick<Clock, 'now'>;
 };
 
-/** Returns the state of a server. A silence since before the start is dated from the last response to the previous process. */
+/** Returns the state of a server. A silence from before the start begins at the last response to the previous process. */
 function sinceLastAnswer(seen: Seen | undefined, { notes, member, clock }: LastAnswer): Seen | undefined {
   const lastMs = notes.lastAnswerMs(member);
   if (lastMs === undefined || seen === undefined || !isAway(seen)) return seen;

@@ -14,7 +14,7 @@ import type { State } from '../../state/state.ts';
 import { connectServer } from '../connect.ts';
 import { toExecutionSettings } from '../server-settings.ts';
 
-/** Executions that ended at `sinceMs` or later and before `untilMs`, so that a file can begin at the end of another file. */
+/** Executions that ended at `sinceMs` or later and before `untilMs`. */
 export type Span = { readonly sinceMs: number; readonly untilMs: number };
 
 type HistoryWish = {
@@ -41,8 +41,8 @@ export type HistoryReport = {
 type Written = { readonly span: Span; readonly executions: number; readonly complaints: readonly string[] };
 
 /**
- * Reads the past executions of a server once and writes their series as OpenMetrics. Executions that were read are stored
- * beside the file until it is complete, so that an interrupted run can continue.
+ * Reads the past executions of a server once and writes their series as OpenMetrics. Read executions are stored beside
+ * the file, so that an interrupted run can continue.
  */
 export async function writeHistory(wish: HistoryWish): Promise<Written> {
   const { server, config, labels, output, clock, report } = wish;

@@ -22,7 +22,7 @@ export function createJobNames({ executions, expected, changes }: Known) {
   function listedAt(path: string): string | undefined {
     for (const [id, job] of expected?.jobs() ?? [])
       if (job.goneAtMs === undefined && toJobPath(job) === path) return id;
-    // The list of jobs in the journal of changes may be older, so the path is compared too.
+    // The list of jobs may be older, so the path is compared too.
     for (const [id, job] of changes?.surroundings().jobs ?? [])
       if (toJobPath(job) === path && pathOf(id) === path) return id;
     return undefined;

@@ -14,7 +14,7 @@ export async function proveRights(
   config: Config,
 ): Promise<Partial<Rights> & { readonly leastPolicy?: string }> {
   const listed = await api.get(projects).catch((error: unknown) => {
-    // Errors of the whole server are rethrown, so that the rights are requested again soon and not after a day.
+    // Errors of the whole server are rethrown, so that the rights are soon requested again.
     if (!(error instanceof ApiError) || isOfWholeServer(error)) throw error;
     return [];
   });
