@@ -71,7 +71,7 @@ function toClassic({ count, sum, bounds, counts }: PointHistogram) {
   return { count, sum, buckets: { boundaries: bounds, counts } };
 }
 
-/** Converts buckets. Here, the bucket with an index ends at the power of this index; in OTLP the bucket begins there. */
+/** Converts buckets. Here, a bucket ends at the power of its index; in OTLP it begins there. */
 function toExponential({ count, sum }: PointHistogram, { schema, zeros, buckets }: PointNative) {
   const first = buckets[0] ?? 1;
   const bucketCounts: number[] = [];

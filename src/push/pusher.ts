@@ -75,7 +75,7 @@ export function createPusher(options: PusherOptions): Pusher {
     const outcome = createOutcome();
     askedMs = 0;
     if (sums === undefined) {
-      // No more requests are sent after an error, because they would fail in the same way.
+      // After an error, no more requests are sent.
       for await (const batch of toBatches(families, pause))
         if (stopping.signal.aborted || outcome.add(await send(encode(batch, nowMs, options))).result === 'failed')
           break;
@@ -85,7 +85,7 @@ export function createPusher(options: PusherOptions): Pusher {
       try {
         for await (const batch of toBatches(families, pause, (family, point) => sums.take(family, point, nowMs)))
           requests.push({ ...encode(batch, nowMs, options), undo: sums.endBatch() });
-        // Sums are stored as sent before sending, so that nothing is sent twice after a crash.
+        // Sums are stored before sending, so that nothing is sent twice after a crash.
         await sums.store(nowMs);
         left = await sendAll(requests, async (request) => outcome.add(await send(request)), stopping.signal);
       } finally {
@@ -102,7 +102,7 @@ export function createPusher(options: PusherOptions): Pusher {
       note({ result: 'failed', reason: error instanceof Error ? error.message : String(error), rejected: 0 });
     });
     await underWay;
-    // The idle connection is closed, because a gateway might close it during the next push, which would get no answer.
+    // The idle connection is closed, because a gateway might close it during the next push.
     post.close();
   }
 
@@ -192,7 +192,7 @@ async function sendOnce(
       // HTTP 504 means that a gateway gave up waiting. The endpoint may have accepted the points.
       return { ...none, result: 'failed', reason, askedMs, isOver: answer.status === 504 };
     }
-    // Statuses other than 400 and 5xx concern the address, the password or the size, so that no metric was accepted.
+    // With other statuses than 400 and 5xx, no metric was accepted.
     const isOver = verdict.status === 400 || verdict.status >= 500;
     return { ...none, result: 'refused', reason: verdict.reason, isOver };
   } catch (error) {

@@ -11,7 +11,7 @@ type Stored = {
 };
 
 type Unit = {
-  /** The time before which a series counts as old. Only later increases of old series are sent. */
+  /** The time before which a series counts as old, so that only its later increases are sent. */
   firstMs: number;
   /** The sums, sorted by the last scrape that contained the series, oldest first. */
   readonly sums: Map<string, Kept>;
@@ -26,13 +26,12 @@ type Unit = {
   epoch: number | undefined;
 };
 
-/** The next point begins where this point ended, because a receiver restarts its sum after a gap. */
+/** The next point begins where this point ended. */
 type Kept = { readonly sent: Sent; readonly atMs: number };
 
 /**
- * Computes increases. For a series that is older than the first push, only later increases are sent, because its whole value
- * would look like a sudden increase. Sums are stored with their server, and so move with it to another replica. The exporter's
- * own counters restart with each process.
+ * Computes increases. Of a series that is older than the first push, only later increases are sent. Sums are stored
+ * with their server, and so move with it to another replica. The exporter's own counters restart with each process.
  */
 export function createSentSums({ memories, epochOf, droppedLabels }: Stored, startedMs: number, pause: Pause) {
   const { recall, remember } = memories;
@@ -46,7 +45,7 @@ export function createSentSums({ memories, epochOf, droppedLabels }: Stored, sta
     return unit;
   }
 
-  /** Starts again after a change, because the sums of other series may have been sent before under other labels. */
+  /** Starts again after a change of labels. */
   function begin(unit: Unit, nowMs: number): void {
     const dropped = droppedLabels();
     if ((unit.droppedLabels ?? dropped) !== dropped) unit.firstMs = Math.max(unit.firstMs, nowMs);
@@ -102,7 +101,7 @@ export function createSentSums({ memories, epochOf, droppedLabels }: Stored, sta
           units.delete(server);
           continue;
         }
-        // The number of the exporter's own counters is limited, and their whole totals must not be sent again.
+        // The exporter's own counters stay, so that their totals are not sent again.
         if (server === '') continue;
         dropOldest(unit);
         const sums = await toText(unit.sums, pause);
@@ -130,8 +129,8 @@ function toUnit({ firstMs, sums = '[]', droppedLabels }: Readonly<Record<string,
 }
 
 /**
- * Removes the oldest ended series, if their number exceeds the largest number of present series. Other ended series stay:
- * after an outage many may return at once, and a removed series would then look new.
+ * Removes the oldest ended series, if their number exceeds the largest number of present series. Other ended series
+ * stay, because they may return after an outage.
  */
 function dropOldest(unit: Unit): void {
   unit.most = Math.max(unit.most, unit.used);
@@ -161,7 +160,7 @@ const own = 'automation_exporter_';
 type Sent = readonly [startSeconds: number, value: number, histogram?: SentHistogram];
 type SentHistogram = Pick<PointHistogram, 'sum' | 'counts' | 'native'>;
 
-/** Returns a hash, because the names and labels of a hundred thousand series would use much memory. */
+/** Returns a hash, to save memory. */
 function toSeriesKey({ name }: Pick<ScrapedFamily, 'name'>, key: Buffer): string {
   return createHash('sha1').update(`${name}\n`).update(key).digest('base64url').slice(0, 16);
 }
